@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/config.hpp - the few macros of the library; every other header is free of them.
+#pragma once
+
+#define LAMINA_VERSION_MAJOR 0
+#define LAMINA_VERSION_MINOR 1
+#define LAMINA_VERSION_PATCH 0
+
+/// Marks a function that runs on the host and, when nvcc compiles it, on the device.
+#if defined(__CUDACC__)
+#define LAMINA_FN __host__ __device__
+#else
+#define LAMINA_FN
+#endif
+
+/// Marks a function whose call must not remain in a hot loop, whatever the optimisation level.
+#if defined(__GNUC__) || defined(__clang__)
+#define LAMINA_INLINE inline __attribute__((always_inline))
+#define LAMINA_NOINLINE __attribute__((noinline))
+#else
+#define LAMINA_INLINE inline
+#define LAMINA_NOINLINE
+#endif
+
+/// Unrolls the loop that follows, so that an array indexed by its counter stays in registers.
+#if defined(__clang__)
+#define LAMINA_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define LAMINA_UNROLL _Pragma("GCC unroll 32")
+#else
+#define LAMINA_UNROLL
+#endif
