@@ -8,7 +8,8 @@
 
 namespace lamina {
 
-/// Bad data or bad use at run time. The text names the subject, what was expected and what was found.
+/// Bad data or bad use at run time. The text names the subject, what was expected and what was
+/// found.
 class error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

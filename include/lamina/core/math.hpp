@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/math.hpp - the functions an operator's equation is written in.
+// One equation serves float, double, a SIMD batch and, later, a CUDA thread: for arithmetic types
+// these call the C library, for anything else the function found by argument-dependent look-up.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include <lamina/core/config.hpp>
+
+namespace lamina::math {
+
+/// Whether T is a plain number and not a SIMD batch.
+template <class T>
+inline constexpr bool is_plain = std::is_arithmetic_v<T>;
+
+namespace detail {
+// Look-up by argument finds xsimd's functions; these declarations only make the names known.
+void exp();
+void log();
+void tanh();
+void sqrt();
+void sin();
+void cos();
+void asin();
+void acos();
+void atan();
+void erf();
+void pow();
+void floor();
+void ceil();
+void round();
+void abs();
+void min();
+void max();
+void select();
+
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_exp(T x) {
+  return exp(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_log(T x) {
+  return log(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_tanh(T x) {
+  return tanh(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_sqrt(T x) {
+  return sqrt(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_sin(T x) {
+  return sin(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_cos(T x) {
+  return cos(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_asin(T x) {
+  return asin(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_acos(T x) {
+  return acos(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_atan(T x) {
+  return atan(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_erf(T x) {
+  return erf(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_pow(T x, T y) {
+  return pow(x, y);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_floor(T x) {
+  return floor(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_ceil(T x) {
+  return ceil(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_round(T x) {
+  return round(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_abs(T x) {
+  return abs(x);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_min(T x, T y) {
+  return min(x, y);
+}
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_max(T x, T y) {
+  return max(x, y);
+}
+template <class C, class T>
+LAMINA_INLINE LAMINA_FN T call_select(C c, T a, T b) {
+  return select(c, a, b);
+}
+}  // namespace detail
+
+/// e^x.
+template <class T>
+LAMINA_INLINE LAMINA_FN T exp(T x) {
+  if constexpr (is_plain<T>)
+    return std::exp(x);
+  else
+    return detail::call_exp(x);
+}
+/// Natural logarithm.
+template <class T>
+LAMINA_INLINE LAMINA_FN T log(T x) {
+  if constexpr (is_plain<T>)
+    return std::log(x);
+  else
+    return detail::call_log(x);
+}
+/// Hyperbolic tangent.
+template <class T>
+LAMINA_INLINE LAMINA_FN T tanh(T x) {
+  if constexpr (is_plain<T>)
+    return std::tanh(x);
+  else
+    return detail::call_tanh(x);
+}
+/// Square root.
+template <class T>
+LAMINA_INLINE LAMINA_FN T sqrt(T x) {
+  if constexpr (is_plain<T>)
+    return std::sqrt(x);
+  else
+    return detail::call_sqrt(x);
+}
+/// Sine of an angle in radians.
+template <class T>
+LAMINA_INLINE LAMINA_FN T sin(T x) {
+  if constexpr (is_plain<T>)
+    return std::sin(x);
+  else
+    return detail::call_sin(x);
+}
+/// Cosine of an angle in radians.
+template <class T>
+LAMINA_INLINE LAMINA_FN T cos(T x) {
+  if constexpr (is_plain<T>)
+    return std::cos(x);
+  else
+    return detail::call_cos(x);
+}
+/// Arc sine, in radians.
+template <class T>
+LAMINA_INLINE LAMINA_FN T asin(T x) {
+  if constexpr (is_plain<T>)
+    return std::asin(x);
+  else
+    return detail::call_asin(x);
+}
+/// Arc cosine, in radians.
+template <class T>
+LAMINA_INLINE LAMINA_FN T acos(T x) {
+  if constexpr (is_plain<T>)
+    return std::acos(x);
+  else
+    return detail::call_acos(x);
+}
+/// Arc tangent, in radians.
+template <class T>
+LAMINA_INLINE LAMINA_FN T atan(T x) {
+  if constexpr (is_plain<T>)
+    return std::atan(x);
+  else
+    return detail::call_atan(x);
+}
+/// Gauss error function 2/sqrt(pi) * integral of e^(-t^2) from 0 to x.
+template <class T>
+LAMINA_INLINE LAMINA_FN T erf(T x) {
+  if constexpr (is_plain<T>)
+    return std::erf(x);
+  else
+    return detail::call_erf(x);
+}
+/// x^y.
+template <class T>
+LAMINA_INLINE LAMINA_FN T pow(T x, T y) {
+  if constexpr (is_plain<T>)
+    return std::pow(x, y);
+  else
+    return detail::call_pow(x, y);
+}
+/// Largest whole number not above x.
+template <class T>
+LAMINA_INLINE LAMINA_FN T floor(T x) {
+  if constexpr (is_plain<T>)
+    return std::floor(x);
+  else
+    return detail::call_floor(x);
+}
+/// Smallest whole number not below x.
+template <class T>
+LAMINA_INLINE LAMINA_FN T ceil(T x) {
+  if constexpr (is_plain<T>)
+    return std::ceil(x);
+  else
+    return detail::call_ceil(x);
+}
+/// Nearest whole number, halves away from zero.
+template <class T>
+LAMINA_INLINE LAMINA_FN T round(T x) {
+  if constexpr (is_plain<T>)
+    return std::round(x);
+  else
+    return detail::call_round(x);
+}
+/// |x|.
+template <class T>
+LAMINA_INLINE LAMINA_FN T abs(T x) {
+  if constexpr (is_plain<T>)
+    return x < T(0) ? T(-x) : x;
+  else
+    return detail::call_abs(x);
+}
+/// The smaller one.
+template <class T>
+LAMINA_INLINE LAMINA_FN T min(T x, T y) {
+  if constexpr (is_plain<T>)
+    return y < x ? y : x;
+  else
+    return detail::call_min(x, y);
+}
+/// The larger one.
+template <class T>
+LAMINA_INLINE LAMINA_FN T max(T x, T y) {
+  if constexpr (is_plain<T>)
+    return x < y ? y : x;
+  else
+    return detail::call_max(x, y);
+}
+/// `a` where the condition holds, else `b`; both are computed.
+template <class C, class T>
+LAMINA_INLINE LAMINA_FN T select(C condition, T a, T b) {
+  if constexpr (is_plain<T>)
+    return condition ? a : b;
+  else
+    return detail::call_select(condition, a, b);
+}
+/// -1, 0 or 1.
+template <class T>
+LAMINA_INLINE LAMINA_FN T sign(T x) {
+  return select(x > T(0), T(1), select(x < T(0), T(-1), T(0)));
+}
+
+}  // namespace lamina::math

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/data.hpp - the variables a user feeds.
+#pragma once
+
+#include <lamina/core/fixed_string.hpp>
+#include <lamina/layers/layer_helper.hpp>
+
+namespace lamina::layer {
+
+namespace detail {
+template <fixed_string Name, element T, class R, int... D>
+constexpr variable<T, R, D...> feed_variable(block& main, int line) {
+  program_builder& b = *main.builder;
+  for (int i = 0; i < b.data.count; ++i)
+    if (base_has_name(b, b.names.items, b.variables[b.data[i]].base, Name.view()))
+      b.report(fault_kind::name_used_twice, line, Name.view(), nullptr, 0, nullptr, 0);
+  const int name = b.own_name(Name.view());
+  const int v =
+      b.add_variable(name, "", -1, b.shape(-1, D...), sizeof...(D) + 1, R::domain, dtype_of<T>);
+  b.names[name].output = v;
+  b.variables[v].kind = variable_kind::data;
+  b.variables[v].stop_gradient = true;
+  b.variables[v].index = b.data.push(v);
+  const int at = b.arguments.count;
+  b.argument(v);
+  b.operators.push({&schema_of<lamina::data>(), at, at, at + 1, -1, b.current_block, b.role});
+  return {&b, v};
+}
+}  // namespace detail
+
+/// One dense array of inner dimensions Dims a sample: `data<"image", float, 1, 28, 28>(main)`.
+/// Without dimensions one number a sample, shape [-1, 1], as for labels. Fluid: layers.data.
+template <fixed_string Name, element T, int... Dims>
+constexpr auto data(block& main, int line = __builtin_LINE()) {
+  static_assert(((Dims > 0) && ...), "lamina: data: dimensions are positive");
+  if constexpr (sizeof...(Dims) == 0)
+    return detail::feed_variable<Name, T, batch, 1>(main, line);
+  else
+    return detail::feed_variable<Name, T, batch, Dims...>(main, line);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/fc.hpp - the fully connected layer.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/core/check.hpp>
+#include <lamina/layers/activation.hpp>
+#include <lamina/operators/elementwise.hpp>
+#include <lamina/operators/mul.hpp>
+#include <lamina/operators/sum.hpp>
+
+namespace lamina::layer {
+
+/// Options of fc.
+struct fc_attr {
+  activation act = activation::identity;
+  param_attr param{};       // of the weight; with several inputs a name is shared by all
+  bool bias = true;         // false: no bias
+  param_attr bias_param{};  // of the bias
+  std::string_view name{};
+};
+
+namespace detail {
+
+/// Rows keep `Flatten - 1` inner dimensions, the rest is the width of the product.
+template <int Flatten, class V>
+struct flattened;
+template <int Flatten, class T, class R, int... D>
+struct flattened<Flatten, variable<T, R, D...>> {
+  static constexpr int count = static_cast<int>(sizeof...(D));
+  static constexpr int kept = Flatten - 1 + (R::domain == once::domain ? 1 : 0);
+  static constexpr int width = [] {
+    const int extent[] = {D..., 1};
+    int w = 1;
+    for (int i = kept; i < count; ++i) w *= extent[i];
+    return w;
+  }();
+};
+
+template <class V, int Flatten, int Size>
+struct fc_shape;
+template <class T, class R, int... D, int Flatten, int Size>
+struct fc_shape<variable<T, R, D...>, Flatten, Size> {
+  static constexpr int kept = flattened<Flatten, variable<T, R, D...>>::kept;
+  static constexpr int rank = kept + 1;
+  struct values {
+    int v[rank];
+  };
+  static constexpr values extents = [] {
+    const int from[] = {D..., 1};
+    values r{};
+    for (int i = 0; i < kept; ++i) r.v[i] = from[i];
+    r.v[kept] = Size;
+    return r;
+  }();
+  static constexpr const int (&extent)[rank] = extents.v;
+  using type = variable_of_shape<T, R, fc_shape>;
+};
+
+/// One input's product: weight and mul.
+template <int Size, int Flatten, class T, class R, int... D>
+constexpr int fc_product(layer_helper& layer, variable<T, R, D...> x, const fc_attr& attr,
+                         int line) {
+  using in = flattened<Flatten, variable<T, R, D...>>;
+  program_builder& b = layer.builder();
+  const int w =
+      layer.parameter(attr.param, ".w_", {in::width, Size}, dtype_of<T>, init::xavier(), line);
+  using out = typename fc_shape<variable<T, R, D...>, Flatten, Size>::type;
+  const out y = layer.output<out>();
+  b.add_operator(schema_of<lamina::mul>(), {x.id, w}, {y.id},
+                 Flatten == 1 ? -1 : b.attribute_list(Flatten, 1));
+  return y.id;
+}
+
+}  // namespace detail
+
+/// Out = act(sum over inputs of X * W + b): `fc<Size>(x)`, or `fc<Size>(std::tuple{x, y})` for
+/// several inputs with one weight each. `fc<Size, Flatten>` keeps the first `Flatten` dimensions of
+/// the input as rows (default 1: all inner dimensions are multiplied). Parameters: one weight
+/// [width, Size] an input, initialised by Xavier, and a bias [Size] of zeros.
+/// Fluid: layers.fc.
+template <int Size, int Flatten = 1, class T, class R, int... D>
+constexpr auto fc(variable<T, R, D...> x, const fc_attr& attr = {}, int line = __builtin_LINE()) {
+  return fc<Size, Flatten>(std::tuple<variable<T, R, D...>>{x}, attr, line);
+}
+
+template <int Size, int Flatten = 1, class First, class... More>
+constexpr auto fc(std::tuple<First, More...> inputs, const fc_attr& attr = {},
+                  int line = __builtin_LINE()) {
+  using out = typename detail::fc_shape<First, Flatten, Size>::type;
+  static_assert(Size > 0, "lamina: fc: the size is positive");
+  static_assert(
+      __is_same(typename First::value_type, float) || __is_same(typename First::value_type, double),
+      "lamina: fc: inputs are floating point; cast or embed integers first");
+  static_assert(check<(__is_same(typename detail::fc_shape<More, Flatten, Size>::type, out) && ...),
+                      expects_type<First>, gets_type<More...>>,
+                "lamina: fc: all inputs have the same rows and type");
+  program_builder& b = *std::get<0>(inputs).builder;
+  layer_helper layer(b, "fc", attr.name);
+  int products[1 + sizeof...(More)];
+  int n = 0;
+  std::apply(
+      [&](auto... x) {
+        (require_one_program(std::get<0>(inputs), x, line), ...);
+        ((products[n++] = detail::fc_product<Size, Flatten>(layer, x, attr, line)), ...);
+      },
+      inputs);
+  int y = products[0];
+  if (n > 1) {
+    operator_desc op = b.begin(schema_of<lamina::sum>());
+    y = layer.output_like(products[0]);
+    op.inputs = b.arguments.count;
+    b.list(products, n);
+    op.outputs = b.arguments.count;
+    b.argument(y);
+    op.end = b.arguments.count;
+    b.operators.push(op);
+  }
+  if (attr.bias) {
+    const int bias = layer.parameter(attr.bias_param, ".b_", {Size},
+                                     dtype_of<typename First::value_type>, init::constant(0), line);
+    const int sum = layer.output_like(y);
+    b.add_operator(schema_of<lamina::elementwise_add>(), {y, bias}, {sum},
+                   b.attribute_list(Flatten));
+    y = sum;
+  }
+  return layer.returns(out{&b, apply_activation(layer, attr.act, y)});
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/layer_helper.hpp - what every layer does: names, outputs and parameters.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/operators/fill.hpp>
+#include <lamina/program/block.hpp>
+#include <lamina/program/param_attr.hpp>
+
+namespace lamina::layer {
+
+/// Makes the variables of one layer under Fluid's naming rules. Fluid: LayerHelper.
+/// The counters of a generated name ("fc_0") live here, for nobody else can continue them; those of
+/// a user's own name live in the builder.
+class layer_helper {
+ public:
+  constexpr layer_helper(program_builder& b, const char* key, std::string_view user = {})
+      : b_(b), name_(b.layer_name(key, user)) {}
+
+  constexpr program_builder& builder() { return b_; }
+  /// Index of the layer's name.
+  constexpr int name() const { return name_; }
+
+  /// A new output "<name>.tmp_N" of a given shape in the pool.
+  constexpr int output(int shape, int rank, int rows, dtype type) {
+    return b_.add_variable(name_, ".tmp_", next(".tmp", tmp_), shape, rank, rows, type);
+  }
+
+  /// A new output as the handle type V describes it.
+  template <class V>
+  constexpr V output() {
+    return output_of(static_cast<V*>(nullptr));
+  }
+
+  /// A new output in the shape, rows and type of variable `like`.
+  constexpr int output_like(int like) {
+    const variable_desc v = b_.variables[like];
+    return output(v.dims, v.rank, v.rows, v.type);
+  }
+
+  /// The layer's last output: what `activation<"name">()` finds.
+  template <class V>
+  constexpr V returns(V v) {
+    b_.names[name_].output = v.id;
+    return v;
+  }
+
+  /// A parameter "<name>.w_N" (or .b_N), or the one that `attr` names. Its initial value is
+  /// recorded in the startup program once.
+  template <int Rank>
+  constexpr int parameter(const param_attr& attr, const char* suffix, const int (&extent)[Rank],
+                          dtype type, const initializer& otherwise, int line) {
+    if (!attr.name.empty()) {
+      for (int i = 0; i < b_.named_parameters.count; ++i) {
+        const int known = b_.named_parameters[i];
+        if (!has_name(names_of(b_), known, attr.name)) continue;
+        check_shared(known, extent, type, attr.name, line);
+        return known;
+      }
+    }
+    const int shape = b_.dims.count;
+    for (int i = 0; i < Rank; ++i) b_.dims.push(extent[i]);
+    const bool weight = suffix[1] == 'w';
+    const int number =
+        attr.name.empty() ? next(weight ? ".w" : ".b", weight ? weight_ : bias_) : -1;
+    const int v =
+        attr.name.empty()
+            ? b_.add_variable(name_, suffix, number, shape, Rank, once::domain, type)
+            : b_.add_variable(b_.own_name(attr.name), "", -1, shape, Rank, once::domain, type);
+    b_.variables[v].kind = variable_kind::parameter;
+    b_.variables[v].persistable = true;
+    b_.variables[v].stop_gradient = !attr.trainable;
+    b_.variables[v].block = 0;
+    b_.variables[v].index = b_.parameters.push(
+        {v, attr.learning_rate, attr.regularizer.kind, attr.regularizer.coefficient,
+         attr.gradient_clip.kind, attr.gradient_clip.low, attr.gradient_clip.high, attr.trainable});
+    if (!attr.name.empty()) b_.named_parameters.push(v);
+    initialise(v,
+               attr.initializer.kind == initializer_kind::by_layer ? otherwise : attr.initializer);
+    return v;
+  }
+
+ private:
+  template <class T, class R, int... D>
+  constexpr variable<T, R, D...> output_of(variable<T, R, D...>*) {
+    if constexpr (R::domain == once::domain)
+      return {&b_, output(b_.shape(D...), sizeof...(D), R::domain, dtype_of<T>)};
+    else
+      return {&b_, output(b_.shape(-1, D...), sizeof...(D) + 1, R::domain, dtype_of<T>)};
+  }
+
+  struct name_source {
+    const variable_desc* variables;
+    const name_desc* names;
+    const char* characters;
+  };
+  static constexpr name_source names_of(const program_builder& b) {
+    return {b.variables.items, b.names.items, b.characters.items};
+  }
+
+  constexpr int next(const char* suffix, int& counter) {
+    if (b_.names[name_].key != nullptr) return counter++;
+    const std::string_view wanted(suffix);
+    for (int i = 0; i < b_.counters.count; ++i)
+      if (b_.counters[i].base == name_ && std::string_view(b_.counters[i].suffix) == wanted)
+        return b_.counters[i].next++;
+    b_.counters.push({name_, suffix, 1});
+    return 0;
+  }
+
+  template <int Rank>
+  constexpr void check_shared(int known, const int (&extent)[Rank], dtype type,
+                              std::string_view name, int line) {
+    const variable_desc& v = b_.variables[known];
+    bool same = v.rank == Rank && v.type == type && v.kind == variable_kind::parameter;
+    for (int i = 0; same && i < Rank; ++i) same = b_.dims[v.dims + i] == extent[i];
+    if (!same)
+      b_.report(fault_kind::parameter_shape, line, name, b_.dims.items + v.dims, v.rank, extent,
+                Rank);
+  }
+
+  // Fans as Fluid computes them: of a matrix its two sides; of a filter, channels times kernel.
+  constexpr void initialise(int v, const initializer& init) {
+    const variable_desc d = b_.variables[v];
+    const int* extent = b_.dims.items + d.dims;
+    double fan_in = 1, fan_out = 1;
+    if (d.rank == 1) fan_in = fan_out = extent[0];
+    if (d.rank == 2) fan_in = extent[0], fan_out = extent[1];
+    if (d.rank > 2) {
+      double rest = 1;
+      for (int i = 2; i < d.rank; ++i) rest *= extent[i];
+      fan_in = extent[1] * rest, fan_out = extent[0] * rest;
+    }
+    if (init.fan_in > 0) fan_in = init.fan_in;
+    if (init.fan_out > 0) fan_out = init.fan_out;
+    const double type = static_cast<double>(static_cast<int>(d.type));
+    attribute_value shape = b_.integer_list(extent, d.rank);
+    double a = init.a, b = init.b;
+    const operator_schema* schema = &schema_of<fill_constant>();
+    switch (init.kind) {
+      case initializer_kind::uniform:
+        schema = &schema_of<uniform_random>();
+        break;
+      case initializer_kind::normal:
+        schema = &schema_of<gaussian_random>();
+        break;
+      case initializer_kind::truncated_normal:
+        schema = &schema_of<truncated_gaussian_random>();
+        break;
+      case initializer_kind::xavier:
+      case initializer_kind::msra: {
+        const double fans = init.kind == initializer_kind::xavier ? fan_in + fan_out : fan_in;
+        b = root((init.uniform ? 6.0 : 2.0) / fans);
+        a = init.uniform ? -b : 0;
+        schema = init.uniform ? &schema_of<uniform_random>() : &schema_of<gaussian_random>();
+        break;
+      }
+      case initializer_kind::array:
+      case initializer_kind::bilinear: {
+        const int at = b_.attributes.count;
+        const attribute_value values = init.kind == initializer_kind::array
+                                           ? b_.real_list(init.values, init.count)
+                                           : bilinear(extent, d.rank);
+        b_.attribute_list(shape, type, values, attribute_value{0, 0, 0});
+        startup(schema_of<assign_value>(), v, at);
+        return;
+      }
+      default: {
+        const int at = b_.attribute_list(shape, type, a, false);
+        startup(*schema, v, at);
+        return;
+      }
+    }
+    startup(*schema, v, b_.attribute_list(shape, type, a, b, init.seed));
+  }
+
+  constexpr attribute_value bilinear(const int* extent, int rank) {
+    const int at = b_.reals.count;
+    if (rank == 4) {
+      const int k = extent[3];
+      const int f = (k + 1) / 2;
+      const double c = (2.0 * f - 1 - f % 2) / (2.0 * f);
+      for (int i = 0; i < extent[0] * extent[1]; ++i)
+        for (int y = 0; y < extent[2]; ++y)
+          for (int x = 0; x < k; ++x)
+            b_.reals.push(static_cast<float>((1 - magnitude(double(x) / f - c)) *
+                                             (1 - magnitude(double(y) / f - c))));
+    }
+    return {0, at, b_.reals.count - at};
+  }
+  static constexpr double magnitude(double x) { return x < 0 ? -x : x; }
+
+  constexpr void startup(const operator_schema& schema, int v, int attributes) {
+    const int at = b_.arguments.count;
+    b_.argument(v);
+    b_.startup.push({&schema, at, at, at + 1, attributes, 0, op_role::forward});
+  }
+
+  // Newton's method: std::sqrt is not constexpr in C++20.
+  static constexpr double root(double x) {
+    double r = x > 1 ? x : 1;
+    for (int i = 0; i < 40; ++i) {
+      const double better = 0.5 * (r + x / r);
+      if (better == r) break;
+      r = better;
+    }
+    return r;
+  }
+
+  program_builder& b_;
+  int name_;
+  int tmp_ = 0, weight_ = 0, bias_ = 0;
+};
+
+/// Notes a mistake when two inputs of a layer were recorded into different programs.
+template <class A, class B>
+constexpr void require_one_program(const A& a, const B& b, int line) {
+  if (a.builder != b.builder)
+    a.builder->report(fault_kind::foreign_variable, line, {}, nullptr, 0, nullptr, 0);
+}
+
+}  // namespace lamina::layer

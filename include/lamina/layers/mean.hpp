@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/mean.hpp - the mean of all elements of a variable.
+#pragma once
+
+#include <lamina/layers/layer_helper.hpp>
+#include <lamina/operators/mean.hpp>
+
+namespace lamina::layer {
+
+/// The mean of all elements of `x`, shape [1]. Fluid: layers.mean.
+template <class T, class R, int... D>
+constexpr variable<T, once, 1> mean(variable<T, R, D...> x, std::string_view name = {}) {
+  layer_helper layer(*x.builder, "mean", name);
+  const auto y = layer.output<variable<T, once, 1>>();
+  x.builder->add_operator(schema_of<lamina::mean>(), {x.id}, {y.id});
+  return layer.returns(y);
+}
+
+}  // namespace lamina::layer

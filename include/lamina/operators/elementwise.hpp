@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise.hpp - elementwise_* of two variables with Fluid's axis broadcast.
+// Y's shape, trailing ones trimmed, is a contiguous part of X's that begins at `axis`; axis -1
+// stands for rank(X) - rank(Y).
+#pragma once
+
+#include <lamina/operators/pointwise.hpp>
+
+namespace lamina {
+
+/// Base of the elementwise operators: Out = f(X, Y).
+struct elementwise : pointwise {
+  static constexpr auto inputs = slots_xy;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"axis", attribute_type::integer, -1}}};
+  static constexpr int scalars = 0;
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// Out = X + Y.
+struct elementwise_add : elementwise {
+  static constexpr const char* type = "elementwise_add";
+  static constexpr std::uint32_t gradient_inputs = 0;
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    return x + y;
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T dy) {
+    return dy;
+  }
+};
+
+/// Out = X - Y.
+struct elementwise_sub : elementwise {
+  static constexpr const char* type = "elementwise_sub";
+  static constexpr std::uint32_t gradient_inputs = 0;
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    return x - y;
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T dy) {
+    if constexpr (Slot == 0)
+      return dy;
+    else
+      return -dy;
+  }
+};
+
+/// Out = X * Y.
+struct elementwise_mul : elementwise {
+  static constexpr const char* type = "elementwise_mul";
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    return x * y;
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T x, T y, T dy) {
+    if constexpr (Slot == 0)
+      return dy * y;
+    else
+      return dy * x;
+  }
+};
+
+/// Out = X / Y.
+struct elementwise_div : elementwise {
+  static constexpr const char* type = "elementwise_div";
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    return x / y;
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T x, T y, T dy) {
+    if constexpr (Slot == 0)
+      return dy / y;
+    else
+      return -dy * x / (y * y);
+  }
+};
+
+/// Out = max(X, Y); where both are equal the gradient goes to Y, as in Fluid.
+struct elementwise_max : elementwise {
+  static constexpr const char* type = "elementwise_max";
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    return math::max(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T x, T y, T dy) {
+    if constexpr (Slot == 0)
+      return math::select(x > y, dy, T(0));
+    else
+      return math::select(x > y, T(0), dy);
+  }
+};
+
+/// Out = min(X, Y); where both are equal the gradient goes to Y, as in Fluid.
+struct elementwise_min : elementwise {
+  static constexpr const char* type = "elementwise_min";
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    return math::min(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T x, T y, T dy) {
+    if constexpr (Slot == 0)
+      return math::select(x < y, dy, T(0));
+    else
+      return math::select(x < y, T(0), dy);
+  }
+};
+
+/// Out = X to the power of Y.
+struct elementwise_pow : elementwise {
+  static constexpr const char* type = "elementwise_pow";
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    return math::pow(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T x, T y, T dy) {
+    if constexpr (Slot == 0)
+      return dy * y * math::pow(x, y - T(1));
+    else
+      return dy * math::log(x) * math::pow(x, y);
+  }
+};
+
+/// Out = 0 in the shape of X. Fluid: fill_zeros_like.
+struct fill_zeros_like : pointwise {
+  static constexpr const char* type = "fill_zeros_like";
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_FN static T f(T) {
+    return T(0);
+  }
+};
+
+}  // namespace lamina

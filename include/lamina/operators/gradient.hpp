@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/gradient.hpp - the tools of gradient rules: partial gradients and their sum.
+#pragma once
+
+#include <lamina/operators/elementwise.hpp>
+#include <lamina/operators/operator_definition.hpp>
+#include <lamina/operators/sum.hpp>
+
+namespace lamina {
+
+/// What append_backward knows while it walks the operators backwards.
+struct gradient_state {
+  int forward_variables;  // variables before the first gradient
+  bool* wanted;           // the variable leads to something that is trained
+  int* first;             // newest partial gradient of a variable, or -1
+  int* partials;          // how many there are
+  int* gradient;          // the finished gradient, or -1
+  growing<int> next;      // by gradient variable: the partial gradient before it
+};
+
+/// Whether anybody asks for the gradient of `variable`.
+constexpr bool wants_gradient(const program_builder& b, int variable) {
+  return variable >= 0 && variable < b.gradients->forward_variables &&
+         b.gradients->wanted[variable];
+}
+
+/// A new partial gradient of `variable`, or -1 when nobody asks for it.
+constexpr int partial_gradient(program_builder& b, int variable) {
+  if (!wants_gradient(b, variable)) return -1;
+  gradient_state& g = *b.gradients;
+  const variable_desc& v = b.variables[variable];
+  const int made = b.variables.push({-1, variable, "@GRAD", -1, v.dims, v.rank, v.rows, -1, v.block,
+                                     v.type, variable_kind::gradient, false, false});
+  while (g.next.count <= made) g.next.push(-1);
+  g.next[made] = g.first[variable];
+  g.first[variable] = made;
+  ++g.partials[variable];
+  return made;
+}
+
+/// The whole gradient of `variable`: Fluid renames several partial gradients and adds a `sum`.
+/// -1 when no gradient reaches the variable.
+constexpr int gradient_variable(program_builder& b, int variable) {
+  gradient_state& g = *b.gradients;
+  if (variable < 0 || g.gradient[variable] >= 0 || g.partials[variable] == 0)
+    return variable < 0 ? -1 : g.gradient[variable];
+  const int n = g.partials[variable];
+  if (n == 1) return g.gradient[variable] = g.first[variable];
+  int* parts = new int[static_cast<unsigned>(n)];
+  for (int at = g.first[variable], i = n; i-- > 0; at = g.next[at]) {
+    parts[i] = at;
+    b.variables[at].suffix = "@GRAD@RENAME@";
+    b.variables[at].number = i;
+  }
+  variable_desc whole = b.variables[parts[0]];
+  whole.suffix = "@GRAD";
+  whole.number = -1;
+  const int made = b.variables.push(whole);
+  while (g.next.count <= made) g.next.push(-1);
+  operator_desc op = b.begin(schema_of<sum>());
+  b.list(parts, n);
+  op.outputs = b.arguments.count;
+  b.argument(made);
+  op.end = b.arguments.count;
+  b.operators.push(op);
+  delete[] parts;
+  return g.gradient[variable] = made;
+}
+
+namespace detail {
+
+/// A gradient of zeros for an output that nothing later depends on.
+constexpr int zero_gradient(program_builder& b, int variable) {
+  variable_desc v = b.variables[variable];
+  v.base = -1;
+  v.of = variable;
+  v.suffix = "@GRAD";
+  v.number = -1;
+  v.kind = variable_kind::gradient;
+  v.persistable = false;
+  const int made = b.variables.push(v);
+  while (b.gradients->next.count <= made) b.gradients->next.push(-1);
+  b.add_operator(schema_of<fill_zeros_like>(), {variable}, {made});
+  return made;
+}
+
+template <class Op>
+constexpr void make_gradient(program_builder& b, const operator_desc& op) {
+  constexpr int inputs = static_cast<int>(Op::inputs.size());
+  constexpr int outputs = static_cast<int>(Op::outputs.size());
+  // The finished gradients come first: a `sum` operator must stand before its reader.
+  int gradients[64];
+  int slot_start[outputs + 1];
+  int total = 0;
+  bool any = false;
+  for (int s = 0, at = op.outputs; s < outputs; ++s) {
+    slot_start[s] = total;
+    const int n = Op::outputs[static_cast<std::size_t>(s)].duplicable ? b.arguments[at++] : 1;
+    for (int i = 0; i < n; ++i, ++at) {
+      const bool read = (Op::gradient_of_outputs >> s & 1u) != 0;
+      const int g = read ? gradient_variable(b, b.arguments[at]) : -1;
+      any = any || g >= 0;
+      gradients[total++] = g;
+    }
+  }
+  slot_start[outputs] = total;
+  if (!any) return;
+  bool asked = false;
+  for (int s = 0, at = op.inputs; s < inputs; ++s) {
+    const int n = Op::inputs[static_cast<std::size_t>(s)].duplicable ? b.arguments[at++] : 1;
+    for (int i = 0; i < n; ++i, ++at)
+      asked = asked || ((Op::differentiable >> s & 1u) != 0 && wants_gradient(b, b.arguments[at]));
+  }
+  if (!asked) return;
+  for (int s = 0, at = op.outputs, k = 0; s < outputs; ++s) {
+    const int n = Op::outputs[static_cast<std::size_t>(s)].duplicable ? b.arguments[at++] : 1;
+    for (int i = 0; i < n; ++i, ++at, ++k)
+      if (gradients[k] < 0 && (Op::gradient_of_outputs >> s & 1u) != 0)
+        gradients[k] = zero_gradient(b, b.arguments[at]);
+  }
+  operator_desc made = b.begin(schema_of<gradient_of<Op>>());
+  for (int s = 0, at = op.inputs; s < inputs; ++s) {
+    const bool read = (Op::gradient_inputs >> s & 1u) != 0;
+    const bool list = Op::inputs[static_cast<std::size_t>(s)].duplicable;
+    const int n = list ? b.arguments[at++] : 1;
+    if (read && list) b.arguments.push(n);
+    for (int i = 0; i < n; ++i, ++at) {
+      const int v = b.arguments[at];
+      if (read) b.arguments.push(v);
+    }
+  }
+  for (int s = 0, at = op.outputs; s < outputs; ++s) {
+    const bool read = (Op::gradient_outputs >> s & 1u) != 0;
+    const bool list = Op::outputs[static_cast<std::size_t>(s)].duplicable;
+    const int n = list ? b.arguments[at++] : 1;
+    if (read && list) b.arguments.push(n);
+    for (int i = 0; i < n; ++i, ++at) {
+      const int v = b.arguments[at];
+      if (read) b.arguments.push(v);
+    }
+  }
+  for (int s = 0; s < outputs; ++s) {
+    if ((Op::gradient_of_outputs >> s & 1u) == 0) continue;
+    const int n = slot_start[s + 1] - slot_start[s];
+    if (Op::outputs[static_cast<std::size_t>(s)].duplicable) b.arguments.push(n);
+    for (int i = 0; i < n; ++i) b.arguments.push(gradients[slot_start[s] + i]);
+  }
+  made.outputs = b.arguments.count;
+  for (int s = 0, at = op.inputs; s < inputs; ++s) {
+    const bool list = Op::inputs[static_cast<std::size_t>(s)].duplicable;
+    const int n = list ? b.arguments[at++] : 1;
+    const bool given = (Op::differentiable >> s & 1u) != 0;
+    if (given && list) b.arguments.push(n);
+    for (int i = 0; i < n; ++i, ++at) {
+      const int v = b.arguments[at];
+      if (given) b.arguments.push(partial_gradient(b, v));
+    }
+  }
+  made.end = b.arguments.count;
+  made.attributes = op.attributes;
+  b.operators.push(made);
+}
+
+}  // namespace detail
+}  // namespace lamina

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/mean.hpp - the mean of all elements.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = sum of all elements of X / their number, shape [1]. Fluid: mean.
+struct mean : operator_definition {
+  static constexpr const char* type = "mean";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+};
+
+}  // namespace lamina

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/operator_definition.hpp - from an operator's definition to its schema.
+//
+// A definition is a struct with static constexpr members:
+//   type                     Fluid's name of the operator
+//   inputs, outputs          std::array of slot_desc
+//   attributes               std::array of attribute_desc
+//   kind                     how the plan treats it
+// and, when it has a gradient,
+//   differentiable           bit i: input slot i receives a gradient
+//   gradient_inputs          bit i: the gradient operator reads input slot i
+//   gradient_outputs         bit i: it reads output slot i
+//   gradient_of_outputs      bit i: it reads the gradient of output slot i (default: slot 0)
+// The gradient operator's own definition, `gradient_of<Op>`, follows from these.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <lamina/core/type_of.hpp>
+#include <lamina/program/operator_schema.hpp>
+#include <lamina/program/program_builder.hpp>
+
+namespace lamina {
+
+/// The slots most operators have.
+inline constexpr std::array<slot_desc, 1> slots_x{{{"X"}}};
+inline constexpr std::array<slot_desc, 2> slots_xy{{{"X"}, {"Y"}}};
+inline constexpr std::array<slot_desc, 1> slots_out{{{"Out"}}};
+inline constexpr std::array<attribute_desc, 0> no_attributes{};
+
+/// What a definition may leave unsaid.
+struct operator_definition {
+  static constexpr auto attributes = no_attributes;
+  static constexpr auto kind = operator_kind::call;
+  static constexpr bool has_side_effect = false;
+  static constexpr std::uint32_t differentiable = 0;
+  static constexpr std::uint32_t gradient_inputs = 0;
+  static constexpr std::uint32_t gradient_outputs = 0;
+  static constexpr std::uint32_t gradient_of_outputs = 1;
+};
+
+/// For gradient rules: the whole gradient of `variable` (-1: none), and a new partial one.
+/// Defined in gradient.hpp.
+constexpr int gradient_variable(program_builder& b, int variable);
+constexpr int partial_gradient(program_builder& b, int variable);
+
+template <class Op>
+struct registered;
+
+/// The schema of an operator; naming it makes the way back from pointer to type.
+template <class Op>
+constexpr const operator_schema& schema_of() {
+  (void)sizeof(finds<&registered<Op>::value, Op>);
+  return registered<Op>::value;
+}
+
+/// Whether an operator is an Op.
+template <class Op>
+constexpr bool is(const operator_desc& op) {
+  return op.schema == &registered<Op>::value;
+}
+
+namespace detail {
+
+constexpr int bits(std::uint32_t set) {
+  int n = 0;
+  for (; set != 0; set &= set - 1) ++n;
+  return n;
+}
+
+/// Text put together at compile time, with static storage.
+template <std::size_t N>
+struct text_buffer {
+  char text[N];
+};
+constexpr std::size_t length(const char* s) {
+  std::size_t n = 0;
+  while (s[n] != 0) ++n;
+  return n;
+}
+template <class Op>
+inline constexpr auto gradient_type = [] {
+  constexpr std::size_t n = length(Op::type);
+  text_buffer<n + 6> b{};
+  for (std::size_t i = 0; i < n; ++i) b.text[i] = Op::type[i];
+  for (std::size_t i = 0; i < 6; ++i) b.text[n + i] = "_grad"[i];
+  return b;
+}();
+
+/// "X@GRAD" for a slot "X".
+template <const auto& Slots, std::size_t I>
+inline constexpr auto gradient_slot = [] {
+  constexpr std::size_t n = length(Slots[I].name);
+  text_buffer<n + 6> b{};
+  for (std::size_t i = 0; i < n; ++i) b.text[i] = Slots[I].name[i];
+  for (std::size_t i = 0; i < 6; ++i) b.text[n + i] = "@GRAD"[i];
+  return b;
+}();
+
+template <const auto& Slots, std::size_t... I>
+constexpr auto gradient_slots(std::index_sequence<I...>) {
+  return std::array<slot_desc, sizeof...(I)>{
+      {{gradient_slot<Slots, I>.text, Slots[I].duplicable, true}...}};
+}
+template <const auto& Slots>
+inline constexpr auto gradient_slots_of =
+    gradient_slots<Slots>(std::make_index_sequence<Slots.size()>{});
+
+template <class Op>
+constexpr auto gradient_operator_inputs() {
+  std::array<slot_desc,
+             bits(Op::gradient_inputs) + bits(Op::gradient_outputs) + bits(Op::gradient_of_outputs)>
+      slots{};
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < Op::inputs.size(); ++i)
+    if (Op::gradient_inputs >> i & 1u) slots[n++] = Op::inputs[i];
+  for (std::size_t i = 0; i < Op::outputs.size(); ++i)
+    if (Op::gradient_outputs >> i & 1u) slots[n++] = slot_desc{Op::outputs[i].name};
+  for (std::size_t i = 0; i < Op::outputs.size(); ++i)
+    if (Op::gradient_of_outputs >> i & 1u) slots[n++] = gradient_slots_of<Op::outputs>[i];
+  return slots;
+}
+template <class Op>
+constexpr auto gradient_operator_outputs() {
+  std::array<slot_desc, bits(Op::differentiable)> slots{};
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < Op::inputs.size(); ++i)
+    if (Op::differentiable >> i & 1u) slots[n++] = gradient_slots_of<Op::inputs>[i];
+  return slots;
+}
+
+}  // namespace detail
+
+/// The definition of Fluid's `<type>_grad` operator: reads the inputs, outputs and output gradients
+/// that Op says, writes the gradients of its differentiable inputs, has Op's attributes.
+template <class Op>
+struct gradient_of : operator_definition {
+  using forward = Op;
+  static constexpr const char* type = detail::gradient_type<Op>.text;
+  static constexpr auto inputs = detail::gradient_operator_inputs<Op>();
+  static constexpr auto outputs = detail::gradient_operator_outputs<Op>();
+  static constexpr auto attributes = Op::attributes;
+  static constexpr auto kind = Op::kind == operator_kind::mul ? operator_kind::mul_grad : Op::kind;
+};
+
+namespace detail {
+
+/// Fluid's default gradient maker. Defined with the backward transform's tools, gradient.hpp.
+template <class Op>
+constexpr void make_gradient(program_builder& to, const operator_desc& op);
+
+template <class Op>
+constexpr auto gradient_rule() -> void (*)(program_builder&, const operator_desc&) {
+  if constexpr (requires { &Op::gradient; })
+    return &Op::gradient;
+  else if constexpr (Op::differentiable != 0)
+    return &make_gradient<Op>;
+  else
+    return nullptr;
+}
+
+}  // namespace detail
+
+/// Holds the schema of an operator.
+template <class Op>
+struct registered {
+  static constexpr operator_schema value{Op::type,
+                                         Op::inputs.data(),
+                                         static_cast<int>(Op::inputs.size()),
+                                         Op::outputs.data(),
+                                         static_cast<int>(Op::outputs.size()),
+                                         Op::attributes.data(),
+                                         static_cast<int>(Op::attributes.size()),
+                                         Op::kind,
+                                         Op::has_side_effect,
+                                         Op::differentiable,
+                                         detail::gradient_rule<Op>()};
+};
+
+}  // namespace lamina

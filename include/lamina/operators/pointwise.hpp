@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/pointwise.hpp - operators that compute each element from the elements at the
+// same place. One struct of a few lines is the whole operator: it then runs in the reference
+// executor, is fused on the CPU and has a gradient.
+//
+//   struct cube : lamina::pointwise {
+//     static constexpr const char* type = "cube";
+//     template <class T> LAMINA_FN static T f(T x) { return x * x * x; }
+//     template <class T> LAMINA_FN static T df(T x, T dy) { return T(3) * x * x * dy; }
+//   };
+//
+// `f` takes the inputs in slot order, then the first `scalars` attributes; all as T, which is
+// float, double or a batch of floats. `df` takes what the gradient operator reads: the inputs and
+// outputs that gradient_inputs and gradient_outputs name, the output's gradient, the attributes.
+// An operator with several outputs has `f<K>`, one with several differentiable inputs `df<Slot>`.
+#pragma once
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Base of a unary pointwise operator: slots X and Out; its gradient reads X and Out@GRAD.
+struct pointwise : operator_definition {
+  static constexpr auto kind = operator_kind::pointwise;
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr int scalars = -1;  // all attributes are arguments of f
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Base of a unary pointwise operator whose gradient reads Out instead of X.
+struct pointwise_by_output : pointwise {
+  static constexpr std::uint32_t gradient_inputs = 0;
+  static constexpr std::uint32_t gradient_outputs = 1;
+};
+
+namespace detail {
+
+template <class Op>
+inline constexpr bool is_gradient = false;
+template <class Op>
+inline constexpr bool is_gradient<gradient_of<Op>> = true;
+
+/// The input slot of the K-th differentiable input.
+constexpr int nth_bit(std::uint32_t set, int k) {
+  for (int i = 0; i < 32; ++i)
+    if ((set >> i & 1u) != 0 && k-- == 0) return i;
+  return -1;
+}
+
+template <class Op>
+constexpr int scalar_count() {
+  if constexpr (is_gradient<Op>)
+    return scalar_count<typename Op::forward>();
+  else
+    return Op::scalars < 0 ? static_cast<int>(Op::attributes.size()) : Op::scalars;
+}
+
+}  // namespace detail
+
+/// How many of the first attributes of a pointwise operator are arguments of its function.
+template <class Op>
+inline constexpr int scalars_of = detail::scalar_count<Op>();
+
+/// The value of output K of a pointwise operator, forward or gradient, at one place.
+template <class Op, int K, class... T>
+LAMINA_INLINE LAMINA_FN auto pointwise_value(T... argument) {
+  if constexpr (detail::is_gradient<Op>) {
+    using forward = typename Op::forward;
+    constexpr int slot = detail::nth_bit(forward::differentiable, K);
+    if constexpr (detail::bits(forward::differentiable) == 1)
+      return forward::df(argument...);
+    else
+      return forward::template df<slot>(argument...);
+  } else if constexpr (Op::outputs.size() == 1) {
+    return Op::f(argument...);
+  } else {
+    return Op::template f<K>(argument...);
+  }
+}
+
+}  // namespace lamina

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/block.hpp - the handles a user records with: block and variable.
+#pragma once
+
+#include <utility>
+
+#include <lamina/core/dtype.hpp>
+#include <lamina/core/rows.hpp>
+#include <lamina/program/program_builder.hpp>
+
+namespace lamina {
+
+/// The scope that a record function appends to: Fluid's Block.
+struct block {
+  program_builder* builder;
+  int index;
+};
+
+/// A variable as a layer sees it: element type, row domain and inner dimensions stand in the type,
+/// so a wrong shape is an error at the user's own line. The graph stays in the builder.
+/// `Dims` are the inner dimensions; variables of domain `once` spell their whole shape.
+template <element T, row_domain Rows, int... Dims>
+struct variable {
+  using value_type = T;
+  using rows_type = Rows;
+  static constexpr int rank = static_cast<int>(sizeof...(Dims));
+  static constexpr int size = (1 * ... * Dims);
+
+  program_builder* builder;
+  int id;
+};
+
+/// What a type says of a variable's shape, for the cases where a pack must be taken apart.
+template <int... Dims>
+struct dims_list {
+  static constexpr int rank = static_cast<int>(sizeof...(Dims));
+  static constexpr int size = (1 * ... * Dims);
+  static constexpr int extent[at_least_one(rank)] = {Dims...};
+};
+
+template <class V>
+struct dims_of_variable;
+template <class T, class R, int... D>
+struct dims_of_variable<variable<T, R, D...>> {
+  using type = dims_list<D...>;
+};
+/// The dimensions of a variable's type.
+template <class V>
+using dims_of = typename dims_of_variable<V>::type;
+
+/// Whether V is a handle.
+template <class V>
+inline constexpr bool is_variable = false;
+template <class T, class R, int... D>
+inline constexpr bool is_variable<variable<T, R, D...>> = true;
+
+namespace detail {
+template <class T, class R, class Shape, class Sequence>
+struct shaped;
+template <class T, class R, class Shape, int... I>
+struct shaped<T, R, Shape, std::integer_sequence<int, I...>> {
+  using type = variable<T, R, Shape::extent[I]...>;
+};
+}  // namespace detail
+
+/// The handle type for a shape that a constexpr function computed: `Shape::rank` and
+/// `Shape::extent[i]`.
+template <class T, class R, class Shape>
+using variable_of_shape =
+    typename detail::shaped<T, R, Shape, std::make_integer_sequence<int, Shape::rank>>::type;
+
+}  // namespace lamina

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/initializer.hpp - the first value of a parameter.
+#pragma once
+
+#include <cstdint>
+
+namespace lamina {
+
+/// Fluid's initializers.
+enum class initializer_kind : std::uint8_t {
+  by_layer,
+  constant,
+  uniform,
+  normal,
+  truncated_normal,
+  xavier,
+  msra,
+  bilinear,
+  array
+};
+
+/// What to fill a parameter with; made by the functions of namespace lamina::init.
+struct initializer {
+  initializer_kind kind = initializer_kind::by_layer;
+  float a = 0, b = 0;             // value; low, high; mean, deviation
+  bool uniform = true;            // xavier and msra: uniform or normal
+  float fan_in = 0, fan_out = 0;  // xavier and msra: 0 is "from the shape"
+  int seed = 0;                   // 0: the program's seed
+  const float* values = nullptr;  // array: row-major values with static storage
+  int count = 0;
+};
+
+namespace init {
+
+/// Every element is `value`. Fluid: ConstantInitializer.
+constexpr initializer constant(float value = 0) {
+  return {.kind = initializer_kind::constant, .a = value};
+}
+/// U(low, high). Fluid: UniformInitializer.
+constexpr initializer uniform(float low = -1, float high = 1, int seed = 0) {
+  return {.kind = initializer_kind::uniform, .a = low, .b = high, .seed = seed};
+}
+/// N(mean, deviation^2). Fluid: NormalInitializer.
+constexpr initializer normal(float mean = 0, float deviation = 1, int seed = 0) {
+  return {.kind = initializer_kind::normal, .a = mean, .b = deviation, .seed = seed};
+}
+/// N(mean, deviation^2), drawn again outside of two deviations. Fluid: TruncatedNormalInitializer.
+constexpr initializer truncated_normal(float mean = 0, float deviation = 1, int seed = 0) {
+  return {.kind = initializer_kind::truncated_normal, .a = mean, .b = deviation, .seed = seed};
+}
+/// U(-r, r) with r = sqrt(6 / (fan_in + fan_out)), or N(0, 2 / (fan_in + fan_out)).
+/// Source: Glorot and Bengio 2010. Fluid: XavierInitializer.
+constexpr initializer xavier(bool uniform = true, float fan_in = 0, float fan_out = 0,
+                             int seed = 0) {
+  return {.kind = initializer_kind::xavier,
+          .uniform = uniform,
+          .fan_in = fan_in,
+          .fan_out = fan_out,
+          .seed = seed};
+}
+/// U(-r, r) with r = sqrt(6 / fan_in), or N(0, 2 / fan_in). Source: He et al. 2015.
+/// Fluid: MSRAInitializer.
+constexpr initializer msra(bool uniform = true, float fan_in = 0, int seed = 0) {
+  return {.kind = initializer_kind::msra, .uniform = uniform, .fan_in = fan_in, .seed = seed};
+}
+/// Weights of an upsampling by bilinear interpolation, for 4-D parameters with square kernels.
+/// Fluid: BilinearInitializer.
+constexpr initializer bilinear() { return {.kind = initializer_kind::bilinear}; }
+/// The given values, row by row; the array must have static storage and one value an element.
+/// Fluid: NumpyArrayInitializer.
+template <int N>
+constexpr initializer array(const float (&values)[N]) {
+  return {.kind = initializer_kind::array, .values = values, .count = N};
+}
+
+}  // namespace init
+}  // namespace lamina

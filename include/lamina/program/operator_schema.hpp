@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/operator_schema.hpp - what a recorded operator refers to: its slots and
+// attributes.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/core/dtype.hpp>
+
+namespace lamina {
+
+/// Attribute types, numbered as Fluid's AttrType.
+enum class attribute_type : std::uint8_t {
+  integer = 0,
+  real = 1,
+  string = 2,
+  integers = 3,
+  reals = 4,
+  strings = 5,
+  boolean = 6,
+  booleans = 7,
+  block = 8,
+  long_integer = 9,
+  blocks = 10,
+  long_integers = 11
+};
+
+/// A named place for arguments of an operator.
+struct slot_desc {
+  const char* name;
+  bool duplicable = false;    // takes any number of variables
+  bool dispensable = false;   // may stay empty
+  bool intermediate = false;  // an output that only the gradient operator reads
+};
+
+/// An attribute of an operator and its default.
+struct attribute_desc {
+  const char* name;
+  attribute_type type;
+  double number = 0;      // default of integer, real, boolean and long_integer
+  const char* text = "";  // default of string
+};
+
+/// The value of an attribute. Lists and strings lie in the program's pools.
+struct attribute_value {
+  double number;
+  int offset;
+  int count;
+};
+
+/// Fluid's op_role: what part of a training program an operator belongs to.
+enum class op_role : std::int16_t {
+  forward = 0,
+  backward = 1,
+  optimize = 2,
+  learning_rate = 16,
+  loss = 256,
+  loss_gradient = 257
+};
+
+/// How the plan treats an operator.
+enum class operator_kind : std::uint8_t {
+  pointwise,  // one function of the elements at one place: can be fused
+  mul,        // a matrix product with a weight
+  mul_grad,
+  source,  // has no computation: data
+  call     // a kernel of its own
+};
+
+struct program_builder;
+struct operator_desc;
+
+/// What an operator is, as far as a program knows: Fluid's OpProto and the gradient rule.
+struct operator_schema {
+  const char* type;
+  const slot_desc* inputs;
+  int input_count;
+  const slot_desc* outputs;
+  int output_count;
+  const attribute_desc* attributes;
+  int attribute_count;
+  operator_kind kind;
+  bool has_side_effect;  // kept by prune even when nothing reads its outputs
+  /// Bit i: the i-th input slot receives a gradient.
+  std::uint32_t differentiable;
+  /// Records the gradient operators of `op`; null for an operator without a gradient.
+  void (*gradient)(program_builder& to, const operator_desc& op);
+};
+
+}  // namespace lamina

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/param_attr.hpp - how a layer's parameter is named, initialised and updated.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/program/initializer.hpp>
+#include <lamina/program/program_desc.hpp>
+
+namespace lamina {
+
+/// Adds a penalty's gradient to a parameter's gradient; made by l1_decay and l2_decay.
+struct regularizer {
+  regularizer_kind kind = regularizer_kind::none;
+  float coefficient = 0;
+};
+/// g += coefficient * sign(p). Fluid: L1Decay.
+constexpr regularizer l1_decay(float coefficient) { return {regularizer_kind::l1, coefficient}; }
+/// g += coefficient * p. Fluid: L2Decay.
+constexpr regularizer l2_decay(float coefficient) { return {regularizer_kind::l2, coefficient}; }
+
+/// Limits a gradient before the update; made by the clip_by_* functions.
+struct gradient_clip {
+  clip_kind kind = clip_kind::none;
+  float low = 0, high = 0;  // of a norm: high
+};
+/// g = min(max(g, low), high). Fluid: GradientClipByValue.
+constexpr gradient_clip clip_by_value(float low, float high) {
+  return {clip_kind::value, low, high};
+}
+/// Elements between -limit and limit.
+constexpr gradient_clip clip_by_value(float limit) { return clip_by_value(-limit, limit); }
+/// g if ||g|| <= norm, else g * norm / ||g||. Fluid: GradientClipByNorm.
+constexpr gradient_clip clip_by_norm(float norm) { return {clip_kind::norm, 0, norm}; }
+/// All gradients together: g * norm / max(norm, sqrt(sum ||g||^2)). Fluid:
+/// GradientClipByGlobalNorm.
+constexpr gradient_clip clip_by_global_norm(float norm) {
+  return {clip_kind::global_norm, 0, norm};
+}
+
+/// Fluid's ParamAttr: everything a layer lets its user say of a parameter.
+struct param_attr {
+  std::string_view name{};            // layers that name the same parameter share it
+  lamina::initializer initializer{};  // default: the layer's own (Xavier for weights, 0 for biases)
+  float learning_rate = 1;            // factor on the optimizer's learning rate
+  lamina::regularizer regularizer{};  // beats the optimizer's
+  bool trainable = true;
+  lamina::gradient_clip gradient_clip{};  // beats the optimizer's
+};
+
+}  // namespace lamina

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/program.hpp - records a program while the compiler runs.
+//
+// A program is carried by a static member of a template on the record function's type: never by
+// value as a template argument, which would spell the whole program in every symbol.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+
+#include <lamina/core/check.hpp>
+#include <lamina/program/block.hpp>
+#include <lamina/program/program_desc.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+template <class R>
+struct returned {
+  static_assert(std::is_void_v<R>,
+                "lamina: program: the record function returns variables, a tuple of variables or "
+                "nothing");
+  static constexpr bool has_cost = false;
+};
+template <class T, class R, int... D>
+struct returned<variable<T, R, D...>> {
+  static constexpr bool has_cost = true;
+};
+template <class... V>
+struct returned<std::tuple<V...>> {
+  static constexpr bool has_cost = sizeof...(V) > 0;
+};
+
+template <class T, class R, int... D>
+constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
+  b.outputs.push(v.id);
+}
+
+template <class F>
+constexpr void record(program_builder& b) {
+  b.blocks.push({-1, -1});
+  block main{&b, 0};
+  using result = decltype(F{}(main));
+  if constexpr (std::is_void_v<result>) {
+    F{}(main);
+  } else if constexpr (is_variable<result>) {
+    declare_output(b, F{}(main));
+  } else {
+    std::apply([&](auto... v) { (declare_output(b, v), ...); }, F{}(main));
+  }
+  if (b.outputs.count > 0) b.cost = b.outputs[0];
+}
+
+/// The name of a fault as the letters of a type.
+template <const auto& P, int... I>
+auto letters(std::integer_sequence<int, I...>) -> named<P.characters[P.fault.name + I]...>;
+template <const auto& P>
+using faulty_name = decltype(letters<P>(std::make_integer_sequence<int, P.fault.name_length>{}));
+
+template <const auto& P>
+consteval bool accept() {
+  constexpr fault_desc f = P.fault;
+  if constexpr (f.kind == fault_kind::parameter_shape) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>,
+                        expects<f.expected[0], f.expected[1]>, gets<f.found[0], f.found[1]>>,
+                  "lamina: parameter: layers that share a parameter need one shape and type");
+  } else if constexpr (f.kind == fault_kind::name_used_twice) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
+                  "lamina: name: two variables of one program need two names");
+  } else if constexpr (f.kind == fault_kind::foreign_variable) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: layer: all inputs come from one program");
+  } else if constexpr (f.kind == fault_kind::embedding_range) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: embedding: padding_idx lies inside the dictionary");
+  }
+  return f.kind == fault_kind::none;
+}
+
+}  // namespace detail
+
+/// Whether P is a program: recorded, or made from one by a transform.
+template <class P>
+concept program_type = requires {
+  P::desc.cost;
+  P::desc.count.variables;
+};
+
+/// What every program, recorded or transformed, can tell.
+template <class Derived>
+struct program_base {
+  /// How many scalars the parameters hold in all.
+  static constexpr long long parameter_count() {
+    long long sum = 0;
+    for (int i = 0; i < Derived::desc.count.parameters; ++i) {
+      const variable_desc& v = Derived::desc.variables[Derived::desc.parameters[i].variable];
+      long long size = 1;
+      for (int d = 0; d < v.rank; ++d) size *= Derived::desc.dims[v.dims + d];
+      sum += size;
+    }
+    return sum;
+  }
+  /// The program as pointers and counts.
+  static constexpr program_view view() { return view_of(Derived::desc); }
+};
+
+/// A program: `constexpr auto net = lamina::program([](lamina::block& main) { ... return cost; });`
+/// The function is run by the compiler; it may call other functions, loop and branch. The first
+/// variable it returns is the cost that training minimises; all returned variables are fetched.
+/// Layers on which nothing depends are kept. Fluid: Program (main and startup together).
+template <class F>
+struct program : program_base<program<F>> {
+  /// The type of handle, or tuple of handles, that the record function returns.
+  using result = decltype(std::declval<F>()(std::declval<block&>()));
+
+  static constexpr program_counts counts = [] {
+    program_builder b;
+    detail::record<F>(b);
+    return count_of(b);
+  }();
+  /// The recorded ProgramDesc.
+  static constexpr program_desc<counts> desc = [] {
+    program_builder b;
+    detail::record<F>(b);
+    return freeze<counts>(b);
+  }();
+
+  constexpr program(F) {  // NOLINT: the record function converts
+    static_assert(detail::accept<desc>());
+  }
+};
+
+}  // namespace lamina
