@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests that read the sources or call a compiler themselves.
+get_property(_compile_flags TARGET lamina PROPERTY INTERFACE_COMPILE_DEFINITIONS)
+list(TRANSFORM _compile_flags PREPEND -D)
+find_program(LAMINA_CLANG clang++)
+find_program(LAMINA_CLANG_NEW NAMES clang++-22 clang++-21 clang++-20 clang++-19 clang++-18 clang++-17 clang++-16)
+set(_compilers "${CMAKE_CXX_COMPILER}" ${LAMINA_CLANG} ${LAMINA_CLANG_NEW})
+list(REMOVE_DUPLICATES _compilers)
+
+# lamina_source_test(NAME SCRIPT ARGUMENTS...)
+function(lamina_source_test name script)
+  set(name "${LAMINA_TEST_PREFIX}${name}")
+  add_test(NAME ${name} COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS source TIMEOUT 900)
+endfunction()
+
+lamina_source_test(structure.layers structure/check_layers.py)
+lamina_source_test(structure.layers_self_test structure/check_layers.py --self-test)
+lamina_source_test(structure.headers structure/check_headers.py)
+lamina_source_test(structure.headers_self_test structure/check_headers.py --self-test)
+lamina_source_test(docs.errors docs/check_errors.py)
+lamina_source_test(docs.errors_self_test docs/check_errors.py --self-test)
+
+foreach(_compiler IN LISTS _compilers)
+  cmake_path(GET _compiler FILENAME _short)
+  lamina_source_test(headers.${_short} headers/compile_alone.py --compiler ${_compiler}
+                     --stamps "${CMAKE_CURRENT_BINARY_DIR}/headers_${_short}.json" -- ${_compile_flags})
+  set_tests_properties(${LAMINA_TEST_PREFIX}headers.${_short} PROPERTIES PROCESSORS 2)
+endforeach()
+
+list(TRANSFORM _compilers PREPEND "--compiler=" OUTPUT_VARIABLE _compiler_options)
+lamina_source_test(compile_fail.self_test compile_fail/expect_error.py --self-test ${_compiler_options})
+file(GLOB_RECURSE _failing CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail" compile_fail/*.fail.cpp)
+foreach(_file IN LISTS _failing)
+  string(REGEX REPLACE "\\.fail\\.cpp$" "" _name "${_file}")
+  string(REPLACE "/" "." _name "${_name}")
+  lamina_source_test(compile_fail.${_name} compile_fail/expect_error.py ${_compiler_options}
+                     "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/${_file}" -- ${_compile_flags})
+endforeach()
+
+lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how find_package)
+lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how add_subdirectory)
+
+# The program that README.md shows first must compile and run.
+set(_readme "${PROJECT_SOURCE_DIR}/README.md")
+if(EXISTS "${_readme}")
+  set(_cpp "${CMAKE_CURRENT_BINARY_DIR}/readme_example.cpp")
+  add_custom_command(OUTPUT "${_cpp}" DEPENDS "${_readme}" docs/extract_example.py VERBATIM
+                     COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/docs/extract_example.py"
+                             "${_readme}" "${_cpp}")
+  add_executable(readme_example "${_cpp}")
+  target_link_libraries(readme_example PRIVATE lamina_development)
+  add_test(NAME ${LAMINA_TEST_PREFIX}docs.readme COMMAND readme_example)
+  set_tests_properties(${LAMINA_TEST_PREFIX}docs.readme PROPERTIES LABELS example TIMEOUT 600)
+endif()
