@@ -18,6 +18,7 @@
 #include <cstddef>
 
 #include <lamina/core/type_of.hpp>
+#include <lamina/operators/gradient_rule.hpp>
 #include <lamina/program/operator_schema.hpp>
 #include <lamina/program/program_builder.hpp>
 
@@ -39,11 +40,6 @@ struct operator_definition {
   static constexpr std::uint32_t gradient_outputs = 0;
   static constexpr std::uint32_t gradient_of_outputs = 1;
 };
-
-/// For gradient rules: the whole gradient of `variable` (-1: none), and a new partial one.
-/// Defined in gradient.hpp.
-constexpr int gradient_variable(program_builder& b, int variable);
-constexpr int partial_gradient(program_builder& b, int variable);
 
 template <class Op>
 struct registered;
@@ -145,10 +141,6 @@ struct gradient_of : operator_definition {
 };
 
 namespace detail {
-
-/// Fluid's default gradient maker. Defined with the backward transform's tools, gradient.hpp.
-template <class Op>
-constexpr void make_gradient(program_builder& to, const operator_desc& op);
 
 template <class Op>
 constexpr auto gradient_rule() -> void (*)(program_builder&, const operator_desc&) {
