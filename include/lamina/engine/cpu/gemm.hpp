@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/gemm.hpp - products with weight panels: forward, gradient of the input,
+// gradient of W.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include <lamina/engine/cpu/sweep.hpp>
+#include <lamina/engine/cpu/transpose.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+// A long sum is made in parts, so that a panel's part stays in the first two levels of the cache;
+// one that is hardly too long is not, for the unfinished sums cost time too.
+constexpr even_parts parts_of_depth(int k_size) { return {k_size, k_size > 1024 ? 512 : 1024}; }
+
+// Rows of the left operand that are worked on together.
+constexpr even_parts parts_of_rows(int m_size, int depth) {
+  const int fitting = resident_floats / (depth > 0 ? depth : 1) / tile_rows * tile_rows;
+  return {m_size, fitting < 4 * tile_rows ? 4 * tile_rows : fitting};
+}
+
+// Rows a multiple of 4 KiB apart compete for the same few lines of the first-level cache.
+constexpr bool rows_collide(std::ptrdiff_t stride) { return stride % 1024 == 0; }
+
+// The tiles of a left operand whose rows are contiguous along the product's rows: for each tile
+// `depth` rows of its height.
+inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
+  const even_parts tiles(rows, tile_rows);
+  for (int t = 0; t < tiles.count(); ++t) {
+    const float* from = left.data + tiles.first(t);
+    const int size = tiles.size(t);
+    if (size == tile_rows) {
+      for (int k = 0; k < depth; ++k, from += left.step, packed += tile_rows) {
+        std::memcpy(packed, from, tile_rows * sizeof(float));
+      }
+    } else {
+      for (int k = 0; k < depth; ++k, from += left.step) {
+        for (int i = 0; i < size; ++i) *packed++ = from[i];
+      }
+    }
+  }
+}
+
+// left[M,K] * right[K,N] for any left operand, panels, and layout of the product.
+inline void multiply(int m_size, int k_size, int n_size, left_operand left, const float* panels,
+                     product_layout layout, epilogue run, const void* context, float* scratch) {
+  if (m_size <= 0 || n_size <= 0) return;
+  const even_parts depths = parts_of_depth(k_size);
+  const even_parts blocks = parts_of_rows(m_size, depths.longest());
+  const int count = panel_count(n_size);
+  // A copy of the left operand has to pay: by several panels that read it.
+  const bool packs = left.row == 1 && left.step != 1 && k_size > 1 && count >= 3;
+  const bool copies =
+      left.step == 1 && rows_collide(left.row) && blocks.longest() > 2 && count >= 4;
+  const std::ptrdiff_t copy_stride = padded(depths.longest()) + alignment_floats;
+  product_block block{};
+  block.left_is_packed = packs;
+  block.panels = panels;
+  block.panel_depth = k_size;
+  block.columns = n_size;
+  block.partial = scratch + blocks.longest() * copy_stride;
+  block.layout = layout;
+  block.run = run;
+  block.context = context;
+  for (int r = 0; r < blocks.count(); ++r) {
+    block.row = blocks.first(r);
+    block.rows = blocks.size(r);
+    for (int d = 0; d < depths.count(); ++d) {
+      block.panel_k = depths.first(d);
+      block.depth = depths.size(d);
+      block.is_first = d == 0;
+      block.is_last = d + 1 == depths.count();
+      block.left = left;
+      block.left.data += block.row * left.row + block.panel_k * left.step;
+      if (packs) {
+        pack_tiles(block.rows, block.depth, block.left, scratch);
+        block.left.data = scratch;
+      } else if (copies) {
+        copy_rows(block.rows, block.depth, block.left.data, left.row, scratch, copy_stride);
+        block.left = {scratch, copy_stride, 1};
+      }
+      sweep(block);
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Scratch that `gemm` of this size needs, in floats.
+constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size) {
+  const even_parts depths = detail::parts_of_depth(k_size);
+  const std::ptrdiff_t rows = detail::parts_of_rows(m_size, depths.longest()).longest();
+  const std::ptrdiff_t copy = padded(depths.longest()) + alignment_floats;
+  return rows * (copy + (depths.count() > 1 ? padded(n_size) : 0));
+}
+
+/// The product Y[M,N] = A[M,K] W[K,N], tile by tile into `run`. A is row-major, its rows `a_stride`
+/// floats apart; exactly K columns of it are read. W is in panel layout; the product's rows are
+/// `product_stride` floats apart, so a tile's offset is row * product_stride + column. Tiles cover
+/// `padded(N)` columns. `scratch` holds `gemm_scratch_floats(M, K, N)`, aligned to 64 bytes as the
+/// panels are. K may be 0; then all sums are 0. (Operators mul, fc, conv2d.)
+inline void gemm(int m_size, int k_size, int n_size, const float* a, std::ptrdiff_t a_stride,
+                 const float* panels, std::ptrdiff_t product_stride, epilogue run,
+                 const void* context, float* scratch) {
+  detail::multiply(m_size, k_size, n_size, {a, a_stride, 1}, panels, {1, product_stride}, run,
+                   context, scratch);
+}
+
+/// Scratch that `gemm_dx` of this size needs, in floats.
+constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
+  return panels_floats(n_size, k_size) + gemm_scratch_floats(m_size, n_size, k_size);
+}
+
+/// The gradient of the left operand, dX[M,K] = dY[M,N] W[K,N]^T, tile by tile into `run`. `panels`
+/// are those of W; dY is row-major, its rows `dy_stride` floats apart, and exactly N columns of it
+/// are read. The product's rows are `product_stride` floats apart; tiles cover `padded(K)` columns,
+/// and the sums beyond K are 0. `scratch` holds `gemm_dx_scratch_floats(M, K, N)`, aligned to 64
+/// bytes.
+inline void gemm_dx(int m_size, int k_size, int n_size, const float* dy, std::ptrdiff_t dy_stride,
+                    const float* panels, std::ptrdiff_t product_stride, epilogue run,
+                    const void* context, float* scratch) {
+  transpose_panels(k_size, n_size, panels, scratch);
+  gemm(m_size, n_size, k_size, dy, dy_stride, scratch, product_stride, run, context,
+       scratch + panels_floats(n_size, k_size));
+}
+
+/// Scratch that `gemm_dw` of this size needs, in floats.
+constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_size) {
+  return panels_floats(m_size, n_size) + gemm_scratch_floats(k_size, m_size, n_size);
+}
+
+/// The gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], tile by tile into `run`, in the panel
+/// layout of W: a tile lies within one panel, so that an update of W, or of anything stored like W,
+/// is pointwise over `offset` and `stride`. X and dY are row-major, their rows `x_stride` and
+/// `dy_stride` floats apart; exactly K and N columns of them are read, and the sums in the padding
+/// of the last panel are 0. `scratch` holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes.
+/// M may be 0; then all sums are 0.
+inline void gemm_dw(int m_size, int k_size, int n_size, const float* x, std::ptrdiff_t x_stride,
+                    const float* dy, std::ptrdiff_t dy_stride, epilogue run, const void* context,
+                    float* scratch) {
+  pack(m_size, n_size, dy, dy_stride, scratch);
+  detail::multiply(k_size, m_size, n_size, {x, 1, x_stride}, scratch, {k_size, 0}, run, context,
+                   scratch + panels_floats(m_size, n_size));
+}
+
+}  // namespace lamina::engine::cpu

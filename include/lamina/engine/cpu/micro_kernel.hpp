@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/micro_kernel.hpp - the products of one register tile, one function for each
+// number of rows.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <lamina/engine/cpu/simd.hpp>
+
+namespace lamina::engine::cpu {
+
+/// The left operand of a product, read element by element: element (i, k) is `data[i * row + k *
+/// step]`. So a row-major matrix is {data, stride, 1} and a transposed one {data, 1, stride}.
+struct left_operand {
+  const float* data;
+  std::ptrdiff_t row;
+  std::ptrdiff_t step;
+};
+
+/// sums[i][j] = initial[i][j] + sum over k < depth of left(i, k) * panel[k][j]. `panel`, `initial`
+/// and `sums` (the last two aligned to 64 bytes) are contiguous rows of the panel's width. No
+/// `initial`, nullptr, means zeros; it may be `sums` itself.
+using micro_kernel = void (*)(int depth, left_operand left, const float* panel,
+                              const float* initial, float* sums);
+
+namespace detail {
+
+// Two FMA units of latency 4 need eight independent sums; few rows get them from several chains
+// along k.
+constexpr int chains(int accumulators) { return accumulators >= 8 ? 1 : accumulators >= 4 ? 2 : 4; }
+
+template <int Rows, int Vectors>
+LAMINA_NOINLINE void multiply_tile(int depth, left_operand left, const float* panel,
+                                   const float* initial, float* sums) {
+  constexpr int count = chains(Rows * Vectors);
+  constexpr int width = Vectors * lanes;
+  vector acc[count][Rows][Vectors];
+  LAMINA_UNROLL for (int c = 0; c < count; ++c) {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = vector(0.F);
+    }
+  }
+  if (initial != nullptr) {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+        acc[0][i][j] = vector::load_aligned(initial + i * width + j * lanes);
+      }
+    }
+  }
+  // One pointer for three rows: base, base + row and base + 2 * row are addressing modes.
+  constexpr int bases = (Rows + 2) / 3;
+  const float* base[bases];
+  LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] = left.data + 3 * i * left.row;
+  const auto advance = [&](auto& chain) __attribute__((always_inline)) {
+    vector b[Vectors];
+    LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+      b[j] = vector::load_unaligned(panel + j * lanes);
+      hold_in_register(b[j]);
+    }
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      const vector a(base[i / 3][(i % 3) * left.row]);
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+        chain[i][j] = fused_multiply_add(a, b[j], chain[i][j]);
+      }
+    }
+    panel += width;
+    LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] += left.step;
+  };
+  int k = 0;
+  for (; k + count <= depth; k += count) {
+    LAMINA_UNROLL for (int c = 0; c < count; ++c) advance(acc[c]);
+  }
+  if constexpr (count > 1) {
+    for (; k < depth; ++k) advance(acc[0]);
+    LAMINA_UNROLL for (int c = 1; c < count; ++c) {
+      LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+        LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j] += acc[c][i][j];
+      }
+    }
+  }
+  LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+    LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+      acc[0][i][j].store_aligned(sums + i * width + j * lanes);
+    }
+  }
+}
+
+template <int Vectors, class Rows>
+struct micro_kernels;
+template <int Vectors, int... I>
+struct micro_kernels<Vectors, std::integer_sequence<int, I...>> {
+  static constexpr micro_kernel table[] = {&multiply_tile<I + 1, Vectors>...};
+};
+
+}  // namespace detail
+
+/// The function for a tile of `rows` (1 to `tile_rows`) by `width` (that of a panel).
+inline micro_kernel find_micro_kernel(int rows, int width) {
+  using row_counts = std::make_integer_sequence<int, tile_rows>;
+  if (width == panel_width) return detail::micro_kernels<tile_vectors, row_counts>::table[rows - 1];
+  return detail::micro_kernels<narrow_width / lanes, row_counts>::table[rows - 1];
+}
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/panel.hpp - the layout of a weight matrix: panels of the register tile's width.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include <lamina/engine/cpu/simd.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A weight W[K][N] is stored as panels of `panel_width` columns, one after the other. A panel is K
+/// rows of its width, without gaps, so that a product streams through it. The last panel may be
+/// narrower, and its columns beyond N are padding that holds 0. `k * padded(N)` floats in all.
+constexpr std::ptrdiff_t panels_floats(int k_size, int n_size) {
+  return static_cast<std::ptrdiff_t>(k_size) * padded(n_size);
+}
+
+/// The number of panels of a matrix with `n_size` columns.
+constexpr int panel_count(int n_size) { return (padded(n_size) + panel_width - 1) / panel_width; }
+
+/// The columns, padding included, of the panel that starts at column `first`, a multiple of
+/// `panel_width`.
+constexpr int width_of_panel(int n_size, int first) {
+  const int rest = padded(n_size) - first;
+  return rest < panel_width ? rest : panel_width;
+}
+
+/// Where the panel that starts at column `first` begins in the panels of a matrix of `k_size` rows.
+constexpr std::ptrdiff_t offset_of_panel(int k_size, int first) {
+  return static_cast<std::ptrdiff_t>(k_size) * first;
+}
+
+/// Where element (k, n) of W[k_size][n_size] stands in its panels.
+constexpr std::ptrdiff_t panel_index(int k_size, int n_size, int k, int n) {
+  const int first = n / panel_width * panel_width;
+  return offset_of_panel(k_size, first) +
+         static_cast<std::ptrdiff_t>(k) * width_of_panel(n_size, first) + (n - first);
+}
+
+/// Calls `visit(offset, count, k, n)` for each run of real, contiguous elements of the panels, in
+/// the order of memory: `offset` is where W[k][n] stands, and `count` elements of row k follow from
+/// there. Padding is never visited; so norms, comparisons and exports go this way.
+template <class Visit>
+constexpr void for_each_row_segment(int k_size, int n_size, Visit&& visit) {
+  for (int first = 0; first < n_size; first += panel_width) {
+    const int width = width_of_panel(n_size, first);
+    const int count = n_size - first < width ? n_size - first : width;
+    std::ptrdiff_t offset = offset_of_panel(k_size, first);
+    for (int k = 0; k < k_size; ++k, offset += width) visit(offset, count, k, first);
+  }
+}
+
+namespace detail {
+
+/// Copies `rows` x `count` floats between row-major blocks.
+inline void copy_rows(int rows, int count, const float* from, std::ptrdiff_t from_stride, float* to,
+                      std::ptrdiff_t to_stride) {
+  for (int i = 0; i < rows; ++i) {
+    std::memcpy(to + i * to_stride, from + i * from_stride,
+                static_cast<std::size_t>(count) * sizeof(float));
+  }
+}
+
+/// The same, and zeros from `count` up to `width`.
+inline void copy_rows_padded(int rows, int count, int width, const float* from,
+                             std::ptrdiff_t from_stride, float* to, std::ptrdiff_t to_stride) {
+  copy_rows(rows, count, from, from_stride, to, to_stride);
+  if (count == width) return;
+  for (int i = 0; i < rows; ++i) {
+    for (int j = count; j < width; ++j) to[i * to_stride + j] = 0.F;
+  }
+}
+
+}  // namespace detail
+
+/// Packs a matrix of `k_size` rows, `stride` floats apart, into panels; the padding becomes 0.
+inline void pack(int k_size, int n_size, const float* row_major, std::ptrdiff_t stride,
+                 float* panels) {
+  for (int first = 0; first < padded(n_size); first += panel_width) {
+    const int width = width_of_panel(n_size, first);
+    const int rest = n_size > first ? n_size - first : 0;
+    detail::copy_rows_padded(k_size, rest < width ? rest : width, width, row_major + first, stride,
+                             panels + offset_of_panel(k_size, first), width);
+  }
+}
+
+/// Packs a contiguous row-major matrix into panels.
+inline void pack(int k_size, int n_size, const float* row_major, float* panels) {
+  pack(k_size, n_size, row_major, n_size, panels);
+}
+
+/// The inverse of `pack`: a contiguous row-major matrix from its panels.
+inline void unpack(int k_size, int n_size, const float* panels, float* row_major) {
+  for_each_row_segment(k_size, n_size, [&](std::ptrdiff_t offset, int count, int k, int n) {
+    std::memcpy(row_major + static_cast<std::ptrdiff_t>(k) * n_size + n, panels + offset,
+                static_cast<std::size_t>(count) * sizeof(float));
+  });
+}
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/simd.hpp - the vector of floats, its fused multiply-add, and the register tile
+// of this machine.
+#pragma once
+
+#include <xsimd/xsimd.hpp>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/padding.hpp>
+
+namespace lamina::engine::cpu {
+
+/// The widest vector of floats that the compiler may use.
+using vector = xsimd::batch<float>;
+
+/// Floats in a vector.
+inline constexpr int lanes = static_cast<int>(vector::size);
+
+static_assert(alignment_floats % lanes == 0,
+              "lamina: a padded row has to be a whole number of vectors");
+
+/// a * b + c, in one instruction where the architecture has one. (xsimd 8 has none for AVX-512.)
+LAMINA_INLINE vector fused_multiply_add(vector a, vector b, vector c) {
+#if defined(__AVX512F__)
+  if constexpr (lanes == 16) {
+    return vector(_mm512_fmadd_ps(a, b, c));
+  } else {
+    return xsimd::fma(a, b, c);
+  }
+#else
+  return xsimd::fma(a, b, c);
+#endif
+}
+
+/// Makes the compiler hold `v` in a register. Without this, g++ repeats a load as the memory
+/// operand of every instruction that uses it, and the load units become the bottleneck.
+LAMINA_INLINE void hold_in_register(vector& v) {
+#if defined(__GNUC__) && defined(__AVX512F__)
+  __asm__("" : "+v"(v.data));
+#elif defined(__GNUC__) && defined(__SSE__)
+  __asm__("" : "+x"(v.data));
+#else
+  (void)v;
+#endif
+}
+
+/// Vector registers of the instruction set.
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr int vector_registers = 32;
+#else
+inline constexpr int vector_registers = 16;
+#endif
+
+/// Vectors in a row of the register tile: 2, or 4 where registers are many and vectors short.
+inline constexpr int tile_vectors = vector_registers == 32 && lanes == 4 ? 4 : 2;
+
+/// Rows of the register tile. Its accumulators, one row of the right operand and one element of the
+/// left one must fit into the registers: 14 x 32 with AVX-512, 6 x 16 with AVX2, 6 x 16 with NEON,
+/// 6 x 8 with SSE.
+inline constexpr int tile_rows = (vector_registers - tile_vectors - 1) / tile_vectors;
+
+/// Columns of the register tile, and of a panel of packed weights.
+inline constexpr int panel_width = tile_vectors * lanes;
+
+/// The width of a last panel that is narrower than the others: only where panels are wider than the
+/// padding.
+inline constexpr int narrow_width = panel_width > alignment_floats ? alignment_floats : panel_width;
+
+static_assert(panel_width == 2 * alignment_floats || alignment_floats % panel_width == 0);
+
+}  // namespace lamina::engine::cpu

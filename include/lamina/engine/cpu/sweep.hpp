@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/sweep.hpp - one cache block of a matrix product: all tiles of some rows by all
+// panels.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cpu/micro_kernel.hpp>
+#include <lamina/engine/cpu/panel.hpp>
+#include <lamina/engine/cpu/tile.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Floats of a left operand that stay in the second-level cache while panels stream past them: 128
+/// KiB.
+inline constexpr int resident_floats = 32 * 1024;
+
+/// A length cut into parts of nearly equal size, none above `most`, for a short last part is slow.
+/// There is always one part at least.
+class even_parts {
+ public:
+  constexpr even_parts(int length, int most)
+      : count_(length > 0 ? (length + most - 1) / most : 1),
+        least_(length / count_),
+        longer_(length % count_) {}
+
+  constexpr int count() const { return count_; }
+  constexpr int longest() const { return least_ + (longer_ > 0 ? 1 : 0); }
+  constexpr int first(int part) const { return part * least_ + (part < longer_ ? part : longer_); }
+  constexpr int size(int part) const { return least_ + (part < longer_ ? 1 : 0); }
+
+ private:
+  int count_;
+  int least_;
+  int longer_;
+};
+
+/// Where a product of M rows is stored: element (row, column) of a tile that starts at column c
+/// stands at `c * column_scale + row * stride + column - c`. A row-major matrix has `column_scale`
+/// 1; panels have their number of rows, and no stride of their own (0), for it is the panel's
+/// width.
+struct product_layout {
+  std::ptrdiff_t column_scale;
+  std::ptrdiff_t stride;
+};
+
+/// One cache block of a product: `rows` of the left operand, `depth` of the sum, all columns.
+struct product_block {
+  int row;  ///< the first of `rows` in the product
+  int rows;
+  int depth;
+  left_operand left;    ///< at the block's first row and first k
+  bool left_is_packed;  ///< instead: for each tile `depth` rows of its height, contiguous
+  const float* panels;  ///< the panels of the right operand ...
+  int panel_depth;      ///< ... their number of rows ...
+  int panel_k;          ///< ... and the first of the `depth` rows that count
+  int columns;          ///< of the right operand, without padding
+  float* partial;       ///< sums that other blocks continue, `rows * padded(columns)` floats
+  bool is_first;        ///< there are no earlier sums in `partial`
+  bool is_last;         ///< the sums are finished and go to `run`
+  product_layout layout;
+  epilogue run;
+  const void* context;
+};
+
+/// Computes the tiles of a block: the sums go to its epilogue, or to `partial` where they are
+/// unfinished.
+inline void sweep(const product_block& b) {
+  alignas(64) float sums[tile_rows * panel_width];
+  const even_parts tiles(b.rows, tile_rows);
+  const int width_in_all = padded(b.columns);
+  const int panels = panel_count(b.columns);
+  // What is walked in the inner loop should be what the second-level cache can hold.
+  const bool tiles_inside =
+      static_cast<std::ptrdiff_t>(b.depth) * width_in_all > 2 * resident_floats;
+  const int outer = tiles_inside ? panels : tiles.count();
+  const int inner = tiles_inside ? tiles.count() : panels;
+  for (int o = 0; o < outer; ++o) {
+    for (int i = 0; i < inner; ++i) {
+      const int part = tiles_inside ? i : o;
+      const int row = tiles.first(part);
+      const int rows = tiles.size(part);
+      const int column = (tiles_inside ? o : i) * panel_width;
+      const int width = width_of_panel(b.columns, column);
+      const left_operand left =
+          b.left_is_packed
+              ? left_operand{b.left.data + static_cast<std::ptrdiff_t>(row) * b.depth, 1, rows}
+              : left_operand{b.left.data + row * b.left.row, b.left.row, b.left.step};
+      const float* panel = b.panels + offset_of_panel(b.panel_depth, column) +
+                           static_cast<std::ptrdiff_t>(b.panel_k) * width;
+      float* unfinished =
+          b.partial + static_cast<std::ptrdiff_t>(row) * width_in_all + rows * column;
+      find_micro_kernel(rows, width)(b.depth, left, panel, b.is_first ? nullptr : unfinished,
+                                     b.is_last ? sums : unfinished);
+      if (!b.is_last) continue;
+      const std::ptrdiff_t stride = b.layout.stride > 0 ? b.layout.stride : width;
+      b.run({sums, rows, width, b.row + row, column,
+             column * b.layout.column_scale + (b.row + row) * stride, stride},
+            b.context);
+    }
+  }
+}
+
+}  // namespace lamina::engine::cpu

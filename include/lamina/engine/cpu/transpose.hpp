@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/transpose.hpp - transposes of row-major blocks and of weight panels, in vector
+// registers.
+#pragma once
+
+#if defined(__AVX__) || defined(__SSE__)
+#include <immintrin.h>
+#endif
+
+#include <lamina/engine/cpu/panel.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+// A square of lanes x lanes floats: to[j][i] = from[i][j]. Rows of both sides need no alignment.
+#if defined(__AVX512F__)
+inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
+                             std::ptrdiff_t to_stride) {
+  __m512 rows[16];
+  __m512 pairs[16];
+  LAMINA_UNROLL for (int i = 0; i < 16; ++i) rows[i] = _mm512_loadu_ps(from + i * from_stride);
+  LAMINA_UNROLL for (int i = 0; i < 16; i += 2) {
+    pairs[i] = _mm512_unpacklo_ps(rows[i], rows[i + 1]);
+    pairs[i + 1] = _mm512_unpackhi_ps(rows[i], rows[i + 1]);
+  }
+  // After this step each 128-bit quarter of rows[4 i + c] holds column 4 q + c of the four rows 4 i
+  // to 4 i + 3.
+  LAMINA_UNROLL for (int i = 0; i < 16; i += 4) {
+    rows[i] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
+    rows[i + 1] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
+    rows[i + 2] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
+    rows[i + 3] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
+  }
+  // The rest is a 4 x 4 transpose of quarters.
+  LAMINA_UNROLL for (int c = 0; c < 4; ++c) {
+    const __m512 low_even = _mm512_shuffle_f32x4(rows[c], rows[4 + c], 0x88);
+    const __m512 low_odd = _mm512_shuffle_f32x4(rows[c], rows[4 + c], 0xdd);
+    const __m512 high_even = _mm512_shuffle_f32x4(rows[8 + c], rows[12 + c], 0x88);
+    const __m512 high_odd = _mm512_shuffle_f32x4(rows[8 + c], rows[12 + c], 0xdd);
+    _mm512_storeu_ps(to + c * to_stride, _mm512_shuffle_f32x4(low_even, high_even, 0x88));
+    _mm512_storeu_ps(to + (4 + c) * to_stride, _mm512_shuffle_f32x4(low_odd, high_odd, 0x88));
+    _mm512_storeu_ps(to + (8 + c) * to_stride, _mm512_shuffle_f32x4(low_even, high_even, 0xdd));
+    _mm512_storeu_ps(to + (12 + c) * to_stride, _mm512_shuffle_f32x4(low_odd, high_odd, 0xdd));
+  }
+}
+#elif defined(__AVX__)
+inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
+                             std::ptrdiff_t to_stride) {
+  __m256 rows[8];
+  // Row i beside row i + 4, quarter by quarter, leaves only shuffles within 128 bits.
+  LAMINA_UNROLL for (int i = 0; i < 4; ++i) {
+    const float* upper = from + i * from_stride;
+    const float* lower = upper + 4 * from_stride;
+    rows[i] =
+        _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(upper)), _mm_loadu_ps(lower), 1);
+    rows[4 + i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(upper + 4)),
+                                       _mm_loadu_ps(lower + 4), 1);
+  }
+  LAMINA_UNROLL for (int h = 0; h < 8; h += 4) {
+    const __m256 low_01 = _mm256_unpacklo_ps(rows[h], rows[h + 1]);
+    const __m256 high_01 = _mm256_unpackhi_ps(rows[h], rows[h + 1]);
+    const __m256 low_23 = _mm256_unpacklo_ps(rows[h + 2], rows[h + 3]);
+    const __m256 high_23 = _mm256_unpackhi_ps(rows[h + 2], rows[h + 3]);
+    _mm256_storeu_ps(to + h * to_stride, _mm256_shuffle_ps(low_01, low_23, 0x44));
+    _mm256_storeu_ps(to + (h + 1) * to_stride, _mm256_shuffle_ps(low_01, low_23, 0xee));
+    _mm256_storeu_ps(to + (h + 2) * to_stride, _mm256_shuffle_ps(high_01, high_23, 0x44));
+    _mm256_storeu_ps(to + (h + 3) * to_stride, _mm256_shuffle_ps(high_01, high_23, 0xee));
+  }
+}
+#elif defined(__SSE__)
+inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
+                             std::ptrdiff_t to_stride) {
+  __m128 row_0 = _mm_loadu_ps(from);
+  __m128 row_1 = _mm_loadu_ps(from + from_stride);
+  __m128 row_2 = _mm_loadu_ps(from + 2 * from_stride);
+  __m128 row_3 = _mm_loadu_ps(from + 3 * from_stride);
+  _MM_TRANSPOSE4_PS(row_0, row_1, row_2, row_3);
+  _mm_storeu_ps(to, row_0);
+  _mm_storeu_ps(to + to_stride, row_1);
+  _mm_storeu_ps(to + 2 * to_stride, row_2);
+  _mm_storeu_ps(to + 3 * to_stride, row_3);
+}
+#else
+inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
+                             std::ptrdiff_t to_stride) {
+  for (int i = 0; i < lanes; ++i) {
+    for (int j = 0; j < lanes; ++j) to[j * to_stride + i] = from[i * from_stride + j];
+  }
+}
+#endif
+
+}  // namespace detail
+
+/// to[j][i] = from[i][j] for 0 <= i < rows and 0 <= j < columns, both row-major with their own
+/// stride. The two must not overlap. Nothing outside of the two blocks is read or written.
+inline void transpose(int rows, int columns, const float* from, std::ptrdiff_t from_stride,
+                      float* to, std::ptrdiff_t to_stride) {
+  const int whole_rows = rows - rows % lanes;
+  const int whole_columns = columns - columns % lanes;
+  for (int i = 0; i < whole_rows; i += lanes) {
+    for (int j = 0; j < whole_columns; j += lanes) {
+      detail::transpose_square(from + i * from_stride + j, from_stride, to + j * to_stride + i,
+                               to_stride);
+    }
+  }
+  for (int i = 0; i < rows; ++i) {
+    const int first = i < whole_rows ? whole_columns : 0;
+    for (int j = first; j < columns; ++j) to[j * to_stride + i] = from[i * from_stride + j];
+  }
+}
+
+/// Packs the transpose of a row-major matrix B[n_size][k_size] (rows `stride` floats apart) as
+/// W[k][n] = B[n][k] into panels; the padding becomes 0.
+inline void pack_transposed(int k_size, int n_size, const float* row_major, std::ptrdiff_t stride,
+                            float* panels) {
+  for (int first = 0; first < padded(n_size); first += panel_width) {
+    const int width = width_of_panel(n_size, first);
+    const int rest = n_size > first ? n_size - first : 0;
+    const int real = rest < width ? rest : width;
+    float* panel = panels + offset_of_panel(k_size, first);
+    if (real > 0) transpose(real, k_size, row_major + first * stride, stride, panel, width);
+    if (real == width) continue;
+    for (int k = 0; k < k_size; ++k) {
+      for (int j = real; j < width; ++j) panel[static_cast<std::ptrdiff_t>(k) * width + j] = 0.F;
+    }
+  }
+}
+
+/// The panels of W^T[n_size][k_size] from the panels of W[k_size][n_size]. Writes n_size *
+/// padded(k_size) floats; the padding becomes 0.
+inline void transpose_panels(int k_size, int n_size, const float* panels, float* transposed) {
+  for (int k = 0; k < padded(k_size); k += panel_width) {
+    const int to_width = width_of_panel(k_size, k);
+    const int rest = k_size > k ? k_size - k : 0;
+    const int rows = rest < to_width ? rest : to_width;
+    float* to = transposed + offset_of_panel(n_size, k);
+    for (int n = 0; n < n_size; n += panel_width) {
+      const int from_width = width_of_panel(n_size, n);
+      const int columns = n_size - n < from_width ? n_size - n : from_width;
+      transpose(rows, columns,
+                panels + offset_of_panel(k_size, n) + static_cast<std::ptrdiff_t>(k) * from_width,
+                from_width, to + static_cast<std::ptrdiff_t>(n) * to_width, to_width);
+    }
+    if (rows == to_width) continue;
+    for (int n = 0; n < n_size; ++n) {
+      for (int j = rows; j < to_width; ++j) to[static_cast<std::ptrdiff_t>(n) * to_width + j] = 0.F;
+    }
+  }
+}
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/test/engine/cpu/gemm_test.cpp - the products with weight panels against sums in double.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cpu/gemm.hpp>
+
+namespace cpu = lamina::engine::cpu;
+using lamina::padded;
+
+namespace {
+
+constexpr float not_written = 1e30F;
+
+// Floats aligned to 64 bytes, of exactly this size, so that a sanitizer sees every step outside.
+class buffer {
+ public:
+  explicit buffer(std::ptrdiff_t n, float value = 0.F)
+      : size_(n),
+        data_(static_cast<float*>(
+            ::operator new (static_cast<std::size_t>(n) * sizeof(float), std::align_val_t{64}))) {
+    for (std::ptrdiff_t i = 0; i < n; ++i) data_[i] = value;
+  }
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+  ~buffer() { ::operator delete (data_, std::align_val_t{64}); }
+
+  float* data() { return data_; }
+  float& operator[](std::ptrdiff_t i) { return data_[i]; }
+  std::ptrdiff_t size() const { return size_; }
+
+  void fill_random(unsigned seed) {
+    for (std::ptrdiff_t i = 0; i < size_; ++i) {
+      seed = seed * 1664525U + 1013904223U;
+      data_[i] = static_cast<float>(seed >> 8) / 8388608.F - 1.F;
+    }
+  }
+
+ private:
+  std::ptrdiff_t size_;
+  float* data_;
+};
+
+// The larger of two errors; one that is not a number is larger than all.
+double larger(double worst, double off) {
+  if (std::isnan(off)) return std::numeric_limits<double>::infinity();
+  return off > worst ? off : worst;
+}
+
+// Rounding of a sum of `depth` products of numbers below one: far below the loss or doubling of one
+// product.
+double tolerance(int depth) { return 1e-6 + 1.5e-7 * depth; }
+
+struct tile_log {
+  int columns;
+  int rows;
+  std::vector<int>* visits;
+  float* product;
+
+  static void run(const cpu::tile& t, const void* context) {
+    const tile_log& log = *static_cast<const tile_log*>(context);
+    REQUIRE(t.rows >= 1);
+    REQUIRE(t.rows <= cpu::tile_rows);
+    REQUIRE(t.row + t.rows <= log.rows);
+    REQUIRE(t.column + t.width <= log.columns);
+    for (int i = 0; i < t.rows; ++i) {
+      for (int j = 0; j < t.width; ++j) {
+        ++(*log.visits)[static_cast<std::size_t>((t.row + i) * log.columns + t.column + j)];
+      }
+    }
+    cpu::store_tile(t, log.product);
+  }
+};
+
+bool once_each(const std::vector<int>& visits) {
+  for (int v : visits) {
+    if (v != 1) return false;
+  }
+  return true;
+}
+
+// Y = A W with A's rows further apart than K and its gaps not a number.
+void check_forward(int m_size, int k_size, int n_size, int a_stride) {
+  INFO("forward M " << m_size << " K " << k_size << " N " << n_size << " stride " << a_stride);
+  buffer a(static_cast<std::ptrdiff_t>(m_size - 1) * a_stride + k_size);
+  buffer w(static_cast<std::ptrdiff_t>(k_size) * n_size);
+  buffer panels(cpu::panels_floats(k_size, n_size));
+  a.fill_random(1);
+  w.fill_random(2);
+  for (int i = 0; i + 1 < m_size; ++i) {
+    for (int k = k_size; k < a_stride; ++k) {
+      a[static_cast<std::ptrdiff_t>(i) * a_stride + k] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+  cpu::pack(k_size, n_size, w.data(), panels.data());
+  const int columns = padded(n_size);
+  const int stride = columns + 16;
+  buffer y(static_cast<std::ptrdiff_t>(m_size) * stride, not_written);
+  buffer scratch(cpu::gemm_scratch_floats(m_size, k_size, n_size));
+  std::vector<int> visits(static_cast<std::size_t>(m_size) * static_cast<std::size_t>(columns), 0);
+  const tile_log log{columns, m_size, &visits, y.data()};
+  cpu::gemm(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride, &tile_log::run, &log,
+            scratch.data());
+  REQUIRE(once_each(visits));
+  double worst = 0;
+  bool padding_kept = true;
+  std::vector<double> expected(static_cast<std::size_t>(n_size));
+  for (int i = 0; i < m_size; ++i) {
+    expected.assign(expected.size(), 0.0);
+    for (int k = 0; k < k_size; ++k) {
+      const double left = a[static_cast<std::ptrdiff_t>(i) * a_stride + k];
+      const float* row = w.data() + static_cast<std::ptrdiff_t>(k) * n_size;
+      for (int j = 0; j < n_size; ++j) expected[static_cast<std::size_t>(j)] += left * row[j];
+    }
+    const float* found = y.data() + static_cast<std::ptrdiff_t>(i) * stride;
+    for (int j = 0; j < n_size; ++j) {
+      const double off = std::abs(found[j] - expected[static_cast<std::size_t>(j)]);
+      worst = larger(worst, off);
+    }
+    for (int j = n_size; j < columns; ++j) padding_kept = padding_kept && found[j] == 0.F;
+    for (int j = columns; j < stride; ++j) padding_kept = padding_kept && found[j] == not_written;
+  }
+  REQUIRE(worst <= tolerance(k_size));
+  REQUIRE(padding_kept);
+}
+
+void check_dx(int m_size, int k_size, int n_size) {
+  INFO("dX M " << m_size << " K " << k_size << " N " << n_size);
+  const int dy_stride = padded(n_size);
+  buffer dy(static_cast<std::ptrdiff_t>(m_size) * dy_stride);
+  buffer w(static_cast<std::ptrdiff_t>(k_size) * n_size);
+  buffer panels(cpu::panels_floats(k_size, n_size));
+  dy.fill_random(3);
+  w.fill_random(4);
+  for (int i = 0; i < m_size; ++i) {
+    for (int n = n_size; n < dy_stride; ++n) {
+      dy[static_cast<std::ptrdiff_t>(i) * dy_stride + n] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+  cpu::pack(k_size, n_size, w.data(), panels.data());
+  const int columns = padded(k_size);
+  buffer dx(static_cast<std::ptrdiff_t>(m_size) * columns, not_written);
+  buffer scratch(cpu::gemm_dx_scratch_floats(m_size, k_size, n_size));
+  cpu::gemm_dx(m_size, k_size, n_size, dy.data(), dy_stride, panels.data(), columns,
+               &cpu::store_tile, dx.data(), scratch.data());
+  double worst = 0;
+  bool padding_is_zero = true;
+  for (int i = 0; i < m_size; ++i) {
+    for (int k = 0; k < columns; ++k) {
+      const float found = dx[static_cast<std::ptrdiff_t>(i) * columns + k];
+      if (k >= k_size) {
+        padding_is_zero = padding_is_zero && found == 0.F;
+        continue;
+      }
+      double sum = 0;
+      for (int n = 0; n < n_size; ++n) {
+        sum += static_cast<double>(dy[static_cast<std::ptrdiff_t>(i) * dy_stride + n]) *
+               w[static_cast<std::ptrdiff_t>(k) * n_size + n];
+      }
+      const double off = std::abs(found - sum);
+      worst = larger(worst, off);
+    }
+  }
+  REQUIRE(worst <= tolerance(n_size));
+  REQUIRE(padding_is_zero);
+}
+
+void check_dw(int m_size, int k_size, int n_size, int x_stride) {
+  INFO("dW M " << m_size << " K " << k_size << " N " << n_size << " stride " << x_stride);
+  const int dy_stride = padded(n_size);
+  buffer x(static_cast<std::ptrdiff_t>(m_size - 1) * x_stride + k_size);
+  buffer dy(static_cast<std::ptrdiff_t>(m_size) * dy_stride);
+  x.fill_random(5);
+  dy.fill_random(6);
+  for (int i = 0; i < m_size; ++i) {
+    for (int n = n_size; n < dy_stride; ++n) {
+      dy[static_cast<std::ptrdiff_t>(i) * dy_stride + n] = std::numeric_limits<float>::quiet_NaN();
+    }
+  }
+  buffer panels(cpu::panels_floats(k_size, n_size), not_written);
+  buffer dw(static_cast<std::ptrdiff_t>(k_size) * n_size);
+  buffer scratch(cpu::gemm_dw_scratch_floats(m_size, k_size, n_size));
+  std::vector<int> visits(static_cast<std::size_t>(k_size * padded(n_size)), 0);
+  const tile_log log{padded(n_size), k_size, &visits, panels.data()};
+  cpu::gemm_dw(m_size, k_size, n_size, x.data(), x_stride, dy.data(), dy_stride, &tile_log::run,
+               &log, scratch.data());
+  REQUIRE(once_each(visits));
+  cpu::unpack(k_size, n_size, panels.data(), dw.data());
+  double worst = 0;
+  for (int k = 0; k < k_size; ++k) {
+    for (int n = 0; n < n_size; ++n) {
+      double sum = 0;
+      for (int m = 0; m < m_size; ++m) {
+        sum += static_cast<double>(x[static_cast<std::ptrdiff_t>(m) * x_stride + k]) *
+               dy[static_cast<std::ptrdiff_t>(m) * dy_stride + n];
+      }
+      const double off = std::abs(dw[static_cast<std::ptrdiff_t>(k) * n_size + n] - sum);
+      worst = larger(worst, off);
+    }
+  }
+  REQUIRE(worst <= tolerance(m_size));
+  // Packing what was unpacked gives the same panels only if all padding is 0.
+  buffer again(panels.size());
+  cpu::pack(k_size, n_size, dw.data(), again.data());
+  bool same = true;
+  for (std::ptrdiff_t i = 0; i < panels.size(); ++i) same = same && panels[i] == again[i];
+  REQUIRE(same);
+}
+
+}  // namespace
+
+TEST_CASE("gemm: every row count against sums in double", "[gemm]") {
+  for (int m_size = 1; m_size <= 40; ++m_size) {
+    check_forward(m_size, 37, 33, 37);
+    check_forward(m_size, 64, 48, 80);
+  }
+}
+
+TEST_CASE("gemm: every width and depth", "[gemm]") {
+  for (int n_size = 1; n_size <= 70; ++n_size) check_forward(7, 19, n_size, 21);
+  for (int k_size = 1; k_size <= 70; ++k_size) check_forward(13, k_size, 24, k_size + 1);
+  for (int k_size = 1; k_size <= 9; ++k_size) {
+    for (int m_size = 1; m_size <= 4; ++m_size) check_forward(m_size, k_size, 10, k_size);
+  }
+}
+
+TEST_CASE("gemm: sizes of real layers, collisions in the cache and long sums", "[gemm]") {
+  check_forward(64, 784, 128, 784);
+  check_forward(100, 128, 64, 128);
+  check_forward(20, 256, 1024, 256);
+  check_forward(33, 1024, 128, 1024);
+  check_forward(3, 1025, 70, 2048);
+  check_forward(45, 1500, 40, 1500);
+  check_forward(130, 2048, 70, 2048);
+  check_forward(1, 3000, 17, 3000);
+}
+
+TEST_CASE("gemm: an empty sum is 0, no rows do nothing", "[gemm]") {
+  buffer a(16);
+  buffer panels(16);
+  buffer y(64, not_written);
+  buffer scratch(cpu::gemm_scratch_floats(4, 0, 16) + 1);
+  cpu::gemm(0, 5, 16, a.data(), 5, panels.data(), 16, &cpu::store_tile, y.data(), scratch.data());
+  REQUIRE(y[0] == not_written);
+  cpu::gemm(4, 0, 16, a.data(), 0, panels.data(), 16, &cpu::store_tile, y.data(), scratch.data());
+  for (std::ptrdiff_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == 0.F);
+}
+
+TEST_CASE("gemm: tiles say where they belong, and the context arrives", "[gemm]") {
+  const int m_size = 9;
+  const int n_size = 40;
+  const int stride = 64;
+  struct probe {
+    int rows = 0;
+    bool right = true;
+  } found;
+  buffer a(m_size * 3, 1.F);
+  buffer panels(cpu::panels_floats(3, n_size), 2.F);
+  buffer scratch(cpu::gemm_scratch_floats(m_size, 3, n_size));
+  cpu::gemm(
+      m_size, 3, n_size, a.data(), 3, panels.data(), stride,
+      [](const cpu::tile& t, const void* context) {
+        probe& p = *static_cast<probe*>(const_cast<void*>(context));
+        p.rows += t.column == 0 ? t.rows : 0;
+        p.right = p.right && t.offset == t.row * stride + t.column && t.stride == stride;
+        p.right = p.right && reinterpret_cast<std::uintptr_t>(t.sums) % 64 == 0;
+        cpu::for_each_vector(t, [&](cpu::vector sums, std::ptrdiff_t offset, int column) {
+          p.right = p.right && offset % stride == column && sums.get(0) == 6.F;
+        });
+      },
+      &found, scratch.data());
+  REQUIRE(found.rows == m_size);
+  REQUIRE(found.right);
+}
+
+TEST_CASE("gemm_dx: against sums in double, without a look at dY's padding", "[gemm]") {
+  for (int m_size : {1, 2, 5, 6, 14, 17, 40}) {
+    for (int k_size : {1, 10, 16, 33, 70}) {
+      for (int n_size : {1, 10, 16, 31, 64}) check_dx(m_size, k_size, n_size);
+    }
+  }
+  check_dx(64, 784, 128);
+  check_dx(20, 256, 1024);
+  check_dx(7, 40, 1500);
+}
+
+TEST_CASE("gemm_dw: against sums in double, in panel layout with zeros in the padding", "[gemm]") {
+  for (int m_size : {1, 2, 3, 6, 17, 64}) {
+    for (int k_size : {1, 5, 10, 16, 33, 70}) {
+      for (int n_size : {1, 10, 16, 31, 48, 70}) check_dw(m_size, k_size, n_size, k_size + 3);
+    }
+  }
+  check_dw(64, 784, 128, 784);
+  check_dw(100, 128, 64, 1024);
+  check_dw(1500, 30, 70, 32);
+  check_dw(2100, 100, 10, 100);
+}
