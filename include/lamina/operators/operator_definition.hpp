@@ -35,6 +35,8 @@ struct operator_definition {
   static constexpr auto attributes = no_attributes;
   static constexpr auto kind = operator_kind::call;
   static constexpr bool has_side_effect = false;
+  static constexpr bool knows_panels = false;
+  static constexpr int scalars = 0;
   static constexpr std::uint32_t differentiable = 0;
   static constexpr std::uint32_t gradient_inputs = 0;
   static constexpr std::uint32_t gradient_outputs = 0;
@@ -137,10 +139,24 @@ struct gradient_of : operator_definition {
   static constexpr auto inputs = detail::gradient_operator_inputs<Op>();
   static constexpr auto outputs = detail::gradient_operator_outputs<Op>();
   static constexpr auto attributes = Op::attributes;
+  static constexpr bool knows_panels = Op::knows_panels;
   static constexpr auto kind = Op::kind == operator_kind::mul ? operator_kind::mul_grad : Op::kind;
 };
 
 namespace detail {
+
+template <class Op>
+inline constexpr bool is_gradient = false;
+template <class Op>
+inline constexpr bool is_gradient<gradient_of<Op>> = true;
+
+template <class Op>
+constexpr int scalar_count() {
+  if constexpr (is_gradient<Op>)
+    return scalar_count<typename Op::forward>();
+  else
+    return Op::scalars < 0 ? static_cast<int>(Op::attributes.size()) : Op::scalars;
+}
 
 template <class Op>
 constexpr auto gradient_rule() -> void (*)(program_builder&, const operator_desc&) {
@@ -166,6 +182,8 @@ struct registered {
                                          static_cast<int>(Op::attributes.size()),
                                          Op::kind,
                                          Op::has_side_effect,
+                                         Op::knows_panels,
+                                         detail::scalar_count<Op>(),
                                          Op::differentiable,
                                          detail::gradient_rule<Op>()};
 };

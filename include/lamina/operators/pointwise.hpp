@@ -39,24 +39,11 @@ struct pointwise_by_output : pointwise {
 
 namespace detail {
 
-template <class Op>
-inline constexpr bool is_gradient = false;
-template <class Op>
-inline constexpr bool is_gradient<gradient_of<Op>> = true;
-
 /// The input slot of the K-th differentiable input.
 constexpr int nth_bit(std::uint32_t set, int k) {
   for (int i = 0; i < 32; ++i)
     if ((set >> i & 1u) != 0 && k-- == 0) return i;
   return -1;
-}
-
-template <class Op>
-constexpr int scalar_count() {
-  if constexpr (is_gradient<Op>)
-    return scalar_count<typename Op::forward>();
-  else
-    return Op::scalars < 0 ? static_cast<int>(Op::attributes.size()) : Op::scalars;
 }
 
 }  // namespace detail

@@ -63,6 +63,7 @@ enum class operator_kind : std::uint8_t {
   pointwise,  // one function of the elements at one place: can be fused
   mul,        // a matrix product with a weight
   mul_grad,
+  update,  // an optimizer's equation on one parameter: pointwise, in place
   source,  // has no computation: data
   call     // a kernel of its own
 };
@@ -81,6 +82,8 @@ struct operator_schema {
   int attribute_count;
   operator_kind kind;
   bool has_side_effect;  // kept by prune even when nothing reads its outputs
+  bool knows_panels;     // its kernel reads and writes weights in the engine's panel layout
+  int scalars;           // pointwise: how many of the first attributes are arguments
   /// Bit i: the i-th input slot receives a gradient.
   std::uint32_t differentiable;
   /// Records the gradient operators of `op`; null for an operator without a gradient.

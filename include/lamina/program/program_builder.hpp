@@ -193,24 +193,31 @@ constexpr program_counts count_of(const program_builder& b) {
           b.startup.count,   b.outputs.count};
 }
 
+/// Copies an array into its frozen place; an empty one has a single zero element.
+template <class T>
+constexpr void freeze_items(T* to, const T* from, int count) {
+  copy_items(to, from, count);
+  if (count == 0) to[0] = T{};
+}
+
 /// The program as a value of exactly its size.
 template <program_counts N>
 constexpr program_desc<N> freeze(const program_builder& b) {
-  program_desc<N> p{};
-  copy_items(p.variables, b.variables.items, N.variables);
-  copy_items(p.operators, b.operators.items, N.operators);
-  copy_items(p.arguments, b.arguments.items, N.arguments);
-  copy_items(p.attributes, b.attributes.items, N.attributes);
-  copy_items(p.dims, b.dims.items, N.dims);
-  copy_items(p.integers, b.integers.items, N.integers);
-  copy_items(p.reals, b.reals.items, N.reals);
-  copy_items(p.characters, b.characters.items, N.characters);
-  copy_items(p.names, b.names.items, N.names);
-  copy_items(p.blocks, b.blocks.items, N.blocks);
-  copy_items(p.parameters, b.parameters.items, N.parameters);
-  copy_items(p.data, b.data.items, N.data);
-  copy_items(p.startup, b.startup.items, N.startup);
-  copy_items(p.outputs, b.outputs.items, N.outputs);
+  program_desc<N> p;
+  freeze_items(p.variables, b.variables.items, N.variables);
+  freeze_items(p.operators, b.operators.items, N.operators);
+  freeze_items(p.arguments, b.arguments.items, N.arguments);
+  freeze_items(p.attributes, b.attributes.items, N.attributes);
+  freeze_items(p.dims, b.dims.items, N.dims);
+  freeze_items(p.integers, b.integers.items, N.integers);
+  freeze_items(p.reals, b.reals.items, N.reals);
+  freeze_items(p.characters, b.characters.items, N.characters);
+  freeze_items(p.names, b.names.items, N.names);
+  freeze_items(p.blocks, b.blocks.items, N.blocks);
+  freeze_items(p.parameters, b.parameters.items, N.parameters);
+  freeze_items(p.data, b.data.items, N.data);
+  freeze_items(p.startup, b.startup.items, N.startup);
+  freeze_items(p.outputs, b.outputs.items, N.outputs);
   p.fault = b.fault;
   p.cost = b.cost;
   p.accumulators = b.accumulators;
