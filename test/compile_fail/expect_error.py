@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that a mistake gives one short error that names the user's line and says what the file promises.
+
+A NAME.fail.cpp is two programs. As it stands, the good twin, it must compile without a warning. With -DSHOULD_FAIL
+it must not compile, and every compiler must say so with exactly one error in few lines. The file promises:
+
+  // expect-error: REGEX     the line with the error, or what follows it, matches; at least one is required
+  // expect-fact: REGEX      the diagnostic matches somewhere
+  // expect-lines: N         it has at most N lines (12 unless told)
+  wrong(x);  // <- here      the first line of this file that the diagnostic names, within its first 8 lines
+
+A promise may hold for one family of compilers: expect-fact[gcc], expect-lines[clang].
+
+usage: expect_error.py [--compiler CXX]... FILE... [-- COMPILER_FLAGS...]
+       expect_error.py --self-test [--compiler CXX]...
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
+FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-fdiagnostics-color=never", f"-I{INCLUDE}"]
+PROMISE = re.compile(r"^// expect-(error|fact|lines)(?:\[(gcc|clang)\])?: *(.+?) *$", re.M)
+ERROR = re.compile(r"^[^\s].*?\b(?:fatal )?error: ", re.M)
+HERE, FIRST_LINES, DEFAULT_LINES = "// <- here", 8, 12
+
+
+def family_of(compiler):
+    """'clang' or 'gcc', by what the compiler says of itself."""
+    macros = subprocess.run([*compiler.split(), "-dM", "-E", "-x", "c++", "/dev/null"],
+                            text=True, capture_output=True, check=True).stdout
+    return "clang" if "__clang__" in macros else "gcc"
+
+
+def compile_file(compiler, flags, path):
+    """Whether a file compiles, and what the compiler said."""
+    run = subprocess.run([*compiler.split(), *FLAGS, *flags, str(path)], text=True, capture_output=True)
+    lines = [line for line in run.stderr.splitlines() if not re.match(r"\d+ (error|warning)s?.* generated\.", line)]
+    return run.returncode == 0, "\n".join(lines)
+
+
+def lines_named(name, diagnostic):
+    """(line of the source, line of the diagnostic) wherever the diagnostic names the file, include chains apart."""
+    for n, line in enumerate(diagnostic.splitlines(), 1):
+        if not re.match(r"(In file included|\s+) from ", line):
+            for match in re.finditer(rf"{re.escape(name)}:(\d+)", line):
+                yield int(match.group(1)), n
+
+
+def faults_of(path, compiler, flags):
+    """Why a file does not keep its promises with one compiler; the diagnostic comes last."""
+    text, family = path.read_text(), family_of(compiler)
+    promises = [(kind, what) for kind, only, what in PROMISE.findall(text) if only in ("", family)]
+    errors = [what for kind, what in promises if kind == "error"]
+    limit = min([int(what) for kind, what in promises if kind == "lines"], default=DEFAULT_LINES)
+    marked = [n for n, line in enumerate(text.splitlines(), 1) if line.endswith(HERE)]
+    if not errors:
+        return ["it promises no error text (// expect-error: REGEX)"]
+    if len(marked) != 1:
+        return [f"it marks {len(marked)} lines with '{HERE}', not one"]
+
+    compiles, said = compile_file(compiler, [*flags, "-Werror"], path)
+    if not compiles:
+        return ["the good twin does not compile", said]
+    compiles, said = compile_file(compiler, [*flags, "-DSHOULD_FAIL"], path)
+    if compiles:
+        return ["the bad twin compiles"]
+
+    faults = []
+    starts = [match.start() for match in ERROR.finditer(said)]
+    if len(starts) != 1:
+        faults.append(f"expected one error, found {len(starts)}")
+    after = said[starts[0]:] if starts else ""
+    faults += [f"no error matches /{what}/" for what in errors if not re.search(what, after)]
+    faults += [f"nothing matches /{what}/" for kind, what in promises
+               if kind == "fact" and not re.search(what, said)]
+    count = len(said.splitlines())
+    if count > limit:
+        faults.append(f"expected at most {limit} lines, found {count}")
+    named = next(lines_named(path.name, said), None)
+    if named is None:
+        faults.append(f"the diagnostic never names {path.name}:{marked[0]}")
+    elif named[0] != marked[0]:
+        faults.append(f"the diagnostic names line {named[0]} first, not line {marked[0]}")
+    elif named[1] > FIRST_LINES:
+        faults.append(f"the user's line comes only in line {named[1]} of the diagnostic, after the first {FIRST_LINES}")
+    return faults + [said] if faults else []
+
+
+def check(paths, compilers, flags):
+    """Judges each file with each compiler, prints what is wrong, and returns the number of failures."""
+    failures = 0
+    for path in paths:
+        for compiler in compilers:
+            faults = faults_of(path, compiler, flags)
+            if faults:
+                failures += 1
+                print(f"{path.name} with {compiler}:", *faults, sep="\n  ")
+    return failures
+
+
+def self_test(compilers):
+    """A harness that passes everything is worse than none: each way of being vacuous must be caught."""
+    library = """#pragma once
+template <int> struct expects {};
+template <bool Ok, class Fact> constexpr bool check = Ok;
+template <int N> void fc() {
+  static_assert(check<N == 64, expects<64>>, "fc: the width differs");
+}
+"""
+    good = """// expect-error: static.assert.*fc: the width differs
+// expect-fact: expects<64>
+// expect-lines: 9
+#include "library.hpp"
+int main() {
+  fc<64>();
+#ifdef SHOULD_FAIL
+  fc<32>();  // <- here
+#endif
+}
+"""
+    planted = [
+        (lambda s: s, None),
+        (lambda s: s.replace("fc<32>();", "fc<64>();"), "the bad twin compiles"),
+        (lambda s: "#include <no_such_header.hpp>\n" + s, "the good twin does not compile"),
+        (lambda s: s.replace("int main() {", "int main() {\n  int unused = 0;"), "the good twin does not compile"),
+        (lambda s: s.replace("#ifdef SHOULD_FAIL", "#ifdef SHOULD_FAIL\n#include <no_such_header.hpp>"), "no error matches"),
+        (lambda s: s.replace("fc<32>();", "fc<32>(); fc<16>();"), "expected one error, found 2"),
+        (lambda s: s.replace("error: static.assert.*fc: the", "error: fc: no"), "no error matches"),
+        (lambda s: s.replace("expects<64>\n", "gets<64>\n"), "nothing matches"),
+        (lambda s: s.replace("lines: 9", "lines: 2"), "expected at most 2 lines"),
+        (lambda s: s.replace("// expect-error", "// error"), "it promises no error text"),
+        (lambda s: s.replace("  // <- here", ""), "it marks 0 lines"),
+        (lambda s: s.replace("fc<64>();", "fc<64>();  // <- here").replace("fc<32>();  // <- here", "fc<32>();"),
+         "first, not line"),
+    ]
+    wrong = 0
+    for compiler in compilers:
+        for number, (change, expected) in enumerate(planted):
+            with tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "library.hpp").write_text(library)
+                path = pathlib.Path(folder, "planted.fail.cpp")
+                path.write_text(change(good))
+                faults = faults_of(path, compiler, [])
+            if bool(faults) != bool(expected) or (expected and not any(expected in fault for fault in faults)):
+                wrong += 1
+                print(f"planted file {number} with {compiler}: expected '{expected}', found", *faults, sep="\n  ")
+    print(f"{len(planted) * len(compilers) - wrong} of {len(planted) * len(compilers)} planted files were judged rightly")
+    return wrong
+
+
+def main():
+    split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", action="append", default=[])
+    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    options = parser.parse_args(sys.argv[1:split])
+    compilers = options.compiler or ["c++"]
+    if options.self_test:
+        return self_test(compilers) != 0
+    failures = check(options.files, compilers, sys.argv[split + 1:])
+    print(f"{len(options.files)} files with {', '.join(compilers)}: {failures} failures")
+    return failures != 0 or not options.files
+
+
+if __name__ == "__main__":
+    sys.exit(main())
