@@ -168,6 +168,30 @@ constexpr auto gradient_rule() -> void (*)(program_builder&, const operator_desc
     return nullptr;
 }
 
+/// Evaluates a pointwise definition on arrays. Defined in pointwise.hpp.
+template <class Op, class T>
+void evaluate_pointwise(int output, std::int64_t count, const T* const* argument, const int* stride,
+                        T* out);
+
+template <class Op>
+constexpr bool has_list_input() {
+  for (std::size_t i = 0; i < Op::inputs.size(); ++i)
+    if (Op::inputs[i].duplicable) return true;
+  return false;
+}
+
+template <class Op, class T>
+constexpr pointwise_function<T> pointwise_rule() {
+  if constexpr (Op::kind == operator_kind::pointwise) {
+    if constexpr (has_list_input<Op>())
+      return nullptr;
+    else
+      return &evaluate_pointwise<Op, T>;
+  } else {
+    return nullptr;
+  }
+}
+
 }  // namespace detail
 
 /// Holds the schema of an operator.
@@ -185,7 +209,9 @@ struct registered {
                                          Op::knows_panels,
                                          detail::scalar_count<Op>(),
                                          Op::differentiable,
-                                         detail::gradient_rule<Op>()};
+                                         detail::gradient_rule<Op>(),
+                                         detail::pointwise_rule<Op, float>(),
+                                         detail::pointwise_rule<Op, double>()};
 };
 
 }  // namespace lamina

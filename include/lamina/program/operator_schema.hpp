@@ -71,6 +71,12 @@ enum class operator_kind : std::uint8_t {
 struct program_builder;
 struct operator_desc;
 
+/// Computes `count` elements of output `output` of a pointwise operator. The arguments are its
+/// inputs in slot order, then its attributes; a stride of 0 repeats the first element.
+template <class T>
+using pointwise_function = void (*)(int output, std::int64_t count, const T* const* argument,
+                                    const int* stride, T* out);
+
 /// What an operator is, as far as a program knows: Fluid's OpProto and the gradient rule.
 struct operator_schema {
   const char* type;
@@ -88,6 +94,10 @@ struct operator_schema {
   std::uint32_t differentiable;
   /// Records the gradient operators of `op`; null for an operator without a gradient.
   void (*gradient)(program_builder& to, const operator_desc& op);
+  /// The function of a pointwise operator, for the reference executor; null for all others and for
+  /// operators with a duplicable input.
+  pointwise_function<float> evaluate_float;
+  pointwise_function<double> evaluate_double;
 };
 
 }  // namespace lamina
