@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation.hpp - the activation functions of Fluid, X -> Out.
+// lamina/operators/activation.hpp - the activation functions of Fluid without attributes, X -> Out.
 #pragma once
 
 #include <lamina/operators/pointwise.hpp>
@@ -42,6 +42,106 @@ struct sigmoid : pointwise_by_output {
   template <class T>
   LAMINA_FN static T df(T y, T dy) {
     return dy * y * (T(1) - y);
+  }
+};
+
+/// log(1 / (1 + e^-x)).
+struct logsigmoid : pointwise {
+  static constexpr const char* type = "logsigmoid";
+  template <class T>
+  LAMINA_FN static T f(T x) {
+    return math::min(x, T(0)) - math::log(T(1) + math::exp(-math::abs(x)));
+  }
+  template <class T>
+  LAMINA_FN static T df(T x, T dy) {
+    return dy / (T(1) + math::exp(x));
+  }
+};
+
+/// log(1 + e^x).
+struct softplus : pointwise {
+  static constexpr const char* type = "softplus";
+  template <class T>
+  LAMINA_FN static T f(T x) {
+    return math::max(x, T(0)) + math::log(T(1) + math::exp(-math::abs(x)));
+  }
+  template <class T>
+  LAMINA_FN static T df(T x, T dy) {
+    return dy / (T(1) + math::exp(-x));
+  }
+};
+
+/// x / (1 + |x|).
+struct softsign : pointwise {
+  static constexpr const char* type = "softsign";
+  template <class T>
+  LAMINA_FN static T f(T x) {
+    return x / (T(1) + math::abs(x));
+  }
+  template <class T>
+  LAMINA_FN static T df(T x, T dy) {
+    const T d = T(1) + math::abs(x);
+    return dy / (d * d);
+  }
+};
+
+/// x - tanh(x).
+struct tanh_shrink : pointwise {
+  static constexpr const char* type = "tanh_shrink";
+  template <class T>
+  LAMINA_FN static T f(T x) {
+    return x - math::tanh(x);
+  }
+  template <class T>
+  LAMINA_FN static T df(T x, T dy) {
+    const T t = math::tanh(x);
+    return dy * t * t;
+  }
+};
+
+/// x * P(N(0, 1) < x) = x / 2 * (1 + erf(x / sqrt(2))), or with `approximate`
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))). Source: Hendrycks and Gimpel 2016.
+struct gelu : pointwise {
+  static constexpr const char* type = "gelu";
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"approximate", attribute_type::boolean, 0}}};
+  template <class T>
+  LAMINA_FN static T f(T x, T approximate) {
+    return T(0.5) * x *
+           (T(1) + math::select(approximate > T(0), math::tanh(inner(x)),
+                                math::erf(x * T(0.70710678118654752440))));
+  }
+  template <class T>
+  LAMINA_FN static T df(T x, T dy, T approximate) {
+    const T t = math::tanh(inner(x));
+    const T tangent = T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) *
+                                                T(0.79788456080286535588) *
+                                                (T(1) + T(3 * 0.044715) * x * x);
+    const T density = T(0.39894228040143267794) * math::exp(T(-0.5) * x * x);
+    const T exact = T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440))) + x * density;
+    return dy * math::select(approximate > T(0), tangent, exact);
+  }
+
+ private:
+  template <class T>
+  LAMINA_FN static T inner(T x) {
+    return T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
+  }
+};
+
+/// scale * (x if x > 0, else alpha * (e^x - 1)). Source: Klambauer et al. 2017.
+struct selu : pointwise_by_output {
+  static constexpr const char* type = "selu";
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"scale", attribute_type::real, 1.0507009873554804934},
+       {"alpha", attribute_type::real, 1.6732632423543772848}}};
+  template <class T>
+  LAMINA_FN static T f(T x, T scale, T alpha) {
+    return scale * math::select(x > T(0), x, alpha * (math::exp(math::min(x, T(0))) - T(1)));
+  }
+  template <class T>
+  LAMINA_FN static T df(T y, T dy, T scale, T alpha) {
+    return dy * math::select(y > T(0), scale, y + scale * alpha);
   }
 };
 

@@ -24,4 +24,17 @@ struct softmax_with_cross_entropy : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 2;
 };
 
+/// Y = -log X[label] a row of probabilities, or -sum label * log X with soft labels; the logarithm
+/// is clipped to +-1e20. A row whose label is ignore_index costs nothing. Fluid: cross_entropy.
+struct cross_entropy : operator_definition {
+  static constexpr const char* type = "cross_entropy";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Label"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"soft_label", attribute_type::boolean, 0},
+       {"ignore_index", attribute_type::integer, -100}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
 }  // namespace lamina

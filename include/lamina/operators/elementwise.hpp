@@ -129,6 +129,36 @@ struct elementwise_pow : elementwise {
   }
 };
 
+/// Out = X - Y * floor(X / Y): the remainder has the sign of Y.
+struct elementwise_mod : elementwise {
+  static constexpr const char* type = "elementwise_mod";
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    if constexpr (std::is_integral_v<T>) {
+      const T r = static_cast<T>(x % y);
+      return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;
+    } else {
+      return x - y * math::floor(x / y);
+    }
+  }
+};
+
+/// Out = floor(X / Y).
+struct elementwise_floordiv : elementwise {
+  static constexpr const char* type = "elementwise_floordiv";
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    if constexpr (std::is_integral_v<T>) {
+      const T q = static_cast<T>(x / y);
+      return x % y != T(0) && (x < T(0)) != (y < T(0)) ? static_cast<T>(q - 1) : q;
+    } else {
+      return math::floor(x / y);
+    }
+  }
+};
+
 /// Out = 0 in the shape of X. Fluid: fill_zeros_like.
 struct fill_zeros_like : pointwise {
   static constexpr const char* type = "fill_zeros_like";

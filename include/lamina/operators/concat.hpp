@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/concat.hpp - operators that join variables and take them apart.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = the inputs side by side along `axis`. Fluid: concat. The gradient reads the inputs for
+/// their shapes only.
+struct concat : operator_definition {
+  static constexpr const char* type = "concat";
+  static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// The inverse of concat: `sections` are the extents along `axis`; empty, X is cut into `num` equal
+/// parts. Fluid: split. Its gradient is a `concat`; parts that nothing depends on count as zeros.
+struct split : operator_definition {
+  static constexpr const char* type = "split";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 1> outputs{{{"Out", true}}};
+  static constexpr std::array<attribute_desc, 3> attributes{{{"sections", attribute_type::integers},
+                                                             {"num", attribute_type::integer, 0},
+                                                             {"axis", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+};
+
+/// Out has a new dimension `axis` whose i-th part is the i-th input. Fluid: stack.
+struct stack : operator_definition {
+  static constexpr const char* type = "stack";
+  static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+};
+
+/// Out = the elements starts[i] <= index < ends[i] along the dimension axes[i]; negative limits
+/// count from the end. Fluid: slice. The gradient reads Input for its shape only.
+struct slice : operator_definition {
+  static constexpr const char* type = "slice";
+  static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 3> attributes{{{"axes", attribute_type::integers},
+                                                             {"starts", attribute_type::integers},
+                                                             {"ends", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Out = X with paddings[2i] elements of pad_value before and paddings[2i + 1] behind it along
+/// dimension i. Fluid: pad. The gradient takes the middle of Out@GRAD and reads nothing else.
+struct pad : operator_definition {
+  static constexpr const char* type = "pad";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"paddings", attribute_type::integers}, {"pad_value", attribute_type::real, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+};
+
+/// Out = X repeated expand_times[i] times along dimension i. Fluid: expand. The gradient reads X
+/// for its shape only.
+struct expand : operator_definition {
+  static constexpr const char* type = "expand";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"expand_times", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Out[i] = X[Index[i]]: rows of dimension 0. Fluid: gather. The gradient adds the rows of Out@GRAD
+/// where they came from; it reads X for its shape only.
+struct gather : operator_definition {
+  static constexpr const char* type = "gather";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Index"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+}  // namespace lamina

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss.hpp - costs of one number an element, as pointwise operators.
+#pragma once
+
+#include <lamina/operators/pointwise.hpp>
+
+namespace lamina {
+
+/// Out = max(x, 0) - x * label + log(1 + e^-|x|), 0 where the label is ignore_index.
+/// Fluid: sigmoid_cross_entropy_with_logits.
+struct sigmoid_cross_entropy_with_logits : pointwise {
+  static constexpr const char* type = "sigmoid_cross_entropy_with_logits";
+  static constexpr int scalars = 1;
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Label"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"ignore_index", attribute_type::integer, -100}, {"normalize", attribute_type::boolean, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+  template <class T>
+  LAMINA_FN static T f(T x, T label, T ignore) {
+    const T cost = math::max(x, T(0)) - x * label + math::log(T(1) + math::exp(-math::abs(x)));
+    return math::select(label == ignore, T(0), cost);
+  }
+  template <class T>
+  LAMINA_FN static T df(T x, T label, T dy, T ignore) {
+    return math::select(label == ignore, T(0), dy * (T(1) / (T(1) + math::exp(-x)) - label));
+  }
+};
+
+/// Loss = -label * log(p + epsilon) - (1 - label) * log(1 - p + epsilon). Fluid: log_loss.
+struct log_loss : pointwise {
+  static constexpr const char* type = "log_loss";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Predicted"}, {"Labels"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Loss"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"epsilon", attribute_type::real}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+  template <class T>
+  LAMINA_FN static T f(T p, T label, T epsilon) {
+    return -label * math::log(p + epsilon) - (T(1) - label) * math::log(T(1) - p + epsilon);
+  }
+  template <class T>
+  LAMINA_FN static T df(T p, T label, T dy, T epsilon) {
+    return dy * ((T(1) - label) / (T(1) - p + epsilon) - label / (p + epsilon));
+  }
+};
+
+/// Loss = max(0, 1 - x * (2 * label - 1)) with labels 0 and 1. Fluid: hinge_loss.
+struct hinge_loss : pointwise {
+  static constexpr const char* type = "hinge_loss";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Logits"}, {"Labels"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Loss"}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+  template <class T>
+  LAMINA_FN static T f(T x, T label) {
+    return math::max(T(0), T(1) - x * (T(2) * label - T(1)));
+  }
+  template <class T>
+  LAMINA_FN static T df(T x, T label, T dy) {
+    const T side = T(2) * label - T(1);
+    return math::select(T(1) - x * side > T(0), -dy * side, T(0));
+  }
+};
+
+/// Residual = r = Y - X, Out = r^2 / 2 if |r| <= delta, else delta * (|r| - delta / 2).
+/// Source: Huber 1964. Fluid: huber_loss.
+struct huber_loss : pointwise {
+  static constexpr const char* type = "huber_loss";
+  static constexpr auto inputs = slots_xy;
+  static constexpr std::array<slot_desc, 2> outputs{{{"Residual", false, false, true}, {"Out"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"delta", attribute_type::real}}};
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 0;
+  static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr std::uint32_t gradient_of_outputs = 2;
+  template <int K, class T>
+  LAMINA_FN static T f(T x, T y, T delta) {
+    const T r = y - x;
+    if constexpr (K == 0) return r;
+    const T size = math::abs(r);
+    return math::select(size <= delta, T(0.5) * r * r, delta * (size - T(0.5) * delta));
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T r, T dy, T delta) {
+    const T slope = dy * math::min(math::max(r, -delta), delta);
+    if constexpr (Slot == 0)
+      return -slope;
+    else
+      return slope;
+  }
+};
+
+/// IntermediateVal = v = x * (2 * label - 1) with labels 0 and 1; Out = -4 v if v < -1,
+/// (1 - v)^2 if v < 1, else 0. Source: Zhang 2004. Fluid: modified_huber_loss.
+struct modified_huber_loss : pointwise {
+  static constexpr const char* type = "modified_huber_loss";
+  static constexpr auto inputs = slots_xy;
+  static constexpr std::array<slot_desc, 2> outputs{
+      {{"IntermediateVal", false, false, true}, {"Out"}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 2;
+  static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr std::uint32_t gradient_of_outputs = 2;
+  template <int K, class T>
+  LAMINA_FN static T f(T x, T label) {
+    const T v = x * (T(2) * label - T(1));
+    if constexpr (K == 0) return v;
+    const T square = (T(1) - v) * (T(1) - v);
+    return math::select(v < T(-1), T(-4) * v, math::select(v < T(1), square, T(0)));
+  }
+  template <class T>
+  LAMINA_FN static T df(T label, T v, T dy) {
+    const T near = math::select(v < T(1), T(-2) * (T(1) - v), T(0));
+    return dy * (T(2) * label - T(1)) * math::select(v < T(-1), T(-4), near);
+  }
+};
+
+/// Out = log(1 + e^(left - right)) - label * (left - right), where the label says how likely left
+/// ranks above right. Source: Burges et al. 2005. Fluid: rank_loss.
+struct rank_loss : pointwise {
+  static constexpr const char* type = "rank_loss";
+  static constexpr std::array<slot_desc, 3> inputs{{{"Label"}, {"Left"}, {"Right"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 6;
+  static constexpr std::uint32_t gradient_inputs = 7;
+  template <class T>
+  LAMINA_FN static T f(T label, T left, T right) {
+    const T d = left - right;
+    return math::max(d, T(0)) + math::log(T(1) + math::exp(-math::abs(d))) - label * d;
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T label, T left, T right, T dy) {
+    const T slope = dy * (T(1) / (T(1) + math::exp(right - left)) - label);
+    if constexpr (Slot == 1)
+      return slope;
+    else
+      return -slope;
+  }
+};
+
+/// Out = max(0, -label * (x1 - x2) + margin) with labels 1 and -1; Activated is 1 where Out > 0.
+/// Fluid: margin_rank_loss.
+struct margin_rank_loss : pointwise {
+  static constexpr const char* type = "margin_rank_loss";
+  static constexpr std::array<slot_desc, 3> inputs{{{"X1"}, {"X2"}, {"Label"}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Activated", false, false, true}, {"Out"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"margin", attribute_type::real, 0}}};
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 4;
+  static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr std::uint32_t gradient_of_outputs = 2;
+  template <int K, class T>
+  LAMINA_FN static T f(T x1, T x2, T label, T margin) {
+    const T cost = math::max(T(0), margin - label * (x1 - x2));
+    if constexpr (K == 0)
+      return math::select(cost > T(0), T(1), T(0));
+    else
+      return cost;
+  }
+  template <int Slot, class T>
+  LAMINA_FN static T df(T label, T activated, T dy, T) {
+    if constexpr (Slot == 0)
+      return -dy * label * activated;
+    else
+      return dy * label * activated;
+  }
+};
+
+}  // namespace lamina
