@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/expression/expression.hpp - the templates a schedule becomes: one type a distinct group.
+//
+// A group is a head and a flat list of numbered statements, a graph and not a tree: a value that is
+// used twice is computed once. The types say what is computed; engines say how (an engine gives
+// them its vector type and its tiles). Only distinct groups become types.
+#pragma once
+
+#include <utility>
+
+#include <lamina/core/type_of.hpp>
+#include <lamina/plan/plan.hpp>
+
+namespace lamina::expression {
+
+/// The value of the group's head: a matrix product, a sum over rows.
+struct head_value {};
+/// Argument I at the same place.
+template <int I>
+struct load {};
+/// Argument I, a single row, in the same column.
+template <int I>
+struct row {};
+/// Argument I, a single column, in the same row.
+template <int I>
+struct column {};
+/// Argument I, one number.
+template <int I>
+struct scalar {};
+/// The value of statement J.
+template <int J>
+struct value {};
+
+/// value = output K of operator Op; stored to argument Store unless it is -1.
+template <class Op, int K, int Store, class... Operands>
+struct let {};
+/// An optimizer's equation: reads and writes its first operands in place.
+template <class Op, class... Operands>
+struct update {};
+/// Statements in order.
+template <class... S>
+struct statements {};
+
+/// A group: a head and its statements.
+template <group_head Head, class Statements>
+struct group_expression {};
+/// A group that is a kernel of its own.
+template <class Op>
+struct call_expression {};
+
+namespace detail {
+
+template <operand_code C>
+consteval auto operand_type() {
+  if constexpr (C.from == source::head)
+    return type_tag<head_value>{};
+  else if constexpr (C.from == source::load)
+    return type_tag<load<C.index>>{};
+  else if constexpr (C.from == source::row)
+    return type_tag<row<C.index>>{};
+  else if constexpr (C.from == source::column)
+    return type_tag<column<C.index>>{};
+  else if constexpr (C.from == source::scalar)
+    return type_tag<scalar<C.index>>{};
+  else
+    return type_tag<value<C.index>>{};
+}
+
+template <auto const& Code, int S, class Sequence>
+struct statement_type;
+template <auto const& Code, int S, int... I>
+struct statement_type<Code, S, std::integer_sequence<int, I...>> {
+  static constexpr const statement_code& s = Code.statements[S];
+  using op = type_of<Code.statements[S].schema>;
+  static consteval auto make() {
+    if constexpr (s.update)
+      return type_tag<
+          update<op, typename decltype(operand_type<Code.operands[s.operands + I]>())::type...>>{};
+    else
+      return type_tag<
+          let<op, s.output, s.store,
+              typename decltype(operand_type<Code.operands[s.operands + I]>())::type...>>{};
+  }
+  using type = typename decltype(make())::type;
+};
+
+template <auto const& Code, int First, class Sequence>
+struct statement_list;
+template <auto const& Code, int First, int... S>
+struct statement_list<Code, First, std::integer_sequence<int, S...>> {
+  using type = statements<typename statement_type<
+      Code, First + S,
+      std::make_integer_sequence<int, Code.statements[First + S].operand_count>>::type...>;
+};
+
+template <class Plan, int G>
+struct group_type {
+  static constexpr int first = Plan::code.groups[G].statements;
+  static constexpr int count = Plan::code.groups[G].statement_count;
+  static constexpr group_head head = Plan::grouped.groups[G].head;
+  static consteval auto make() {
+    if constexpr (head == group_head::call)
+      return type_tag<call_expression<
+          type_of<Plan::lowered.instructions[Plan::grouped.order[Plan::grouped.groups[G].first]]
+                      .schema>>>{};
+    else
+      return type_tag<group_expression<
+          head, typename statement_list<Plan::code, first,
+                                        std::make_integer_sequence<int, count>>::type>>{};
+  }
+};
+
+}  // namespace detail
+
+/// The type of group G of a plan.
+template <class Plan, int G>
+using group_of = typename decltype(detail::group_type<Plan, G>::make())::type;
+
+}  // namespace lamina::expression

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/grouping.hpp - which instructions run together in one loop nest.
+//
+// The rule is linear and needs no search: groups are numbered in the order of their heads. A
+// pointwise instruction joins the latest group among its operands' producers if that group has
+// statements and the same shape; all its other operands then come from earlier groups, so the order
+// by group number is a topological order.
+#pragma once
+
+#include <lamina/core/growing.hpp>
+#include <lamina/plan/instruction.hpp>
+
+namespace lamina {
+
+/// Longer chains begin a new group: registers and names of kernels are finite.
+inline constexpr int group_limit = 12;
+
+struct group_desc {
+  group_head head;
+  int rows, columns, depth;
+  bool panel;
+  int first;  // into the ordered instructions
+  int count;
+  unsigned long long feeds;
+};
+
+/// Groups with their instructions in order; which values must reach memory, and until when.
+template <int Groups, int Instructions, int Variables>
+struct grouping {
+  group_desc groups[at_least_one(Groups)];
+  int order[at_least_one(Instructions)];
+  int producer[at_least_one(Variables)];  // group, or -1
+  int last[at_least_one(Variables)];      // last group that reads it; Groups: kept to the end
+  bool stored[at_least_one(Variables)];
+  static constexpr int count = Groups;
+};
+
+/// Group of each instruction.
+template <int Instructions>
+struct assignment {
+  int group[at_least_one(Instructions)];
+  int groups;
+};
+
+/// Assigns instructions to groups. `Separate` keeps what needs different feeds apart, so that a
+/// test program can run with a part of its feeds.
+template <bool Separate, auto const& L>
+constexpr auto assign_groups() {
+  constexpr int instructions = L.count.instructions;
+  constexpr int variables = L.count.variables;
+  assignment<instructions> r;
+  group_desc* groups = new group_desc[static_cast<unsigned>(instructions) + 1];
+  int* producer = new int[static_cast<unsigned>(variables) + 1];
+  int* reader = new int[static_cast<unsigned>(variables) + 1];
+  for (int v = 0; v < variables; ++v) producer[v] = reader[v] = -1;
+  int n = 0;
+  for (int k = 0; k < instructions; ++k) {
+    const instruction& i = L.instructions[k];
+    int g = -1;
+    if (i.head == group_head::pointwise) {
+      for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
+        const int v = L.operands[a].id;
+        const int from = v < 0 ? -1 : producer[L.variables[v].root];
+        if (from > g) g = from;
+      }
+      if (g >= 0) {
+        const group_desc& to = groups[g];
+        bool joins = to.head != group_head::call && to.rows == i.rows && to.columns == i.columns &&
+                     to.panel == i.panel && to.count < group_limit &&
+                     (!Separate || to.feeds == i.feeds);
+        for (int o = i.outputs; joins && o < i.outputs + i.output_count; ++o) {
+          const int v = L.variables[L.results[o]].root;
+          joins = reader[v] <= g && (producer[v] < 0 || producer[v] == g);
+        }
+        if (!joins) g = -1;
+      }
+    }
+    if (g < 0) {
+      g = n++;
+      groups[g] = {i.head, i.rows, i.columns, i.depth, i.panel, 0, 0, i.feeds};
+    }
+    r.group[k] = g;
+    ++groups[g].count;
+    for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
+      const int v = L.operands[a].id;
+      if (v >= 0 && reader[L.variables[v].root] < g) reader[L.variables[v].root] = g;
+    }
+    for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+      if (L.results[o] >= 0) producer[L.variables[L.results[o]].root] = g;
+  }
+  r.groups = n;
+  delete[] groups;
+  delete[] producer;
+  delete[] reader;
+  return r;
+}
+
+/// Orders the instructions by group and finds which values are stored, and their last readers.
+/// `pinned` are variables that somebody looks at after the run.
+template <auto const& L, auto const& A, auto const& Pinned>
+constexpr auto form_groups() {
+  constexpr int instructions = L.count.instructions;
+  constexpr int variables = L.count.variables;
+  constexpr int count = A.groups;
+  grouping<count, instructions, variables> r;
+  int* at = new int[static_cast<unsigned>(count) + 1];
+  for (int g = 0; g <= count; ++g) at[g] = 0;
+  for (int k = 0; k < instructions; ++k) ++at[A.group[k]];
+  for (int g = 0, sum = 0; g < count; ++g) {
+    const int c = at[g];
+    at[g] = sum;
+    r.groups[g] = group_desc{group_head::call, 0, 0, 0, false, sum, 0, 0};
+    sum += c;
+  }
+  if (count == 0) r.groups[0] = group_desc{};
+  if (instructions == 0) r.order[0] = 0;
+  for (int v = 0; v < at_least_one(variables); ++v)
+    r.producer[v] = -1, r.last[v] = -1, r.stored[v] = false;
+  for (int k = 0; k < instructions; ++k) {
+    const int g = A.group[k];
+    const instruction& i = L.instructions[k];
+    if (at[g] == r.groups[g].first)
+      r.groups[g] = {i.head, i.rows, i.columns, i.depth, i.panel, r.groups[g].first, 0, i.feeds};
+    ++r.groups[g].count;
+    r.order[at[g]++] = k;
+    for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
+      if (L.operands[a].id < 0) continue;
+      const int v = L.variables[L.operands[a].id].root;
+      if (r.last[v] < g) r.last[v] = g;
+      if (r.producer[v] != g) r.stored[v] = true;
+    }
+    for (int o = i.outputs; o < i.outputs + i.output_count; ++o) {
+      if (L.results[o] < 0) continue;
+      const int v = L.variables[L.results[o]].root;
+      r.producer[v] = g;
+      if (i.head == group_head::call) r.stored[v] = true;
+    }
+  }
+  for (int v = 0; v < variables; ++v) {
+    if (r.producer[v] < 0) continue;
+    // A value that nobody reads is an output too: or the compiler would delete its computation.
+    if (r.last[v] < 0) r.stored[v] = true;
+  }
+  for (int i = 0; i < Pinned.count; ++i) {
+    const int v = L.variables[Pinned.ids[i]].root;
+    r.stored[v] = true;
+    r.last[v] = count;
+  }
+  delete[] at;
+  return r;
+}
+
+}  // namespace lamina

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/instruction.hpp - what operators are lowered to, before they are grouped.
+#pragma once
+
+#include <lamina/operators/pointwise.hpp>
+#include <lamina/program/program_desc.hpp>
+
+namespace lamina {
+
+/// What a fused group begins with: the loop nest that its statements ride on.
+enum class group_head : std::uint8_t {
+  pointwise,    // one value a place
+  gemm,         // X[M,K] * W[K,N]
+  gemm_dx,      // dY[M,N] * W[K,N]^T
+  gemm_dw,      // X[M,K]^T * dY[M,N]
+  reduce_rows,  // sum over the rows of X[M,N]
+  call          // a kernel of its own, without statements
+};
+
+/// How an operand is read at a place (row, column) of a group.
+enum class access : std::uint8_t {
+  load,    // its element at the same place
+  row,     // the element of its only row, in the same column
+  column,  // the element of its only column, in the same row
+  scalar   // its only element; constants too
+};
+
+/// An operand: a plan variable and how it is read. Constants are variables below zero.
+struct operand {
+  int id;
+  access how;
+};
+
+/// Constant 0 is one over the number of rows of the batch.
+constexpr int constant_operand(int index) { return -2 - index; }
+constexpr bool is_constant(int variable) { return variable < -1; }
+constexpr int constant_index(int variable) { return -2 - variable; }
+inline constexpr int inverse_rows = 0;
+
+/// A variable as the plan sees it: a matrix of `rows` (-1: the batch) by `columns`.
+struct plan_variable {
+  int rows, columns;
+  dtype type;
+  bool panel;                // in the engine's panel layout
+  int variable;              // of the program; -1: made by the plan
+  int root;                  // the variable whose memory it is; itself, if not an alias
+  unsigned long long feeds;  // which data it depends on, one bit each
+};
+
+/// A step of the lowered program.
+struct instruction {
+  group_head head;
+  const operator_schema* schema;  // whose function, or whose kernel
+  int output;                     // which output's function
+  int op;                         // the operator it comes from
+  int inputs, input_count;        // into the operands
+  int outputs, output_count;      // into the results
+  int rows, columns, depth;       // of the head
+  bool panel;
+  unsigned long long feeds;  // which data it depends on, one bit each
+};
+
+/// Sizes of a lowered program.
+struct lowered_counts {
+  int variables, instructions, operands, results, constants, parameters;
+};
+
+/// The lowered program as a value.
+template <lowered_counts N>
+struct lowered_program {
+  static constexpr lowered_counts count = N;
+  plan_variable variables[at_least_one(N.variables)];
+  instruction instructions[at_least_one(N.instructions)];
+  operand operands[at_least_one(N.operands)];
+  int results[at_least_one(N.results)];
+  float constants[at_least_one(N.constants)];
+  int gradients[at_least_one(N.parameters)];  // by parameter: its whole gradient, or -1
+};
+
+// -- operators that only plans contain ----------------------------------------------------------
+
+/// Copies a feed into memory whose rows are padded.
+struct stage_feed : operator_definition {
+  static constexpr const char* type = "stage_feed";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+};
+/// A row-major copy of a matrix in panels.
+struct unpack_panels : stage_feed {
+  static constexpr const char* type = "unpack_panels";
+  static constexpr bool knows_panels = true;
+};
+/// A copy in panels of a row-major matrix.
+struct pack_panels : stage_feed {
+  static constexpr const char* type = "pack_panels";
+  static constexpr bool knows_panels = true;
+};
+/// The value of a group's head itself, when it has to be stored.
+struct keep : pointwise {
+  static constexpr const char* type = "keep";
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_FN static T f(T x) {
+    return x;
+  }
+};
+/// dX of mean: dOut / (rows * columns).
+struct spread_mean : pointwise {
+  static constexpr const char* type = "spread_mean";
+  static constexpr std::uint32_t differentiable = 0;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"one_over_rows", attribute_type::real}, {"one_over_columns", attribute_type::real}}};
+  template <class T>
+  LAMINA_FN static T f(T dy, T one_over_rows, T one_over_columns) {
+    return dy * one_over_rows * one_over_columns;
+  }
+};
+
+}  // namespace lamina

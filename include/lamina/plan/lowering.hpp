@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/lowering.hpp - operators -> instructions with one head each.
+//
+// What each operator of a program becomes: a matrix product, a reduction, a pointwise function with
+// its operands' ways of access, or a call of a kernel of its own. Copies that a layout needs
+// (feeds with unpadded rows, weights in panels) are added here, so that later passes and kernels
+// meet one layout only.
+#pragma once
+
+#include <lamina/core/growing.hpp>
+#include <lamina/operators/cross_entropy.hpp>
+#include <lamina/operators/elementwise.hpp>
+#include <lamina/operators/fill.hpp>
+#include <lamina/operators/mean.hpp>
+#include <lamina/operators/mul.hpp>
+#include <lamina/operators/sum.hpp>
+#include <lamina/plan/instruction.hpp>
+#include <lamina/program/program_builder.hpp>
+
+namespace lamina {
+
+/// The lowering at work.
+struct lowering {
+  program_view p;
+  growing<plan_variable> variables;
+  growing<instruction> instructions;
+  growing<operand> operands;
+  growing<int> results;
+  growing<float> constants;
+  int* copy_of;   // by variable: its staged, packed or unpacked copy, or -1
+  int* gradient;  // by parameter: its whole gradient, or -1
+
+  constexpr explicit lowering(const program_view& program) : p(program) {
+    const int n = p.count.variables;
+    variables.reserve(n + 64);
+    instructions.reserve(p.count.operators * 2 + 8);
+    operands.reserve(p.count.arguments * 2 + 64);
+    results.reserve(p.count.arguments + 64);
+    copy_of = new int[static_cast<unsigned>(n)];
+    gradient = new int[static_cast<unsigned>(p.count.parameters) + 1];
+    for (int i = 0; i < p.count.parameters; ++i) gradient[i] = -1;
+    constants.push(0.0f);
+    for (int v = 0; v < n; ++v) {
+      const variable_desc& d = p.variables[v];
+      const bool many = d.rows != 0;
+      const int skipped = many || d.rank > 1 ? 1 : 0;
+      int columns = 1;
+      for (int i = skipped; i < d.rank; ++i) columns *= p.dims[d.dims + i];
+      const int rows = many ? -1 : skipped != 0 ? p.dims[d.dims] : 1;
+      const bool derived =
+          d.kind == variable_kind::accumulator || d.kind == variable_kind::gradient;
+      variables.push({rows, columns, d.type, is_weight(derived ? p.variables[d.of] : d), v, v,
+                      d.kind == variable_kind::data ? 1ull << (d.index & 63) : 0ull});
+      if (d.kind == variable_kind::gradient && d.number < 0 &&
+          p.variables[d.of].kind == variable_kind::parameter)
+        gradient[p.variables[d.of].index] = v;
+      copy_of[v] = -1;
+    }
+  }
+  lowering(const lowering&) = delete;
+  constexpr ~lowering() {
+    delete[] copy_of;
+    delete[] gradient;
+  }
+
+  constexpr void run() {
+    for (int k = 0; k < p.count.operators; ++k) lower(k);
+    // Whoever reads a weight's gradient from outside finds it as the weight lies.
+    for (int i = 0; i < p.count.parameters; ++i)
+      if (gradient[i] >= 0 && is_weight(p.variables[p.parameters[i].variable]))
+        gradient[i] = in_panels(gradient[i], -1);
+  }
+
+ private:
+  /// Two-dimensional float parameters lie in panels, whoever reads them: a parameter's layout must
+  /// not depend on the program that shares it.
+  static constexpr bool is_weight(const variable_desc& d) {
+    return d.kind == variable_kind::parameter && d.rank == 2 && d.type == dtype::float32;
+  }
+
+  constexpr int argument(int at) const { return p.arguments[at]; }
+  constexpr double attribute(const operator_desc& op, int i) const {
+    return op.attributes >= 0 ? p.attributes[op.attributes + i].number
+                              : op.schema->attributes[i].number;
+  }
+  constexpr int root(int v) const { return variables[v].root; }
+  constexpr int temporary(int rows, int columns, bool panel, int variable) {
+    const int v = variables.count;
+    return variables.push({rows, columns, dtype::float32, panel, variable, v, 0ull});
+  }
+
+  constexpr int constant(double value) {
+    return constant_operand(constants.push(static_cast<float>(value)));
+  }
+
+  // -- emitting ----------------------------------------------------------------------------------
+
+  constexpr instruction begin(group_head head, const operator_schema& schema, int output, int op) {
+    return {head, &schema, output, op, operands.count, 0, results.count, 0, 1, 1, 0, false, 0ull};
+  }
+  constexpr void use(instruction& i, int v, access how) {
+    operands.push({v, how});
+    ++i.input_count;
+    if (v >= 0) i.feeds |= variables[v].feeds;
+  }
+  constexpr void result(instruction& i, int v) {
+    results.push(v);
+    ++i.output_count;
+  }
+  constexpr void end(const instruction& i) {
+    for (int r = 0; r < i.output_count; ++r)
+      if (results[i.outputs + r] >= 0) variables[results[i.outputs + r]].feeds |= i.feeds;
+    instructions.push(i);
+  }
+
+  /// One copy of a variable in another layout, made when first needed.
+  constexpr int copied(int v, const operator_schema& how, bool panel, int op) {
+    if (v < p.count.variables && copy_of[v] >= 0) return copy_of[v];
+    const plan_variable d = variables[v];
+    const int made = temporary(d.rows, d.columns, panel, -1);
+    variables[made].type = d.type;
+    instruction i = begin(group_head::call, how, 0, op);
+    use(i, v, access::load);
+    result(i, made);
+    end(i);
+    if (v < p.count.variables) copy_of[v] = made;
+    return made;
+  }
+  constexpr bool is_feed(int v) const {
+    return v < p.count.variables && p.variables[v].kind == variable_kind::data;
+  }
+  /// The variable with padded rows: kernels that read whole vectors cannot use a feed in place.
+  constexpr int in_rows(int v, int op) {
+    if (variables[v].panel) return copied(v, schema_of<unpack_panels>(), false, op);
+    return v;
+  }
+  constexpr int padded_rows(int v, int op) {
+    return is_feed(root(v)) ? copied(v, schema_of<stage_feed>(), false, op) : in_rows(v, op);
+  }
+  constexpr int in_panels(int v, int op) {
+    return variables[v].panel ? v : copied(v, schema_of<pack_panels>(), true, op);
+  }
+
+  // -- one operator ------------------------------------------------------------------------------
+
+  constexpr void lower(int k) {
+    const operator_desc& op = p.operators[k];
+    switch (op.schema->kind) {
+      case operator_kind::source:
+        return;
+      case operator_kind::mul:
+        if (!lower_mul(op, k)) lower_call(op, k);
+        return;
+      case operator_kind::mul_grad:
+        if (!lower_mul_grad(op, k)) lower_call(op, k);
+        return;
+      case operator_kind::update:
+        lower_update(op, k);
+        return;
+      case operator_kind::pointwise:
+        if (!lower_pointwise(op, k)) lower_call(op, k);
+        return;
+      case operator_kind::call:
+        if (is<gradient_of<mean>>(op) && lower_mean_grad(op, k)) return;
+        lower_call(op, k);
+        return;
+    }
+  }
+
+  /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory.
+  constexpr bool plain_product(const operator_desc& op, int x, int y) const {
+    return attribute(op, 0) == 1 && attribute(op, 1) == 1 &&
+           variables[y].rows == variables[x].columns && variables[x].type == dtype::float32 &&
+           variables[y].type == dtype::float32 && variables[y].rows > 0;
+  }
+
+  constexpr bool lower_mul(const operator_desc& op, int k) {
+    const int x = argument(op.inputs), y = argument(op.inputs + 1), out = argument(op.outputs);
+    if (!plain_product(op, x, y)) return false;
+    const int a = in_rows(x, k), w = in_panels(y, k);
+    instruction i = begin(group_head::gemm, *op.schema, 0, k);
+    use(i, a, access::load);
+    use(i, w, access::load);
+    result(i, out);
+    i.rows = variables[out].rows;
+    i.columns = variables[out].columns;
+    i.depth = variables[y].rows;
+    end(i);
+    return true;
+  }
+
+  // dX before dW: an update may overwrite the weight in dW's epilogue.
+  constexpr bool lower_mul_grad(const operator_desc& op, int k) {
+    const int x = argument(op.inputs), y = argument(op.inputs + 1);
+    const int dout = argument(op.inputs + 2);
+    const int dx = argument(op.outputs), dy = argument(op.outputs + 1);
+    if (!plain_product(op, x, y)) return false;
+    const int d = padded_rows(dout, k);
+    if (dx >= 0) {
+      const int w = in_panels(y, k);
+      instruction i = begin(group_head::gemm_dx, *op.schema, 0, k);
+      use(i, d, access::load);
+      use(i, w, access::load);
+      result(i, dx);
+      i.rows = variables[dx].rows;
+      i.columns = variables[dx].columns;
+      i.depth = variables[y].columns;
+      end(i);
+    }
+    if (dy >= 0) {
+      const int a = in_rows(x, k);
+      instruction i = begin(group_head::gemm_dw, *op.schema, 1, k);
+      use(i, a, access::load);
+      use(i, d, access::load);
+      variables[dy].panel = true;
+      result(i, dy);
+      i.rows = variables[y].rows;
+      i.columns = variables[y].columns;
+      i.depth = variables[x].rows;
+      i.panel = true;
+      end(i);
+    }
+    return true;
+  }
+
+  constexpr bool lower_mean_grad(const operator_desc& op, int k) {
+    const int dout = argument(op.inputs), dx = argument(op.outputs);
+    if (dx < 0 || variables[dx].type != dtype::float32) return false;
+    const plan_variable& d = variables[dx];
+    instruction i = begin(group_head::pointwise, schema_of<spread_mean>(), 0, k);
+    use(i, dout, access::scalar);
+    use(i, d.rows < 0 ? constant_operand(inverse_rows) : constant(1.0 / d.rows), access::scalar);
+    use(i, constant(1.0 / d.columns), access::scalar);
+    result(i, dx);
+    i.rows = d.rows;
+    i.columns = d.columns;
+    end(i);
+    return true;
+  }
+
+  /// Fluid's update: the parameter and its accumulators are read and written in place; the
+  /// operator's attributes are constants that the training loop sets before each step.
+  constexpr void lower_update(const operator_desc& op, int k) {
+    const int n = op.schema->input_count;
+    const int param = argument(op.inputs);
+    const bool panel = variables[param].panel;
+    int grad = argument(op.inputs + 1);
+    if (variables[grad].panel != panel) grad = panel ? in_panels(grad, k) : in_rows(grad, k);
+    instruction i = begin(group_head::pointwise, *op.schema, 0, k);
+    for (int s = 0; s < n; ++s) use(i, s == 1 ? grad : argument(op.inputs + s), access::load);
+    for (int a = 0; a < op.schema->attribute_count; ++a)
+      use(i, constant(attribute(op, a)), access::scalar);
+    for (int s = 0; s < op.schema->output_count; ++s) result(i, argument(op.outputs + s));
+    i.rows = variables[param].rows;
+    i.columns = variables[param].columns;
+    i.panel = panel;
+    end(i);
+  }
+
+  /// How operand v is read in a space of rows by columns; false when it needs a kernel of its own.
+  constexpr bool find_access(int v, const plan_variable& space, int axis, access& how) const {
+    const plan_variable& d = variables[v];
+    const int rows = space.rows, columns = space.columns;
+    if (d.rows == rows && d.columns == columns) return how = access::load, true;
+    if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
+    if (d.rows == rows && d.columns == 1) {
+      // One number a row, unless the axis says that Y is to be repeated otherwise.
+      return how = access::column, axis <= 0;
+    }
+    if (d.rows == 1 && d.columns == columns && space.variable >= 0) {
+      // Y ends where X ends.
+      const int rank = p.variables[v].rank;
+      return how = access::row, axis < 0 || axis + rank == p.variables[space.variable].rank;
+    }
+    return false;
+  }
+
+  constexpr bool all_float(const operator_desc& op) const {
+    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
+      const int n = op.schema->inputs[s].duplicable ? argument(at++) : 1;
+      for (int i = 0; i < n; ++i, ++at)
+        if (argument(at) < 0 || variables[argument(at)].type != dtype::float32) return false;
+    }
+    for (int at = op.outputs; at < op.end; ++at)
+      if (argument(at) >= 0 && variables[argument(at)].type != dtype::float32) return false;
+    return true;
+  }
+
+  constexpr bool lower_pointwise(const operator_desc& op, int k) {
+    if (!all_float(op)) return false;
+    if (is<sum>(op)) return lower_sum(op, k);
+    if (is<scale>(op) && is_identity(op) && alias(argument(op.inputs), argument(op.outputs)))
+      return true;
+    const bool broadcast = op.schema->attribute_count == 1 && op.schema->scalars == 0;
+    const int axis = broadcast ? static_cast<int>(attribute(op, 0)) : -1;
+    const int outputs = op.end - op.outputs;
+    // Every output must be possible before the first is emitted.
+    for (int o = 0; o < outputs; ++o) {
+      const int out = argument(op.outputs + o);
+      if (out >= 0 && !possible(op, out, o, axis)) return false;
+    }
+    for (int o = 0; o < outputs; ++o) {
+      const int out = argument(op.outputs + o);
+      if (out >= 0) emit_pointwise(op, k, out, o, axis);
+    }
+    return true;
+  }
+
+  constexpr bool is_identity(const operator_desc& op) const {
+    return attribute(op, 0) == 1 && attribute(op, 1) == 0;
+  }
+
+  /// Lets `to` share the memory of `from` when nothing can tell them apart.
+  constexpr bool alias(int from, int to) {
+    const int r = root(from);
+    if (r >= p.count.variables) return false;
+    const variable_desc& d = p.variables[r];
+    if (d.persistable || d.kind == variable_kind::data || variables[to].rows != variables[r].rows ||
+        variables[to].columns != variables[r].columns ||
+        p.variables[to].kind != variable_kind::gradient)
+      return false;
+    variables[to].root = r;
+    variables[to].panel = variables[r].panel;
+    variables[to].feeds = variables[from].feeds;
+    return true;
+  }
+
+  /// The space of an output: of the largest operand, which is the forward operator's X or Out.
+  constexpr int largest(const operator_desc& op, int out) const {
+    int best = out;
+    for (int s = 0; s < op.schema->input_count; ++s) {
+      const int v = argument(op.inputs + s);
+      if (variables[v].rows == variables[best].rows
+              ? variables[v].columns > variables[best].columns
+              : variables[v].rows < 0 ||
+                    (variables[best].rows > 0 && variables[v].rows > variables[best].rows))
+        best = v;
+    }
+    return best;
+  }
+
+  constexpr bool possible(const operator_desc& op, int out, int, int axis) const {
+    const plan_variable& space = variables[largest(op, out)];
+    access how;
+    for (int s = 0; s < op.schema->input_count; ++s)
+      if (!find_access(argument(op.inputs + s), space, axis, how)) return false;
+    const plan_variable& o = variables[out];
+    if (o.rows == space.rows && o.columns == space.columns) return true;
+    // A gradient that is summed over the rows it was repeated for.
+    return o.rows == 1 && o.columns == space.columns &&
+           p.variables[out].kind == variable_kind::gradient;
+  }
+
+  constexpr void emit_pointwise(const operator_desc& op, int k, int out, int o, int axis) {
+    const plan_variable space = variables[largest(op, out)];
+    const bool reduced =
+        variables[out].rows != space.rows || variables[out].columns != space.columns;
+    const bool passes_gradient =
+        op.schema->input_count == 1 && op.schema->scalars == 0 &&
+        (is<gradient_of<elementwise_add>>(op) || (is<gradient_of<elementwise_sub>>(op) && o == 0));
+    if (passes_gradient && !reduced && alias(argument(op.inputs), out)) return;
+    int source = -1;
+    if (passes_gradient && reduced) {
+      source = padded_rows(argument(op.inputs), k);
+    } else {
+      bool panel = false;
+      for (int s = 0; s < op.schema->input_count; ++s) {
+        const plan_variable& v = variables[argument(op.inputs + s)];
+        panel = panel || (v.panel && v.rows == space.rows && v.columns == space.columns);
+      }
+      int made = out;
+      if (reduced) made = source = temporary(space.rows, space.columns, panel, -1);
+      instruction i = begin(group_head::pointwise, *op.schema, o, k);
+      int taken[16];
+      access how[16];
+      for (int s = 0; s < op.schema->input_count; ++s) {
+        int v = argument(op.inputs + s);
+        find_access(v, space, axis, how[s]);
+        if (how[s] == access::load && panel != variables[v].panel)
+          v = panel ? in_panels(v, k) : in_rows(v, k);
+        else if (how[s] != access::load && variables[v].panel)
+          v = in_rows(v, k);
+        if (how[s] == access::load && is_feed(root(v))) v = padded_rows(v, k);
+        if (how[s] == access::row && is_feed(root(v))) v = padded_rows(v, k);
+        taken[s] = v;
+      }
+      i.inputs = operands.count;
+      i.outputs = results.count;
+      for (int s = 0; s < op.schema->input_count; ++s) use(i, taken[s], how[s]);
+      for (int a = 0; a < op.schema->scalars; ++a)
+        use(i, constant(attribute(op, a)), access::scalar);
+      result(i, made);
+      variables[made].panel = panel;
+      i.rows = space.rows;
+      i.columns = space.columns;
+      i.panel = panel;
+      end(i);
+    }
+    if (!reduced) return;
+    if (variables[source].panel) source = in_rows(source, k);
+    instruction i = begin(group_head::reduce_rows, *op.schema, o, k);
+    use(i, source, access::load);
+    result(i, out);
+    i.rows = 1;
+    i.columns = space.columns;
+    i.depth = space.rows;
+    end(i);
+  }
+
+  constexpr bool lower_sum(const operator_desc& op, int k) {
+    const int n = argument(op.inputs);
+    const int out = argument(op.outputs);
+    if (n < 2) return false;
+    bool panel = false;
+    for (int i = 0; i < n; ++i) panel = panel || variables[argument(op.inputs + 1 + i)].panel;
+    int so_far = -1;
+    for (int i = 0; i < n; ++i) {
+      int v = argument(op.inputs + 1 + i);
+      if (panel != variables[v].panel) v = in_panels(v, k);
+      if (is_feed(root(v))) v = padded_rows(v, k);
+      if (i == 0) {
+        so_far = v;
+        continue;
+      }
+      const int made =
+          i + 1 == n ? out : temporary(variables[out].rows, variables[out].columns, panel, -1);
+      instruction add = begin(group_head::pointwise, schema_of<elementwise_add>(), 0, k);
+      use(add, so_far, access::load);
+      use(add, v, access::load);
+      variables[made].panel = panel;
+      result(add, made);
+      add.rows = variables[out].rows;
+      add.columns = variables[out].columns;
+      add.panel = panel;
+      end(add);
+      so_far = made;
+    }
+    return true;
+  }
+
+  /// A kernel of its own: operands lie as the operator's arguments lie, counts and gaps included.
+  constexpr void lower_call(const operator_desc& op, int k) {
+    const bool raw = op.schema->knows_panels;
+    int* taken = new int[static_cast<unsigned>(op.end - op.inputs)];
+    int n = 0;
+    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
+      const bool list = op.schema->inputs[s].duplicable;
+      const int count = list ? argument(at++) : 1;
+      for (int i = 0; i < count; ++i, ++at) {
+        const int v = argument(at);
+        taken[n++] = v < 0 || raw ? v : in_rows(v, k);
+      }
+    }
+    instruction i = begin(group_head::call, *op.schema, 0, k);
+    for (int s = 0; s < n; ++s) use(i, taken[s], access::load);
+    delete[] taken;
+    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
+      const bool list = op.schema->outputs[s].duplicable;
+      const int count = list ? argument(at++) : 1;
+      for (int o = 0; o < count; ++o, ++at) {
+        const int v = argument(at);
+        // A kernel that knows panels writes a weight's gradient as the weight lies.
+        if (v >= 0 && raw && p.variables[v].kind == variable_kind::gradient &&
+            is_weight(p.variables[p.variables[v].of]))
+          variables[v].panel = true;
+        result(i, v);
+      }
+    }
+    end(i);
+  }
+};
+
+}  // namespace lamina

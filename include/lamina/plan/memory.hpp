@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/memory.hpp - where each stored variable of a plan lies.
+// Values with a row a sample share one arena by liveness: an offset counts floats a row, so the
+// plan holds for every batch size. Everything else has a fixed place.
+#pragma once
+
+#include <lamina/core/padding.hpp>
+#include <lamina/plan/grouping.hpp>
+
+namespace lamina {
+
+/// Which memory a variable lies in.
+enum class memory_space : std::int8_t {
+  none,         // never stored
+  arena,        // offset: floats a row of the batch
+  fixed,        // offset: floats
+  parameter,    // offset: number of the parameter
+  accumulator,  // offset: number of the accumulator
+  feed,         // offset: number of the data
+  gradient      // offset: number of the parameter whose gradient is given from outside
+};
+
+struct memory_slot {
+  memory_space space;
+  int offset;
+};
+
+/// The memory plan.
+template <int Variables>
+struct memory_plan {
+  memory_slot slots[at_least_one(Variables)];
+  int arena_width;       // floats a row
+  long long fixed_size;  // floats
+  int unshared_width;    // floats a row, had every variable of the program its own place
+};
+
+/// Floats that a row of a variable fills.
+constexpr int row_width(const plan_variable& v) {
+  return v.type == dtype::float32 ? padded(v.columns)
+                                  : padded((v.columns * size_of(v.type) + 3) / 4);
+}
+
+/// Assigns every variable its place: first fit over the holes that dead values leave.
+template <auto const& L, auto const& B>
+constexpr auto place_variables(const program_view& p) {
+  constexpr int variables = L.count.variables;
+  constexpr int groups = B.count;
+  memory_plan<variables> r;
+  r.arena_width = 0;
+  r.fixed_size = 0;
+  r.unshared_width = 0;
+  r.slots[0] = {memory_space::none, 0};
+  int* first_made = new int[static_cast<unsigned>(groups) + 1];
+  int* first_dead = new int[static_cast<unsigned>(groups) + 1];
+  int* next_made = new int[static_cast<unsigned>(variables) + 1];
+  int* next_dead = new int[static_cast<unsigned>(variables) + 1];
+  for (int g = 0; g <= groups; ++g) first_made[g] = first_dead[g] = -1;
+  for (int v = 0; v < variables; ++v) {
+    const plan_variable& d = L.variables[v];
+    r.slots[v] = {memory_space::none, 0};
+    const bool own = d.root == v;
+    if (d.rows < 0 && v < p.count.variables && p.variables[v].kind != variable_kind::data)
+      r.unshared_width += row_width(d);
+    if (v < p.count.variables) {
+      const variable_desc& from = p.variables[v];
+      if (from.kind == variable_kind::parameter) {
+        r.slots[v] = {memory_space::parameter, from.index};
+        continue;
+      }
+      if (from.kind == variable_kind::accumulator) {
+        r.slots[v] = {memory_space::accumulator, from.index};
+        continue;
+      }
+      if (from.kind == variable_kind::data) {
+        r.slots[v] = {memory_space::feed, from.index};
+        continue;
+      }
+      if (from.kind == variable_kind::gradient && B.producer[v] < 0 && own) {
+        if (p.variables[from.of].kind == variable_kind::parameter)
+          r.slots[v] = {memory_space::gradient, p.variables[from.of].index};
+        continue;
+      }
+    }
+    if (!own || (!B.stored[v] && !(v < p.count.variables && p.variables[v].persistable))) continue;
+    if (d.rows >= 0) {
+      r.slots[v] = {memory_space::fixed, static_cast<int>(r.fixed_size)};
+      r.fixed_size += static_cast<long long>(d.rows) * row_width(d);
+      continue;
+    }
+    const int g = B.producer[v];
+    if (g < 0) continue;
+    const int end = B.last[v] < g ? groups : B.last[v];
+    next_made[v] = first_made[g], first_made[g] = v;
+    next_dead[v] = first_dead[end], first_dead[end] = v;
+  }
+  struct hole {
+    int at, width;
+  };
+  growing<hole> holes;
+  holes.reserve(64);
+  for (int g = 0; g < groups; ++g) {
+    for (int v = first_made[g]; v >= 0; v = next_made[v]) {
+      const int width = row_width(L.variables[v]);
+      int at = -1;
+      for (int h = holes.count; h-- > 0;) {
+        if (holes[h].width < width) continue;
+        at = holes[h].at;
+        holes[h] = {holes[h].at + width, holes[h].width - width};
+        if (holes[h].width == 0) holes[h] = holes[--holes.count];
+        break;
+      }
+      if (at < 0) {
+        at = r.arena_width;
+        r.arena_width += width;
+      }
+      r.slots[v] = {memory_space::arena, at};
+    }
+    for (int v = first_dead[g]; v >= 0; v = next_dead[v])
+      holes.push({r.slots[v].offset, row_width(L.variables[v])});
+  }
+  delete[] first_made;
+  delete[] first_dead;
+  delete[] next_made;
+  delete[] next_dead;
+  return r;
+}
+
+}  // namespace lamina
