@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/adaptor.hpp - the pipe: `reader | decorator`.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <lamina/reader/begin_pass.hpp>
+
+namespace lamina::reader {
+
+/// A decorator that waits for its reader: shuffle(1000), batch(32). `reader | adaptor` and
+/// `adaptor(reader)` are the decorated reader; `adaptor | adaptor` is an adaptor again, so that a
+/// preparation can have a name of its own. `Make` is called with the shared reader.
+template <class Make>
+class adaptor {
+ public:
+  explicit adaptor(Make make) : make_(std::move(make)) {}
+
+  template <readable R>
+  auto operator()(R&& reader) const {
+    return make_(share(std::forward<R>(reader)));
+  }
+
+  /// For a reader that is shared already.
+  template <class R>
+  auto apply(std::shared_ptr<R> reader) const {
+    return make_(std::move(reader));
+  }
+
+ private:
+  Make make_;
+};
+
+template <readable R, class Make>
+auto operator|(R&& reader, const adaptor<Make>& decorator) {
+  return decorator(std::forward<R>(reader));
+}
+
+template <class First, class Second>
+auto operator|(adaptor<First> first, adaptor<Second> second) {
+  auto both = [first = std::move(first), second = std::move(second)](auto reader) {
+    return second(first.apply(std::move(reader)));
+  };
+  return adaptor<decltype(both)>(std::move(both));
+}
+
+}  // namespace lamina::reader

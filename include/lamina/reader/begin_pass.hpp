@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/begin_pass.hpp - what a reader is, and the one way to start a pass over it.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/reader/generator.hpp>
+
+namespace lamina::reader {
+
+// A reader is anything that can be read again from its beginning:
+//   - a callable without arguments that returns a range: a coroutine function, a lambda;
+//   - a callable that takes the number of the pass, a std::uint64_t, and returns a range;
+//   - a copyable range: std::vector<T>, a lamina::dataset table.
+// There is no base class. What comes after the last element of a range is the end of the pass.
+//
+// Position. The stream of a pass depends on the reader and the pass number alone: begin_pass hands
+// the number to the reader, and every decorator hands it on to what it decorates (shuffle mixes it
+// into its seed). So (pass, elements taken) is a complete position, two integers in a checkpoint:
+// to resume, start pass p and skip b batches, and what follows is bit for bit what an undisturbed
+// run would have read. This holds as far as the user's own reader keeps to it, and except for
+// xmap with ordered = false, whose order is a race by request.
+
+namespace detail {
+
+template <class R>
+concept takes_pass_number = std::is_invocable_v<R&, std::uint64_t>;
+template <class R>
+concept takes_nothing = std::is_invocable_v<R&>;
+template <class R>
+concept plain_range = std::ranges::input_range<R&> && std::copy_constructible<std::remove_cv_t<R>>;
+
+template <class R>
+decltype(auto) start(R& reader, [[maybe_unused]] std::uint64_t number) {
+  if constexpr (takes_pass_number<R>)
+    return reader(number);
+  else if constexpr (takes_nothing<R>)
+    return reader();
+  else
+    return static_cast<R&>(reader);
+}
+
+template <class R>
+concept startable = takes_pass_number<R> || takes_nothing<R> || plain_range<R>;
+
+// The type a reader is kept as: functions as pointers, all else as itself.
+template <class R>
+using kept = std::conditional_t<std::is_function_v<std::remove_reference_t<R>>, std::decay_t<R>,
+                                std::remove_reference_t<R>>;
+
+template <class R>
+using range_of = decltype(detail::start(std::declval<R&>(), std::uint64_t{}));
+
+}  // namespace detail
+
+/// Whether R is a reader; see above for the three forms.
+template <class R>
+concept readable = detail::startable<detail::kept<R>> &&
+    std::ranges::input_range<detail::range_of<detail::kept<R>>>;
+
+/// What a reader yields.
+template <readable R>
+using reader_element_t = std::ranges::range_value_t<detail::range_of<detail::kept<R>>>;
+
+/// One pass over a reader of type R: a move-only input range. It keeps alive what it reads from,
+/// unless begin_pass was given an lvalue, which then has to outlive it.
+template <class R>
+class pass {
+  using range = detail::range_of<R>;
+  static constexpr bool refers = std::is_lvalue_reference_v<range>;
+  using stored = std::conditional_t<refers, std::remove_reference_t<range>*,
+                                    std::remove_cv_t<std::remove_reference_t<range>>>;
+
+ public:
+  pass(R& reader, std::uint64_t number) : stored_(store(reader, number)) {}
+  pass(std::shared_ptr<R> reader, std::uint64_t number)
+      : owner_(std::move(reader)), stored_(store(*owner_, number)) {}
+  pass(pass&&) = default;
+  pass& operator=(pass&&) = delete;
+
+  auto begin() { return std::ranges::begin(elements()); }
+  auto end() { return std::ranges::end(elements()); }
+
+ private:
+  static stored store(R& reader, std::uint64_t number) {
+    if constexpr (refers)
+      return std::addressof(detail::start(reader, number));
+    else
+      return detail::start(reader, number);
+  }
+  auto& elements() {
+    if constexpr (refers)
+      return *stored_;
+    else
+      return stored_;
+  }
+
+  std::shared_ptr<R> owner_;  // first, so that it goes last: a coroutine may refer to its lambda
+  stored stored_;
+};
+
+/// A reader behind a shared pointer, as decorators keep it: passes share it and outlive them.
+template <readable R>
+auto share(R&& reader) {
+  return std::make_shared<std::remove_const_t<detail::kept<R>>>(std::forward<R>(reader));
+}
+
+/// Starts pass `number` of a reader, in the order a training run counts its passes:
+///   for (auto&& batch : reader::begin_pass(r, pass)) ...
+template <readable R>
+auto begin_pass(R&& reader, std::uint64_t number = 0) {
+  if constexpr (std::is_lvalue_reference_v<R> && !std::is_function_v<std::remove_reference_t<R>>)
+    return pass<std::remove_reference_t<R>>(reader, number);
+  else
+    return pass<std::remove_const_t<detail::kept<R>>>(share(std::forward<R>(reader)), number);
+}
+
+}  // namespace lamina::reader

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/buffered.hpp - reading ahead in a thread of its own.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <lamina/core/error.hpp>
+#include <lamina/reader/adaptor.hpp>
+
+namespace lamina::reader {
+
+namespace detail {
+
+// A bounded queue between one producer and one consumer.
+template <class T>
+class channel {
+ public:
+  explicit channel(std::size_t size) : size_(size) {}
+
+  // Waits for room; false once the consumer has left.
+  bool push(T element) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [this] { return abandoned_ || queue_.size() < size_; });
+    if (abandoned_) return false;
+    queue_.push_back(std::move(element));
+    ready_.notify_one();
+    return true;
+  }
+
+  // The producer's last word: the end of the pass, or why it could not go on.
+  void finish(std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    failure_ = std::move(failure);
+    ready_.notify_one();
+  }
+
+  // Waits for an element; nothing at the end of the pass. What was read before a failure comes
+  // before the failure.
+  std::optional<T> pop() {
+    std::unique_lock lock(mutex_);
+    ready_.wait(lock, [this] { return finished_ || !queue_.empty(); });
+    if (queue_.empty()) {
+      if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+      return std::nullopt;
+    }
+    std::optional<T> element(std::move(queue_.front()));
+    queue_.pop_front();
+    room_.notify_one();
+    return element;
+  }
+
+  void abandon() {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    room_.notify_one();
+  }
+
+ private:
+  const std::size_t size_;
+  std::mutex mutex_;
+  std::condition_variable room_, ready_;
+  std::deque<T> queue_;
+  std::exception_ptr failure_;
+  bool finished_ = false, abandoned_ = false;
+};
+
+}  // namespace detail
+
+/// The reader that buffered() makes.
+template <class R>
+class buffered_reader {
+ public:
+  using value_type = reader_element_t<R>;
+
+  buffered_reader(std::shared_ptr<R> reader, std::size_t size)
+      : reader_(std::move(reader)), size_(size) {}
+
+  generator<value_type> operator()(std::uint64_t pass = 0) const {
+    return run(reader_, size_, pass);
+  }
+
+ private:
+  // Leaving a pass, at its end or before it, releases the producer and waits for it.
+  class producer {
+   public:
+    producer(detail::channel<value_type>& channel, std::shared_ptr<R> reader, std::uint64_t number)
+        : channel_(channel), thread_([&channel, reader = std::move(reader), number] {
+            std::exception_ptr failure;
+            try {
+              pass<R> elements(reader, number);
+              for (auto&& element : elements)
+                if (!channel.push(std::forward<decltype(element)>(element))) break;
+            } catch (...) {
+              failure = std::current_exception();
+            }
+            // Outside the handler: from here on only the consumer holds the exception.
+            channel.finish(std::move(failure));
+          }) {}
+    producer(const producer&) = delete;
+    ~producer() {
+      channel_.abandon();
+      thread_.join();
+    }
+
+   private:
+    detail::channel<value_type>& channel_;
+    std::thread thread_;
+  };
+
+  static generator<value_type> run(std::shared_ptr<R> reader, std::size_t size,
+                                   std::uint64_t number) {
+    detail::channel<value_type> channel(size);
+    producer thread(channel, reader, number);
+    while (auto element = channel.pop()) co_yield hand_over(std::move(*element));
+  }
+
+  std::shared_ptr<R> reader_;
+  std::size_t size_;
+};
+
+/// Reads up to `size` elements ahead in a background thread, in the same order. The thread lives
+/// as long as the pass: it starts with the first element that is asked for and is joined when the
+/// pass ends or is dropped, which waits for the element it is making. An exception of the reader
+/// arrives after the elements read before it. Error: size of 0. Fluid: buffered.
+inline auto buffered(std::size_t size) {
+  if (size == 0)
+    throw error("lamina: reader::buffered: expected a buffer of at least 1 element, found 0");
+  auto make = [size]<class R>(std::shared_ptr<R> reader) {
+    return buffered_reader<R>(std::move(reader), size);
+  };
+  return adaptor<decltype(make)>(std::move(make));
+}
+
+}  // namespace lamina::reader

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/cache.hpp - elements kept in memory from the first time they are read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <lamina/reader/adaptor.hpp>
+#include <lamina/reader/cursor.hpp>
+
+namespace lamina::reader {
+
+/// The reader that cache() makes. Copies of it share one memory.
+template <class R>
+class cached_reader {
+ public:
+  using value_type = reader_element_t<R>;
+
+  explicit cached_reader(std::shared_ptr<R> reader)
+      : memory_(std::make_shared<memory>(std::move(reader))) {}
+
+  generator<value_type> operator()(std::uint64_t = 0) const { return run(memory_); }
+
+ private:
+  // One walk over the source feeds all passes; a pass ahead of the memory moves the walk on.
+  class memory {
+   public:
+    explicit memory(std::shared_ptr<R> reader) : reader_(std::move(reader)) {}
+
+    const value_type* at(std::size_t position) {
+      const std::lock_guard lock(mutex_);
+      if (position < elements_.size()) return &elements_[position];
+      if (complete_ || !read_on()) return nullptr;
+      return &elements_.back();
+    }
+
+   private:
+    bool read_on() {
+      try {
+        if (!walk_) {
+          walk_.emplace(reader_, 0);
+          for (std::size_t known = 0; known < elements_.size() && walk_->next(); ++known) {
+          }
+        }
+        if (walk_->next()) {
+          elements_.push_back(walk_->take());
+          return true;
+        }
+      } catch (...) {
+        walk_.reset();  // what is known stays; the next attempt walks to here anew
+        throw;
+      }
+      complete_ = true;
+      walk_.reset();
+      return false;
+    }
+
+    std::mutex mutex_;
+    std::shared_ptr<R> reader_;
+    std::optional<cursor<R>> walk_;
+    std::deque<value_type> elements_;  // growth at the end leaves references valid
+    bool complete_ = false;
+  };
+
+  static generator<value_type> run(std::shared_ptr<memory> memory) {
+    for (std::size_t position = 0;; ++position) {
+      const value_type* element = memory->at(position);
+      if (!element) co_return;
+      co_yield hand_over(*element);
+    }
+  }
+
+  std::shared_ptr<memory> memory_;
+};
+
+/// Reads the source once, as far as anyone asks, and repeats from memory after that: every pass is
+/// the source's pass 0, so shuffle after the cache, not before it. Works element by element, hence
+/// with endless readers too (the memory then grows with what was read), with passes abandoned
+/// early, and with several passes at once in several threads. An error of the source reaches the
+/// pass that met it and is forgotten. Fluid: cache.
+inline auto cache() {
+  auto make = []<class R>(std::shared_ptr<R> reader) {
+    return cached_reader<R>(std::move(reader));
+  };
+  return adaptor<decltype(make)>(std::move(make));
+}
+
+}  // namespace lamina::reader

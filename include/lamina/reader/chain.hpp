@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/chain.hpp - readers one after another.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <lamina/reader/begin_pass.hpp>
+
+namespace lamina::reader {
+
+/// The reader that chain() makes. The links are type-erased, which costs a call an element and
+/// lets readers of different types follow each other.
+template <class T>
+class chained_reader {
+ public:
+  using value_type = T;
+  using link = std::function<generator<T>(std::uint64_t)>;
+
+  explicit chained_reader(std::vector<link> links)
+      : links_(std::make_shared<const std::vector<link>>(std::move(links))) {}
+
+  generator<T> operator()(std::uint64_t pass = 0) const { return run(links_, pass); }
+
+  template <class R>
+  static link link_to(std::shared_ptr<R> reader) {
+    return [reader = std::move(reader)](std::uint64_t pass) { return copy(reader, pass); };
+  }
+
+ private:
+  static generator<T> run(std::shared_ptr<const std::vector<link>> links, std::uint64_t number) {
+    for (const link& each : *links) {
+      auto elements = each(number);
+      for (T&& element : elements) co_yield hand_over(std::move(element));
+    }
+  }
+  template <class R>
+  static generator<T> copy(std::shared_ptr<R> reader, std::uint64_t number) {
+    pass<R> elements(reader, number);
+    for (auto&& element : elements) {
+      T converted(std::forward<decltype(element)>(element));
+      co_yield hand_over(std::move(converted));
+    }
+  }
+
+  std::shared_ptr<const std::vector<link>> links_;
+};
+
+/// All elements of the first reader, then all of the second, and so on; element types need a
+/// common type. After an endless reader none follows. Fluid: chain.
+template <readable... R>
+requires(sizeof...(R) > 0) auto chain(R&&... readers) {
+  using T = std::common_type_t<reader_element_t<R>...>;
+  using chained = chained_reader<T>;
+  return chained(
+      std::vector<typename chained::link>{chained::link_to(share(std::forward<R>(readers)))...});
+}
+
+}  // namespace lamina::reader

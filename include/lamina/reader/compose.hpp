@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/compose.hpp - readers side by side, as one tuple.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/core/error.hpp>
+#include <lamina/reader/begin_pass.hpp>
+#include <lamina/reader/cursor.hpp>
+
+namespace lamina::reader {
+
+/// Readers that were composed did not end together. Fluid: ComposeNotAligned.
+class compose_not_aligned : public error {
+ public:
+  using error::error;
+};
+
+struct compose_options {
+  bool check_alignment = true;  ///< false: stop silently with the shortest reader
+};
+
+namespace detail {
+
+template <class T>
+struct is_tuple : std::false_type {};
+template <class... T>
+struct is_tuple<std::tuple<T...>> : std::true_type {};
+template <class A, class B>
+struct is_tuple<std::pair<A, B>> : std::true_type {};
+
+template <class T>
+auto as_tuple(T&& element) {
+  if constexpr (is_tuple<std::remove_cvref_t<T>>::value)
+    return std::apply(
+        [](auto&&... field) {
+          return std::tuple<std::decay_t<decltype(field)>...>(
+              std::forward<decltype(field)>(field)...);
+        },
+        std::forward<T>(element));
+  else
+    return std::tuple<std::remove_cvref_t<T>>(std::forward<T>(element));
+}
+
+}  // namespace detail
+
+/// The reader that compose() makes.
+template <class... R>
+class composed_reader {
+ public:
+  using value_type =
+      decltype(std::tuple_cat(detail::as_tuple(std::declval<reader_element_t<R>>())...));
+
+  composed_reader(compose_options options, std::shared_ptr<R>... readers)
+      : options_(options), readers_(std::move(readers)...) {}
+
+  generator<value_type> operator()(std::uint64_t pass = 0) const {
+    return run(options_, readers_, pass);
+  }
+
+ private:
+  static generator<value_type> run(compose_options options,
+                                   std::tuple<std::shared_ptr<R>...> readers, std::uint64_t pass) {
+    auto cursors = std::apply(
+        [pass](auto&... reader) { return std::tuple<cursor<R>...>(cursor<R>(reader, pass)...); },
+        readers);
+    const auto short_circuit = [](auto&... c) { return (c.next() && ...); };
+    const auto each = [](auto&... c) { return std::array<bool, sizeof...(R)>{c.next()...}; };
+    const auto join = [](auto&... c) { return std::tuple_cat(detail::as_tuple(c.take())...); };
+    for (std::uint64_t position = 0;; ++position) {
+      if (options.check_alignment ? !aligned(std::apply(each, cursors), position)
+                                  : !std::apply(short_circuit, cursors))
+        co_return;
+      co_yield std::apply(join, cursors);
+    }
+  }
+
+  // Whether there is an element: true if all readers have one, false if none has.
+  static bool aligned(const std::array<bool, sizeof...(R)>& more, std::uint64_t position) {
+    for (std::size_t i = 1; i < more.size(); ++i) {
+      if (more[i] == more[0]) continue;
+      const std::size_t ended = more[i] ? 0 : i, going = more[i] ? i : 0;
+      throw compose_not_aligned(
+          "lamina: reader::compose: expected readers of equal length, found that reader " +
+          std::to_string(ended + 1) + " of " + std::to_string(more.size()) + " ends after " +
+          std::to_string(position) + " elements while reader " + std::to_string(going + 1) +
+          " goes on");
+    }
+    return more[0];
+  }
+
+  compose_options options_;
+  std::tuple<std::shared_ptr<R>...> readers_;
+};
+
+/// Yields one std::tuple of the readers' elements side by side; elements that are tuples or pairs
+/// themselves are flattened: (1) + (2, 3) is (1, 2, 3). Errors: compose_not_aligned when one
+/// reader ends before another, unless check_alignment = false. Fluid: compose.
+template <readable... R>
+requires(sizeof...(R) > 0) auto compose(compose_options options, R&&... readers) {
+  return composed_reader<typename decltype(share(std::forward<R>(readers)))::element_type...>(
+      options, share(std::forward<R>(readers))...);
+}
+
+template <readable... R>
+requires(sizeof...(R) > 0) auto compose(R&&... readers) {
+  return compose(compose_options{}, std::forward<R>(readers)...);
+}
+
+}  // namespace lamina::reader

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/cursor.hpp - a pass walked by hand, for whoever reads several at once.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/reader/begin_pass.hpp>
+
+namespace lamina::reader {
+
+/// One pass over a reader, element by element: `while (c.next()) use(c.take());`.
+/// Nothing is read ahead: an element is computed by next(), never before, so whoever stops after n
+/// elements has not waited for one more. May be moved until the first next(). R is the kept type
+/// of a reader, see share().
+template <class R>
+class cursor {
+ public:
+  cursor(std::shared_ptr<R> reader, std::uint64_t number) : pass_(std::move(reader), number) {}
+
+  /// Moves to the next element; false at the end of the pass, and from then on.
+  bool next() {
+    if (ended_) return false;
+    if (std::exchange(begun_, true))
+      ++at();
+    else
+      at_ = pass_.begin();
+    ended_ = at() == pass_.end();
+    return !ended_;
+  }
+
+  /// The element: an rvalue where the pass computes it, an lvalue where it lies in a container.
+  decltype(auto) take() { return *at(); }
+
+ private:
+  // An optional only for those who need it: g++ warns of its empty storage once it is inlined.
+  using iterator = decltype(std::declval<pass<R>&>().begin());
+  static constexpr bool plain = std::default_initializable<iterator>;
+
+  iterator& at() {
+    if constexpr (plain)
+      return at_;
+    else
+      return *at_;
+  }
+
+  pass<R> pass_;
+  std::conditional_t<plain, iterator, std::optional<iterator>> at_{};
+  bool begun_ = false, ended_ = false;
+};
+
+}  // namespace lamina::reader

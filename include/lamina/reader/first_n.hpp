@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/first_n.hpp - the beginning of a pass.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <lamina/reader/adaptor.hpp>
+#include <lamina/reader/cursor.hpp>
+
+namespace lamina::reader {
+
+/// The reader that first_n() makes.
+template <class R>
+class first_n_reader {
+ public:
+  using value_type = reader_element_t<R>;
+
+  first_n_reader(std::shared_ptr<R> reader, std::uint64_t count)
+      : reader_(std::move(reader)), count_(count) {}
+
+  generator<value_type> operator()(std::uint64_t pass = 0) const {
+    return run(reader_, count_, pass);
+  }
+
+ private:
+  static generator<value_type> run(std::shared_ptr<R> reader, std::uint64_t count,
+                                   std::uint64_t pass) {
+    if (count == 0) co_return;
+    cursor<R> elements(reader, pass);
+    for (std::uint64_t taken = 0; taken < count && elements.next(); ++taken)
+      co_yield hand_over(elements.take());
+  }
+
+  std::shared_ptr<R> reader_;
+  std::uint64_t count_;
+};
+
+/// The first `count` elements of each pass, fewer if the pass is shorter. The element after the
+/// last is never asked for. Gives an endless reader passes. Fluid: firstn.
+inline auto first_n(std::uint64_t count) {
+  auto make = [count]<class R>(std::shared_ptr<R> reader) {
+    return first_n_reader<R>(std::move(reader), count);
+  };
+  return adaptor<decltype(make)>(std::move(make));
+}
+
+}  // namespace lamina::reader

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/skip_n.hpp - the rest of a pass, from a saved position on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <lamina/reader/adaptor.hpp>
+#include <lamina/reader/cursor.hpp>
+
+namespace lamina::reader {
+
+/// The reader that skip_n() makes.
+template <class R>
+class skip_n_reader {
+ public:
+  using value_type = reader_element_t<R>;
+
+  skip_n_reader(std::shared_ptr<R> reader, std::uint64_t count)
+      : reader_(std::move(reader)), count_(count) {}
+
+  generator<value_type> operator()(std::uint64_t pass = 0) const {
+    return run(reader_, count_, pass);
+  }
+
+ private:
+  static generator<value_type> run(std::shared_ptr<R> reader, std::uint64_t count,
+                                   std::uint64_t pass) {
+    cursor<R> elements(reader, pass);
+    for (std::uint64_t skipped = 0; skipped < count; ++skipped)
+      if (!elements.next()) co_return;
+    while (elements.next()) co_yield hand_over(elements.take());
+  }
+
+  std::shared_ptr<R> reader_;
+  std::uint64_t count_;
+};
+
+/// What follows the first `count` elements of each pass. The skipped ones are read, for only so
+/// is the rest bit for bit the same: begin_pass(r | skip_n(b), p) resumes pass p after b elements.
+inline auto skip_n(std::uint64_t count) {
+  auto make = [count]<class R>(std::shared_ptr<R> reader) {
+    return skip_n_reader<R>(std::move(reader), count);
+  };
+  return adaptor<decltype(make)>(std::move(make));
+}
+
+}  // namespace lamina::reader

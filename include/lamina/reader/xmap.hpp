@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/xmap.hpp - a function of each element, computed by several threads.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/reader/adaptor.hpp>
+#include <lamina/reader/cursor.hpp>
+
+namespace lamina::reader {
+
+struct xmap_options {
+  std::size_t threads = 2;
+  std::size_t buffer = 16;  ///< results waiting to be taken, at most
+  bool ordered = true;      ///< false: results in the order they are ready, no longer reproducible
+};
+
+namespace detail {
+
+// What the threads of one pass share. Workers take turns at the source, compute without a lock,
+// and deliver under the key that the consumer will ask for: the position in the source, or the
+// number of arrival where order does not matter. The keys in flight form a window that begins at
+// the consumer's next key, so memory is bounded and the worker that holds that key never waits.
+template <class R, class T>
+class crew {
+ public:
+  crew(std::shared_ptr<R> reader, std::uint64_t pass, const xmap_options& options)
+      : source_(std::move(reader), pass), options_(options) {}
+
+  template <class F>
+  void work(F f) {
+    while (true) {
+      outcome result;
+      std::uint64_t position = 0;
+      if (auto element = take(result.failure, position)) {
+        try {
+          result.value.emplace(std::invoke(f, std::move(*element)));
+        } catch (...) {
+          result.failure = std::current_exception();
+        }
+      } else if (!result.failure) {
+        return;
+      }
+      if (!deliver(position, std::move(result))) return;
+    }
+  }
+
+  // The next result; nothing at the end of the pass.
+  std::optional<T> pop() {
+    std::unique_lock lock(mutex_);
+    ready_.wait(lock, [this] { return done_.count(next_) || (total_ && *total_ == next_); });
+    auto node = done_.extract(next_);
+    if (node.empty()) return std::nullopt;
+    ++next_;
+    room_.notify_all();
+    outcome& result = node.mapped();
+    if (result.failure) std::rethrow_exception(std::exchange(result.failure, nullptr));
+    return std::move(result.value);
+  }
+
+  void abandon() {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    room_.notify_all();
+  }
+
+ private:
+  using element = reader_element_t<R>;
+  struct outcome {
+    std::optional<T> value;
+    std::exception_ptr failure;
+  };
+
+  std::optional<element> take(std::exception_ptr& failure, std::uint64_t& position) {
+    const std::lock_guard turn(source_mutex_);
+    if (ended_ || abandoned()) return std::nullopt;
+    try {
+      if (source_.next()) {
+        std::optional<element> taken(source_.take());
+        position = taken_++;
+        return taken;
+      }
+    } catch (...) {
+      failure = std::current_exception();
+      position = taken_++;  // a failure of the source has its place in the order too
+    }
+    ended_ = true;
+    const std::lock_guard lock(mutex_);
+    total_ = taken_;
+    ready_.notify_all();
+    return std::nullopt;
+  }
+
+  bool deliver(std::uint64_t position, outcome result) {
+    std::unique_lock lock(mutex_);
+    const auto key = [&] { return options_.ordered ? position : arrived_; };
+    room_.wait(lock, [&] { return abandoned_ || key() - next_ < options_.buffer; });
+    if (abandoned_) return false;
+    done_.emplace(key(), std::move(result));
+    ++arrived_;
+    ready_.notify_one();
+    return true;
+  }
+
+  bool abandoned() {
+    const std::lock_guard lock(mutex_);
+    return abandoned_;
+  }
+
+  std::mutex source_mutex_;  // guards the first group; taken before mutex_ where both are
+  cursor<R> source_;
+  std::uint64_t taken_ = 0;
+  bool ended_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable room_, ready_;
+  std::map<std::uint64_t, outcome> done_;
+  std::uint64_t next_ = 0, arrived_ = 0;
+  std::optional<std::uint64_t> total_;
+  bool abandoned_ = false;
+
+  const xmap_options options_;
+};
+
+}  // namespace detail
+
+/// The reader that xmap() makes.
+template <class R, class F>
+class xmapped_reader {
+ public:
+  using value_type = std::decay_t<std::invoke_result_t<F&, reader_element_t<R>>>;
+
+  xmapped_reader(std::shared_ptr<R> reader, F f, xmap_options options)
+      : reader_(std::move(reader)), f_(std::move(f)), options_(options) {}
+
+  generator<value_type> operator()(std::uint64_t pass = 0) const {
+    return run(reader_, f_, options_, pass);
+  }
+
+ private:
+  using crew = detail::crew<R, value_type>;
+
+  class workers {
+   public:
+    workers(crew& shared, const F& f, std::size_t count) : shared_(shared) {
+      threads_.reserve(count);
+      try {
+        while (threads_.size() < count)
+          threads_.emplace_back([&shared, f]() mutable { shared.work(std::move(f)); });
+      } catch (...) {
+        dismiss();
+        throw;
+      }
+    }
+    workers(const workers&) = delete;
+    ~workers() { dismiss(); }
+
+   private:
+    void dismiss() {
+      shared_.abandon();
+      for (auto& thread : threads_) thread.join();
+    }
+    crew& shared_;
+    std::vector<std::thread> threads_;
+  };
+
+  static generator<value_type> run(std::shared_ptr<R> reader, F f, xmap_options options,
+                                   std::uint64_t pass) {
+    crew shared(reader, pass, options);
+    workers threads(shared, f, options.threads);
+    while (auto result = shared.pop()) co_yield hand_over(std::move(*result));
+  }
+
+  std::shared_ptr<R> reader_;
+  F f_;
+  xmap_options options_;
+};
+
+/// map() for costly functions: `threads` workers, each with its own copy of f, read the source in
+/// turn and compute side by side; at most `buffer` results wait. ordered = true keeps the order of
+/// the source, and of its errors; ordered = false hands out what is ready first. An exception of
+/// f or the source reaches the consumer; threads are joined when the pass ends or is dropped.
+/// Errors: no threads, no buffer. Fluid: xmap_readers.
+template <class F>
+auto xmap(F f, xmap_options options = {}) {
+  if (options.threads == 0 || options.buffer == 0)
+    throw error("lamina: reader::xmap: expected at least 1 thread and a buffer of 1, found " +
+                std::to_string(options.threads) + " and " + std::to_string(options.buffer));
+  auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {
+    return xmapped_reader<R, F>(std::move(reader), f, options);
+  };
+  return adaptor<decltype(make)>(std::move(make));
+}
+
+/// xmap(f, threads, buffer, ordered), as Fluid spells it.
+template <class F>
+auto xmap(F f, std::size_t threads, std::size_t buffer, bool ordered = true) {
+  return xmap(std::move(f), xmap_options{.threads = threads, .buffer = buffer, .ordered = ordered});
+}
+
+}  // namespace lamina::reader

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/core/error.hpp>
+#include <lamina/reader/reader.hpp>
+
+namespace reader = lamina::reader;
+
+namespace {
+
+template <class R>
+std::vector<reader::reader_element_t<R>> read(R&& r, std::uint64_t pass = 0) {
+  std::vector<reader::reader_element_t<R>> all;
+  for (auto&& x : reader::begin_pass(std::forward<R>(r), pass))
+    all.push_back(std::forward<decltype(x)>(x));
+  return all;
+}
+
+std::vector<int> iota(int n) {
+  std::vector<int> v(static_cast<std::size_t>(n));
+  std::iota(v.begin(), v.end(), 0);
+  return v;
+}
+
+lamina::generator<int> endless() {
+  for (int i = 0;; ++i) co_yield i;
+}
+
+lamina::generator<int> failing() {
+  for (int i = 0; i < 20; ++i) co_yield i;
+  throw std::runtime_error("the disk is gone");
+}
+
+struct alive {
+  explicit alive(std::atomic<int>& count) : count_(count) { ++count_; }
+  alive(const alive&) = delete;
+  ~alive() { --count_; }
+  std::atomic<int>& count_;
+};
+
+// What a pass yields before it throws, and what it throws.
+template <class R>
+std::pair<std::vector<int>, std::string> read_until_failure(R&& r) {
+  std::vector<int> seen;
+  try {
+    for (int x : reader::begin_pass(r)) seen.push_back(x);
+  } catch (const std::runtime_error& e) {
+    return {seen, e.what()};
+  }
+  return {seen, "nothing thrown"};
+}
+
+}  // namespace
+
+TEST_CASE("buffered keeps elements and order", "[reader][threads]") {
+  for (std::size_t size : {1u, 2u, 7u, 2000u}) {
+    auto r = iota(1000) | reader::buffered(size);
+    CHECK(read(r) == iota(1000));
+    CHECK(read(r) == iota(1000));
+  }
+  CHECK(read(iota(0) | reader::buffered(3)).empty());
+  CHECK_THROWS_AS(reader::buffered(0), lamina::error);
+}
+
+TEST_CASE("buffered reads ahead, but not further than its buffer", "[reader][threads]") {
+  std::atomic<int> made = 0;
+  auto counted = [&made]() -> lamina::generator<int> {
+    for (;;) co_yield made++;
+  };
+  auto pass = reader::begin_pass(counted | reader::buffered(4));
+  CHECK(*pass.begin() == 0);
+  // 1 taken, 4 in the buffer, 1 in the producer's hand.
+  for (int i = 0; i < 2000 && made < 6; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(made == 6);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK(made == 6);
+}
+
+TEST_CASE("buffered reads in another thread", "[reader][threads]") {
+  auto ids = [] { return [](std::uint64_t) { return std::vector{std::this_thread::get_id()}; }; };
+  const auto found = read(ids() | reader::buffered(1));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0] != std::this_thread::get_id());
+}
+
+TEST_CASE("an exception of the producer reaches the consumer in its place", "[reader][threads]") {
+  using result = std::pair<std::vector<int>, std::string>;
+  const result expected{iota(20), "the disk is gone"};
+  for (int i = 0; i < 20; ++i) {
+    CHECK(read_until_failure(failing | reader::buffered(3)) == expected);
+    CHECK(read_until_failure(failing | reader::xmap([](int x) { return x; }, 3, 5)) == expected);
+    CHECK(read_until_failure(failing | reader::xmap([](int x) { return x; }, 3, 5) |
+                             reader::buffered(2)) == expected);
+  }
+  // Without order the failure comes when it is ready, after any 0 to 20 elements, each once.
+  const auto unordered =
+      read_until_failure(failing | reader::xmap([](int x) { return x; }, 3, 5, false));
+  CHECK(unordered.second == "the disk is gone");
+  CHECK(unordered.first.size() <= 20);
+}
+
+TEST_CASE("an exception of a mapped function has the place of its element", "[reader][threads]") {
+  auto f = [](int x) {
+    if (x == 5) throw std::runtime_error("bad element");
+    return x;
+  };
+  for (int i = 0; i < 20; ++i)
+    CHECK(read_until_failure(endless | reader::xmap(f, 4, 3)) ==
+          std::pair<std::vector<int>, std::string>{iota(5), "bad element"});
+}
+
+TEST_CASE("a pass dropped early joins its threads and unwinds its source", "[reader][threads]") {
+  std::atomic<int> count = 0;
+  auto watched = [&count]() -> lamina::generator<int> {
+    const alive here(count);
+    for (int i = 0;; ++i) co_yield i;
+  };
+  auto r = watched | reader::buffered(3) | reader::xmap([](int x) { return x; }, 3, 4) |
+           reader::xmap([](int x) { return x; }, 2, 1, false) | reader::buffered(2);
+  for (int taken = 0; taken < 20; ++taken) {
+    {
+      auto pass = reader::begin_pass(r);
+      auto it = pass.begin();
+      for (int i = 0; i < taken; ++i) ++it;
+      CHECK(count == 1);
+    }
+    CHECK(count == 0);
+  }
+  { auto never_begun = reader::begin_pass(r); }
+  CHECK(count == 0);
+}
+
+TEST_CASE("ordered xmap is map", "[reader][threads]") {
+  // Uneven work, so that the threads overtake each other.
+  auto f = [](int x) {
+    if (x % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    return 3 * x;
+  };
+  const auto expected = read(iota(300) | reader::map(f));
+  for (std::size_t threads : {1u, 2u, 8u})
+    for (std::size_t buffer : {1u, 3u, 1000u}) {
+      auto r = iota(300) | reader::xmap(f, threads, buffer);
+      CHECK(read(r) == expected);
+      CHECK(read(r) == expected);
+    }
+}
+
+TEST_CASE("unordered xmap yields every element once", "[reader][threads]") {
+  for (std::size_t buffer : {1u, 4u}) {
+    auto found = read(iota(500) | reader::xmap([](int x) { return x; }, 4, buffer, false));
+    std::sort(found.begin(), found.end());
+    CHECK(found == iota(500));
+  }
+}
+
+TEST_CASE("xmap with options, endless and empty readers", "[reader][threads]") {
+  auto half = [](int x) { return x / 2.0; };
+  CHECK(read(endless | reader::xmap(half, {.threads = 3, .buffer = 2}) | reader::first_n(3)) ==
+        std::vector{0.0, 0.5, 1.0});
+  CHECK(read(iota(0) | reader::xmap(half)).empty());
+  CHECK_THROWS_AS(reader::xmap(half, 0, 1), lamina::error);
+  CHECK_THROWS_AS(reader::xmap(half, 1, 0), lamina::error);
+}
+
+TEST_CASE("xmap computes side by side", "[reader][threads]") {
+  // Two calls wait for each other: one thread alone would never get past the first.
+  std::atomic<int> inside = 0;
+  auto meet = [&inside](int x) {
+    ++inside;
+    for (int i = 0; i < 5000 && inside < 2; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return inside >= 2 ? x : -1;
+  };
+  CHECK(read(iota(2) | reader::xmap(meet, 2, 2)) == iota(2));
+}
+
+TEST_CASE("each worker of xmap has its own copy of the function", "[reader][threads]") {
+  // Under the thread sanitizer a shared counter would be a race.
+  auto count = [calls = 0](int) mutable { return ++calls; };
+  const auto found = read(iota(100) | reader::xmap(count, 4, 8));
+  CHECK(*std::max_element(found.begin(), found.end()) <= 100);
+  CHECK(*std::min_element(found.begin(), found.end()) == 1);
+}
+
+TEST_CASE("one decorated reader serves several threads at once", "[reader][threads]") {
+  const auto r =
+      endless | reader::cache() | reader::shuffle(50) | reader::buffered(4) | reader::first_n(200);
+  const auto expected = read(r, 2);
+  std::vector<std::vector<int>> found(4);
+  std::vector<std::thread> threads;
+  for (auto& f : found) threads.emplace_back([&r, &f] { f = read(r, 2); });
+  for (auto& t : threads) t.join();
+  for (auto& f : found) CHECK(f == expected);
+}
