@@ -279,7 +279,7 @@ TEST_CASE("gemm: tiles say where they belong, and the context arrives", "[gemm]"
 }
 
 TEST_CASE("gemm_dx: against sums in double, without a look at dY's padding", "[gemm]") {
-  for (int m_size : {1, 2, 5, 6, 14, 17, 40}) {
+  for (int m_size : {1, 2, 3, 4, 5, 6, 14, 17, 40}) {
     for (int k_size : {1, 10, 16, 33, 70}) {
       for (int n_size : {1, 10, 16, 31, 64}) check_dx(m_size, k_size, n_size);
     }
@@ -287,6 +287,8 @@ TEST_CASE("gemm_dx: against sums in double, without a look at dY's padding", "[g
   check_dx(64, 784, 128);
   check_dx(20, 256, 1024);
   check_dx(7, 40, 1500);
+  check_dx(1, 513, 515);
+  check_dx(3, 100, 1);
 }
 
 TEST_CASE("gemm_dw: against sums in double, in panel layout with zeros in the padding", "[gemm]") {
@@ -299,4 +301,6 @@ TEST_CASE("gemm_dw: against sums in double, in panel layout with zeros in the pa
   check_dw(100, 128, 64, 1024);
   check_dw(1500, 30, 70, 32);
   check_dw(2100, 100, 10, 100);
+  check_dw(130, 256, 128, 256);
+  check_dw(129, 100, 64, 100);
 }

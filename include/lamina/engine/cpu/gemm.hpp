@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include <lamina/engine/cpu/few_rows.hpp>
 #include <lamina/engine/cpu/sweep.hpp>
 #include <lamina/engine/cpu/transpose.hpp>
 
@@ -52,8 +53,10 @@ inline void multiply(int m_size, int k_size, int n_size, left_operand left, cons
   const even_parts depths = parts_of_depth(k_size);
   const even_parts blocks = parts_of_rows(m_size, depths.longest());
   const int count = panel_count(n_size);
-  // A copy of the left operand has to pay: by several panels that read it.
-  const bool packs = left.row == 1 && left.step != 1 && k_size > 1 && count >= 3;
+  // A copy of the left operand has to pay: by several panels that read it, and by sparing the
+  // first-level cache, where a short sum's lines would stay anyway unless they collide.
+  const bool packs =
+      left.row == 1 && left.step != 1 && count >= 3 && (k_size > 128 || left.step % 256 == 0);
   const bool copies =
       left.step == 1 && rows_collide(left.row) && blocks.longest() > 2 && count >= 4;
   const std::ptrdiff_t copy_stride = padded(depths.longest()) + alignment_floats;
@@ -112,6 +115,7 @@ inline void gemm(int m_size, int k_size, int n_size, const float* a, std::ptrdif
 
 /// Scratch that `gemm_dx` of this size needs, in floats.
 constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
+  if (m_size <= few_rows) return gemm_dx_few_rows_scratch_floats(m_size, n_size);
   return panels_floats(n_size, k_size) + gemm_scratch_floats(m_size, n_size, k_size);
 }
 
@@ -123,6 +127,11 @@ constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_si
 inline void gemm_dx(int m_size, int k_size, int n_size, const float* dy, std::ptrdiff_t dy_stride,
                     const float* panels, std::ptrdiff_t product_stride, epilogue run,
                     const void* context, float* scratch) {
+  if (m_size <= few_rows) {
+    gemm_dx_few_rows(m_size, k_size, n_size, dy, dy_stride, panels, product_stride, run, context,
+                     scratch);
+    return;
+  }
   transpose_panels(k_size, n_size, panels, scratch);
   gemm(m_size, n_size, k_size, dy, dy_stride, scratch, product_stride, run, context,
        scratch + panels_floats(n_size, k_size));

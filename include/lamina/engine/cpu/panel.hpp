@@ -62,26 +62,43 @@ inline void copy_rows(int rows, int count, const float* from, std::ptrdiff_t fro
   }
 }
 
-/// The same, and zeros from `count` up to `width`.
+/// The same, and zeros from `count` up to `width`, a multiple of `lanes`.
 inline void copy_rows_padded(int rows, int count, int width, const float* from,
                              std::ptrdiff_t from_stride, float* to, std::ptrdiff_t to_stride) {
-  copy_rows(rows, count, from, from_stride, to, to_stride);
-  if (count == width) return;
-  for (int i = 0; i < rows; ++i) {
-    for (int j = count; j < width; ++j) to[i * to_stride + j] = 0.F;
+  const int whole = count - count % lanes;
+  for (int i = 0; i < rows; ++i, from += from_stride, to += to_stride) {
+    for (int j = 0; j < whole; j += lanes) vector::load_unaligned(from + j).store_unaligned(to + j);
+    for (int j = whole; j < width; j += lanes) vector(0.F).store_unaligned(to + j);
+    for (int j = whole; j < count; ++j) to[j] = from[j];
   }
 }
 
 }  // namespace detail
 
 /// Packs a matrix of `k_size` rows, `stride` floats apart, into panels; the padding becomes 0.
+/// Exactly `n_size` floats of a row are read.
 inline void pack(int k_size, int n_size, const float* row_major, std::ptrdiff_t stride,
                  float* panels) {
-  for (int first = 0; first < padded(n_size); first += panel_width) {
-    const int width = width_of_panel(n_size, first);
-    const int rest = n_size > first ? n_size - first : 0;
-    detail::copy_rows_padded(k_size, rest < width ? rest : width, width, row_major + first, stride,
-                             panels + offset_of_panel(k_size, first), width);
+  // A few rows at a time: their reads are as many streams, and a panel gets some lines at once.
+  constexpr int together = 8;
+  const int columns = padded(n_size);
+  for (int k = 0; k < k_size; k += together) {
+    const int rows = k_size - k < together ? k_size - k : together;
+    for (int first = 0; first < columns; first += panel_width) {
+      const int width = width_of_panel(n_size, first);
+      const float* from = row_major + k * stride + first;
+      float* to = panels + offset_of_panel(k_size, first) + static_cast<std::ptrdiff_t>(k) * width;
+      if (first + panel_width <= n_size) {
+        for (int i = 0; i < rows; ++i, from += stride, to += panel_width) {
+          LAMINA_UNROLL for (int j = 0; j < panel_width; j += lanes) {
+            vector::load_unaligned(from + j).store_unaligned(to + j);
+          }
+        }
+      } else {
+        const int rest = n_size > first ? n_size - first : 0;
+        detail::copy_rows_padded(rows, rest < width ? rest : width, width, from, stride, to, width);
+      }
+    }
   }
 }
 

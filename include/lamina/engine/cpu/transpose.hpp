@@ -17,31 +17,38 @@ namespace detail {
 #if defined(__AVX512F__)
 inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
                              std::ptrdiff_t to_stride) {
+  // Masks of all lanes cost nothing, and g++ 12 warns of the undefined vector inside the unmasked
+  // forms.
+  constexpr __mmask16 all = 0xffff;
   __m512 rows[16];
   __m512 pairs[16];
   LAMINA_UNROLL for (int i = 0; i < 16; ++i) rows[i] = _mm512_loadu_ps(from + i * from_stride);
   LAMINA_UNROLL for (int i = 0; i < 16; i += 2) {
-    pairs[i] = _mm512_unpacklo_ps(rows[i], rows[i + 1]);
-    pairs[i + 1] = _mm512_unpackhi_ps(rows[i], rows[i + 1]);
+    pairs[i] = _mm512_maskz_unpacklo_ps(all, rows[i], rows[i + 1]);
+    pairs[i + 1] = _mm512_maskz_unpackhi_ps(all, rows[i], rows[i + 1]);
   }
   // After this step each 128-bit quarter of rows[4 i + c] holds column 4 q + c of the four rows 4 i
   // to 4 i + 3.
   LAMINA_UNROLL for (int i = 0; i < 16; i += 4) {
-    rows[i] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
-    rows[i + 1] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
-    rows[i + 2] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
-    rows[i + 3] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
+    rows[i] = _mm512_maskz_shuffle_ps(all, pairs[i], pairs[i + 2], 0x44);
+    rows[i + 1] = _mm512_maskz_shuffle_ps(all, pairs[i], pairs[i + 2], 0xee);
+    rows[i + 2] = _mm512_maskz_shuffle_ps(all, pairs[i + 1], pairs[i + 3], 0x44);
+    rows[i + 3] = _mm512_maskz_shuffle_ps(all, pairs[i + 1], pairs[i + 3], 0xee);
   }
   // The rest is a 4 x 4 transpose of quarters.
   LAMINA_UNROLL for (int c = 0; c < 4; ++c) {
-    const __m512 low_even = _mm512_shuffle_f32x4(rows[c], rows[4 + c], 0x88);
-    const __m512 low_odd = _mm512_shuffle_f32x4(rows[c], rows[4 + c], 0xdd);
-    const __m512 high_even = _mm512_shuffle_f32x4(rows[8 + c], rows[12 + c], 0x88);
-    const __m512 high_odd = _mm512_shuffle_f32x4(rows[8 + c], rows[12 + c], 0xdd);
-    _mm512_storeu_ps(to + c * to_stride, _mm512_shuffle_f32x4(low_even, high_even, 0x88));
-    _mm512_storeu_ps(to + (4 + c) * to_stride, _mm512_shuffle_f32x4(low_odd, high_odd, 0x88));
-    _mm512_storeu_ps(to + (8 + c) * to_stride, _mm512_shuffle_f32x4(low_even, high_even, 0xdd));
-    _mm512_storeu_ps(to + (12 + c) * to_stride, _mm512_shuffle_f32x4(low_odd, high_odd, 0xdd));
+    const __m512 low_even = _mm512_maskz_shuffle_f32x4(all, rows[c], rows[4 + c], 0x88);
+    const __m512 low_odd = _mm512_maskz_shuffle_f32x4(all, rows[c], rows[4 + c], 0xdd);
+    const __m512 high_even = _mm512_maskz_shuffle_f32x4(all, rows[8 + c], rows[12 + c], 0x88);
+    const __m512 high_odd = _mm512_maskz_shuffle_f32x4(all, rows[8 + c], rows[12 + c], 0xdd);
+    _mm512_storeu_ps(to + c * to_stride,
+                     _mm512_maskz_shuffle_f32x4(all, low_even, high_even, 0x88));
+    _mm512_storeu_ps(to + (4 + c) * to_stride,
+                     _mm512_maskz_shuffle_f32x4(all, low_odd, high_odd, 0x88));
+    _mm512_storeu_ps(to + (8 + c) * to_stride,
+                     _mm512_maskz_shuffle_f32x4(all, low_even, high_even, 0xdd));
+    _mm512_storeu_ps(to + (12 + c) * to_stride,
+                     _mm512_maskz_shuffle_f32x4(all, low_odd, high_odd, 0xdd));
   }
 }
 #elif defined(__AVX__)
