@@ -28,6 +28,9 @@ lamina_source_test(docs.errors_self_test docs/check_errors.py --self-test)
 
 foreach(_compiler IN LISTS _compilers)
   cmake_path(GET _compiler FILENAME _short)
+  if(_short STREQUAL "c++" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(_short g++)
+  endif()
   lamina_source_test(headers.${_short} headers/compile_alone.py --compiler ${_compiler}
                      --stamps "${CMAKE_CURRENT_BINARY_DIR}/headers_${_short}.json" -- ${_compile_flags})
   set_tests_properties(${LAMINA_TEST_PREFIX}headers.${_short} PROPERTIES PROCESSORS 2)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conan 2 recipe: `conan create . --build=missing`."""
+import os
+import re
+
+from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
+from conan.tools.build import check_min_cppstd
+from conan.tools.files import copy, load
+from conan.tools.layout import basic_layout
+from conan.tools.scm import Version
+
+
+class LaminaConan(ConanFile):
+    name = "lamina"
+    description = "Deep learning whose programs are recorded by the C++ compiler"
+    license = "Apache-2.0"
+    topics = ("deep-learning", "expression-templates", "constexpr", "header-only")
+    package_type = "header-library"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {"with_zlib": [True, False]}
+    default_options = {"with_zlib": True}
+    exports_sources = "include/*", "LICENSE"
+    no_copy_source = True
+
+    def set_version(self):
+        config = load(self, os.path.join(self.recipe_folder, "include", "lamina", "core", "config.hpp"))
+        self.version = ".".join(re.findall(r"#define LAMINA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", config))
+
+    def layout(self):
+        basic_layout(self)
+
+    def requirements(self):
+        self.requires("xtensor/[>=0.24 <0.28]", transitive_headers=True)
+        self.requires("xsimd/[>=8 <14]", transitive_headers=True)
+        if self.options.with_zlib:
+            self.requires("zlib/[>=1.2.11 <2]", transitive_headers=True, transitive_libs=True)
+
+    def package_id(self):
+        self.info.clear()
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+        oldest = {"gcc": "12", "clang": "14"}.get(str(self.settings.compiler))
+        if oldest and Version(self.settings.compiler.version) < oldest:
+            raise ConanInvalidConfiguration(f"{self.name} needs {self.settings.compiler} {oldest} or newer")
+
+    def package(self):
+        copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
+        for pattern in ("*.hpp", "*.cuh"):
+            copy(self, pattern, os.path.join(self.source_folder, "include"),
+                 os.path.join(self.package_folder, "include"))
+
+    def package_info(self):
+        self.cpp_info.bindirs = []
+        self.cpp_info.libdirs = []
+        self.cpp_info.set_property("cmake_file_name", "lamina")
+        self.cpp_info.set_property("cmake_target_name", "lamina::lamina")
+        if self.settings.os in ("Linux", "FreeBSD"):
+            self.cpp_info.system_libs.append("pthread")
+        if self.options.with_zlib:
+            self.cpp_info.defines.append("LAMINA_HAS_ZLIB")
