@@ -246,7 +246,10 @@ struct lowering {
     const bool panel = variables[param].panel;
     int grad = argument(op.inputs + 1);
     if (variables[grad].panel != panel) grad = panel ? in_panels(grad, k) : in_rows(grad, k);
-    instruction i = begin(group_head::pointwise, *op.schema, 0, k);
+    // An update that needs norms goes over the parameter twice: a kernel of its own.
+    const group_head head =
+        op.schema->knows_panels ? group_head::call : group_head::pointwise;
+    instruction i = begin(head, *op.schema, 0, k);
     for (int s = 0; s < n; ++s) use(i, s == 1 ? grad : argument(op.inputs + s), access::load);
     for (int a = 0; a < op.schema->attribute_count; ++a)
       use(i, constant(attribute(op, a)), access::scalar);
@@ -380,8 +383,7 @@ struct lowering {
           v = panel ? in_panels(v, k) : in_rows(v, k);
         else if (how[s] != access::load && variables[v].panel)
           v = in_rows(v, k);
-        if (how[s] == access::load && is_feed(root(v))) v = padded_rows(v, k);
-        if (how[s] == access::row && is_feed(root(v))) v = padded_rows(v, k);
+        if (how[s] != access::scalar && is_feed(root(v))) v = padded_rows(v, k);
         taken[s] = v;
       }
       i.inputs = operands.count;

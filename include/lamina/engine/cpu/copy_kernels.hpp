@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/copy_kernels.hpp - the copies between layouts that a plan adds.
+#pragma once
+
+#include <cstring>
+
+#include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/engine/cpu/panel.hpp>
+#include <lamina/plan/instruction.hpp>
+
+namespace lamina::engine::cpu {
+
+template <>
+struct call_kernel<stage_feed> {
+  static void run(const call_context& c) {
+    const operand from = c.at_position(0), to = c.at_position(1);
+    const std::size_t bytes =
+        static_cast<std::size_t>(from.columns) * static_cast<std::size_t>(size_of(from.type));
+    for (int r = 0; r < from.rows; ++r)
+      std::memcpy(static_cast<char*>(to.data) + r * to.stride * size_of(to.type),
+                  static_cast<const char*>(from.data) + r * from.stride * size_of(from.type),
+                  bytes);
+  }
+};
+
+template <>
+struct call_kernel<unpack_panels> {
+  static void run(const call_context& c) {
+    const operand from = c.at_position(0), to = c.at_position(1);
+    const float* panels = static_cast<const float*>(from.data);
+    for_each_row_segment(from.rows, from.columns,
+                         [&](std::ptrdiff_t offset, int count, int k, int n) {
+                           std::memcpy(to.row<float>(k) + n, panels + offset,
+                                       static_cast<std::size_t>(count) * sizeof(float));
+                         });
+  }
+};
+
+template <>
+struct call_kernel<pack_panels> {
+  static void run(const call_context& c) {
+    const operand from = c.at_position(0), to = c.at_position(1);
+    pack(from.rows, from.columns, from.row<const float>(0), from.stride,
+         static_cast<float*>(to.data));
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/machine.hpp - runs a schedule: a constexpr table of groups, walked by a loop.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <lamina/engine/cpu/aligned_buffer.hpp>
+#include <lamina/engine/cpu/call_kernels.hpp>
+#include <lamina/engine/cpu/copy_kernels.hpp>
+#include <lamina/engine/cpu/group_kernel.hpp>
+#include <lamina/plan/plan.hpp>
+
+namespace lamina::engine::cpu {
+
+/// An entry of the table.
+struct schedule_entry {
+  group_function run;
+  scratch_function scratch;
+  int first_argument;
+  group_info group;
+  unsigned long long feeds;
+};
+
+/// The table of a program: groups, what each argument is, and where it lies.
+template <class P>
+struct schedule_table {
+  using plan_type = plan<P>;
+  static constexpr int groups = plan_type::groups;
+  static constexpr int arguments = plan_type::code_size.arguments;
+  static constexpr program_view program = P::view();
+
+  struct functions {
+    group_function run[at_least_one(plan_type::kernels)];
+    scratch_function scratch[at_least_one(plan_type::kernels)];
+  };
+  template <int... K>
+  static constexpr functions make_functions(std::integer_sequence<int, K...>) {
+    return {{&group_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>>::run...},
+            {scratch_of<
+                group_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>>>()...}};
+  }
+  template <class Kernel>
+  static constexpr scratch_function scratch_of() {
+    return Kernel::scratch;
+  }
+
+  struct table_type {
+    schedule_entry entries[at_least_one(groups)];
+    argument_info info[at_least_one(arguments)];
+    memory_slot slots[at_least_one(arguments)];
+  };
+
+  static constexpr argument_info info_of(int v) {
+    const plan_variable& d = plan_type::lowered.variables[v];
+    const bool known = d.variable >= 0;
+    const bool raw =
+        v < P::desc.count.variables && P::desc.variables[v].kind == variable_kind::data;
+    const int width = row_width(d);
+    return {d.rows,
+            d.columns,
+            raw ? d.columns : width * 4 / size_of(d.type),
+            d.type,
+            d.panel,
+            known ? P::desc.variables[d.variable].dims : 0,
+            known ? P::desc.variables[d.variable].rank : 0};
+  }
+
+  static constexpr table_type make() {
+    constexpr functions f = make_functions(std::make_integer_sequence<int, plan_type::kernels>{});
+    table_type t{};
+    for (int g = 0; g < groups; ++g) {
+      const group_desc& d = plan_type::grouped.groups[g];
+      const group_code& c = plan_type::code.groups[g];
+      const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
+      const int kernel = plan_type::distinct.kernel[g];
+      t.entries[g] = {f.run[kernel],
+                      f.scratch[kernel],
+                      c.arguments,
+                      {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema,
+                       i.op >= 0 ? &P::desc.operators[i.op] : nullptr},
+                      d.feeds};
+      for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+        const int v = plan_type::code.arguments[a];
+        if (v < 0) {
+          t.info[a] = {1, 1, 1, dtype::float32, false, 0, 0};
+          t.slots[a] = {memory_space::none, is_constant(v) ? constant_index(v) : -1};
+        } else {
+          t.info[a] = info_of(v);
+          t.slots[a] = plan_type::memory.slots[v];
+        }
+      }
+    }
+    return t;
+  }
+  static constexpr table_type table = make();
+};
+
+/// Memory that a machine does not own: parameters, their gradients, accumulators, feeds. One
+/// pointer each, in the order of the program.
+struct outside_memory {
+  float* const* parameters = nullptr;
+  float* const* gradients = nullptr;
+  float* const* accumulators = nullptr;
+};
+
+/// Runs program P on the CPU in float. Owns activations and gradients, never parameters. Not for
+/// two threads at once; any number of machines may share parameters that none of them writes.
+template <class P>
+class machine {
+ public:
+  using plan_type = plan<P>;
+  using schedule = schedule_table<P>;
+
+  explicit machine(const outside_memory& outside)
+      : outside_(outside), fixed_(static_cast<std::size_t>(plan_type::memory.fixed_size)) {
+    for (int i = 0; i < plan_type::lowered_size.constants; ++i)
+      constants_[i] = plan_type::lowered.constants[i];
+    bind(1);
+  }
+
+  /// Gets ready for `rows` rows; allocates only when there were never as many.
+  void bind(int rows) {
+    if (rows == rows_) return;
+    rows_ = rows;
+    constants_[inverse_rows] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
+    const std::size_t wanted =
+        static_cast<std::size_t>(plan_type::memory.arena_width) * static_cast<std::size_t>(rows);
+    if (rows > most_rows_) {
+      arena_.resize(wanted);
+      most_rows_ = rows;
+    }
+    place_arguments();
+    run_context c{rows, 0, 0, 0, nullptr};
+    std::ptrdiff_t most = 0;
+    for (int g = 0; g < schedule::groups; ++g) {
+      const schedule_entry& e = schedule::table.entries[g];
+      if (e.scratch == nullptr) continue;
+      const std::ptrdiff_t n = e.scratch(schedule::program, arguments_ + e.first_argument,
+                                         schedule::table.info + e.first_argument, e.group, c);
+      if (n > most) most = n;
+    }
+    if (static_cast<std::size_t>(most) > scratch_.size())
+      scratch_.resize(static_cast<std::size_t>(most));
+  }
+
+  /// Sets the array of the n-th data; it is read in place and must outlive the run.
+  void feed(int data, const void* values) {
+    feeds_[data] = const_cast<void*>(values);
+    for (int a = 0; a < schedule::arguments; ++a)
+      if (schedule::table.slots[a].space == memory_space::feed &&
+          schedule::table.slots[a].offset == data)
+        arguments_[a] = static_cast<float*>(feeds_[data]);
+  }
+
+  /// Runs every group whose data are among `given` (a bit each).
+  void run(unsigned long long given, std::uint64_t seed, std::uint64_t step,
+           std::int64_t row_offset = 0) {
+    const run_context c{rows_, row_offset, seed, step, scratch_.data()};
+    for (const schedule_entry& e : schedule::table.entries)
+      if ((e.feeds & ~given) == 0)
+        e.run(schedule::program, arguments_ + e.first_argument,
+              schedule::table.info + e.first_argument, e.group, c);
+  }
+
+  int rows() const { return rows_; }
+  /// The memory of a variable of the program, null if the plan never stores it; and its floats from
+  /// row to row.
+  float* address(int variable) { return address_of(plan_type::memory.slots[root(variable)]); }
+  static constexpr int stride(int variable) { return schedule::info_of(root(variable)).stride; }
+  /// The numbers that statements read: attributes, and what an optimizer sets before a step.
+  float* constants() { return constants_; }
+
+  static constexpr int root(int variable) { return plan_type::lowered.variables[variable].root; }
+
+ private:
+  float* address_of(memory_slot s) {
+    switch (s.space) {
+      case memory_space::arena:
+        return arena_.data() + static_cast<std::ptrdiff_t>(s.offset) * rows_;
+      case memory_space::fixed:
+        return fixed_.data() + s.offset;
+      case memory_space::parameter:
+        return outside_.parameters[s.offset];
+      case memory_space::accumulator:
+        return outside_.accumulators == nullptr ? nullptr : outside_.accumulators[s.offset];
+      case memory_space::gradient:
+        return outside_.gradients == nullptr ? nullptr : outside_.gradients[s.offset];
+      case memory_space::feed:
+        return static_cast<float*>(feeds_[s.offset]);
+      case memory_space::none:
+        return s.offset >= 0 ? constants_ + s.offset : nullptr;
+    }
+    return nullptr;
+  }
+  void place_arguments() {
+    for (int a = 0; a < schedule::arguments; ++a)
+      arguments_[a] = address_of(schedule::table.slots[a]);
+  }
+
+  outside_memory outside_;
+  aligned_buffer arena_, fixed_, scratch_;
+  float constants_[at_least_one(plan_type::lowered_size.constants)];
+  void* feeds_[at_least_one(P::desc.count.data)] = {};
+  float* arguments_[at_least_one(schedule::arguments)] = {};
+  int rows_ = -1, most_rows_ = 0;
+};
+
+}  // namespace lamina::engine::cpu

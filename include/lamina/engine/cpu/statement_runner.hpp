@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/statement_runner.hpp - runs a group's statements on one vector.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <lamina/core/padding.hpp>
+#include <lamina/engine/cpu/simd.hpp>
+#include <lamina/expression/expression.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Where a vector stands: the offset of its first element in every array of the group's shape, its
+/// row and its column.
+struct place {
+  std::ptrdiff_t offset;
+  int row;
+  int column;
+};
+
+namespace detail {
+
+namespace ex = lamina::expression;
+
+template <class Operand>
+struct operand_reader;
+template <>
+struct operand_reader<ex::head_value> {
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static LAMINA_INLINE vector get(float* const*, const vector*, vector head, const vector*,
+                                  const place&) {
+    return head;
+  }
+};
+template <int I>
+struct operand_reader<ex::load<I>> {
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static constexpr int argument = I;
+  static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
+                                  const place& at) {
+    return vector::load_unaligned(a[I] + at.offset);
+  }
+};
+template <int I>
+struct operand_reader<ex::row<I>> {
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = true, by_column = false;
+  static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
+                                  const place& at) {
+    return vector::load_unaligned(a[I] + at.column);
+  }
+};
+template <int I>
+struct operand_reader<ex::column<I>> {
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = true;
+  static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
+                                  const place& at) {
+    return vector(a[I][static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
+  }
+};
+template <int I>
+struct operand_reader<ex::scalar<I>> {
+  static constexpr int scalar = I;
+  static constexpr bool by_row = false, by_column = false;
+  static LAMINA_INLINE vector get(float* const*, const vector* scalars, vector, const vector*,
+                                  const place&) {
+    return scalars[I];
+  }
+};
+template <int J>
+struct operand_reader<ex::value<J>> {
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector* values,
+                                  const place&) {
+    return values[J];
+  }
+};
+
+template <class Statement>
+struct one_statement;
+template <class Op, int K, int Store, class... In>
+struct one_statement<ex::let<Op, K, Store, In...>> {
+  static constexpr int scalars = std::max({-1, operand_reader<In>::scalar...});
+  static constexpr bool by_row = (operand_reader<In>::by_row || ...);
+  static constexpr bool by_column = (operand_reader<In>::by_column || ...);
+  static LAMINA_INLINE void load_scalars(float* const* a, vector* s) {
+    ((operand_reader<In>::scalar >= 0 ? (void)(s[std::max(0, operand_reader<In>::scalar)] = vector(
+                                                   *a[std::max(0, operand_reader<In>::scalar)]))
+                                      : (void)0),
+     ...);
+  }
+  static LAMINA_INLINE void run(float* const* a, const vector* s, vector head, vector* values,
+                                int number, const place& at) {
+    const vector v = pointwise_value<Op, K>(operand_reader<In>::get(a, s, head, values, at)...);
+    values[number] = v;
+    if constexpr (Store >= 0) v.store_unaligned(a[Store] + at.offset);
+  }
+};
+template <class Op, class Param, class Grad, class... In>
+struct one_statement<ex::update<Op, Param, Grad, In...>> {
+  static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
+  static constexpr int scalars = std::max({-1, operand_reader<In>::scalar...});
+  static constexpr bool by_row = false, by_column = false;
+  static LAMINA_INLINE void load_scalars(float* const* a, vector* s) {
+    ((operand_reader<In>::scalar >= 0 ? (void)(s[std::max(0, operand_reader<In>::scalar)] = vector(
+                                                   *a[std::max(0, operand_reader<In>::scalar)]))
+                                      : (void)0),
+     ...);
+  }
+  template <class Reader>
+  static LAMINA_INLINE void store(float* const* a, vector v, const place& at) {
+    if constexpr (requires { Reader::argument; })
+      v.store_unaligned(a[Reader::argument] + at.offset);
+  }
+  static LAMINA_INLINE void run(float* const* a, const vector* s, vector head, vector* values, int,
+                                const place& at) {
+    vector param = operand_reader<Param>::get(a, s, head, values, at);
+    const vector grad = operand_reader<Grad>::get(a, s, head, values, at);
+    vector rest[sizeof...(In) + 1] = {operand_reader<In>::get(a, s, head, values, at)...};
+    Op::apply(param, grad, rest, rest + states);
+    store<operand_reader<Param>>(a, param, at);
+    int i = 0;
+    ((store<operand_reader<In>>(a, rest[i], at), ++i), ...);
+  }
+};
+
+}  // namespace detail
+
+template <class Statements>
+struct statement_runner;
+
+/// Runs statements in order. The numbers that are the same everywhere (attributes, learning rates)
+/// are loaded once, before the loop: a store could otherwise make the compiler load them again.
+template <class... S>
+struct statement_runner<expression::statements<S...>> {
+  static constexpr int count = static_cast<int>(sizeof...(S));
+  static constexpr int scalars = std::max({0, detail::one_statement<S>::scalars + 1 ...});
+  static constexpr bool by_row = (detail::one_statement<S>::by_row || ...);
+  static constexpr bool by_column = (detail::one_statement<S>::by_column || ...);
+
+  vector scalar[static_cast<std::size_t>(scalars) + 1];
+  float* const* arguments;
+
+  LAMINA_INLINE explicit statement_runner(float* const* a) : arguments(a) {
+    (detail::one_statement<S>::load_scalars(a, scalar), ...);
+  }
+  LAMINA_INLINE void operator()(vector head, const place& at) const {
+    vector values[static_cast<std::size_t>(count) + 1];
+    int number = 0;
+    ((detail::one_statement<S>::run(arguments, scalar, head, values, number, at), ++number), ...);
+  }
+};
+
+}  // namespace lamina::engine::cpu
