@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of other projects that nearly every test parses; no header of lamina, so that a change rebuilds little.
+// The headers of other projects that nearly every test parses, xtensor's through lamina's one door to it;
+// no other header of lamina, so that a change rebuilds little.
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <lamina/tensor/xtensor.hpp>
 #if __has_include(<xtensor/containers/xarray.hpp>)
 #include <xtensor/containers/xadapt.hpp>
 #include <xtensor/containers/xarray.hpp>

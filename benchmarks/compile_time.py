@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures what a program costs the compiler: seconds, peak memory, object size and the longest symbol.
+
+The subjects are the include of <lamina/lamina.hpp> alone, networks of fc layers that a for loop records, each with
+a machine that trains it, and examples/digits.cpp. Each is compiled to an object with -O2; the least of --repeat
+runs counts.
+
+usage: compile_time.py [--compiler CXX]... [--layers N]... [--repeat N] [--flags FLAGS] [--json]
+       The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+INCLUDE_ONLY = "#include <lamina/lamina.hpp>\n"
+NETWORK = """#include <lamina/lamina.hpp>
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 64>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto h = x;
+  for (int i = 0; i < LAYERS; ++i) h = layer::fc<64>(h, {.act = lamina::activation::relu});
+  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<10>(h), label));
+});
+
+void train() {
+  lamina::model model{net};
+  lamina::optimizer::sgd sgd{.learning_rate = 0.01f};
+  sgd.train(model, lamina::dataset::digits::train() | lamina::reader::batch(64), {.passes = 1});
+}
+"""
+
+
+def compile_once(command):
+    """(seconds of processor time, peak kilobytes) of one compilation and its children, which must succeed."""
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            errors.seek(0)
+            raise RuntimeError(errors.read()[:4000])
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+def longest_symbol(object_file):
+    """The length of the longest mangled name in an object."""
+    names = subprocess.run(["nm", "-P", object_file], text=True, capture_output=True, check=True).stdout
+    return max((len(line.split(maxsplit=1)[0]) for line in names.splitlines()), default=0)
+
+
+def measure(compiler, flags, source, repeat):
+    """The four numbers of one source with one compiler."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = pathlib.Path(folder, "subject.o")
+        command = [*shlex.split(compiler), "-std=c++20", "-O2", *flags, f"-I{ROOT / 'include'}", "-c", str(source),
+                   "-o", str(target)]
+        runs = [compile_once(command) for _ in range(repeat)]
+        return {"seconds": round(min(seconds for seconds, _ in runs), 2),
+                "megabytes": round(min(peak for _, peak in runs) / 1024),
+                "object_kilobytes": round(target.stat().st_size / 1024),
+                "longest_symbol": longest_symbol(target)}
+
+
+def subjects(layers, folder):
+    """(name, source file) of everything that is measured."""
+    def write(name, text):
+        path = pathlib.Path(folder, name)
+        path.write_text(text)
+        return path
+
+    yield "include only", write("include_only.cpp", INCLUDE_ONLY)
+    for count in layers:
+        yield f"{count} fc layers", write(f"layers_{count}.cpp", NETWORK.replace("LAYERS", str(count)))
+    digits = ROOT / "examples" / "digits.cpp"
+    if digits.is_file():
+        yield "examples/digits.cpp", digits
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", action="append")
+    parser.add_argument("--layers", action="append", type=int)
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--flags", default="", help="further flags, such as -march=native")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    compilers = options.compiler or [c for c in ("g++", "clang++") if shutil.which(c)]
+
+    results, failed = [], False
+    if not options.json:
+        print(f"{'':<22}{'compiler':<14}{'seconds':>9}{'MB':>7}{'object kB':>11}{'longest symbol':>16}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, source in subjects(options.layers or [4, 16, 64, 256], folder):
+            for compiler in compilers:
+                try:
+                    row = measure(compiler, shlex.split(options.flags), source, options.repeat)
+                except RuntimeError as error:
+                    failed = True
+                    print(f"{name} with {compiler} does not compile:\n{error}", file=sys.stderr)
+                    continue
+                results.append({"subject": name, "compiler": compiler, **row})
+                if not options.json:
+                    print(f"{name:<22}{compiler:<14}{row['seconds']:>9.2f}{row['megabytes']:>7}"
+                          f"{row['object_kilobytes']:>11}{row['longest_symbol']:>16}", flush=True)
+    if options.json:
+        print(json.dumps(results, indent=2))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
