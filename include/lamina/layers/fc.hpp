@@ -128,4 +128,13 @@ constexpr auto fc(std::tuple<First, More...> inputs, const fc_attr& attr = {},
   return layer.returns(out{&b, apply_activation(layer, attr.act, y)});
 }
 
+/// `fc<Size>({x, h})`: several inputs of one type.
+template <int Size, int Flatten = 1, class V, std::size_t N>
+constexpr auto fc(const V (&inputs)[N], const fc_attr& attr = {}, int line = __builtin_LINE()) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return fc<Size, Flatten>(std::make_tuple(inputs[I]...), attr, line);
+  }
+  (std::make_index_sequence<N>{});
+}
+
 }  // namespace lamina::layer

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <lamina/operators/fill.hpp>
+#include <lamina/operators/gradient.hpp>
 #include <lamina/program/block.hpp>
 #include <lamina/program/param_attr.hpp>
 

@@ -7,11 +7,16 @@
 
 namespace lamina::layer {
 
+/// Options of mean.
+struct mean_attr {
+  std::string_view name{};
+};
+
 /// The mean of all elements of `x`, shape [1]. Fluid: layers.mean.
 template <class T, class R, int... D>
-constexpr variable<T, once, 1> mean(variable<T, R, D...> x, std::string_view name = {}) {
-  layer_helper layer(*x.builder, "mean", name);
-  const auto y = layer.output<variable<T, once, 1>>();
+constexpr variable<T, once, 1> mean(variable<T, R, D...> x, const mean_attr& attr = {}) {
+  layer_helper layer(*x.builder, "mean", attr.name);
+  const auto y = layer.template output<variable<T, once, 1>>();
   x.builder->add_operator(schema_of<lamina::mean>(), {x.id}, {y.id});
   return layer.returns(y);
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/gather.hpp - rows of a variable by number.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/concat.hpp>
+
+namespace lamina::layer {
+
+/// Options of gather.
+struct gather_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+/// The index's rows, then x's dimensions behind its first.
+constexpr extents gathered(const extents& x, const extents& index) {
+  extents r{};
+  r.push(index.at[0]);
+  for (int i = 1; i < x.rank; ++i) r.push(x.at[i]);
+  return r;
+}
+}  // namespace detail
+
+/// y[i] = x[index[i]]: rows of dimension 0 of x, one for each number of `index`, which has one
+/// column or none. Fluid: gather.
+template <class T, class R, int... D, class I, class S, int... E>
+constexpr auto gather(variable<T, R, D...> x, variable<I, S, E...> index,
+                      const gather_attr& attr = {}, int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using numbers = variable<I, S, E...>;
+  constexpr extents which = whole_shape<numbers>;
+  constexpr bool fits = (__is_same(I, std::int64_t) || __is_same(I, std::int32_t)) &&
+                        whole_shape<in>.rank > 0 &&
+                        (which.rank == 1 || (which.rank == 2 && which.at[1] == 1));
+  static_assert(check<fits, expects_type<variable<std::int64_t, S, 1>>, gets_type<numbers>>,
+                "lamina: gather: the index is one whole number a row");
+  require_one_program(x, index, line);
+  constexpr extents shape = detail::gathered(whole_shape<in>, which);
+  using out = handle_of<T, S, shape>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "gather", attr.name);
+  const out y = layer.template output<out>();
+  b.add_operator(schema_of<lamina::gather>(), {x.id, index.id}, {y.id});
+  return layer.returns(y);
+}
+
+}  // namespace lamina::layer

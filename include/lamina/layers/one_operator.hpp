@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/one_operator.hpp - what the layers of a single operator share.
+#pragma once
+
+#include <lamina/core/check.hpp>
+#include <lamina/layers/layer_helper.hpp>
+
+namespace lamina::layer {
+
+namespace detail {
+
+/// Op of one variable, X -> Out in its shape and type.
+template <class Op, class V>
+constexpr V same_shape(V x, const char* key, std::string_view name, int attributes = -1) {
+  layer_helper layer(*x.builder, key, name);
+  const int y = layer.output_like(x.id);
+  x.builder->add_operator(schema_of<Op>(), {x.id}, {y}, attributes);
+  return layer.returns(V{x.builder, y});
+}
+
+/// An operator with one duplicable input slot.
+constexpr void add_joining(program_builder& b, const operator_schema& schema, const int* inputs,
+                           int count, int output, int attributes = -1) {
+  operator_desc op = b.begin(schema);
+  b.list(inputs, count);
+  op.outputs = b.arguments.count;
+  b.argument(output);
+  op.end = b.arguments.count;
+  op.attributes = attributes;
+  b.operators.push(op);
+}
+
+/// An operator with one duplicable output slot.
+constexpr void add_splitting(program_builder& b, const operator_schema& schema, int input,
+                             const int* outputs, int count, int attributes = -1) {
+  operator_desc op = b.begin(schema);
+  b.argument(input);
+  op.outputs = b.arguments.count;
+  b.list(outputs, count);
+  op.end = b.arguments.count;
+  op.attributes = attributes;
+  b.operators.push(op);
+}
+
+/// Fluid's XShape: no elements, the shape [0, shape of x], from which a gradient operator learns
+/// the shape of x.
+constexpr int shape_output(layer_helper& layer, int x) {
+  program_builder& b = layer.builder();
+  const variable_desc v = b.variables[x];
+  const int at = b.shape(0);
+  for (int i = 0; i < v.rank; ++i) {
+    const int extent = b.dims[v.dims + i];
+    b.dims.push(extent);
+  }
+  const int made = layer.output(at, v.rank + 1, once::domain, v.type);
+  b.variables[made].stop_gradient = true;
+  return made;
+}
+
+/// Marks an output through which no gradient flows; returns it.
+constexpr int without_gradient(layer_helper& layer, int variable) {
+  layer.builder().variables[variable].stop_gradient = true;
+  return variable;
+}
+
+template <class T>
+inline constexpr bool is_real = __is_same(T, float) || __is_same(T, double);
+
+}  // namespace detail
+
+}  // namespace lamina::layer

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/scale.hpp - a variable times a number, plus a number.
+#pragma once
+
+#include <lamina/layers/activation.hpp>
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/sum.hpp>
+
+namespace lamina::layer {
+
+/// Options of scale.
+struct scale_attr {
+  float bias = 0;
+  bool bias_after_scale = true;  // false: factor * (x + bias)
+  activation act = activation::identity;
+  std::string_view name{};
+};
+
+/// factor * x + bias. Fluid: scale.
+template <class T, class R, int... D>
+constexpr variable<T, R, D...> scale(variable<T, R, D...> x, float factor = 1,
+                                     const scale_attr& attr = {}) {
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "scale", attr.name);
+  const int y = layer.output_like(x.id);
+  b.add_operator(schema_of<lamina::scale>(), {x.id}, {y},
+                 b.attribute_list(factor, attr.bias, attr.bias_after_scale));
+  return layer.returns(variable<T, R, D...>{&b, apply_activation(layer, attr.act, y)});
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/shape.hpp - whole shapes as values, and the handle types they stand for.
+// Layers count dimensions as Fluid does: dimension 0 of a variable with rows is the rows, -1.
+#pragma once
+
+#include <lamina/program/block.hpp>
+
+namespace lamina::layer {
+
+/// A whole shape; -1 in front stands for rows whose number is known at run time.
+struct extents {
+  static constexpr int most = 8;
+  int rank;
+  int at[most];
+
+  constexpr bool operator==(const extents&) const = default;
+  /// Whether the first dimension is a run-time number of rows.
+  constexpr bool has_rows() const { return rank > 0 && at[0] < 0; }
+  /// Appends a dimension.
+  constexpr void push(int extent) {
+    if (rank < most) at[rank++] = extent;
+  }
+  /// The product of the dimensions from `begin` to before `end`; rows make it negative.
+  constexpr int product(int begin, int end) const {
+    int size = 1;
+    for (int i = begin; i < end; ++i) size *= at[i];
+    return size;
+  }
+};
+
+namespace detail {
+template <class T, class R, int... D>
+constexpr extents extents_of(variable<T, R, D...>*) {
+  if constexpr (R::domain == once::domain)
+    return {static_cast<int>(sizeof...(D)), {D...}};
+  else
+    return {static_cast<int>(sizeof...(D)) + 1, {-1, D...}};
+}
+template <bool HasRows, class R>
+struct rows_or_once {
+  using type = R;
+};
+template <class R>
+struct rows_or_once<false, R> {
+  using type = once;
+};
+template <class T, class R, extents E, int... I>
+auto handle(std::integer_sequence<int, I...>)
+    -> variable<T, R, E.at[static_cast<int>(E.has_rows()) + I]...>;
+}  // namespace detail
+
+/// The whole shape of a handle type.
+template <class V>
+inline constexpr extents whole_shape = detail::extents_of(static_cast<V*>(nullptr));
+
+namespace detail {
+// A class between the alias and the computation: g++ 12 crashes on the alias alone.
+template <class T, class R, extents E>
+struct handle_type {
+  using rows = typename rows_or_once<E.has_rows(), R>::type;
+  using inner = std::make_integer_sequence<int, E.rank - static_cast<int>(E.has_rows())>;
+  using type = decltype(handle<T, rows, E>(inner{}));
+};
+}  // namespace detail
+
+/// The handle type of a whole shape: with rows R, or `once` where no dimension is the rows.
+template <class T, class R, extents E>
+using handle_of = typename detail::handle_type<T, R, E>::type;
+
+/// Counts a negative dimension from the end; -1 for one that does not exist.
+constexpr int dimension(int axis, int rank) {
+  const int from_front = axis < 0 ? axis + rank : axis;
+  return from_front >= 0 && from_front < rank ? from_front : -1;
+}
+
+}  // namespace lamina::layer

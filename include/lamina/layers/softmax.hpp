@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/softmax.hpp - the softmax function.
+#pragma once
+
+#include <lamina/layers/activation.hpp>
+#include <lamina/layers/activation_functions.hpp>
+#include <lamina/layers/shape.hpp>
+
+namespace lamina::layer {
+
+/// Options of softmax.
+struct softmax_attr {
+  std::string_view name{};
+};
+
+/// e^(x - max) / sum e^(x - max) along dimension Axis of the whole shape. Fluid: softmax.
+template <int Axis = -1, class T, class R, int... D>
+constexpr variable<T, R, D...> softmax(variable<T, R, D...> x, const softmax_attr& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr int axis = dimension(Axis, whole_shape<in>.rank);
+  constexpr bool inner = axis >= 0 && whole_shape<in>.at[axis < 0 ? 0 : axis] > 0;
+  static_assert(check<inner, gets<Axis>, gets_type<in>>,
+                "lamina: softmax: the axis is an inner dimension, not the rows");
+  return detail::activate<lamina::softmax>(x, attr.name,
+                                           Axis == -1 ? -1 : x.builder->attribute_list(Axis));
+}
+
+}  // namespace lamina::layer

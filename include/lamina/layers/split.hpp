@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/split.hpp - takes a variable apart.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/concat.hpp>
+
+namespace lamina::layer {
+
+/// Options of split.
+struct split_attr {
+  std::string_view name{};
+};
+
+/// The extents of the parts: `split<sections<2, 3>>(x)`.
+template <int... Extent>
+struct sections {};
+
+namespace detail {
+
+/// The shape with another extent along the axis.
+constexpr extents with_extent(extents shape, int axis, int extent) {
+  if (axis >= 0) shape.at[axis] = extent;
+  return shape;
+}
+
+template <int Axis, class Sections, class T, class R, int... D, int... Extent>
+constexpr auto split(variable<T, R, D...> x, sections<Extent...>, int num, const split_attr& attr) {
+  constexpr extents whole = whole_shape<variable<T, R, D...>>;
+  constexpr int axis = dimension(Axis, whole.rank);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "split", attr.name);
+  const auto parts =
+      std::tuple{layer.template output<handle_of<T, R, with_extent(whole, axis, Extent)>>()...};
+  int ids[sizeof...(Extent)];
+  int n = 0;
+  std::apply([&](auto... part) { ((ids[n++] = part.id), ...); }, parts);
+  const int extent[] = {Extent...};
+  const attribute_value list = b.integer_list(extent, num == 0 ? n : 0);
+  add_splitting(b, schema_of<lamina::split>(), x.id, ids, n, b.attribute_list(list, num, Axis));
+  return parts;
+}
+
+template <int Extent, int... I>
+constexpr auto equal_sections(std::integer_sequence<int, I...>)
+    -> sections<(I < 0 ? 0 : Extent)...> {
+  return {};
+}
+
+}  // namespace detail
+
+/// Num equal parts along dimension Axis of the whole shape, as a tuple:
+/// `auto [a, b] = split<2>(x)`. Fluid: split.
+template <int Num, int Axis = -1, class T, class R, int... D>
+constexpr auto split(variable<T, R, D...> x, const split_attr& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr int axis = dimension(Axis, whole_shape<in>.rank);
+  constexpr int extent = axis < 0 ? -1 : whole_shape<in>.at[axis < 0 ? 0 : axis];
+  constexpr bool divides = extent > 0 && Num > 0 && extent % (Num > 0 ? Num : 1) == 0;
+  static_assert(check<divides, expects<Num>, gets<extent>, gets_type<in>>,
+                "lamina: split: the number of parts divides the inner dimension of the axis");
+  constexpr int part = divides ? extent / (Num > 0 ? Num : 1) : 1;
+  return detail::split<Axis, void>(
+      x, detail::equal_sections<part>(std::make_integer_sequence<int, (Num > 0 ? Num : 1)>{}), Num,
+      attr);
+}
+
+/// Parts of the given extents: `split<sections<2, 3>>(x)`.
+template <class Sections, int Axis = -1, class T, class R, int... D>
+constexpr auto split(variable<T, R, D...> x, const split_attr& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr int axis = dimension(Axis, whole_shape<in>.rank);
+  constexpr int extent = axis < 0 ? -1 : whole_shape<in>.at[axis < 0 ? 0 : axis];
+  constexpr bool adds_up = []<int... E>(sections<E...>, int whole) {
+    return (E + ...) == whole && ((E > 0) && ...);
+  }
+  (Sections{}, extent);
+  static_assert(check<adds_up, gets_type<Sections>, expects<extent>, gets_type<in>>,
+                "lamina: split: the sections add up to the inner dimension of the axis");
+  return detail::split<Axis, void>(x, Sections{}, 0, attr);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/sum.hpp - the sum of several variables.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/sum.hpp>
+
+namespace lamina::layer {
+
+/// Options of sum.
+struct sum_attr {
+  std::string_view name{};
+};
+
+/// inputs[0] + inputs[1] + ...: `sum({a, b, c})` of variables of one type. Fluid: sums.
+template <class V, std::size_t N>
+constexpr V sum(const V (&inputs)[N], const sum_attr& attr = {}, int line = __builtin_LINE()) {
+  program_builder& b = *inputs[0].builder;
+  int ids[N];
+  for (std::size_t i = 0; i < N; ++i) {
+    require_one_program(inputs[0], inputs[i], line);
+    ids[i] = inputs[i].id;
+  }
+  layer_helper layer(b, "sum", attr.name);
+  const int y = layer.output_like(ids[0]);
+  detail::add_joining(b, schema_of<lamina::sum>(), ids, static_cast<int>(N), y);
+  return layer.returns(V{&b, y});
+}
+
+}  // namespace lamina::layer
