@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/adadelta.hpp - steps measured by earlier steps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// avg_squared_grad = rho * avg_squared_grad + (1 - rho) * grad^2
+///   delta = -sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad
+///   avg_squared_update = rho * avg_squared_update + (1 - rho) * delta^2
+///   param += delta
+/// There is no learning rate in it: as in Fluid, `learning_rate` and a parameter's factor on it
+/// change nothing. Source: Zeiler 2012; Fluid: adadelta.
+struct adadelta final : rule<adadelta> {
+  lamina::optimizer::learning_rate learning_rate = 1e-3f;
+  float epsilon = 1e-6f, rho = 0.95f;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "adadelta";
+  static constexpr std::array<const char*, 2> states{"_avg_squared_grad", "_avg_squared_update"};
+  static constexpr std::array<const char*, 2> slots{"AvgSquaredGrad", "AvgSquaredUpdate"};
+  static constexpr std::array<const char*, 2> attributes{"epsilon", "rho"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 3;
+  constexpr std::array<float, 3> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), epsilon, rho};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& avg_squared_grad, T& avg_squared_update,
+                               T /*learning_rate*/, T epsilon, T rho) {
+    avg_squared_grad = rho * avg_squared_grad + (T(1) - rho) * grad * grad;
+    const T step = math::sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad;
+    avg_squared_update = rho * avg_squared_update + (T(1) - rho) * step * step;
+    param -= step;
+  }
+};
+
+}  // namespace lamina::optimizer

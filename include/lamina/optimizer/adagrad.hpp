@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/adagrad.hpp - gradient descent scaled by the sum of all squared gradients.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// moment += grad^2
+///   param -= learning_rate * grad / (sqrt(moment) + epsilon)
+/// Source: Duchi et al. 2011; Fluid: adagrad.
+struct adagrad final : rule<adagrad> {
+  lamina::optimizer::learning_rate learning_rate = 0.01f;
+  float epsilon = 1e-6f;
+  float initial_accumulator_value = 0;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "adagrad";
+  static constexpr std::array<const char*, 1> states{"moment"};
+  static constexpr std::array<const char*, 1> slots{"Moment"};
+  static constexpr std::array<const char*, 1> attributes{"epsilon"};
+
+  /// initial_accumulator_value.
+  constexpr float initial_state(int /*state*/) const { return initial_accumulator_value; }
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 2;
+  constexpr std::array<float, 2> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), epsilon};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& moment, T learning_rate, T epsilon) {
+    moment += grad * grad;
+    param -= learning_rate * grad / (math::sqrt(moment) + epsilon);
+  }
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/adam.hpp - adaptive moments.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// With t = step + 1
+///   moment1 = beta1 * moment1 + (1 - beta1) * grad
+///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
+///   rate = learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t)
+///   param -= rate * moment1 / (sqrt(moment2) + epsilon)
+/// Source: Kingma and Ba 2014, the form that ends their section 2; Fluid: adam.
+struct adam final : rule<adam> {
+  lamina::optimizer::learning_rate learning_rate = 1e-3f;
+  float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "adam";
+  static constexpr std::array<const char*, 2> states{"moment1", "moment2"};
+  static constexpr std::array<const char*, 2> slots{"Moment1", "Moment2"};
+  static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 4;
+  std::array<float, 4> scalars(std::int64_t step) const {
+    const double t = static_cast<double>(step + 1);
+    const double corrected = learning_rate.at(step) *
+                             std::sqrt(1 - std::pow(static_cast<double>(beta2), t)) /
+                             (1 - std::pow(static_cast<double>(beta1), t));
+    return {static_cast<float>(corrected), beta1, beta2, epsilon};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate, T beta1,
+                               T beta2, T epsilon) {
+    moment1 = beta1 * moment1 + (T(1) - beta1) * grad;
+    moment2 = beta2 * moment2 + (T(1) - beta2) * grad * grad;
+    param -= learning_rate * moment1 / (math::sqrt(moment2) + epsilon);
+  }
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/adamax.hpp - adam with the largest gradient in place of the second moment.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// With t = step + 1
+///   moment = beta1 * moment + (1 - beta1) * grad
+///   inf_norm = max(|grad|, beta2 * inf_norm + epsilon)
+///   param -= learning_rate / (1 - beta1^t) * moment / inf_norm
+/// Source: Kingma and Ba 2014, section 7.1; Fluid: adamax.
+struct adamax final : rule<adamax> {
+  lamina::optimizer::learning_rate learning_rate = 1e-3f;
+  float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "adamax";
+  static constexpr std::array<const char*, 2> states{"moment", "inf_norm"};
+  static constexpr std::array<const char*, 2> slots{"Moment", "InfNorm"};
+  static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 4;
+  std::array<float, 4> scalars(std::int64_t step) const {
+    const double t = static_cast<double>(step + 1);
+    const double corrected = learning_rate.at(step) / (1 - std::pow(static_cast<double>(beta1), t));
+    return {static_cast<float>(corrected), beta1, beta2, epsilon};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& moment, T& inf_norm, T learning_rate, T beta1,
+                               T beta2, T epsilon) {
+    moment = beta1 * moment + (T(1) - beta1) * grad;
+    inf_norm = math::max(math::abs(grad), beta2 * inf_norm + epsilon);
+    param -= learning_rate * moment / inf_norm;
+  }
+};
+
+}  // namespace lamina::optimizer

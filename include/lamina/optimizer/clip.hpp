@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/clip.hpp - the scales that gradients are multiplied with when norms are limited.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <lamina/core/error.hpp>
+#include <lamina/program/param_attr.hpp>
+
+namespace lamina::optimizer {
+
+/// Whether a clip needs the gradient's L2 norm.
+constexpr bool needs_norm(gradient_clip clip) {
+  return clip.kind == clip_kind::norm || clip.kind == clip_kind::global_norm;
+}
+
+/// 1 if norm <= limit, else limit / norm. Fluid: clip_by_norm.
+constexpr float norm_scale(float norm, float limit) { return norm > limit ? limit / norm : 1.f; }
+
+/// limit / max(limit, sqrt(sum norm^2)) over all norms. Fluid: GradientClipByGlobalNorm.
+inline float global_norm_scale(std::span<const float> norms, float limit) {
+  double squares = 0;
+  for (const float norm : norms) squares += static_cast<double>(norm) * norm;
+  const double global = std::sqrt(squares);
+  return global > limit ? static_cast<float>(limit / global) : 1.f;
+}
+
+/// The scale of every gradient: `clips[i]` is in force for the gradient whose L2 norm is
+/// `norms[i]`. The gradients under clip_by_global_norm are one group: only they count in its norm,
+/// and they must agree on the limit, else lamina::error. Gradients under another clip or none get
+/// 1; theirs may be any norm.
+inline void clip_scales(std::span<const gradient_clip> clips, std::span<const float> norms,
+                        std::span<float> scales) {
+  if (clips.size() != norms.size() || clips.size() != scales.size())
+    throw error("lamina: clip_scales: expected " + std::to_string(clips.size()) +
+                " norms and scales, found " + std::to_string(norms.size()) + " and " +
+                std::to_string(scales.size()));
+  double squares = 0;
+  float limit = -1;
+  for (std::size_t i = 0; i < clips.size(); ++i) {
+    if (clips[i].kind != clip_kind::global_norm) continue;
+    if (limit >= 0 && clips[i].high != limit)
+      throw error("lamina: clip_by_global_norm: expected one limit for all parameters, found " +
+                  std::to_string(limit) + " and " + std::to_string(clips[i].high));
+    limit = clips[i].high;
+    squares += static_cast<double>(norms[i]) * norms[i];
+  }
+  const double global = std::sqrt(squares);
+  const float shared = global > limit ? static_cast<float>(limit / global) : 1.f;
+  for (std::size_t i = 0; i < clips.size(); ++i)
+    scales[i] = clips[i].kind == clip_kind::global_norm ? shared
+                : clips[i].kind == clip_kind::norm      ? norm_scale(norms[i], clips[i].high)
+                                                        : 1.f;
+}
+
+}  // namespace lamina::optimizer

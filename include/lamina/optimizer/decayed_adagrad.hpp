@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/decayed_adagrad.hpp - adagrad that forgets.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// moment = decay * moment + (1 - decay) * grad^2
+///   param -= learning_rate * grad / (sqrt(moment) + epsilon)
+/// Fluid: decayed_adagrad.
+struct decayed_adagrad final : rule<decayed_adagrad> {
+  lamina::optimizer::learning_rate learning_rate = 0.01f;
+  float decay = 0.95f, epsilon = 1e-6f;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "decayed_adagrad";
+  static constexpr std::array<const char*, 1> states{"moment"};
+  static constexpr std::array<const char*, 1> slots{"Moment"};
+  static constexpr std::array<const char*, 2> attributes{"decay", "epsilon"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 3;
+  constexpr std::array<float, 3> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), decay, epsilon};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& moment, T learning_rate, T decay, T epsilon) {
+    moment = decay * moment + (T(1) - decay) * grad * grad;
+    param -= learning_rate * grad / (math::sqrt(moment) + epsilon);
+  }
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/event.hpp - what a training loop tells its event handler.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::optimizer {
+
+/// The moments of a training loop, in the order of the v2 trainer.
+enum class event_kind : std::uint8_t {
+  begin_pass,            // once a pass
+  begin_iteration,       // once a mini-batch, before anything is computed
+  end_forward_backward,  // gradients and metrics are there, parameters not yet updated
+  end_iteration,         // parameters are updated
+  end_pass               // once a pass, metrics are those of the whole pass
+};
+
+/// The name of an event as v2 spells it.
+constexpr std::string_view name_of(event_kind kind) {
+  switch (kind) {
+    case event_kind::begin_pass:
+      return "BeginPass";
+    case event_kind::begin_iteration:
+      return "BeginIteration";
+    case event_kind::end_forward_backward:
+      return "EndForwardBackward";
+    case event_kind::end_iteration:
+      return "EndIteration";
+    default:
+      return "EndPass";
+  }
+}
+
+/// A metric of the program, by the name its layer was given.
+struct metric_value {
+  std::string_view name{};
+  double value = 0;
+};
+
+/// One event. It refers to the loop's memory and is valid during the call of the handler only.
+///
+///   on_event = [](const lamina::event& e) {
+///     if (e.is_end_iteration() && e.batch % 100 == 0) std::cout << e.cost << '\n';
+///     if (e.is_end_pass() && e.metric("accuracy") > 0.99) e.stop();
+///   };
+struct event {
+  event_kind kind = event_kind::begin_pass;
+  int pass = 0;                             // from 0
+  std::int64_t batch = 0;                   // from 0 in each pass; end_pass: how many there were
+  std::optional<std::int64_t> batches{};    // mini-batches a pass, where known
+  std::int64_t samples = 0;                 // of this mini-batch; end_pass: of the pass
+  double cost = 0;                          // mean over those samples; 0 in begin_* events
+  std::span<const metric_value> metrics{};  // empty in begin_* events
+  bool* stopping = nullptr;                 // the loop's flag that stop() sets
+
+  constexpr bool is_begin_pass() const { return kind == event_kind::begin_pass; }
+  constexpr bool is_begin_iteration() const { return kind == event_kind::begin_iteration; }
+  constexpr bool is_end_forward_backward() const {
+    return kind == event_kind::end_forward_backward;
+  }
+  constexpr bool is_end_iteration() const { return kind == event_kind::end_iteration; }
+  constexpr bool is_end_pass() const { return kind == event_kind::end_pass; }
+
+  /// Asks the loop to end: it finishes this mini-batch, reports end_pass and returns.
+  constexpr void stop() const {
+    if (stopping != nullptr) *stopping = true;
+  }
+
+  /// The metric of that name; throws lamina::error that lists the names there are.
+  double metric(std::string_view name) const {
+    for (const metric_value& m : metrics)
+      if (m.name == name) return m.value;
+    std::string known;
+    for (const metric_value& m : metrics)
+      known += (known.empty() ? "" : ", ") + std::string(m.name);
+    throw error("lamina: event: expected the name of a metric, found '" + std::string(name) +
+                "'; " + std::string(name_of(kind)) + " has: " + (known.empty() ? "none" : known));
+  }
+};
+
+}  // namespace lamina::optimizer
+
+namespace lamina {
+using optimizer::event;
+using optimizer::event_kind;
+}  // namespace lamina

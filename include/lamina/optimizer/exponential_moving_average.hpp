@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/exponential_moving_average.hpp - an average that forgets at a steady rate.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <lamina/core/error.hpp>
+#include <lamina/optimizer/parameter_access.hpp>
+
+namespace lamina::optimizer {
+
+/// average = decay * average + (1 - decay) * param after each update of the parameters; `apply`
+/// divides by 1 minus the product of all decays so far, so that the weights sum to 1 from the first
+/// step. Fluid: ExponentialMovingAverage (which takes the last decay to the power of the number of
+/// steps for that product: the same for a constant decay).
+class exponential_moving_average {
+ public:
+  /// Throws lamina::error unless 0 <= decay < 1.
+  explicit exponential_moving_average(float decay = 0.999f) : decay_(decay) {
+    if (!(decay >= 0 && decay < 1))
+      throw error("lamina: exponential_moving_average: expected a decay from 0 to below 1, found " +
+                  std::to_string(decay));
+  }
+
+  /// Takes the parameters of one more step; throws lamina::error if they changed in number or size.
+  template <parameter_access Parameters>
+  void update(Parameters& parameters) {
+    accumulate(parameters, decay_);
+  }
+  /// The same with decay min(decay, (1 + thres_steps) / (10 + thres_steps)), which trusts early
+  /// values less; Fluid's argument thres_steps, usually the step.
+  template <parameter_access Parameters>
+  void update(Parameters& parameters, std::int64_t thres_steps) {
+    const double ramp =
+        (1 + static_cast<double>(thres_steps)) / (10 + static_cast<double>(thres_steps));
+    accumulate(parameters, std::min(decay_, static_cast<float>(ramp)));
+  }
+
+  /// Puts the averages into the parameters until the returned value ends; throws lamina::error if
+  /// there was no update yet.
+  template <parameter_access Parameters>
+  replaced_parameters<Parameters> apply(Parameters& parameters) const {
+    if (updates_ == 0)
+      throw error(
+          "lamina: exponential_moving_average: expected an update before apply, found none");
+    sums_.check(parameters, "exponential_moving_average");
+    const float weight = static_cast<float>(1 - decays_);
+    return {parameters, [&](int i, std::span<float> to) {
+              for (std::size_t k = 0; k < to.size(); ++k) to[k] = sums_[i][k] / weight;
+            }};
+  }
+
+  /// How many updates there were, and the product of their decays.
+  std::int64_t updates() const { return updates_; }
+  double decays() const { return decays_; }
+  /// The averages before their correction, for looking and for checkpoints.
+  const parameter_sums& sums() const { return sums_; }
+  parameter_sums& sums() { return sums_; }
+  /// Sets the counters, when `sums` were read from a checkpoint.
+  void resume(std::int64_t updates, double decays) {
+    updates_ = updates;
+    decays_ = decays;
+  }
+
+ private:
+  template <class Parameters>
+  void accumulate(Parameters& parameters, float decay) {
+    sums_.match(parameters, "exponential_moving_average");
+    for (int i = 0; i < sums_.size(); ++i) {
+      const std::span<const float> value = parameters.span(i);
+      const std::span<float> average = sums_[i];
+      for (std::size_t k = 0; k < value.size(); ++k)
+        average[k] = decay * average[k] + (1 - decay) * value[k];
+    }
+    decays_ *= decay;
+    ++updates_;
+  }
+
+  float decay_;
+  std::int64_t updates_ = 0;
+  double decays_ = 1;
+  parameter_sums sums_;
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/ftrl.hpp - follow the regularised leader.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// With n the squared accumulator before and n' = n + grad^2 after, z the linear one:
+///   z += grad - (n'^-lr_power - n^-lr_power) / learning_rate * param;
+///   param = (sign(z) * l1 - z) / (n'^-lr_power / learning_rate + 2 * l2) if |z| > l1, else 0.
+/// The learning rate must not be 0 in any step. Source: McMahan et al. 2013; Fluid: ftrl.
+struct ftrl final : rule<ftrl> {
+  lamina::optimizer::learning_rate learning_rate = 0.01f;
+  float l1 = 0, l2 = 0, lr_power = -0.5f;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "ftrl";
+  static constexpr std::array<const char*, 2> states{"squared", "linear"};
+  static constexpr std::array<const char*, 2> slots{"SquaredAccumulator", "LinearAccumulator"};
+  static constexpr std::array<const char*, 3> attributes{"l1", "l2", "lr_power"};
+
+  /// x^-lr_power for x >= 0; the usual root is computed as one.
+  template <class T>
+  LAMINA_FN static T raised(T x, T lr_power) {
+    const T of_zero = math::select(lr_power < T(0), T(0), T(1));
+    const T safe = math::select(x > T(0), x, T(1));
+    const T power = math::select(x > T(0), math::pow(safe, -lr_power), of_zero);
+    return math::select(lr_power == T(-0.5), math::sqrt(x), power);
+  }
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 4;
+  constexpr std::array<float, 4> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), l1, l2, lr_power};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& squared, T& linear, T learning_rate, T l1, T l2,
+                               T lr_power) {
+    const T larger = squared + grad * grad;
+    const T after = raised(larger, lr_power);
+    linear += grad - (after - raised(squared, lr_power)) / learning_rate * param;
+    squared = larger;
+    const T shrunk = (math::sign(linear) * l1 - linear) / (after / learning_rate + T(2) * l2);
+    param = math::select(math::abs(linear) > l1, shrunk, T(0));
+  }
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/lamb.hpp - adam whose step is as long as the parameter.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// With the L2 norms of the whole parameter and of u, or 1 for their ratio where one of them is 0,
+///   moment1 = beta1 * moment1 + (1 - beta1) * grad
+///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
+///   u = moment1 / (sqrt(moment2) + epsilon) + lamb_weight_decay * param
+///   param -= learning_rate * |param| / |u| * u
+/// without a correction of the bias. Source: You et al. 2019; Fluid: lamb.
+struct lamb final : rule<lamb> {
+  lamina::optimizer::learning_rate learning_rate = 1e-3f;
+  float lamb_weight_decay = 0.01f;
+  float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-6f;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "lamb";
+  static constexpr std::array<const char*, 2> states{"moment1", "moment2"};
+  static constexpr std::array<const char*, 2> slots{"Moment1", "Moment2"};
+  static constexpr std::array<const char*, 4> attributes{"beta1", "beta2", "epsilon",
+                                                         "weight_decay"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 5;
+  constexpr std::array<float, 5> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), beta1, beta2, epsilon, lamb_weight_decay};
+  }
+  /// u, from the moments as they will be; stores nothing.
+  template <class T>
+  LAMINA_FN static T normed(T param, T grad, T moment1, T moment2, T /*learning_rate*/, T beta1,
+                            T beta2, T epsilon, T weight_decay) {
+    const T first = beta1 * moment1 + (T(1) - beta1) * grad;
+    const T second = beta2 * moment2 + (T(1) - beta2) * grad * grad;
+    return first / (math::sqrt(second) + epsilon) + weight_decay * param;
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate, T beta1,
+                               T beta2, T epsilon, T weight_decay, T param_norm, T u_norm) {
+    const T u =
+        normed(param, grad, moment1, moment2, learning_rate, beta1, beta2, epsilon, weight_decay);
+    moment1 = beta1 * moment1 + (T(1) - beta1) * grad;
+    moment2 = beta2 * moment2 + (T(1) - beta2) * grad * grad;
+    const T ratio = math::select(param_norm > T(0),
+                                 math::select(u_norm > T(0), param_norm / u_norm, T(1)), T(1));
+    param -= learning_rate * ratio * u;
+  }
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/lars_momentum.hpp - momentum with a rate of its own for each parameter.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// With the L2 norms of the whole parameter and gradient
+///   rate = learning_rate * lars_coeff * |param| / (|grad| + lars_weight_decay * |param|),
+///          or learning_rate if one of the norms is 0
+///   velocity = momentum * velocity + rate * (grad + lars_weight_decay * param)
+///   param -= velocity
+/// Source: You et al. 2017; Fluid: lars_momentum.
+struct lars_momentum final : rule<lars_momentum> {
+  lamina::optimizer::learning_rate learning_rate = 0.01f;
+  float momentum = 0.9f;  // the operator's mu
+  float lars_coeff = 0.001f, lars_weight_decay = 0.0005f;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "lars_momentum";
+  static constexpr std::array<const char*, 1> states{"velocity"};
+  static constexpr std::array<const char*, 1> slots{"Velocity"};
+  static constexpr std::array<const char*, 3> attributes{"mu", "lars_coeff", "lars_weight_decay"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 4;
+  constexpr std::array<float, 4> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), momentum, lars_coeff, lars_weight_decay};
+  }
+  /// The value whose norm `update` needs besides the parameter's: the gradient.
+  template <class T>
+  LAMINA_FN static T normed(T /*param*/, T grad, T /*velocity*/, T /*learning_rate*/, T /*mu*/,
+                            T /*lars_coeff*/, T /*weight_decay*/) {
+    return grad;
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu, T lars_coeff,
+                               T weight_decay, T param_norm, T grad_norm) {
+    const T adapted =
+        learning_rate * lars_coeff * param_norm / (grad_norm + weight_decay * param_norm);
+    const T rate = math::select(
+        param_norm > T(0), math::select(grad_norm > T(0), adapted, learning_rate), learning_rate);
+    velocity = mu * velocity + rate * (grad + weight_decay * param);
+    param -= velocity;
+  }
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/learning_rate.hpp - a number or a schedule, as one small value.
+// Why one tagged record and no std::variant: an optimizer has to be usable as a constant, as a
+// template argument and without a heap.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/optimizer/sample_schedule.hpp>
+#include <lamina/optimizer/schedule.hpp>
+
+namespace lamina::schedule {
+struct linear_lr_warmup;
+}
+
+namespace lamina::optimizer {
+
+/// Which formula a learning_rate holds.
+enum class schedule_kind : std::uint8_t {
+  constant,
+  noam,
+  exponential,
+  natural_exp,
+  inverse_time,
+  polynomial,
+  piecewise,
+  cosine,
+  v2_poly,
+  v2_caffe_poly,
+  v2_exp,
+  v2_discexp,
+  v2_linear
+};
+
+/// The learning rate of every step: converts from a number and from every schedule. An argument
+/// that would divide by zero throws lamina::error, or does not compile where the value is constant.
+struct learning_rate {
+  schedule_kind kind = schedule_kind::constant;
+  bool flag = false;          // staircase, cycle
+  float base = 0;             // the schedule's own learning_rate
+  double a = 0, b = 0;        // the schedule's real arguments
+  std::int64_t m = 0, n = 0;  // its whole ones
+  schedule::piecewise_decay piecewise{};
+  std::int64_t warmup_steps = 0;  // 0: no warm-up
+  float warmup_start = 0, warmup_end = 0;
+
+  constexpr learning_rate(float value) : base(value) {}  // NOLINT: implicit
+  constexpr learning_rate(const schedule::noam_decay& s)
+      : kind(schedule_kind::noam), base(s.learning_rate), m(s.d_model), n(s.warmup_steps) {
+    schedule::require(m > 0, "lamina: noam_decay: expected a d_model above 0");
+    schedule::require(n > 0, "lamina: noam_decay: expected warmup_steps above 0");
+  }
+  constexpr learning_rate(const schedule::exponential_decay& s)
+      : learning_rate(schedule_kind::exponential, s.learning_rate, s.decay_steps, s.decay_rate, 0,
+                      s.staircase) {}
+  constexpr learning_rate(const schedule::natural_exp_decay& s)
+      : learning_rate(schedule_kind::natural_exp, s.learning_rate, s.decay_steps, s.decay_rate, 0,
+                      s.staircase) {}
+  constexpr learning_rate(const schedule::inverse_time_decay& s)
+      : learning_rate(schedule_kind::inverse_time, s.learning_rate, s.decay_steps, s.decay_rate, 0,
+                      s.staircase) {}
+  constexpr learning_rate(const schedule::polynomial_decay& s)
+      : learning_rate(schedule_kind::polynomial, s.learning_rate, s.decay_steps,
+                      s.end_learning_rate, s.power, s.cycle) {}
+  constexpr learning_rate(const schedule::piecewise_decay& s)
+      : kind(schedule_kind::piecewise), base(s.values[0]), piecewise(s) {}
+  constexpr learning_rate(const schedule::cosine_decay& s)
+      : kind(schedule_kind::cosine), base(s.learning_rate), m(s.step_each_epoch), n(s.epochs) {
+    schedule::require(m > 0, "lamina: cosine_decay: expected step_each_epoch above 0");
+    schedule::require(n > 0, "lamina: cosine_decay: expected epochs above 0");
+  }
+  constexpr learning_rate(const schedule::v2::poly& s)
+      : learning_rate(schedule_kind::v2_poly, s.learning_rate, s.batch_size, s.a, s.b, false) {}
+  constexpr learning_rate(const schedule::v2::caffe_poly& s)
+      : learning_rate(schedule_kind::v2_caffe_poly, s.learning_rate, s.batch_size, s.a, s.b,
+                      false) {
+    schedule::require(a > 0, "lamina: caffe_poly: expected a above 0");
+  }
+  constexpr learning_rate(const schedule::v2::exp& s)
+      : learning_rate(schedule_kind::v2_exp, s.learning_rate, s.batch_size, s.a, s.b, false) {
+    schedule::require(b > 0, "lamina: exp: expected b above 0");
+  }
+  constexpr learning_rate(const schedule::v2::discexp& s)
+      : learning_rate(schedule_kind::v2_discexp, s.learning_rate, s.batch_size, s.a, s.b, false) {
+    schedule::require(b > 0, "lamina: discexp: expected b above 0");
+  }
+  constexpr learning_rate(const schedule::v2::linear& s)
+      : learning_rate(schedule_kind::v2_linear, s.learning_rate, s.batch_size, s.a, s.b, false) {}
+  constexpr learning_rate(const schedule::linear_lr_warmup& s);
+
+  /// The learning rate of a step; steps count from 0.
+  constexpr float at(std::int64_t step) const {
+    if (step < warmup_steps)
+      return static_cast<float>(warmup_start + (static_cast<double>(warmup_end) - warmup_start) *
+                                                   static_cast<double>(step) /
+                                                   static_cast<double>(warmup_steps));
+    return static_cast<float>(scheduled(step));
+  }
+
+ private:
+  constexpr learning_rate(schedule_kind which, float rate, std::int64_t steps, double first,
+                          double second, bool flagged)
+      : kind(which), flag(flagged), base(rate), a(first), b(second), m(steps) {
+    schedule::require(m > 0, "lamina: schedule: expected decay_steps or batch_size above 0");
+  }
+
+  constexpr double scheduled(std::int64_t step) const {
+    const float fa = static_cast<float>(a), fb = static_cast<float>(b);
+    switch (kind) {
+      case schedule_kind::noam:
+        return schedule::noam_decay{m, n, base}.at(step);
+      case schedule_kind::exponential:
+        return schedule::exponential_decay{base, m, fa, flag}.at(step);
+      case schedule_kind::natural_exp:
+        return schedule::natural_exp_decay{base, m, fa, flag}.at(step);
+      case schedule_kind::inverse_time:
+        return schedule::inverse_time_decay{base, m, fa, flag}.at(step);
+      case schedule_kind::polynomial:
+        return schedule::polynomial_decay{base, m, fa, fb, flag}.at(step);
+      case schedule_kind::piecewise:
+        return piecewise.at(step);
+      case schedule_kind::cosine:
+        return schedule::cosine_decay{base, m, n}.at(step);
+      case schedule_kind::v2_poly:
+        return schedule::v2::poly{base, a, b, m}.at(step);
+      case schedule_kind::v2_caffe_poly:
+        return schedule::v2::caffe_poly{base, a, b, m}.at(step);
+      case schedule_kind::v2_exp:
+        return schedule::v2::exp{base, a, b, m}.at(step);
+      case schedule_kind::v2_discexp:
+        return schedule::v2::discexp{base, a, b, m}.at(step);
+      case schedule_kind::v2_linear:
+        return schedule::v2::linear{base, a, b, m}.at(step);
+      default:
+        return base;
+    }
+  }
+};
+
+}  // namespace lamina::optimizer
+
+namespace lamina::schedule {
+
+/// start_lr + (end_lr - start_lr) * s / warmup_steps while s < warmup_steps, then the wrapped
+/// learning rate, which has counted from the first step. Fluid: linear_lr_warmup.
+struct linear_lr_warmup {
+  optimizer::learning_rate learning_rate;
+  std::int64_t warmup_steps = 0;
+  float start_lr = 0, end_lr = 0;
+};
+
+}  // namespace lamina::schedule
+
+namespace lamina::optimizer {
+
+constexpr learning_rate::learning_rate(const schedule::linear_lr_warmup& s)
+    : learning_rate(s.learning_rate) {
+  schedule::require(warmup_steps == 0,
+                    "lamina: linear_lr_warmup: expected a learning rate without a warm-up of its "
+                    "own, found one that has it");
+  schedule::require(s.warmup_steps > 0, "lamina: linear_lr_warmup: expected warmup_steps above 0");
+  warmup_steps = s.warmup_steps;
+  warmup_start = s.start_lr;
+  warmup_end = s.end_lr;
+}
+
+}  // namespace lamina::optimizer

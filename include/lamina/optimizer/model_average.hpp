@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/model_average.hpp - the mean of a parameter's values over the last steps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <lamina/core/error.hpp>
+#include <lamina/optimizer/parameter_access.hpp>
+
+namespace lamina::optimizer {
+
+/// The window of a model_average, as Fluid's arguments.
+struct average_window {
+  float rate = 0;  // Fluid: average_window_rate; the window's share of all updates
+  std::int64_t min_average_window = 10000, max_average_window = 10000;
+};
+
+/// Averages parameters over a window that grows with training. After each update of the parameters
+///   sum_1 += param; every 16384 updates sum_2 += sum_1, sum_1 = 0 (for precision);
+/// the window closes when it holds at least min_average_window values and at least
+/// min(max_average_window, updates * rate): then sum_3 = sum_1 + sum_2, and sums 1 and 2 restart.
+/// The average is (sum_1 + sum_2 + sum_3) over the values they hold. Fluid: ModelAverage,
+/// average_accumulates.
+///
+///   model_average average({.rate = 0.15f, .min_average_window = 100});
+///   for (...) { ...; average.update(parameters); }
+///   { auto averaged = average.apply(parameters); test(); }   // and the parameters are back
+class model_average {
+ public:
+  /// How many values sum_1 takes before it is added to sum_2.
+  static constexpr std::int64_t max_accumulates = 16384;
+  /// Fluid's num_accumulates, old_num_accumulates and num_updates.
+  struct counts {
+    std::int64_t accumulates = 0, old_accumulates = 0, updates = 0;
+  };
+
+  /// Throws lamina::error for a window that no number of updates fits.
+  explicit model_average(average_window window) : window_(window) {
+    if (!(window.rate >= 0) || window.min_average_window < 0 || window.max_average_window < 0)
+      throw error("lamina: model_average: expected a rate and windows not below 0");
+  }
+
+  /// Takes the parameters of one more step; throws lamina::error if they changed in number or size.
+  template <parameter_access Parameters>
+  void update(Parameters& parameters) {
+    for (parameter_sums& sum : sums_) sum.match(parameters, "model_average");
+    ++counts_.updates;
+    ++counts_.accumulates;
+    const bool moves = counts_.updates % max_accumulates == 0;
+    const bool closes =
+        counts_.accumulates >= window_.min_average_window && counts_.accumulates >= window_now();
+    for (int i = 0; i < sums_[0].size(); ++i) {
+      const std::span<const float> value = parameters.span(i);
+      const std::span<float> one = sums_[0][i], two = sums_[1][i], three = sums_[2][i];
+      for (std::size_t k = 0; k < value.size(); ++k) {
+        one[k] += value[k];
+        if (moves) two[k] += one[k], one[k] = 0;
+        if (closes) three[k] = one[k] + two[k], one[k] = two[k] = 0;
+      }
+    }
+    if (!closes) return;
+    counts_.old_accumulates = counts_.accumulates;
+    counts_.accumulates = 0;
+  }
+
+  /// Puts the averages into the parameters until the returned value ends; throws lamina::error if
+  /// there was no update yet.
+  template <parameter_access Parameters>
+  replaced_parameters<Parameters> apply(Parameters& parameters) const {
+    const std::int64_t values = counts_.accumulates + counts_.old_accumulates;
+    if (values == 0)
+      throw error("lamina: model_average: expected an update before apply, found none");
+    sums_[0].check(parameters, "model_average");
+    return {parameters, [&](int i, std::span<float> to) {
+              const float count = static_cast<float>(values);
+              for (std::size_t k = 0; k < to.size(); ++k)
+                to[k] = (sums_[0][i][k] + sums_[1][i][k] + sums_[2][i][k]) / count;
+            }};
+  }
+
+  /// The counters and sum_1, sum_2, sum_3 (`which` 0 to 2), for looking and for checkpoints.
+  const counts& counters() const { return counts_; }
+  counts& counters() { return counts_; }
+  const parameter_sums& sums(int which) const { return sums_[which]; }
+  parameter_sums& sums(int which) { return sums_[which]; }
+
+ private:
+  std::int64_t window_now() const {
+    const double share = static_cast<double>(static_cast<float>(counts_.updates) * window_.rate);
+    return share >= static_cast<double>(window_.max_average_window)
+               ? window_.max_average_window
+               : static_cast<std::int64_t>(share);
+  }
+
+  average_window window_;
+  counts counts_{};
+  parameter_sums sums_[3]{};
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/momentum.hpp - gradient descent with a velocity.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// velocity = momentum * velocity + grad
+///   param -= learning_rate * velocity
+/// or with Nesterov's rule, param -= learning_rate * (grad + momentum * velocity). Fluid: momentum.
+struct momentum final : rule<momentum> {
+  lamina::optimizer::learning_rate learning_rate = 0.01f;
+  float momentum = 0.9f;  // the operator's mu
+  bool use_nesterov = false;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "momentum";
+  static constexpr std::array<const char*, 1> states{"velocity"};
+  static constexpr std::array<const char*, 1> slots{"Velocity"};
+  static constexpr std::array<const char*, 2> attributes{"mu", "use_nesterov"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 3;
+  constexpr std::array<float, 3> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), momentum, use_nesterov ? 1.f : 0.f};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu,
+                               T use_nesterov) {
+    velocity = mu * velocity + grad;
+    param -= learning_rate * math::select(use_nesterov > T(0), grad + mu * velocity, velocity);
+  }
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/parameter_access.hpp - how averages reach parameters, and put them back.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::optimizer {
+
+/// A list of parameters: `size()` of them, `span(i)` the elements of one, whatever their order in
+/// memory. Both must stay as they are from one call to the next.
+template <class P>
+concept parameter_access = requires(P& parameters, int i) {
+  { parameters.size() } -> std::convertible_to<int>;
+  { parameters.span(i) } -> std::convertible_to<std::span<float>>;
+};
+
+/// While it lives, the parameters hold other values; its end, or `restore`, brings back the ones
+/// they had before. Fluid: `with average.apply(exe):`. The parameters must outlive it.
+template <parameter_access Parameters>
+class [[nodiscard]] replaced_parameters {
+ public:
+  /// Saves every parameter, then calls `write(i, elements)` for each.
+  template <class Write>
+  replaced_parameters(Parameters& parameters, Write&& write) : parameters_(&parameters) {
+    const int count = static_cast<int>(parameters.size());
+    saved_.resize(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      const std::span<const float> now = parameters.span(i);
+      saved_[static_cast<std::size_t>(i)].assign(now.begin(), now.end());
+    }
+    for (int i = 0; i < count; ++i) write(i, std::span<float>(parameters.span(i)));
+  }
+  replaced_parameters(replaced_parameters&& other) noexcept
+      : parameters_(std::exchange(other.parameters_, nullptr)), saved_(std::move(other.saved_)) {}
+  replaced_parameters& operator=(replaced_parameters&&) = delete;
+  ~replaced_parameters() { restore(); }
+
+  /// Brings the former values back now; later calls do nothing.
+  void restore() {
+    if (parameters_ == nullptr) return;
+    for (std::size_t i = 0; i < saved_.size(); ++i) {
+      const std::span<float> now = parameters_->span(static_cast<int>(i));
+      std::copy_n(saved_[i].begin(), std::min(saved_[i].size(), now.size()), now.begin());
+    }
+    parameters_ = nullptr;
+  }
+  /// Leaves the new values in place for good. Fluid: need_restore=False.
+  void keep() { parameters_ = nullptr; }
+
+ private:
+  Parameters* parameters_;
+  std::vector<std::vector<float>> saved_;
+};
+
+/// Sums as long as the parameters: made by the first call, compared by every later one.
+class parameter_sums {
+ public:
+  /// Makes the sums, all 0, if there are none; else as check.
+  template <parameter_access Parameters>
+  void match(Parameters& parameters, const char* who) {
+    if (!sums_.empty()) return check(parameters, who);
+    sums_.resize(static_cast<std::size_t>(parameters.size()));
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].assign(size_of(parameters, i), 0.f);
+  }
+  /// Throws lamina::error if there are other parameters now than when the sums were made.
+  template <parameter_access Parameters>
+  void check(Parameters& parameters, const char* who) const {
+    const std::size_t count = static_cast<std::size_t>(parameters.size());
+    if (sums_.size() != count)
+      throw error(std::string("lamina: ") + who + ": expected " + std::to_string(sums_.size()) +
+                  " parameters as before, found " + std::to_string(count));
+    for (std::size_t i = 0; i < count; ++i)
+      if (sums_[i].size() != size_of(parameters, i))
+        throw error(std::string("lamina: ") + who + ": parameter " + std::to_string(i) +
+                    ": expected " + std::to_string(sums_[i].size()) +
+                    " elements as before, found " + std::to_string(size_of(parameters, i)));
+  }
+  /// The sum of one parameter; for checkpoints too.
+  std::span<float> operator[](int i) { return sums_[static_cast<std::size_t>(i)]; }
+  std::span<const float> operator[](int i) const { return sums_[static_cast<std::size_t>(i)]; }
+  /// How many parameters there are; 0 before the first `match`.
+  int size() const { return static_cast<int>(sums_.size()); }
+  /// All sums to 0.
+  void clear() {
+    for (std::vector<float>& sum : sums_) std::fill(sum.begin(), sum.end(), 0.f);
+  }
+
+ private:
+  template <class Parameters>
+  static std::size_t size_of(Parameters& parameters, std::size_t i) {
+    return std::span<const float>(parameters.span(static_cast<int>(i))).size();
+  }
+
+  std::vector<std::vector<float>> sums_;
+};
+
+}  // namespace lamina::optimizer

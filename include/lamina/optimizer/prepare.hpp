@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/prepare.hpp - what happens to a gradient before the update: clip, then decay.
+#pragma once
+
+#include <limits>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/program/param_attr.hpp>
+
+namespace lamina::optimizer {
+
+/// clamp(grad * scale, low, high) + l2 * param + l1 * sign(param): clip before regularisation, as
+/// Fluid does. A gradient that is not a number stays one.
+template <class T>
+LAMINA_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l2) {
+  const T scaled = grad * scale;
+  const T clipped = math::select(scaled < low, low, math::select(scaled > high, high, scaled));
+  return clipped + l2 * param + l1 * math::sign(param);
+}
+
+/// The numbers of prepared_gradient that belong to a parameter; the scale comes from clip.hpp.
+struct gradient_preparation {
+  float low, high, l1, l2;
+  /// Whether bounds or decay change a gradient at all; if not, only a scale from a norm can.
+  constexpr bool does_nothing() const {
+    return low == -std::numeric_limits<float>::infinity() &&
+           high == std::numeric_limits<float>::infinity() && l1 == 0 && l2 == 0;
+  }
+};
+
+/// A clip and a decay as numbers: no clip by value is bounds at infinity, no decay is 0.
+constexpr gradient_preparation preparation_of(gradient_clip clip, regularizer decay) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const bool bounded = clip.kind == clip_kind::value;
+  return {bounded ? clip.low : -infinity, bounded ? clip.high : infinity,
+          decay.kind == regularizer_kind::l1 ? decay.coefficient : 0,
+          decay.kind == regularizer_kind::l2 ? decay.coefficient : 0};
+}
+
+/// A parameter's own decay if it names one, else the optimizer's.
+constexpr regularizer decay_in_force(regularizer of_parameter, regularizer of_optimizer) {
+  return of_parameter.kind != regularizer_kind::none ? of_parameter : of_optimizer;
+}
+
+/// A parameter's own clip if it names one, else the optimizer's.
+constexpr gradient_clip clip_in_force(gradient_clip of_parameter, gradient_clip of_optimizer) {
+  return of_parameter.kind != clip_kind::none ? of_parameter : of_optimizer;
+}
+
+}  // namespace lamina::optimizer

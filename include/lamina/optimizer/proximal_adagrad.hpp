@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/proximal_adagrad.hpp - adagrad, then the l1 and l2 penalties solved exactly.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/proximal_gd.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// moment += grad^2
+///   z = param - learning_rate * grad / sqrt(moment)
+///   param = sign(z) * max(|z| - learning_rate * l1, 0) / (1 + learning_rate * l2)
+/// Where no gradient has come yet z = param; Fluid divides 0 by 0 there. Fluid: proximal_adagrad.
+struct proximal_adagrad final : rule<proximal_adagrad> {
+  lamina::optimizer::learning_rate learning_rate = 0.01f;
+  float l1 = 0, l2 = 0;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "proximal_adagrad";
+  static constexpr std::array<const char*, 1> states{"moment"};
+  static constexpr std::array<const char*, 1> slots{"Moment"};
+  static constexpr std::array<const char*, 2> attributes{"l1", "l2"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 3;
+  constexpr std::array<float, 3> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), l1, l2};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& moment, T learning_rate, T l1, T l2) {
+    moment += grad * grad;
+    const T root = math::sqrt(math::select(moment > T(0), moment, T(1)));
+    param = proximal(param - learning_rate * grad / root, learning_rate, l1, l2);
+  }
+};
+
+}  // namespace lamina::optimizer

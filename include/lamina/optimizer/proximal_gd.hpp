@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/proximal_gd.hpp - gradient descent, then the l1 and l2 penalties solved exactly.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// sign(z) * max(|z| - rate * l1, 0) / (1 + rate * l2): the proximal step of both penalties.
+template <class T>
+LAMINA_FN T proximal(T z, T rate, T l1, T l2) {
+  return math::sign(z) * math::max(math::abs(z) - rate * l1, T(0)) / (T(1) + rate * l2);
+}
+
+/// z = param - learning_rate * grad
+///   param = sign(z) * max(|z| - learning_rate * l1, 0) / (1 + learning_rate * l2)
+/// Fluid: proximal_gd.
+struct proximal_gd final : rule<proximal_gd> {
+  lamina::optimizer::learning_rate learning_rate = 0.01f;
+  float l1 = 0, l2 = 0;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "proximal_gd";
+  static constexpr std::array<const char*, 2> attributes{"l1", "l2"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 3;
+  constexpr std::array<float, 3> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), l1, l2};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T learning_rate, T l1, T l2) {
+    param = proximal(param - learning_rate * grad, learning_rate, l1, l2);
+  }
+};
+
+}  // namespace lamina::optimizer

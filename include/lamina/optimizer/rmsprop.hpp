@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/rmsprop.hpp - gradient descent scaled by a running root mean square.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// mean_square = rho * mean_square + (1 - rho) * grad^2
+///   moment = momentum * moment + learning_rate * grad / sqrt(mean_square + epsilon)
+///   param -= moment
+/// Centered: mean_grad = rho * mean_grad + (1 - rho) * grad, and the root is that of
+/// mean_square - mean_grad^2 + epsilon. Source: Hinton's lectures; Fluid: rmsprop.
+struct rmsprop final : rule<rmsprop> {
+  lamina::optimizer::learning_rate learning_rate = 0.01f;
+  float rho = 0.95f, epsilon = 1e-6f;
+  float momentum = 0;
+  bool centered = false;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "rmsprop";
+  static constexpr std::array<const char*, 3> states{"momentum", "mean_square", "mean_grad"};
+  static constexpr std::array<const char*, 3> slots{"Moment", "MeanSquare", "MeanGrad"};
+  static constexpr std::array<const char*, 4> attributes{"decay", "epsilon", "momentum",
+                                                         "centered"};
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 5;
+  constexpr std::array<float, 5> scalars(std::int64_t step) const {
+    return {learning_rate.at(step), rho, epsilon, momentum, centered ? 1.f : 0.f};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& moment, T& mean_square, T& mean_grad,
+                               T learning_rate, T rho, T epsilon, T momentum, T centered) {
+    mean_square = rho * mean_square + (T(1) - rho) * grad * grad;
+    mean_grad = math::select(centered > T(0), rho * mean_grad + (T(1) - rho) * grad, mean_grad);
+    const T variance = mean_square - centered * mean_grad * mean_grad;
+    moment = momentum * moment + learning_rate * grad / math::sqrt(variance + epsilon);
+    param -= moment;
+  }
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/rule.hpp - what every optimizer derives from, and what an engine reads of one.
+//
+//   struct sign_sgd : lamina::optimizer::rule<sign_sgd> {
+//     lamina::optimizer::learning_rate learning_rate = 0.01f;
+//     template <class T> LAMINA_FN static void update(T& param, T grad, T lr) {
+//       param -= lr * lamina::math::sign(grad);
+//     }
+//   };
+//
+// is a whole optimizer. It may further have: `states` with the names of its accumulators, which
+// `update` takes by reference after the gradient; `scalars(step)`, the numbers of one step, which
+// `update` takes last; `initial_state`, `type`, `regularization`, `clip`.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/core/config.hpp>
+#include <lamina/optimizer/learning_rate.hpp>
+#include <lamina/optimizer/train_options.hpp>
+#include <lamina/program/param_attr.hpp>
+
+// g++ takes an empty base for a member that `adam{.learning_rate = 1e-3f}` forgot, and warns at the
+// line of the user, where only a setting that outlives this header reaches.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
+
+namespace lamina::optimizer {
+
+template <class Opt>
+struct traits;
+
+/// Base of an optimizer; empty, so that designated initialisers still work. Derive from this and
+/// not from a finished optimizer: its `train` knows `Derived` and nothing below it.
+template <class Derived>
+struct rule {
+  static constexpr const char* type = "custom";              // of the Fluid operator
+  static constexpr std::array<const char*, 0> states{};      // names of the accumulators
+  static constexpr std::array<const char*, 0> slots{};       // their slots in the Fluid operator
+  static constexpr std::array<const char*, 0> attributes{};  // the operator's, scalar 1 and on
+
+  /// What an accumulator is filled with at the start.
+  constexpr float initial_state(int /*state*/) const { return 0; }
+
+  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train.
+  template <class Model, class Reader>
+  decltype(auto) train(Model& model, Reader&& reader, const train_options& options = {}) const {
+    static_assert(traits<Derived>::complete,
+                  "lamina: an optimizer needs a static update(T& param, T grad, T& state..., T "
+                  "scalar...) and a member learning_rate or scalars(step)");
+    return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
+                      options);
+  }
+};
+
+namespace detail {
+
+template <class Opt>
+concept has_scalars = requires(const Opt& opt) {
+  opt.scalars(std::int64_t{});
+};
+template <class Opt>
+concept has_learning_rate = requires(const Opt& opt) {
+  static_cast<learning_rate>(opt.learning_rate);
+};
+
+template <class Opt>
+constexpr auto scalars_of(const Opt& opt, std::int64_t step) {
+  if constexpr (has_scalars<Opt>)
+    return opt.scalars(step);
+  else if constexpr (has_learning_rate<Opt>)
+    return std::array<float, 1>{static_cast<learning_rate>(opt.learning_rate).at(step)};
+  else
+    return std::array<float, 0>{};
+}
+
+template <std::size_t, class T>
+using repeated = T;
+
+template <class Opt, std::size_t... S, std::size_t... C>
+constexpr bool can_update(std::index_sequence<S...>, std::index_sequence<C...>) {
+  return requires(float& param, float grad, repeated<S, float&>... state,
+                  repeated<C, float>... scalar) {
+    Opt::update(param, grad, state..., scalar...);
+  };
+}
+template <class Opt, std::size_t... S, std::size_t... C>
+constexpr bool can_norm(std::index_sequence<S...>, std::index_sequence<C...>) {
+  return requires(float param, repeated<S, float>... state, repeated<C, float>... scalar) {
+    Opt::normed(param, param, state..., scalar...);
+  };
+}
+
+}  // namespace detail
+
+/// Everything an engine needs of an optimizer, with the defaults of what it leaves out.
+template <class Opt>
+struct traits {
+  /// Accumulators, each with one element for each element of the parameter.
+  static constexpr int state_count = static_cast<int>(Opt::states.size());
+  /// Numbers of one step; the first is the learning rate.
+  static constexpr int scalar_count = static_cast<int>(
+      std::tuple_size_v<decltype(detail::scalars_of(std::declval<const Opt&>(), 0))>);
+
+ private:
+  using state_index = std::make_index_sequence<state_count>;
+  using scalar_index = std::make_index_sequence<scalar_count>;
+
+ public:
+  /// Whether `update` takes two more numbers: the L2 norms of the parameter and of `normed`.
+  static constexpr bool has_norms = detail::can_norm<Opt>(state_index{}, scalar_index{});
+  /// Whether Opt has an update that takes its states and scalars, and at least a learning rate.
+  static constexpr bool complete =
+      scalar_count > 0 &&
+      detail::can_update<Opt>(state_index{},
+                              std::make_index_sequence<scalar_count + (has_norms ? 2 : 0)>{});
+  /// Fluid's operator.
+  static constexpr const char* type = Opt::type;
+
+  /// The name of an accumulator: Fluid's variable is <parameter>_<name>_0.
+  static constexpr const char* state_name(int state) {
+    return Opt::states[static_cast<std::size_t>(state)];
+  }
+  /// What an accumulator is filled with at the start.
+  static constexpr float initial_state(const Opt& opt, int state) {
+    return opt.initial_state(state);
+  }
+  /// The numbers of a step. The engine multiplies the first by the parameter's own factor.
+  static constexpr std::array<float, static_cast<std::size_t>(scalar_count)> scalars(
+      const Opt& opt, std::int64_t step) {
+    return detail::scalars_of(opt, step);
+  }
+  /// The decay of parameters that name none of their own.
+  static constexpr lamina::regularizer regularization(const Opt& opt) {
+    if constexpr (requires { opt.regularization.kind; })
+      return opt.regularization;
+    else
+      return {};
+  }
+  /// The clip of gradients whose parameters name none of their own.
+  static constexpr gradient_clip clip(const Opt& opt) {
+    if constexpr (requires { opt.clip.kind; })
+      return opt.clip;
+    else
+      return {};
+  }
+
+  /// Opt::update with its states and scalars from arrays; `norm` = {param's, u's} if has_norms.
+  template <class T>
+  LAMINA_INLINE LAMINA_FN static void update(T& param, T grad, T* state, const T* scalar,
+                                             const T* norm = nullptr) {
+    spread(param, grad, state, scalar, norm, state_index{}, scalar_index{});
+  }
+  /// Opt::normed, the value whose norm update needs, from arrays; stores nothing.
+  template <class T>
+  LAMINA_INLINE LAMINA_FN static T normed(T param, T grad, const T* state, const T* scalar) {
+    static_assert(has_norms, "lamina: this optimizer needs no norms");
+    return spread_normed(param, grad, state, scalar, state_index{}, scalar_index{});
+  }
+
+ private:
+  template <class T, std::size_t... S, std::size_t... C>
+  LAMINA_INLINE LAMINA_FN static void spread(T& param, T grad, [[maybe_unused]] T* state,
+                                             const T* scalar, [[maybe_unused]] const T* norm,
+                                             std::index_sequence<S...>, std::index_sequence<C...>) {
+    if constexpr (has_norms)
+      Opt::update(param, grad, state[S]..., scalar[C]..., norm[0], norm[1]);
+    else
+      Opt::update(param, grad, state[S]..., scalar[C]...);
+  }
+  template <class T, std::size_t... S, std::size_t... C>
+  LAMINA_INLINE LAMINA_FN static T spread_normed(T param, T grad, [[maybe_unused]] const T* state,
+                                                 const T* scalar, std::index_sequence<S...>,
+                                                 std::index_sequence<C...>) {
+    return Opt::normed(param, grad, state[S]..., scalar[C]...);
+  }
+};
+
+/// A finished optimizer: derives from rule<itself>, has a learning rate and an update that fits.
+template <class Opt>
+concept optimizer_type = std::derived_from<Opt, rule<Opt>> && traits<Opt>::complete;
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/schedule.hpp - Fluid's learning-rate schedules as plain values.
+// Each is an aggregate with Fluid's argument names; `at(step)` is its formula. Steps count from 0.
+// They may be constants; `at` too is a constant expression where no power, exp or cos is needed.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::schedule {
+
+/// Throws lamina::error, or stops a constant evaluation, if a schedule's argument makes no sense.
+constexpr void require(bool ok, const char* message) {
+  if (!ok) throw error(message);
+}
+
+/// step / steps, or with `staircase` the whole part of it.
+constexpr double periods(std::int64_t step, std::int64_t steps, bool staircase) {
+  return staircase ? static_cast<double>(step / steps)
+                   : static_cast<double>(step) / static_cast<double>(steps);
+}
+
+/// x^y; a constant expression for y = 0 and y = 1.
+constexpr double power_of(double x, double y) { return y == 0 ? 1 : y == 1 ? x : std::pow(x, y); }
+
+/// learning_rate * d_model^-0.5 * min(s^-0.5, s * warmup_steps^-1.5) with s = step + 1.
+/// Source: Vaswani et al. 2017; Fluid: noam_decay.
+struct noam_decay {
+  std::int64_t d_model = 1, warmup_steps = 1;
+  float learning_rate = 1;
+  double at(std::int64_t step) const {
+    const double s = static_cast<double>(step + 1);
+    const double warm = s * std::pow(static_cast<double>(warmup_steps), -1.5);
+    const double cold = 1 / std::sqrt(s);
+    return learning_rate / std::sqrt(static_cast<double>(d_model)) * (warm < cold ? warm : cold);
+  }
+};
+
+/// learning_rate * decay_rate^(s / decay_steps). Fluid: exponential_decay.
+struct exponential_decay {
+  float learning_rate = 0;
+  std::int64_t decay_steps = 1;
+  float decay_rate = 1;
+  bool staircase = false;
+  double at(std::int64_t step) const {
+    return learning_rate *
+           std::pow(static_cast<double>(decay_rate), periods(step, decay_steps, staircase));
+  }
+};
+
+/// learning_rate * e^(-decay_rate * s / decay_steps). Fluid: natural_exp_decay.
+struct natural_exp_decay {
+  float learning_rate = 0;
+  std::int64_t decay_steps = 1;
+  float decay_rate = 0;
+  bool staircase = false;
+  double at(std::int64_t step) const {
+    return learning_rate * std::exp(-decay_rate * periods(step, decay_steps, staircase));
+  }
+};
+
+/// learning_rate / (1 + decay_rate * s / decay_steps). Fluid: inverse_time_decay.
+struct inverse_time_decay {
+  float learning_rate = 0;
+  std::int64_t decay_steps = 1;
+  float decay_rate = 0;
+  bool staircase = false;
+  constexpr double at(std::int64_t step) const {
+    return learning_rate / (1 + decay_rate * periods(step, decay_steps, staircase));
+  }
+};
+
+/// (learning_rate - end) * (1 - min(s, decay_steps) / decay_steps)^power + end; with `cycle` the
+/// length is decay_steps * ceil(s / decay_steps), at s = 0 decay_steps. Fluid: polynomial_decay.
+struct polynomial_decay {
+  float learning_rate = 0;
+  std::int64_t decay_steps = 1;
+  float end_learning_rate = 1e-4f;
+  float power = 1;
+  bool cycle = false;
+  constexpr double at(std::int64_t step) const {
+    const std::int64_t times = (step + decay_steps - 1) / decay_steps;
+    const std::int64_t length = decay_steps * (cycle && times > 1 ? times : 1);
+    const double left =
+        1 - static_cast<double>(step < length ? step : length) / static_cast<double>(length);
+    return (static_cast<double>(learning_rate) - end_learning_rate) * power_of(left, power) +
+           end_learning_rate;
+  }
+};
+
+/// values[i] for the first i with s < boundaries[i], else the last value. Fluid: piecewise_decay.
+/// `piecewise_decay({1000, 2000}, {0.1f, 0.01f, 0.001f})`; at most 16 values.
+struct piecewise_decay {
+  static constexpr int most = 16;
+  int pieces = 1;
+  std::int64_t boundaries[most - 1] = {};
+  float values[most] = {};
+
+  constexpr piecewise_decay() = default;  // a constant 0
+  template <std::size_t B, std::size_t V>
+  constexpr piecewise_decay(const std::int64_t (&ends)[B], const float (&rates)[V])
+      : piecewise_decay(std::span<const std::int64_t>(ends), std::span<const float>(rates)) {
+    static_assert(V == B + 1, "lamina: piecewise_decay needs one value more than boundaries");
+    static_assert(V <= most, "lamina: piecewise_decay takes at most 16 values");
+  }
+  /// The same from lists whose lengths are known at run time; throws lamina::error.
+  constexpr piecewise_decay(std::span<const std::int64_t> ends, std::span<const float> rates) {
+    require(rates.size() == ends.size() + 1,
+            "lamina: piecewise_decay: expected one value more than boundaries");
+    require(rates.size() <= most, "lamina: piecewise_decay: expected at most 16 values");
+    pieces = static_cast<int>(rates.size());
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      require(i == 0 || ends[i - 1] < ends[i],
+              "lamina: piecewise_decay: expected boundaries that rise, found one that does not");
+      boundaries[i] = ends[i];
+    }
+    for (std::size_t i = 0; i < rates.size(); ++i) values[i] = rates[i];
+  }
+  constexpr double at(std::int64_t step) const {
+    int piece = 0;
+    while (piece < pieces - 1 && step >= boundaries[piece]) ++piece;
+    return values[piece];
+  }
+};
+
+/// learning_rate / 2 * (cos(floor(s / step_each_epoch) * pi / epochs) + 1). Fluid: cosine_decay.
+struct cosine_decay {
+  float learning_rate = 0;
+  std::int64_t step_each_epoch = 1, epochs = 1;
+  double at(std::int64_t step) const {
+    const double epoch = static_cast<double>(step / step_each_epoch);
+    return learning_rate * 0.5 *
+           (std::cos(epoch * 3.14159265358979323846 / static_cast<double>(epochs)) + 1);
+  }
+};
+
+}  // namespace lamina::schedule

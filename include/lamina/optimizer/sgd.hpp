@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/sgd.hpp - stochastic gradient descent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina::optimizer {
+
+/// param -= learning_rate * grad. Fluid: sgd.
+struct sgd final : rule<sgd> {
+  lamina::optimizer::learning_rate learning_rate = 0.01f;
+  lamina::regularizer regularization{};
+  gradient_clip clip{};
+
+  static constexpr const char* type = "sgd";
+
+  /// The numbers of one step, counted from 0.
+  static constexpr int scalar_count = 1;
+  constexpr std::array<float, 1> scalars(std::int64_t step) const {
+    return {learning_rate.at(step)};
+  }
+  /// The equation above, at one place.
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T learning_rate) {
+    param -= learning_rate * grad;
+  }
+};
+
+/// What `lamina::train(model, reader)` trains with.
+inline constexpr sgd default_sgd{};
+
+}  // namespace lamina::optimizer

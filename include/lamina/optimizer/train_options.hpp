@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/train_options.hpp - how a training loop runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <lamina/optimizer/event.hpp>
+
+namespace lamina::optimizer {
+
+/// When a training loop writes what it needs to go on after a stop: parameters, the optimizer's
+/// states, the step, the pass and the seed.
+struct checkpoint_options {
+  std::string directory{};         // empty: no checkpoints
+  int every_passes = 1;            // 0: not by passes
+  std::int64_t every_batches = 0;  // 0: not by mini-batches
+  int keep = 3;                    // the newest so many stay, older ones are removed; 0: all stay
+  bool resume = false;             // go on from the newest whole checkpoint, if there is one
+};
+
+/// `adam.train(model, reader, {.passes = 20, .threads = 2})`.
+struct train_options {
+  int passes = 1;   // how often the reader is read from its beginning
+  int threads = 1;  // gradient machines, each over a part of every mini-batch
+  std::function<void(const event&)> on_event{};
+  std::uint64_t seed = 0;  // of dropout and other random operators
+  checkpoint_options checkpoint{};
+};
+
+}  // namespace lamina::optimizer
+
+namespace lamina {
+using optimizer::checkpoint_options;
+using optimizer::train_options;
+}  // namespace lamina

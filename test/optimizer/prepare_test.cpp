@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clips and decays: the fused equation and the scales from norms.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <xsimd/xsimd.hpp>
+
+#include <lamina/core/philox.hpp>
+#include <lamina/optimizer/clip.hpp>
+#include <lamina/optimizer/prepare.hpp>
+
+namespace optimizer = lamina::optimizer;
+
+namespace {
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+float prepared(float grad, float param, float scale, lamina::gradient_clip clip,
+               lamina::regularizer decay) {
+  const auto with = optimizer::preparation_of(clip, decay);
+  return optimizer::prepared_gradient(grad, param, scale, with.low, with.high, with.l1, with.l2);
+}
+}  // namespace
+
+TEST_CASE("a gradient is clipped first and decayed second", "[optimizer]") {
+  CHECK(prepared(5.f, 2.f, 1.f, {}, {}) == 5.f);
+  CHECK(prepared(5.f, 2.f, 0.5f, {}, {}) == 2.5f);
+  CHECK(prepared(5.f, 2.f, 1.f, lamina::clip_by_value(1.f), {}) == 1.f);
+  CHECK(prepared(-5.f, 2.f, 1.f, lamina::clip_by_value(-2.f, 1.f), {}) == -2.f);
+  CHECK(prepared(5.f, 2.f, 1.f, lamina::clip_by_value(1.f), lamina::l2_decay(0.5f)) == 2.f);
+  CHECK(prepared(5.f, -2.f, 1.f, lamina::clip_by_value(1.f), lamina::l2_decay(0.5f)) == 0.f);
+  CHECK(prepared(5.f, -2.f, 1.f, {}, lamina::l1_decay(0.5f)) == 4.5f);
+  CHECK(prepared(5.f, 0.f, 1.f, {}, lamina::l1_decay(0.5f)) == 5.f);
+  CHECK(std::isnan(prepared(NAN, 1.f, 1.f, lamina::clip_by_value(1.f), {})));
+  CHECK(optimizer::preparation_of({}, {}).does_nothing());
+  CHECK(optimizer::preparation_of(lamina::clip_by_norm(1.f), {}).does_nothing());
+  CHECK_FALSE(optimizer::preparation_of(lamina::clip_by_value(1.f), {}).does_nothing());
+  CHECK_FALSE(optimizer::preparation_of({}, lamina::l1_decay(1.f)).does_nothing());
+}
+
+TEST_CASE("the prepared gradient is the same in batches", "[optimizer]") {
+  using batch = xsimd::batch<float>;
+  for (std::uint64_t round = 0; round < 50; ++round) {
+    float grad[batch::size], param[batch::size], wide[batch::size];
+    for (std::size_t i = 0; i < batch::size; ++i) {
+      grad[i] = 4 * lamina::uniform_at(1, round, i) - 2;
+      param[i] = i == 0 ? 0.f : 2 * lamina::uniform_at(2, round, i) - 1;
+    }
+    optimizer::prepared_gradient(batch::load_unaligned(grad), batch::load_unaligned(param),
+                                 batch(0.9f), batch(-1.f), batch(round % 2 ? 1.f : infinity),
+                                 batch(0.1f), batch(0.2f))
+        .store_unaligned(wide);
+    for (std::size_t i = 0; i < batch::size; ++i)
+      CHECK(wide[i] == Approx(optimizer::prepared_gradient(grad[i], param[i], 0.9f, -1.f,
+                                                           round % 2 ? 1.f : infinity, 0.1f, 0.2f))
+                           .margin(1e-6));
+  }
+}
+
+TEST_CASE("a parameter's own decay and clip beat the optimizer's", "[optimizer]") {
+  const auto l1 = lamina::l1_decay(1.f), l2 = lamina::l2_decay(2.f);
+  CHECK(optimizer::decay_in_force(l1, l2).kind == lamina::regularizer_kind::l1);
+  CHECK(optimizer::decay_in_force({}, l2).kind == lamina::regularizer_kind::l2);
+  CHECK(optimizer::clip_in_force(lamina::clip_by_norm(1.f), lamina::clip_by_value(1.f)).kind ==
+        lamina::clip_kind::norm);
+  CHECK(optimizer::clip_in_force({}, lamina::clip_by_value(1.f)).kind == lamina::clip_kind::value);
+}
+
+TEST_CASE("scales from norms", "[optimizer]") {
+  CHECK(optimizer::norm_scale(2.f, 4.f) == 1.f);
+  CHECK(optimizer::norm_scale(4.f, 4.f) == 1.f);
+  CHECK(optimizer::norm_scale(8.f, 4.f) == 0.5f);
+  CHECK(optimizer::norm_scale(0.f, 4.f) == 1.f);
+  const float norms[]{3.f, 4.f};
+  CHECK(optimizer::global_norm_scale(norms, 5.f) == 1.f);
+  CHECK(optimizer::global_norm_scale(norms, 1.f) == Approx(0.2));
+  CHECK(optimizer::global_norm_scale({}, 1.f) == 1.f);
+  CHECK(optimizer::needs_norm(lamina::clip_by_norm(1.f)));
+  CHECK_FALSE(optimizer::needs_norm(lamina::clip_by_value(1.f)));
+}
+
+TEST_CASE("the global norm is that of its group alone", "[optimizer]") {
+  const std::vector<lamina::gradient_clip> clips{lamina::clip_by_global_norm(1.f),
+                                                 lamina::clip_by_norm(2.f),
+                                                 {},
+                                                 lamina::clip_by_value(1.f),
+                                                 lamina::clip_by_global_norm(1.f)};
+  const std::vector<float> norms{3.f, 8.f, 100.f, 100.f, 4.f};
+  std::vector<float> scales(5);
+  optimizer::clip_scales(clips, norms, scales);
+  CHECK(scales[0] == Approx(0.2));
+  CHECK(scales[1] == 0.25f);
+  CHECK(scales[2] == 1.f);
+  CHECK(scales[3] == 1.f);
+  CHECK(scales[4] == Approx(0.2));
+
+  const std::vector<lamina::gradient_clip> differing{lamina::clip_by_global_norm(1.f),
+                                                     lamina::clip_by_global_norm(2.f)};
+  std::vector<float> two(2);
+  CHECK_THROWS_WITH(optimizer::clip_scales(differing, two, two), Catch::Contains("one limit"));
+  CHECK_THROWS_WITH(optimizer::clip_scales(clips, norms, two), Catch::Contains("expected 5"));
+}
