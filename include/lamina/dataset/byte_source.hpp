@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/byte_source.hpp - the bytes of a file, plain or gzip, one after another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+
+/// 1 if gzip files can be read; the program then links zlib. Define it yourself to decide.
+#if !defined(LAMINA_HAS_ZLIB)
+#if __has_include(<zlib.h>)
+#define LAMINA_HAS_ZLIB 1
+#else
+#define LAMINA_HAS_ZLIB 0
+#endif
+#endif
+
+#if LAMINA_HAS_ZLIB
+#include <zlib.h>
+#endif
+
+namespace lamina::dataset {
+
+/// Reads a file and, if it begins with gzip's magic, what is compressed in it. A stream that ends
+/// early, fails its checksum, or is followed by bytes that are no gzip member is a format_error at
+/// the offset in the file; offset() counts the bytes handed out.
+class byte_source {
+ public:
+  explicit byte_source(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+    if (!file_) throw format_error(path_, 0, "cannot open the file for reading");
+    refill();
+    compressed_ = filled_ >= 2 && input_[0] == 0x1f && input_[1] == 0x8b;
+    if (!compressed_) return;
+#if LAMINA_HAS_ZLIB
+    if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK)
+      throw error("lamina: " + path_ + ": zlib could not be initialised");
+    open_ = true;
+#else
+    throw format_error(path_, 0,
+                       "the file is compressed with gzip, and this program was built "
+                       "without zlib; decompress it, or build with LAMINA_HAS_ZLIB=1");
+#endif
+  }
+  byte_source(const byte_source&) = delete;
+  byte_source& operator=(const byte_source&) = delete;
+  ~byte_source() {
+#if LAMINA_HAS_ZLIB
+    if (open_) inflateEnd(&stream_);
+#endif
+  }
+
+  const std::string& path() const noexcept { return path_; }
+  std::uint64_t offset() const noexcept { return offset_; }
+
+  /// Fills `to` with up to `count` bytes; fewer only at the end of the file.
+  std::size_t read(unsigned char* to, std::size_t count) {
+    std::size_t done = 0;
+    while (done < count) {
+      const std::size_t got = compressed_ ? read_compressed(to + done, count - done)
+                                          : read_plain(to + done, count - done);
+      if (got == 0) break;
+      done += got;
+    }
+    offset_ += done;
+    return done;
+  }
+
+ private:
+  // Bytes of the file not yet used lie in input_[used_, filled_).
+  bool refill() {
+    consumed_ += filled_;
+    used_ = 0;
+    file_.read(reinterpret_cast<char*>(input_.data()), static_cast<std::streamsize>(input_.size()));
+    filled_ = static_cast<std::size_t>(file_.gcount());
+    if (file_.bad()) throw format_error(path_, consumed_, "the device failed while reading");
+    return filled_ > 0;
+  }
+
+  std::size_t read_plain(unsigned char* to, std::size_t count) {
+    if (used_ == filled_ && !refill()) return 0;
+    const std::size_t n = filled_ - used_ < count ? filled_ - used_ : count;
+    for (std::size_t i = 0; i < n; ++i) to[i] = input_[used_ + i];
+    used_ += n;
+    return n;
+  }
+
+#if LAMINA_HAS_ZLIB
+  std::size_t read_compressed(unsigned char* to, std::size_t count) {
+    const uInt wanted = count < (1u << 30) ? static_cast<uInt>(count) : 1u << 30;
+    stream_.next_out = to;
+    stream_.avail_out = wanted;
+    while (stream_.avail_out == wanted && !ended_) {
+      if (used_ == filled_ && !refill())
+        throw format_error(path_, consumed_, "the gzip stream ends before its end mark");
+      stream_.next_in = input_.data() + used_;
+      stream_.avail_in = static_cast<uInt>(filled_ - used_);
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      used_ = filled_ - stream_.avail_in;
+      if (status == Z_STREAM_END)
+        ended_ = !next_member();
+      else if (status != Z_OK)
+        throw format_error(path_, consumed_ + used_,
+                           std::string("damaged gzip stream: ") +
+                               (stream_.msg ? stream_.msg : "zlib gives no reason"));
+    }
+    return wanted - stream_.avail_out;
+  }
+
+  // After one gzip member: another one (true) or the end of the file (false), nothing else.
+  bool next_member() {
+    if (used_ == filled_ && !refill()) return false;
+    if (input_[used_] != 0x1f)
+      throw format_error(path_, consumed_ + used_, "bytes follow the end of the gzip stream");
+    return inflateReset(&stream_) == Z_OK;
+  }
+
+  z_stream stream_{};
+  bool open_ = false, ended_ = false;
+#else
+  std::size_t read_compressed(unsigned char*, std::size_t) { return 0; }
+#endif
+
+  std::string path_;
+  std::ifstream file_;
+  std::vector<unsigned char> input_ = std::vector<unsigned char>(std::size_t{1} << 16);
+  std::size_t used_ = 0, filled_ = 0;
+  std::uint64_t consumed_ = 0, offset_ = 0;
+  bool compressed_ = false;
+};
+
+}  // namespace lamina::dataset

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/csv.hpp - tables of numbers in text files.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::dataset {
+
+enum class csv_header {
+  automatic,  ///< the first line is a header if one of its fields is no number
+  present,
+  absent
+};
+
+struct csv_options {
+  csv_header header = csv_header::automatic;
+  char separator = ',';
+};
+
+/// Numbers, row-major: rows() x columns().
+struct csv_table {
+  std::vector<std::string> names;  ///< of the columns; empty without a header
+  std::size_t width = 0;
+  std::vector<double> values;
+
+  std::size_t columns() const { return width; }
+  std::size_t rows() const { return width == 0 ? 0 : values.size() / width; }
+  double operator()(std::size_t row, std::size_t column) const {
+    return values[row * width + column];
+  }
+};
+
+namespace detail {
+
+class csv_parser {
+ public:
+  csv_parser(std::string path, std::string_view text, csv_options options)
+      : path_(std::move(path)), text_(text), options_(options) {
+    if (text_.substr(0, 3) == "\xef\xbb\xbf") at_ = 3;  // a UTF-8 byte order mark
+  }
+
+  csv_table parse() {
+    csv_table table;
+    for (bool first = true; at_ < text_.size(); first = false, ++line_) {
+      const std::size_t start = at_;
+      fields_.clear();
+      read_line();
+      if (first) {
+        table.width = fields_.size();
+        if (is_header()) {
+          for (auto& f : fields_) table.names.push_back(std::move(f.text));
+          continue;
+        }
+      }
+      if (fields_.size() != table.width)
+        fail(start, "expected " + std::to_string(table.width) + " fields, found " +
+                        std::to_string(fields_.size()));
+      for (std::size_t i = 0; i < fields_.size(); ++i) table.values.push_back(number(i));
+    }
+    return table;
+  }
+
+ private:
+  struct field {
+    std::string text;
+    std::size_t offset;
+  };
+
+  [[noreturn]] void fail(std::size_t offset, const std::string& reason) const {
+    throw format_error(path_, offset, "CSV, line " + std::to_string(line_) + ": " + reason);
+  }
+
+  void read_line() {
+    for (bool more = true; more;) {
+      fields_.push_back({{}, at_});
+      if (at_ < text_.size() && text_[at_] == '"')
+        read_quoted(fields_.back().text);
+      else
+        while (at_ < text_.size() && !is_end(text_[at_])) fields_.back().text += text_[at_++];
+      more = at_ < text_.size() && text_[at_] == options_.separator;
+      if (more) {
+        ++at_;
+        continue;
+      }
+      if (at_ < text_.size() && text_[at_] == '\r') ++at_;
+      if (at_ < text_.size() && text_[at_] != '\n')
+        fail(at_, "expected a separator or the end of the line after field " +
+                      std::to_string(fields_.size()));
+      if (at_ < text_.size()) ++at_;
+    }
+  }
+
+  bool is_end(char c) const { return c == options_.separator || c == '\n' || c == '\r'; }
+
+  // RFC 4180: a quote within quotes is doubled.
+  void read_quoted(std::string& text) {
+    const std::size_t start = at_++;
+    for (;; ++at_) {
+      if (at_ == text_.size()) fail(start, "expected a closing quote, found the end of the file");
+      if (text_[at_] == '\n') fail(start, "expected a closing quote, found the end of the line");
+      if (text_[at_] == '"' && (++at_ == text_.size() || text_[at_] != '"')) return;
+      text += text_[at_];
+    }
+  }
+
+  static std::string_view trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
+    return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
+  }
+
+  // Whether the whole field is a number, finite or not.
+  static std::errc convert(std::string_view text, double& value) {
+    text = trimmed(text);
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (status != std::errc{}) return status;
+    return end == text.data() + text.size() ? std::errc{} : std::errc::invalid_argument;
+  }
+
+  bool is_header() const {
+    if (options_.header != csv_header::automatic) return options_.header == csv_header::present;
+    double ignored;
+    for (const field& f : fields_)
+      if (convert(f.text, ignored) == std::errc::invalid_argument) return true;
+    return false;
+  }
+
+  double number(std::size_t column) const {
+    const field& f = fields_[column];
+    double value = 0;
+    const std::errc status = convert(f.text, value);
+    if (status == std::errc{} && std::isfinite(value)) return value;
+    fail(f.offset,
+         "expected a " +
+             std::string(status == std::errc::result_out_of_range ? "number that a double can hold"
+                                                                  : "finite number") +
+             " in column " + std::to_string(column + 1) + ", found \"" + f.text.substr(0, 40) +
+             "\"");
+  }
+
+  std::string path_;
+  std::string_view text_;
+  csv_options options_;
+  std::size_t at_ = 0, line_ = 1;
+  std::vector<field> fields_;
+};
+
+}  // namespace detail
+
+/// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
+/// every line as many fields as the first. Errors, as format_error with file, byte offset and line:
+/// a line of another length (an empty line too), a field that is no finite number, an open quote,
+/// text behind a quote, a file without a row.
+inline csv_table read_csv(const std::string& path, csv_options options = {}) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw format_error(path, 0, "cannot open the file for reading");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) throw format_error(path, text.size(), "the device failed while reading");
+  csv_table table = detail::csv_parser(path, text, options).parse();
+  if (table.rows() == 0)
+    throw format_error(path, text.size(), "CSV: expected at least one row of numbers, found none");
+  return table;
+}
+
+}  // namespace lamina::dataset

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/dataset.hpp - all data sets and file formats.
+#pragma once
+
+#include <lamina/dataset/byte_source.hpp>
+#include <lamina/dataset/csv.hpp>
+#include <lamina/dataset/digits.hpp>
+#include <lamina/dataset/housing.hpp>
+#include <lamina/dataset/idx.hpp>
+#include <lamina/dataset/mnist.hpp>
+#include <lamina/dataset/table.hpp>

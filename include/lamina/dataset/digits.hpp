@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/digits.hpp - 1,797 handwritten digits that need no file.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/dataset/digits_data.hpp>
+#include <lamina/dataset/table.hpp>
+
+namespace lamina::dataset::digits {
+
+struct sample {
+  std::array<float, 64> image;  ///< 8 rows of 8 pixels, 0 (paper) to 1 (ink)
+  std::int64_t label;           ///< 0 to 9
+};
+
+/// Decodes the text of digits_data.hpp.
+struct source {
+  sample at(std::size_t row) const {
+    constexpr std::size_t width = 65;
+    const char* text =
+        detail::parts[row / detail::rows_per_part] + row % detail::rows_per_part * width;
+    sample s;
+    for (std::size_t i = 0; i < 64; ++i) s.image[i] = static_cast<float>(text[i] - 'a') / 16.f;
+    s.label = text[64] - '0';
+    return s;
+  }
+};
+
+inline constexpr std::size_t train_rows = 1437, test_rows = 360;
+
+/// The UCI "Optical Recognition of Handwritten Digits" images that scikit-learn bundles, in a fixed
+/// split: shuffled with a fixed seed and stratified, 1,437 rows of all classes for training and 360
+/// for test, disjoint. Both are readers of `sample`.
+inline table<source> train() { return {source{}, 0, train_rows}; }
+inline table<source> test() { return {source{}, train_rows, train_rows + test_rows}; }
+
+}  // namespace lamina::dataset::digits

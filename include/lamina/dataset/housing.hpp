@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/housing.hpp - Boston housing from a CSV file, and a synthetic twin without one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/dataset/csv.hpp>
+#include <lamina/dataset/table.hpp>
+
+namespace lamina::dataset::housing {
+
+struct sample {
+  std::array<float, 13> features;  ///< (x - average) / (max - min) over all rows
+  float price;                     ///< in thousands of dollars, as in the file
+};
+
+/// The normalised rows, shared by all tables made from them.
+class source {
+ public:
+  explicit source(std::vector<sample> rows)
+      : rows_(std::make_shared<const std::vector<sample>>(std::move(rows))) {}
+  const sample& at(std::size_t row) const { return (*rows_)[row]; }
+
+  std::size_t train_rows() const { return rows_->size() * 8 / 10; }
+  table<source> train() const { return {*this, 0, train_rows()}; }
+  table<source> test() const { return {*this, train_rows(), rows_->size()}; }
+
+ private:
+  std::shared_ptr<const std::vector<sample>> rows_;
+};
+
+/// Fluid's preparation: x becomes (x - average) / (max - min) in each of the 13 columns, with the
+/// statistics of all rows; a column of one value becomes 0. The 14th column is the price.
+/// Errors: format_error as read_csv, and for a file that has not 14 columns.
+inline source read(const std::string& path) {
+  const csv_table csv = read_csv(path);
+  if (csv.columns() != 14)
+    throw format_error(path, 0,
+                       "housing: expected 14 columns, found " + std::to_string(csv.columns()));
+  std::vector<sample> rows(csv.rows());
+  for (std::size_t c = 0; c < 13; ++c) {
+    double low = csv(0, c), high = low, sum = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      low = std::min(low, csv(r, c));
+      high = std::max(high, csv(r, c));
+      sum += csv(r, c);
+    }
+    const double average = sum / static_cast<double>(rows.size());
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      rows[r].features[c] =
+          high > low ? static_cast<float>((csv(r, c) - average) / (high - low)) : 0.f;
+  }
+  for (std::size_t r = 0; r < rows.size(); ++r) rows[r].price = static_cast<float>(csv(r, 13));
+  return source(std::move(rows));
+}
+
+/// The first 80 % of the file's rows, and the rest. Fluid: dataset.uci_housing.train, test.
+inline table<source> train(const std::string& path) { return read(path).train(); }
+inline table<source> test(const std::string& path) { return read(path).test(); }
+
+/// The weights and bias behind the twin: price = weights . features + bias + noise.
+inline constexpr std::array<float, 13> twin_weights{-8.f,  4.f, 0.5f, 2.5f, -6.f, 14.f, 0.25f,
+                                                    -12.f, 6.f, -5.f, -7.f, 3.f,  -16.f};
+inline constexpr float twin_bias = 22.5f;
+inline constexpr float twin_noise = 0.25f;  ///< noise is uniform in [-twin_noise, twin_noise)
+
+/// A twin of the data set for programs without its file: 506 rows, 13 features uniform in
+/// [-1/2, 1/2), a price that is linear in them but for a little noise. The same bits everywhere. A
+/// linear fit that is right has a mean squared error of about twin_noise^2 / 3 = 0.021.
+inline source twin() {
+  std::uint64_t state = 0;
+  const auto uniform = [&state] {  // splitmix64, its upper 24 bits as a float in [-1/2, 1/2)
+    std::uint64_t x = state += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<float>((x ^ (x >> 31)) >> 40) * 0x1p-24f - 0.5f;
+  };
+  std::vector<sample> rows(506);
+  for (sample& row : rows) {
+    double price = twin_bias;
+    for (std::size_t i = 0; i < row.features.size(); ++i) {
+      row.features[i] = uniform();
+      price += static_cast<double>(twin_weights[i]) * static_cast<double>(row.features[i]);
+    }
+    price += 2.0 * static_cast<double>(twin_noise) * static_cast<double>(uniform());
+    row.price = static_cast<float>(price);
+  }
+  return source(std::move(rows));
+}
+
+/// Without a path: the first 80 % of the twin's rows, and the rest.
+inline table<source> train() { return twin().train(); }
+inline table<source> test() { return twin().test(); }
+
+}  // namespace lamina::dataset::housing

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/mnist.hpp - MNIST from its four files.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/dataset/idx.hpp>
+#include <lamina/dataset/table.hpp>
+
+namespace lamina::dataset::mnist {
+
+struct sample {
+  std::array<float, 784> image;  ///< 28 rows of 28 pixels, -1 (paper) to 1 (ink)
+  std::int64_t label;            ///< 0 to 9
+};
+
+/// Images and labels as they are in the files, shared by all tables made from them.
+class source {
+ public:
+  source(std::vector<std::uint8_t> pixels, std::vector<std::uint8_t> labels)
+      : data_(std::make_shared<const data>(data{std::move(pixels), std::move(labels)})) {}
+
+  /// Fluid's scale: pixel / 255 * 2 - 1.
+  sample at(std::size_t row) const {
+    sample s;
+    const std::uint8_t* pixels = data_->pixels.data() + row * s.image.size();
+    for (std::size_t i = 0; i < s.image.size(); ++i)
+      s.image[i] = static_cast<float>(pixels[i]) / 255.f * 2.f - 1.f;
+    s.label = data_->labels[row];
+    return s;
+  }
+
+ private:
+  struct data {
+    std::vector<std::uint8_t> pixels, labels;
+  };
+  std::shared_ptr<const data> data_;
+};
+
+/// Reads a pair of IDX files, images of 28 x 28 unsigned bytes and labels 0 to 9. Errors:
+/// format_error for another shape or element type, for different numbers of images and labels, and
+/// for a label above 9.
+inline table<source> read(const std::string& images_path, const std::string& labels_path) {
+  idx_array images = read_idx(images_path), labels = read_idx(labels_path);
+  auto* pixels = std::get_if<std::vector<std::uint8_t>>(&images.values);
+  if (!pixels || images.shape.size() != 3 || images.shape[1] != 28 || images.shape[2] != 28)
+    throw format_error(images_path, 0,
+                       "MNIST: expected images of 28 x 28 unsigned bytes, found "
+                       "another shape or element type");
+  auto* digits = std::get_if<std::vector<std::uint8_t>>(&labels.values);
+  if (!digits || labels.shape.size() != 1)
+    throw format_error(labels_path, 0,
+                       "MNIST: expected one dimension of unsigned bytes, found "
+                       "another shape or element type");
+  if (images.shape[0] != labels.shape[0])
+    throw format_error(labels_path, 4,
+                       "MNIST: expected one label for each of " + std::to_string(images.shape[0]) +
+                           " images, found " + std::to_string(labels.shape[0]));
+  for (std::size_t i = 0; i < digits->size(); ++i)
+    if ((*digits)[i] > 9)
+      throw format_error(
+          labels_path, 8 + i,
+          "MNIST: expected a label of 0 to 9, found " + std::to_string((*digits)[i]));
+  const std::size_t rows = digits->size();
+  return {source(std::move(*pixels), std::move(*digits)), 0, rows};
+}
+
+namespace detail {
+
+inline std::string find(const std::string& directory, const std::string& name) {
+  for (const char* suffix : {".gz", ""}) {
+    std::string path = (std::filesystem::path(directory) / (name + suffix)).string();
+    if (std::error_code ignored; std::filesystem::exists(path, ignored)) return path;
+  }
+  throw error("lamina: dataset::mnist: expected " + name + ".gz or " + name + " in directory \"" +
+              directory + "\", found neither");
+}
+
+inline table<source> read_pair(const std::string& directory, const std::string& prefix) {
+  const std::string images = find(directory, prefix + "-images-idx3-ubyte");
+  return read(images, find(directory, prefix + "-labels-idx1-ubyte"));
+}
+
+}  // namespace detail
+
+/// The 60,000 training images: train-images-idx3-ubyte and train-labels-idx1-ubyte, each plain
+/// or with .gz, in `directory`. Fluid: dataset.mnist.train.
+inline table<source> train(const std::string& directory) {
+  return detail::read_pair(directory, "train");
+}
+
+/// The 10,000 test images: t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte.
+inline table<source> test(const std::string& directory) {
+  return detail::read_pair(directory, "t10k");
+}
+
+struct halves {
+  table<source> train, test;
+};
+
+/// The test file alone, cut in two: its first 8,000 images to train with, the last 2,000 to test;
+/// for examples where 1.6 MB are enough. Error: train_rows beyond the file.
+inline halves split_test(const std::string& directory, std::size_t train_rows = 8000) {
+  const auto all = test(directory);
+  return {all.slice(0, train_rows), all.slice(train_rows, all.size())};
+}
+
+}  // namespace lamina::dataset::mnist

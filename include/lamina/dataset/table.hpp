@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/table.hpp - samples by number, made while they are read.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::dataset {
+
+/// Rows [first, last) of a data set: a copyable range, hence a reader. `Source` has
+/// `at(std::size_t) const`, which makes a sample from the compact form the data are kept in, and is
+/// cheap to copy (empty, or one shared pointer), so a table is too.
+template <class Source>
+class table {
+ public:
+  using value_type = std::decay_t<decltype(std::declval<const Source&>().at(std::size_t{}))>;
+
+  class iterator {
+   public:
+    using iterator_concept = std::input_iterator_tag;
+    using iterator_category = std::input_iterator_tag;
+    using value_type = typename table::value_type;
+    using difference_type = std::ptrdiff_t;
+    using reference = value_type;
+    using pointer = void;
+
+    iterator() = default;
+    value_type operator*() const { return source_->at(row_); }
+    iterator& operator++() {
+      ++row_;
+      return *this;
+    }
+    iterator operator++(int) {
+      iterator before = *this;
+      ++row_;
+      return before;
+    }
+    bool operator==(const iterator& other) const { return row_ == other.row_; }
+
+   private:
+    friend class table;
+    iterator(const Source* source, std::size_t row) : source_(source), row_(row) {}
+    const Source* source_ = nullptr;
+    std::size_t row_ = 0;
+  };
+
+  table(Source source, std::size_t first, std::size_t last)
+      : source_(std::move(source)), first_(first), last_(last) {}
+
+  /// Iterators point into this table; passes of lamina::reader keep it alive by themselves.
+  iterator begin() const { return {&source_, first_}; }
+  iterator end() const { return {&source_, last_}; }
+  std::size_t size() const { return last_ - first_; }
+  bool empty() const { return first_ == last_; }
+
+  /// One sample. Error: row outside the table.
+  value_type operator[](std::size_t row) const {
+    if (row >= size())
+      throw error("lamina: dataset::table: expected a row below " + std::to_string(size()) +
+                  ", found " + std::to_string(row));
+    return source_.at(first_ + row);
+  }
+
+  /// Rows [first, last) of this table, over the same data. Error: not within the table.
+  table slice(std::size_t first, std::size_t last) const {
+    if (first > last || last > size())
+      throw error("lamina: dataset::table: expected a slice within " + std::to_string(size()) +
+                  " rows, found " + std::to_string(first) + " to " + std::to_string(last));
+    return table(source_, first_ + first, first_ + last);
+  }
+
+ private:
+  Source source_;
+  std::size_t first_, last_;
+};
+
+}  // namespace lamina::dataset

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dataset/temporary_file.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/dataset/csv.hpp>
+
+using lamina::format_error;
+using lamina::dataset::csv_header;
+using lamina::dataset::csv_options;
+using lamina::dataset::csv_table;
+
+namespace {
+
+csv_table parse(const std::string& text, csv_options options = {}) {
+  const test::temporary_directory folder;
+  return lamina::dataset::read_csv(folder.write("file.csv", text), options);
+}
+
+// Expects a format_error at this offset whose text has this line number and these words.
+void check_fault(const std::string& text, std::uint64_t offset, int line, const std::string& words,
+                 csv_options options = {}) {
+  INFO(text);
+  try {
+    parse(text, options);
+    FAIL("no format_error");
+  } catch (const format_error& e) {
+    CHECK(e.offset() == offset);
+    CHECK_THAT(e.what(), Catch::Contains("line " + std::to_string(line) + ":"));
+    CHECK_THAT(e.what(), Catch::Contains(words));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("CSV with and without header, quotes and line ends", "[dataset]") {
+  const std::vector<double> values{1, -2.5, 3e4, .5};
+  using names = std::vector<std::string>;
+  for (const char* text : {"1,-2.5\n3e4,.5\n", "1,-2.5\r\n3e4,.5", "\"1\", -2.5 \n+3e4,\"0.5\"\r\n",
+                           "\xef\xbb\xbf"
+                           "1,-2.5\n3e4,.5\n"}) {
+    const auto table = parse(text);
+    CHECK(table.names.empty());
+    CHECK(table.rows() == 2);
+    CHECK(table.columns() == 2);
+    CHECK(table.values == values);
+  }
+  const auto headed = parse("\"a \"\"b\"\", c\",d\n1,-2.5\n3e4,.5\n");
+  CHECK(headed.names == names{"a \"b\", c", "d"});
+  CHECK(headed.values == values);
+  CHECK(headed(1, 0) == 3e4);
+  CHECK(parse("1;2\n3;4\n", {.separator = ';'}).values == std::vector<double>{1, 2, 3, 4});
+  CHECK(parse("1,2\n3,4\n", {.header = csv_header::present}).names == names{"1", "2"});
+  CHECK(parse("7").values == std::vector<double>{7});
+}
+
+TEST_CASE("CSV errors name offset and line", "[dataset]") {
+  check_fault("a,b\n1,2\n3\n", 8, 3, "expected 2 fields, found 1");
+  check_fault("a,b\n1,2\n3,4,5\n", 8, 3, "expected 2 fields, found 3");
+  check_fault("a,b\n1,2\n\n3,4\n", 8, 3, "expected 2 fields, found 1");
+  check_fault("a,b\n1,x\n", 6, 2, "column 2, found \"x\"");
+  check_fault("a,b\n1,\n", 6, 2, "column 2, found \"\"");
+  check_fault("a,b\n1,2 3\n", 6, 2, "found \"2 3\"");
+  check_fault("a,b\n1,0x10\n", 6, 2, "finite number");
+  check_fault("a,b\n1,nan\n", 6, 2, "finite number");
+  check_fault("a,b\n1,-inf\n", 6, 2, "finite number");
+  check_fault("a,b\n1,1e999\n", 6, 2, "that a double can hold");
+  check_fault("a,b\n1,\"2\n", 6, 2, "closing quote");
+  check_fault("a,b\n1,\"2", 6, 2, "closing quote");
+  check_fault("a,b\n1,\"2\"3\n", 9, 2, "expected a separator");
+  check_fault("1,2\r3,4\n", 4, 1, "expected a separator");
+  check_fault("a,b\n1,2\n", 0, 1, "found \"a\"", {.header = csv_header::absent});
+  check_fault(std::string("a,b\n1,\0\n", 8), 6, 2, "finite number");
+  CHECK_THROWS_AS(parse(""), format_error);
+  CHECK_THROWS_WITH(parse("a,b\n"), Catch::Contains("at least one row"));
+  CHECK_THROWS_AS(lamina::dataset::read_csv("/nonexistent/file"), format_error);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdint>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/dataset/digits.hpp>
+
+namespace digits = lamina::dataset::digits;
+
+namespace {
+
+std::array<int, 10> labels(const lamina::dataset::table<digits::source>& rows) {
+  std::array<int, 10> count{};
+  for (const auto& s : rows) ++count.at(static_cast<std::size_t>(s.label));
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("the digits have the numbers scikit-learn counts", "[dataset]") {
+  const auto train = digits::train(), test = digits::test();
+  REQUIRE(train.size() == 1437);
+  REQUIRE(test.size() == 360);
+  const std::array<int, 10> all{178, 182, 177, 183, 181, 182, 181, 179, 174, 180};
+  const auto a = labels(train), b = labels(test);
+  for (std::size_t c = 0; c < 10; ++c) {
+    CHECK(a[c] + b[c] == all[c]);
+    CHECK((b[c] >= 34 && b[c] <= 37));  // stratified
+  }
+  double sum = 0;
+  std::set<std::array<float, 64>> images;
+  for (auto& part : {train, test})
+    for (auto [image, label] : part) {
+      images.insert(image);
+      for (float p : image) {
+        if (p < 0.f || p > 1.f) FAIL("a pixel of " << p);
+        sum += static_cast<double>(p) * 16;
+      }
+    }
+  CHECK(sum == 561718);  // of all pixels before scaling
+  CHECK(images.size() == 1797);
+}
+
+TEST_CASE("a table of digits gives rows, slices and errors", "[dataset]") {
+  const auto train = digits::train();
+  const auto part = train.slice(100, 103);
+  REQUIRE(part.size() == 3);
+  CHECK(part[2].image == train[102].image);
+  CHECK(part.slice(1, 2)[0].image == train[101].image);
+  CHECK(part.slice(3, 3).empty());
+  int count = 0;
+  for (const digits::sample& s : part)
+    CHECK(s.image == train[100 + static_cast<std::size_t>(count++)].image);
+  CHECK(count == 3);
+  CHECK_THROWS_AS(train[1437], lamina::error);
+  CHECK_THROWS_AS(train.slice(2, 1), lamina::error);
+  CHECK_THROWS_AS(part.slice(0, 4), lamina::error);
+}
