@@ -16,11 +16,25 @@ inline constexpr int few_rows = 3;
 
 namespace detail {
 
-// sums[r] = W[k + r] . dy for r < lanes, rows beyond `rows` giving 0. `dy` is padded with zeros.
-inline void dot_rows(int k_size, int n_size, int k, int rows, const float* panels, const float* dy,
-                     float* sums) {
-  alignas(64) float partial[lanes * lanes];
-  alignas(64) float turned[lanes * lanes];
+// to[0, lanes) = the products of W[k] and dy, not yet added up. `dy` is padded with zeros.
+inline void dot_one_row(int k_size, int n_size, int k, const float* panels, const float* dy,
+                        float* to) {
+  vector acc(0.F);
+  for (int first = 0; first < n_size; first += panel_width) {
+    const int width = width_of_panel(n_size, first);
+    const float* w =
+        panels + offset_of_panel(k_size, first) + static_cast<std::ptrdiff_t>(k) * width;
+    for (int j = 0; j < width; j += lanes) {
+      acc = fused_multiply_add(vector::load_unaligned(w + j), vector::load_aligned(dy + first + j),
+                               acc);
+    }
+  }
+  acc.store_aligned(to);
+}
+
+// The same for the rows k to k + lanes, which share the loads of dy.
+inline void dot_whole_block(int k_size, int n_size, int k, const float* panels, const float* dy,
+                            float* to) {
   vector acc[lanes];
   LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r] = vector(0.F);
   for (int first = 0; first < n_size; first += panel_width) {
@@ -30,20 +44,25 @@ inline void dot_rows(int k_size, int n_size, int k, int rows, const float* panel
     for (int j = 0; j < width; j += lanes) {
       vector right = vector::load_aligned(dy + first + j);
       hold_in_register(right);
-      if (rows == lanes) {
-        LAMINA_UNROLL for (int r = 0; r < lanes; ++r) {
-          acc[r] = fused_multiply_add(vector::load_unaligned(w + r * width + j), right, acc[r]);
-        }
-      } else {
-        LAMINA_UNROLL for (int r = 0; r < lanes; ++r) {
-          if (r < rows) {
-            acc[r] = fused_multiply_add(vector::load_unaligned(w + r * width + j), right, acc[r]);
-          }
-        }
+      LAMINA_UNROLL for (int r = 0; r < lanes; ++r) {
+        acc[r] = fused_multiply_add(vector::load_unaligned(w + r * width + j), right, acc[r]);
       }
     }
   }
-  LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r].store_aligned(partial + r * lanes);
+  LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r].store_aligned(to + r * lanes);
+}
+
+// sums[r] = W[k + r] . dy for r < lanes, rows beyond `rows` giving 0.
+inline void dot_rows(int k_size, int n_size, int k, int rows, const float* panels, const float* dy,
+                     float* sums) {
+  alignas(64) float partial[lanes * lanes] = {};
+  alignas(64) float turned[lanes * lanes];
+  if (rows == lanes) {
+    dot_whole_block(k_size, n_size, k, panels, dy, partial);
+  } else {
+    for (int r = 0; r < rows; ++r)
+      dot_one_row(k_size, n_size, k + r, panels, dy, partial + r * lanes);
+  }
   transpose_square(partial, lanes, turned, lanes);
   vector sum = vector::load_aligned(turned);
   for (int j = 1; j < lanes; ++j) sum += vector::load_aligned(turned + j * lanes);
@@ -72,7 +91,7 @@ inline void gemm_dx_few_rows(int m_size, int k_size, int n_size, const float* dy
       const int rest = k_size - first - j;
       const int rows = rest < 0 ? 0 : rest < lanes ? rest : lanes;
       for (int m = 0; m < m_size; ++m) {
-        detail::dot_rows(k_size, n_size, rows > 0 ? first + j : 0, rows, panels,
+        detail::dot_rows(k_size, n_size, first + j, rows, panels,
                          scratch + static_cast<std::ptrdiff_t>(m) * columns, sums + m * width + j);
       }
     }
