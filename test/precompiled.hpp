@@ -4,7 +4,9 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#if __has_include(<lamina/tensor/xtensor.hpp>)
 #include <lamina/tensor/xtensor.hpp>
+#endif
 #if __has_include(<xtensor/containers/xarray.hpp>)
 #include <xtensor/containers/xadapt.hpp>
 #include <xtensor/containers/xarray.hpp>

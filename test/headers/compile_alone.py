@@ -85,9 +85,9 @@ def main():
             else:
                 failed += 1
                 lines = fault.splitlines()
-                print(f"\n{header} does not compile alone:", *lines[:25], sep="\n")
-                if len(lines) > 25:
-                    print(f"({len(lines) - 25} more lines)")
+                print(f"\n{header} does not compile alone:", *lines[:12], sep="\n")
+                if len(lines) > 12:
+                    print(f"({len(lines) - 12} more lines)")
     if options.stamps:
         options.stamps.write_text(json.dumps({h: s for h, s in stamps.items() if h in key}, indent=0))
     print(f"{len(key)} headers, {len(todo)} compiled, {failed} failed")
