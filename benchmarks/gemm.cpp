@@ -40,7 +40,6 @@ double multiply_adds(int rounds) {
   for (int k = 0; k < rounds; ++k) {
     LAMINA_UNROLL for (int i = 0; i < roof_chains; ++i) {
       sums[i] = cpu::fused_multiply_add(sums[i], factor, term);
-      cpu::hold_in_register(sums[i]);
     }
   }
   LAMINA_UNROLL for (int i = 1; i < roof_chains; ++i) sums[0] += sums[i];

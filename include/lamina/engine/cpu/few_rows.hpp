@@ -85,7 +85,7 @@ inline void gemm_dx_few_rows(int m_size, int k_size, int n_size, const float* dy
   alignas(64) float sums[few_rows * panel_width];
   const int columns = padded(n_size);
   detail::copy_rows_padded(m_size, n_size, columns, dy, dy_stride, scratch, columns);
-  for (int first = 0; first < k_size; first += panel_width) {
+  for (int first = 0; first < padded(k_size); first += panel_width) {
     const int width = width_of_panel(k_size, first);
     for (int j = 0; j < width; j += lanes) {
       const int rest = k_size - first - j;
