@@ -55,8 +55,9 @@ struct rule {
     static_assert(traits<Derived>::complete,
                   "lamina: an optimizer needs a static update(T& param, T grad, T& state..., T "
                   "scalar...) and a member learning_rate or scalars(step)");
-    return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
-                      options);
+    if constexpr (traits<Derived>::complete)
+      return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
+                        options);
   }
 };
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 
 namespace lamina::schedule {
@@ -104,8 +105,11 @@ struct piecewise_decay {
   template <std::size_t B, std::size_t V>
   constexpr piecewise_decay(const std::int64_t (&ends)[B], const float (&rates)[V])
       : piecewise_decay(std::span<const std::int64_t>(ends), std::span<const float>(rates)) {
-    static_assert(V == B + 1, "lamina: piecewise_decay needs one value more than boundaries");
-    static_assert(V <= most, "lamina: piecewise_decay takes at most 16 values");
+    constexpr bool fits = V == B + 1, few = V <= most;
+    static_assert(check<fits, expects<static_cast<int>(B) + 1>, gets<static_cast<int>(V)>>,
+                  "lamina: piecewise_decay needs one value more than boundaries");
+    static_assert(check<few, expects<most>, gets<static_cast<int>(V)>>,
+                  "lamina: piecewise_decay takes at most 16 values");
   }
   /// The same from lists whose lengths are known at run time; throws lamina::error.
   constexpr piecewise_decay(std::span<const std::int64_t> ends, std::span<const float> rates) {
