@@ -82,6 +82,18 @@ class layer_helper {
     return v;
   }
 
+  /// An unnamed persistable int64 variable [extent] that is no parameter: a statistic that starts
+  /// at 0 and is kept from batch to batch. Fluid: create_global_variable.
+  constexpr int counter(int extent) {
+    const int v = b_.add_variable(b_.layer_name("_generated_var", {}), "", -1, b_.shape(extent), 1,
+                                  once::domain, dtype::int64);
+    b_.variables[v].persistable = true;
+    b_.variables[v].stop_gradient = true;
+    b_.variables[v].block = 0;
+    initialise(v, init::constant(0));
+    return v;
+  }
+
  private:
   template <class T, class R, int... D>
   constexpr variable<T, R, D...> output_of(variable<T, R, D...>*) {
@@ -138,23 +150,24 @@ class layer_helper {
     const double type = static_cast<double>(static_cast<int>(d.type));
     attribute_value shape = b_.integer_list(extent, d.rank);
     double a = init.a, b = init.b;
-    const operator_schema* schema = &schema_of<fill_constant>();
+    const operator_schema* schema = &schema_of<lamina::fill_constant>();
     switch (init.kind) {
       case initializer_kind::uniform:
-        schema = &schema_of<uniform_random>();
+        schema = &schema_of<lamina::uniform_random>();
         break;
       case initializer_kind::normal:
-        schema = &schema_of<gaussian_random>();
+        schema = &schema_of<lamina::gaussian_random>();
         break;
       case initializer_kind::truncated_normal:
-        schema = &schema_of<truncated_gaussian_random>();
+        schema = &schema_of<lamina::truncated_gaussian_random>();
         break;
       case initializer_kind::xavier:
       case initializer_kind::msra: {
         const double fans = init.kind == initializer_kind::xavier ? fan_in + fan_out : fan_in;
         b = root((init.uniform ? 6.0 : 2.0) / fans);
         a = init.uniform ? -b : 0;
-        schema = init.uniform ? &schema_of<uniform_random>() : &schema_of<gaussian_random>();
+        schema = init.uniform ? &schema_of<lamina::uniform_random>()
+                              : &schema_of<lamina::gaussian_random>();
         break;
       }
       case initializer_kind::array:
@@ -164,7 +177,7 @@ class layer_helper {
                                            ? b_.real_list(init.values, init.count)
                                            : bilinear(extent, d.rank);
         b_.attribute_list(shape, type, values, attribute_value{0, 0, 0});
-        startup(schema_of<assign_value>(), v, at);
+        startup(schema_of<lamina::assign_value>(), v, at);
         return;
       }
       default: {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/layers.hpp - all layers.
+#pragma once
+
+#include <lamina/layers/activation.hpp>
+#include <lamina/layers/activation_functions.hpp>
+#include <lamina/layers/arithmetic.hpp>
+#include <lamina/layers/assign.hpp>
+#include <lamina/layers/compare.hpp>
+#include <lamina/layers/concat.hpp>
+#include <lamina/layers/cos_sim.hpp>
+#include <lamina/layers/cross_entropy.hpp>
+#include <lamina/layers/cumsum.hpp>
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/dropout.hpp>
+#include <lamina/layers/elementwise.hpp>
+#include <lamina/layers/embedding.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/gather.hpp>
+#include <lamina/layers/layer_helper.hpp>
+#include <lamina/layers/layer_norm.hpp>
+#include <lamina/layers/loss.hpp>
+#include <lamina/layers/matmul.hpp>
+#include <lamina/layers/mean.hpp>
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/prelu.hpp>
+#include <lamina/layers/print.hpp>
+#include <lamina/layers/reduce.hpp>
+#include <lamina/layers/reshape.hpp>
+#include <lamina/layers/row_loss.hpp>
+#include <lamina/layers/scale.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/layers/slice.hpp>
+#include <lamina/layers/softmax.hpp>
+#include <lamina/layers/softmax_with_cross_entropy.hpp>
+#include <lamina/layers/split.hpp>
+#include <lamina/layers/sum.hpp>
+#include <lamina/layers/topk.hpp>
+#include <lamina/layers/tunable_activations.hpp>

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/loss.hpp - costs of one number an element.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/elementwise.hpp>
+#include <lamina/operators/loss.hpp>
+#include <lamina/operators/unary.hpp>
+
+namespace lamina::layer {
+
+/// Options of the costs that have none of their own.
+struct loss_attr {
+  std::string_view name{};
+};
+/// Options of sigmoid_cross_entropy_with_logits.
+struct sigmoid_cross_entropy_with_logits_attr {
+  int ignore_index = -100;  // elements with this label cost nothing
+  std::string_view name{};
+};
+/// Options of log_loss.
+struct log_loss_attr {
+  float epsilon = 1e-4f;  // keeps the logarithms finite
+  std::string_view name{};
+};
+/// Options of margin_rank_loss.
+struct margin_rank_loss_attr {
+  float margin = 0.1f;
+  std::string_view name{};
+};
+
+namespace detail {
+
+/// The inputs of a cost are alike: one shape, rows and floating point type.
+template <class First, class... More>
+constexpr void check_alike() {
+  constexpr bool alike = (__is_same(First, More) && ...);
+  constexpr bool real = !alike || is_real<typename First::value_type>;
+  static_assert(check<alike, expects_type<First>, gets_type<More...>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<real, gets_type<First>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
+}
+
+/// Op of two variables with one output.
+template <class Op, class X, class Y>
+constexpr X pair_loss(X x, Y y, const char* key, std::string_view name, int line,
+                      int attributes = -1) {
+  check_alike<X, Y>();
+  require_one_program(x, y, line);
+  layer_helper layer(*x.builder, key, name);
+  const int out = layer.output_like(x.id);
+  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out}, attributes);
+  return layer.returns(X{x.builder, out});
+}
+
+/// Op of two variables whose first output is for the gradient.
+template <class Op, class X, class Y>
+constexpr X huber_pair(X x, Y y, const char* key, std::string_view name, int line,
+                       int attributes = -1) {
+  check_alike<X, Y>();
+  require_one_program(x, y, line);
+  layer_helper layer(*x.builder, key, name);
+  const int kept = layer.output_like(x.id);
+  const int out = layer.output_like(x.id);
+  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {kept, out}, attributes);
+  return layer.returns(X{x.builder, out});
+}
+
+}  // namespace detail
+
+/// (x - label)^2. Fluid: square_error_cost.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr variable<T, R, D...> square_error_cost(variable<T, R, D...> x, variable<U, S, E...> label,
+                                                 const loss_attr& attr = {},
+                                                 int line = __builtin_LINE()) {
+  detail::check_alike<variable<T, R, D...>, variable<U, S, E...>>();
+  require_one_program(x, label, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "square_error_cost", attr.name);
+  const int difference = layer.output_like(x.id);
+  b.add_operator(schema_of<lamina::elementwise_sub>(), {x.id, label.id}, {difference});
+  const int y = layer.output_like(x.id);
+  b.add_operator(schema_of<lamina::square>(), {difference}, {y});
+  return layer.returns(variable<T, R, D...>{&b, y});
+}
+
+/// max(x, 0) - x * label + log(1 + e^-|x|). Fluid: sigmoid_cross_entropy_with_logits.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr variable<T, R, D...> sigmoid_cross_entropy_with_logits(
+    variable<T, R, D...> x, variable<U, S, E...> label,
+    const sigmoid_cross_entropy_with_logits_attr& attr = {}, int line = __builtin_LINE()) {
+  return detail::pair_loss<lamina::sigmoid_cross_entropy_with_logits>(
+      x, label, "sigmoid_cross_entropy_with_logits", attr.name, line,
+      x.builder->attribute_list(attr.ignore_index, false));
+}
+
+/// -label * log(p + epsilon) - (1 - label) * log(1 - p + epsilon). Fluid: log_loss.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr variable<T, R, D...> log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
+                                        const log_loss_attr& attr = {},
+                                        int line = __builtin_LINE()) {
+  return detail::pair_loss<lamina::log_loss>(p, label, "log_loss", attr.name, line,
+                                             p.builder->attribute_list(attr.epsilon));
+}
+
+/// max(0, 1 - x * (2 * label - 1)) with labels 0 and 1. Fluid: hinge_loss.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr variable<T, R, D...> hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
+                                          const loss_attr& attr = {}, int line = __builtin_LINE()) {
+  return detail::pair_loss<lamina::hinge_loss>(x, label, "hinge_loss", attr.name, line);
+}
+
+/// With r = label - x: r^2 / 2 if |r| <= delta, else delta * (|r| - delta / 2). Source: Huber 1964.
+/// Fluid: huber_loss.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr variable<T, R, D...> huber_loss(variable<T, R, D...> x, variable<U, S, E...> label,
+                                          float delta, const loss_attr& attr = {},
+                                          int line = __builtin_LINE()) {
+  return detail::huber_pair<lamina::huber_loss>(x, label, "huber_loss", attr.name, line,
+                                                x.builder->attribute_list(delta));
+}
+
+/// With v = x * (2 * label - 1): -4 v if v < -1, (1 - v)^2 if v < 1, else 0; labels are 0 and 1.
+/// Source: Zhang 2004. Fluid: modified_huber_loss.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr variable<T, R, D...> modified_huber_loss(variable<T, R, D...> x,
+                                                   variable<U, S, E...> label,
+                                                   const loss_attr& attr = {},
+                                                   int line = __builtin_LINE()) {
+  return detail::huber_pair<lamina::modified_huber_loss>(x, label, "modified_huber_loss", attr.name,
+                                                         line);
+}
+
+/// log(1 + e^(left - right)) - label * (left - right); the label says how likely left ranks above
+/// right. Source: Burges et al. 2005. Fluid: rank_loss.
+template <class V, class L, class W>
+constexpr V rank_loss(L label, V left, W right, const loss_attr& attr = {},
+                      int line = __builtin_LINE()) {
+  detail::check_alike<V, W, L>();
+  require_one_program(left, label, line);
+  require_one_program(left, right, line);
+  layer_helper layer(*left.builder, "rank_loss", attr.name);
+  const int out = layer.output_like(left.id);
+  left.builder->add_operator(schema_of<lamina::rank_loss>(), {label.id, left.id, right.id}, {out});
+  return layer.returns(V{left.builder, out});
+}
+
+/// max(0, -label * (left - right) + margin) with labels 1 and -1. Fluid: margin_rank_loss.
+template <class V, class L, class W>
+constexpr V margin_rank_loss(L label, V left, W right, const margin_rank_loss_attr& attr = {},
+                             int line = __builtin_LINE()) {
+  detail::check_alike<V, W, L>();
+  require_one_program(left, label, line);
+  require_one_program(left, right, line);
+  program_builder& b = *left.builder;
+  layer_helper layer(b, "margin_rank_loss", attr.name);
+  const int out = layer.output_like(left.id);
+  const int activated = layer.output_like(left.id);
+  b.add_operator(schema_of<lamina::margin_rank_loss>(), {left.id, right.id, label.id},
+                 {activated, out}, b.attribute_list(attr.margin));
+  return layer.returns(V{&b, out});
+}
+
+}  // namespace lamina::layer
