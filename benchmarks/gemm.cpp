@@ -154,5 +154,3 @@ BENCHMARK(weight_gradient)->Apply(shapes);
 BENCHMARK(row_major)->Apply(shapes);
 
 }  // namespace
-
-BENCHMARK_MAIN();
