@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/random.hpp - which random number belongs to which element.
+//
+// The convention that all engines share: the number of an element depends on a seed, a stream and
+// the element's place alone.
+//   initial values   seed: the operator's, or the run's where that is 0; stream: the number of the
+//                    parameter; index: the place in the parameter, row by row
+//   dropout masks    seed: the operator's when fix_seed, else the run's seed + step; stream: the
+//                    number of the operator among the dropout operators + 2^32; index: global row *
+//                    row width + column, so a mini-batch split over machines has the same mask
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/philox.hpp>
+
+namespace lamina {
+
+/// U(low, high) for one element.
+LAMINA_FN constexpr float random_uniform_at(std::uint64_t seed, std::uint64_t stream,
+                                            std::uint64_t index, float low, float high) {
+  return low + (high - low) * uniform_at(seed, stream, index);
+}
+
+/// Two independent numbers of N(0, 1) from two random words.
+/// Source: Box and Muller, "A note on the generation of random normal deviates" (1958).
+struct normal_pair {
+  double first, second;
+};
+LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
+  const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(uniform_from(a))));
+  const double angle = 6.283185307179586 * static_cast<double>(uniform_from(b));
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+/// N(0, 1) for one element: words 0 and 1 of philox(seed, stream, index).
+LAMINA_FN inline float random_normal_at(std::uint64_t seed, std::uint64_t stream,
+                                        std::uint64_t index) {
+  const random_words w = philox(seed, stream, index);
+  return static_cast<float>(box_muller(w.word[0], w.word[1]).first);
+}
+
+/// N(0, 1) inside of two deviations for one element: the first that fits among the four numbers of
+/// philox(seed, stream + k * 2^40, index) for k = 0, 1, ...
+LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint64_t stream,
+                                                  std::uint64_t index) {
+  for (std::uint64_t k = 0;; ++k) {
+    const random_words w = philox(seed, stream + (k << 40), index);
+    const normal_pair p = box_muller(w.word[0], w.word[1]);
+    const normal_pair q = box_muller(w.word[2], w.word[3]);
+    const double drawn[4] = {p.first, p.second, q.first, q.second};
+    for (const double x : drawn)
+      if (x >= -2 && x <= 2) return static_cast<float>(x);
+  }
+}
+
+/// The stream of the n-th dropout operator of a program.
+LAMINA_FN constexpr std::uint64_t dropout_stream(std::uint64_t n) {
+  return n + (std::uint64_t{1} << 32);
+}
+
+/// Whether dropout keeps an element.
+LAMINA_FN constexpr bool dropout_keeps(std::uint64_t seed, std::uint64_t stream,
+                                       std::uint64_t index, float probability) {
+  return uniform_at(seed, stream, index) >= probability;
+}
+
+}  // namespace lamina

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/executor.hpp - the reference interpreter: runs a program one operator after the
+// other, on xtensor arrays, in any precision. Short and plain: every engine is tested against it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/executor/kernels_fill.hpp>
+#include <lamina/executor/kernels_lookup.hpp>
+#include <lamina/executor/kernels_loss.hpp>
+#include <lamina/executor/kernels_matrix.hpp>
+#include <lamina/executor/kernels_normalization.hpp>
+#include <lamina/executor/kernels_optimizer.hpp>
+#include <lamina/executor/kernels_print.hpp>
+#include <lamina/executor/kernels_reduction.hpp>
+#include <lamina/executor/kernels_reshape.hpp>
+#include <lamina/executor/kernels_shape.hpp>
+#include <lamina/executor/pointwise_kernel.hpp>
+#include <lamina/tensor/scope.hpp>
+
+namespace lamina {
+
+/// The values of data variables by name.
+using feed_map = std::map<std::string, tensor, std::less<>>;
+
+/// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; those
+/// that the scope holds in another precision are converted. Fluid: Executor.
+template <class Real>
+class basic_executor {
+ public:
+  basic_executor() {
+    kernel::add_fill_kernels(kernels_);
+    kernel::add_lookup_kernels(kernels_);
+    kernel::add_loss_kernels(kernels_);
+    kernel::add_matrix_kernels(kernels_);
+    kernel::add_normalization_kernels(kernels_);
+    kernel::add_optimizer_kernels(kernels_);
+    kernel::add_print_kernels(kernels_);
+    kernel::add_reduction_kernels(kernels_);
+    kernel::add_reshape_kernels(kernels_);
+    kernel::add_shape_kernels(kernels_);
+  }
+
+  /// Adds the kernel of a user's own operator, or replaces one. A pointwise operator needs none.
+  /// `type` must outlive the executor.
+  void add_kernel(std::string_view type, kernel_function<Real> kernel) { kernels_[type] = kernel; }
+
+  /// Whether operators of this schema can be run.
+  bool can_run(const operator_schema& schema) const {
+    return schema.kind == operator_kind::source || kernel::is_pointwise(schema) ||
+           kernels_.find(schema.type) != kernels_.end();
+  }
+
+  /// Gives every parameter its first value: runs the startup operators.
+  void run_startup(const program_view& program, scope& variables, std::uint64_t seed = 0) {
+    scope local(variables);
+    std::vector<tensor*> values = place(program, variables, local);
+    run_options options;
+    options.seed = seed;
+    for (int k = 0; k < program.count.startup; ++k)
+      run_operator(program, program.startup[k], values, options, 0);
+  }
+
+  /// Runs all operators of block 0 in order and returns the values of the variables in `fetch`.
+  /// Persistable variables live in `variables`, all others for this run only. Throws lamina::error
+  /// that names the variable for a feed of another name, type, shape or number of rows, a variable
+  /// without a value, a label out of range, or, with check_nan, a result that is not finite.
+  std::vector<tensor> run(const program_view& program, scope& variables, const feed_map& feed,
+                          const std::vector<std::string>& fetch, const run_options& options = {}) {
+    scope local(variables);
+    std::vector<tensor*> values = place(program, variables, local);
+    const std::size_t rows = take_feed(program, feed, values);
+    for (int k = 0; k < program.count.operators; ++k)
+      if (program.operators[k].block == 0)
+        run_operator(program, program.operators[k], values, options, rows);
+    std::vector<tensor> fetched;
+    for (const std::string& name : fetch) fetched.push_back(local.get(name));
+    return fetched;
+  }
+
+  /// As above; returns the values of the variables that the record function returned.
+  std::vector<tensor> run(const program_view& program, scope& variables, const feed_map& feed,
+                          const run_options& options = {}) {
+    std::vector<std::string> outputs;
+    for (int i = 0; i < program.count.outputs; ++i)
+      outputs.push_back(name_of(program, program.outputs[i]));
+    return run(program, variables, feed, outputs, options);
+  }
+
+ private:
+  static std::string described(const program_view& program, int variable) {
+    const variable_desc& v = program.variables[variable];
+    std::string text = std::string(lamina::name_of(v.type)) + " [";
+    for (int d = 0; d < v.rank; ++d)
+      text += (d == 0 ? "" : ", ") + std::to_string(program.dims[v.dims + d]);
+    return text + "]";
+  }
+  static std::string described(const tensor& t) {
+    return std::string(lamina::name_of(t.type())) + " " + to_string(t.shape());
+  }
+
+  static bool fits(const program_view& program, int variable, const tensor& t) {
+    const variable_desc& v = program.variables[variable];
+    if (v.type != t.type() && !(is_floating(v.type) && is_floating(t.type()))) return false;
+    const tensor_shape shape = t.shape();
+    if (static_cast<int>(shape.size()) != v.rank) return false;
+    for (int d = 0; d < v.rank; ++d) {
+      const int extent = program.dims[v.dims + d];
+      if (extent >= 0 && static_cast<std::size_t>(extent) != shape[static_cast<std::size_t>(d)])
+        return false;
+    }
+    return true;
+  }
+  static void require_fit(const program_view& program, int variable, const tensor& t,
+                          const char* what) {
+    if (!t.has_value() || !fits(program, variable, t))
+      throw error("lamina: executor: expected " + described(program, variable) + " " + what +
+                  " variable '" + name_of(program, variable) + "', found " +
+                  (t.has_value() ? described(t) : "no value"));
+  }
+  static void to_real(tensor& t) {
+    if (t.has_value() && is_floating(t.type()) && t.type() != dtype_of<Real>)
+      t = t.cast(dtype_of<Real>);
+  }
+
+  // Where each variable of the program lives.
+  static std::vector<tensor*> place(const program_view& program, scope& variables, scope& local) {
+    std::vector<tensor*> values;
+    for (int v = 0; v < program.count.variables; ++v) {
+      const std::string name = name_of(program, v);
+      if (!program.variables[v].persistable) {
+        values.push_back(&local.var(name));
+        continue;
+      }
+      tensor* found = variables.find(name);
+      values.push_back(found != nullptr ? found : &variables.var(name));
+      if (!values.back()->has_value()) continue;
+      require_fit(program, v, *values.back(), "in the scope for");
+      to_real(*values.back());
+    }
+    return values;
+  }
+
+  // Returns how many rows the mini-batch has.
+  static std::size_t take_feed(const program_view& program, const feed_map& feed,
+                               const std::vector<tensor*>& values) {
+    std::size_t rows = 0, known = 0;
+    bool any = false;
+    std::string first;
+    for (int i = 0; i < program.count.data; ++i) {
+      const int v = program.data[i];
+      const std::string name = name_of(program, v);
+      const auto found = feed.find(name);
+      if (found == feed.end()) continue;
+      ++known;
+      require_fit(program, v, found->second, "to be fed to");
+      if (program.variables[v].rows == batch::domain) {
+        const std::size_t n = found->second.shape()[0];
+        if (any && n != rows)
+          throw error("lamina: executor: expected " + std::to_string(rows) +
+                      " rows to be fed to variable '" + name + "' as to '" + first + "', found " +
+                      std::to_string(n));
+        rows = n;
+        any = true;
+        first = name;
+      }
+      tensor& to = *values[static_cast<std::size_t>(v)];
+      to = found->second;
+      to_real(to);
+    }
+    if (known != feed.size()) unknown_feed(program, feed);
+    return rows;
+  }
+  [[noreturn]] static void unknown_feed(const program_view& program, const feed_map& feed) {
+    std::string names;
+    for (int i = 0; i < program.count.data; ++i)
+      names += (i == 0 ? "'" : ", '") + name_of(program, program.data[i]) + "'";
+    for (const auto& [name, value] : feed) {
+      bool found = false;
+      for (int i = 0; i < program.count.data; ++i)
+        found = found || name_of(program, program.data[i]) == name;
+      if (!found)
+        throw error("lamina: executor: expected feeds for the data variables " + names +
+                    ", found '" + name + "'");
+    }
+    throw error("lamina: executor: two data variables have the same name, among " + names);
+  }
+
+  void run_operator(const program_view& program, const operator_desc& op,
+                    const std::vector<tensor*>& values, const run_options& options,
+                    std::size_t rows) {
+    if (op.schema->kind == operator_kind::source) return;
+    const auto found = kernels_.find(op.schema->type);
+    operator_history& history = remembered(program, op);
+    kernel_context<Real> ctx(program, op, values, options, rows, history);
+    if (found != kernels_.end())
+      found->second(ctx);
+    else if (kernel::is_pointwise(*op.schema))
+      kernel::pointwise(ctx);
+    else
+      ctx.fail("expected an operator with a kernel or a pointwise definition, found none");
+    ++history.runs;
+  }
+
+  operator_history& remembered(const program_view& program, const operator_desc& op) {
+    const auto [at, is_new] = history_.try_emplace(&op);
+    if (is_new && std::string_view(op.schema->type) == "dropout")
+      for (int k = 0; k < program.count.operators && &program.operators[k] != &op; ++k)
+        if (std::string_view(program.operators[k].schema->type) == "dropout")
+          ++at->second.dropout_number;
+    return at->second;
+  }
+
+  kernel_table<Real> kernels_;
+  std::map<const operator_desc*, operator_history> history_;
+};
+
+/// The interpreter in the precision of the engines.
+using executor = basic_executor<float>;
+
+}  // namespace lamina

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/kernel_context.hpp - one operator as its kernel sees it: slots and attributes by
+// name.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/executor/run_options.hpp>
+#include <lamina/program/names.hpp>
+#include <lamina/program/program_desc.hpp>
+#include <lamina/tensor/tensor.hpp>
+
+namespace lamina {
+
+/// The name of a variable as text.
+inline std::string name_of(const program_view& program, int variable) {
+  std::string text(static_cast<std::size_t>(name_length(program, variable)), ' ');
+  name_writer w{text.data()};
+  write_name(program, variable, w);
+  return text;
+}
+
+/// What an executor remembers of one operator.
+struct operator_history {
+  std::uint64_t dropout_number = 0;  // among the dropout operators of the program
+  std::int64_t runs = 0;             // how often it has been run
+};
+
+/// What a kernel of the reference executor works with. `Real` is the type that all floating
+/// variables are computed in.
+template <class Real>
+class kernel_context {
+ public:
+  using array = xt::xarray<Real>;
+
+  kernel_context(const program_view& program, const operator_desc& op,
+                 const std::vector<tensor*>& values, const run_options& options, std::size_t rows,
+                 const operator_history& history)
+      : program_(program),
+        op_(op),
+        values_(values),
+        options_(options),
+        rows_(rows),
+        history_(history) {}
+
+  /// The schema of the operator.
+  const operator_schema& schema() const { return *op_.schema; }
+  /// Seeds and switches of this run.
+  const run_options& options() const { return options_; }
+  /// The number of this operator among the dropout operators of the program.
+  std::uint64_t dropout_number() const { return history_.dropout_number; }
+  /// How often this executor has run this operator before.
+  std::int64_t runs_before() const { return history_.runs; }
+
+  // -- inputs -----------------------------------------------------------------------------------
+
+  /// How many variables an input slot holds; 0 for a slot that the operator has not.
+  int count(std::string_view slot) const { return find(slot, true).count; }
+  /// Whether an input slot holds a variable.
+  bool has(std::string_view slot, int i = 0) const { return input_variable(slot, i) >= 0; }
+  /// The value in an input slot.
+  const tensor& input(std::string_view slot, int i = 0) const {
+    const int v = input_variable(slot, i);
+    if (v < 0) fail("expected a variable in the input slot " + quoted(slot) + ", found none");
+    return value_of(v);
+  }
+  /// A floating value in an input slot.
+  const array& real(std::string_view slot, int i = 0) const {
+    const tensor& t = input(slot, i);
+    if (t.type() != dtype_of<Real>)
+      fail("expected floating numbers in variable " +
+           quoted(name_of(program_, find(slot, true).first[i])) + ", found " +
+           lamina::name_of(t.type()));
+    return t.template as<Real>();
+  }
+  /// An integer value in an input slot.
+  xt::xarray<std::int64_t> integers(std::string_view slot, int i = 0) const {
+    return input(slot, i).template cast<std::int64_t>();
+  }
+  /// The name of the variable in an input slot, "" when it is empty.
+  std::string input_name(std::string_view slot, int i = 0) const {
+    const int v = input_variable(slot, i);
+    return v < 0 ? "" : name_of(program_, v);
+  }
+  /// Throws unless low <= value < high: the value of an input is out of range.
+  void require_range(std::string_view slot, std::int64_t value, std::int64_t low,
+                     std::int64_t high) const {
+    if (value < low || value >= high)
+      fail("expected values from " + std::to_string(low) + " to " + std::to_string(high - 1) +
+           " in variable " + quoted(input_name(slot)) + ", found " + std::to_string(value));
+  }
+
+  // -- outputs ----------------------------------------------------------------------------------
+
+  /// How many variables an output slot holds.
+  int output_count(std::string_view slot) const { return find(slot, false).count; }
+  /// Whether anybody reads an output.
+  bool wants(std::string_view slot, int i = 0) const { return output_variable(slot, i) >= 0; }
+  /// The description of an output that is wanted.
+  const variable_desc& output_desc(std::string_view slot, int i = 0) const {
+    return program_.variables[output_variable(slot, i)];
+  }
+  /// The shape of an output that the inputs do not tell: that of the variable whose gradient it is,
+  /// else the recorded one.
+  tensor_shape output_shape(std::string_view slot, int i = 0) const {
+    const variable_desc& v = output_desc(slot, i);
+    if (v.of >= 0 && values_[static_cast<std::size_t>(v.of)]->has_value())
+      return values_[static_cast<std::size_t>(v.of)]->shape();
+    tensor_shape shape;
+    for (int d = 0; d < v.rank; ++d) {
+      const int extent = program_.dims[v.dims + d];
+      shape.push_back(extent < 0 ? rows_ : static_cast<std::size_t>(extent));
+    }
+    return shape;
+  }
+  /// Assigns an output, converted to its variable's type; does nothing when nobody reads it. All
+  /// inputs must have been read: an output may be the same variable as an input.
+  void give(std::string_view slot, tensor value, int i = 0) {
+    const int v = output_variable(slot, i);
+    if (v < 0) return;
+    const variable_desc& desc = program_.variables[v];
+    const dtype type = is_floating(desc.type) ? dtype_of<Real> : desc.type;
+    if (value.type() != type) value = value.cast(type);
+    check_shape(v, value.shape());
+    if (options_.check_nan && type == dtype_of<Real>) check_numbers(v, value.template as<Real>());
+    *values_[static_cast<std::size_t>(v)] = std::move(value);
+  }
+
+  // -- attributes -------------------------------------------------------------------------------
+
+  /// A number, a truth value or an integer; `otherwise` when the operator has no such attribute.
+  double attribute(std::string_view name, double otherwise = 0) const {
+    const int i = find_attribute(name);
+    if (i < 0) return otherwise;
+    return op_.attributes < 0 ? schema().attributes[i].number
+                              : program_.attributes[op_.attributes + i].number;
+  }
+  Real real_attribute(std::string_view name, double otherwise = 0) const {
+    return static_cast<Real>(attribute(name, otherwise));
+  }
+  int integer(std::string_view name, int otherwise = 0) const {
+    return static_cast<int>(attribute(name, otherwise));
+  }
+  bool flag(std::string_view name) const { return attribute(name) != 0; }
+  /// A text.
+  std::string text(std::string_view name) const {
+    const int i = find_attribute(name);
+    if (i < 0) return {};
+    if (op_.attributes < 0) return schema().attributes[i].text;
+    const attribute_value& a = program_.attributes[op_.attributes + i];
+    return std::string(program_.characters + a.offset, static_cast<std::size_t>(a.count));
+  }
+  /// A list of integers.
+  std::vector<int> integer_list(std::string_view name) const {
+    const int i = find_attribute(name);
+    if (i < 0 || op_.attributes < 0) return {};
+    const attribute_value& a = program_.attributes[op_.attributes + i];
+    return {program_.integers + a.offset, program_.integers + a.offset + a.count};
+  }
+  /// A list of reals.
+  std::vector<float> real_list(std::string_view name) const {
+    const int i = find_attribute(name);
+    if (i < 0 || op_.attributes < 0) return {};
+    const attribute_value& a = program_.attributes[op_.attributes + i];
+    return {program_.reals + a.offset, program_.reals + a.offset + a.count};
+  }
+  /// A dimension that may be counted from the end.
+  std::size_t axis(std::string_view name, std::size_t rank, int otherwise = 0) const {
+    return checked_axis(integer(name, otherwise), rank);
+  }
+  std::size_t checked_axis(int axis, std::size_t rank) const {
+    const int n = static_cast<int>(rank);
+    if (axis < -n || axis >= n)
+      fail("expected an axis from " + std::to_string(-n) + " to " + std::to_string(n - 1) +
+           ", found " + std::to_string(axis));
+    return static_cast<std::size_t>(axis < 0 ? axis + n : axis);
+  }
+
+  /// Throws lamina::error that names the operator.
+  [[noreturn]] void fail(const std::string& what) const {
+    throw error("lamina: executor: operator " + quoted(schema().type) + ": " + what);
+  }
+
+ private:
+  struct slot_range {
+    const int* first = nullptr;
+    int count = 0;
+  };
+
+  slot_range find(std::string_view slot, bool input) const {
+    const slot_desc* slots = input ? schema().inputs : schema().outputs;
+    const int n = input ? schema().input_count : schema().output_count;
+    int at = input ? op_.inputs : op_.outputs;
+    for (int s = 0; s < n; ++s) {
+      const int held = slots[s].duplicable ? program_.arguments[at++] : 1;
+      if (slot == slots[s].name) return {program_.arguments + at, held};
+      at += held;
+    }
+    return {};
+  }
+  int input_variable(std::string_view slot, int i) const {
+    const slot_range r = find(slot, true);
+    return i < r.count ? r.first[i] : -1;
+  }
+  int output_variable(std::string_view slot, int i) const {
+    const slot_range r = find(slot, false);
+    return i < r.count ? r.first[i] : -1;
+  }
+  const tensor& value_of(int variable) const {
+    const tensor& t = *values_[static_cast<std::size_t>(variable)];
+    if (!t.has_value())
+      fail("expected a value in variable " + quoted(name_of(program_, variable)) +
+           ", found none: feed it, or run the startup program first");
+    return t;
+  }
+  int find_attribute(std::string_view name) const {
+    for (int i = 0; i < schema().attribute_count; ++i)
+      if (name == schema().attributes[i].name) return i;
+    return -1;
+  }
+  static std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+  void check_shape(int variable, const tensor_shape& found) const {
+    const variable_desc& v = program_.variables[variable];
+    bool same = static_cast<int>(found.size()) == v.rank;
+    std::string expected = "[";
+    for (int d = 0; d < v.rank; ++d) {
+      const int extent = program_.dims[v.dims + d];
+      expected += (d == 0 ? "" : ", ") + std::to_string(extent);
+      same = same &&
+             (extent < 0 || static_cast<std::size_t>(extent) == found[static_cast<std::size_t>(d)]);
+    }
+    if (!same)
+      fail("expected the shape " + expected + "] for variable " +
+           quoted(name_of(program_, variable)) + ", found " + to_string(found));
+  }
+  void check_numbers(int variable, const array& a) const {
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (!std::isfinite(a.flat(i)))
+        fail("expected finite numbers in variable " + quoted(name_of(program_, variable)) +
+             ", found " + std::to_string(a.flat(i)) + " at element " + std::to_string(i));
+  }
+
+  const program_view& program_;
+  const operator_desc& op_;
+  const std::vector<tensor*>& values_;
+  const run_options& options_;
+  std::size_t rows_;
+  const operator_history& history_;
+};
+
+/// A kernel of the reference executor.
+template <class Real>
+using kernel_function = void (*)(kernel_context<Real>&);
+
+}  // namespace lamina

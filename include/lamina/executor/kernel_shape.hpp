@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/kernel_shape.hpp - how kernels look at arrays: along one dimension, as matrices,
+// broadcast.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/executor/kernel_context.hpp>
+
+namespace lamina::kernel {
+
+/// An array seen along one dimension: element (o, k, i) lies at (o * n + k) * inner + i.
+struct lines {
+  std::size_t outer = 1, n = 1, inner = 1;
+
+  lines(const tensor_shape& shape, std::size_t axis) : n(shape[axis]) {
+    for (std::size_t d = 0; d < axis; ++d) outer *= shape[d];
+    for (std::size_t d = axis + 1; d < shape.size(); ++d) inner *= shape[d];
+  }
+  std::size_t at(std::size_t o, std::size_t k, std::size_t i) const {
+    return (o * n + k) * inner + i;
+  }
+};
+
+/// An array seen as a matrix: the dimensions before `axis` are its rows.
+struct matrix {
+  std::size_t rows = 1, columns = 1;
+
+  matrix(const tensor_shape& shape, std::size_t axis) {
+    for (std::size_t d = 0; d < shape.size(); ++d) (d < axis ? rows : columns) *= shape[d];
+  }
+};
+
+/// The shape of an xtensor array.
+template <class A>
+tensor_shape shape_of(const A& a) {
+  return tensor_shape(a.shape().begin(), a.shape().end());
+}
+
+/// An array of zeros.
+template <class T>
+xt::xarray<T> zeros(const tensor_shape& shape) {
+  xt::xarray<T> a = xt::xarray<T>::from_shape(shape);
+  for (std::size_t i = 0; i < a.size(); ++i) a.flat(i) = T(0);
+  return a;
+}
+
+/// The same elements under another shape of the same size.
+template <class T>
+xt::xarray<T> reshaped(xt::xarray<T> a, const tensor_shape& shape) {
+  a.reshape(shape);
+  return a;
+}
+
+/// For each element of `shape`, the place of the element of a smaller array that is broadcast to
+/// it: `small`, trailing ones trimmed, is a contiguous part of `shape` that begins at `axis`; axis
+/// -1 stands for the difference of the ranks, as any does for equal ranks. Empty when the shapes do
+/// not fit.
+inline std::vector<std::size_t> broadcast_places(const tensor_shape& shape, tensor_shape small,
+                                                 int axis) {
+  const std::size_t whole = size_of(shape);
+  const int difference = static_cast<int>(shape.size()) - static_cast<int>(small.size());
+  const std::size_t begin =
+      static_cast<std::size_t>(axis < 0 || difference == 0 ? difference : axis);
+  while (!small.empty() && small.back() == 1) small.pop_back();
+  if (small.empty()) return std::vector<std::size_t>(whole, 0);
+  if (begin + small.size() > shape.size()) return {};
+  std::size_t inner = 1;
+  for (std::size_t d = begin + small.size(); d < shape.size(); ++d) inner *= shape[d];
+  for (std::size_t d = 0; d < small.size(); ++d)
+    if (small[d] != shape[begin + d]) return {};
+  const std::size_t n = size_of(small);
+  std::vector<std::size_t> place(whole);
+  for (std::size_t i = 0; i < whole; ++i) place[i] = i / inner % n;
+  return place;
+}
+
+/// C += A * B for row-major matrices, A [m, k] and B [k, n], each stored transposed where its flag
+/// says so.
+template <class Real>
+void add_product(const Real* a, bool transpose_a, const Real* b, bool transpose_b, Real* c,
+                 std::size_t m, std::size_t k, std::size_t n) {
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t l = 0; l < k; ++l) {
+      const Real factor = transpose_a ? a[l * m + i] : a[i * k + l];
+      for (std::size_t j = 0; j < n; ++j)
+        c[i * n + j] += factor * (transpose_b ? b[j * k + l] : b[l * n + j]);
+    }
+}
+
+}  // namespace lamina::kernel

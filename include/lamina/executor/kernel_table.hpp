@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/kernel_table.hpp - kernels by Fluid's name of the operator.
+#pragma once
+
+#include <map>
+#include <string_view>
+
+#include <lamina/executor/kernel_context.hpp>
+
+namespace lamina {
+
+/// Kernels by operator type; the names are literals or live as long as the table.
+template <class Real>
+using kernel_table = std::map<std::string_view, kernel_function<Real>>;
+
+}  // namespace lamina

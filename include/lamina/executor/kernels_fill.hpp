@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/kernels_fill.hpp - values from nothing and from chance: constants, random
+// numbers, dropout.
+#pragma once
+
+#include <lamina/core/random.hpp>
+#include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
+
+namespace lamina::kernel {
+
+/// The shape attribute, or the recorded shape where an operator has none.
+template <class Real>
+tensor_shape filled_shape(const kernel_context<Real>& ctx) {
+  const std::vector<int> wanted = ctx.integer_list("shape");
+  if (wanted.empty()) return ctx.output_shape("Out");
+  return tensor_shape(wanted.begin(), wanted.end());
+}
+
+/// Out[...] = value.
+template <class Real>
+void fill_constant_forward(kernel_context<Real>& ctx) {
+  if (!ctx.wants("Out")) return;
+  ctx.give("Out", tensor::filled<double>(filled_shape(ctx), ctx.attribute("value")));
+}
+
+/// Out = 0 in the shape of X.
+template <class Real>
+void fill_zeros_like_forward(kernel_context<Real>& ctx) {
+  ctx.give("Out", tensor::zeros(ctx.input("X").type(), ctx.input("X").shape()));
+}
+
+/// Out = the given values.
+template <class Real>
+void assign_value_forward(kernel_context<Real>& ctx) {
+  if (!ctx.wants("Out")) return;
+  const std::vector<float> reals = ctx.real_list("fp32_values");
+  const std::vector<int> whole = ctx.integer_list("int32_values");
+  if (reals.empty())
+    ctx.give("Out",
+             tensor(filled_shape(ctx), std::vector<std::int32_t>(whole.begin(), whole.end())));
+  else
+    ctx.give("Out", tensor(filled_shape(ctx), reals));
+}
+
+/// Random numbers of a variable, computed in float so that every engine has the same ones.
+template <class Real, class F>
+void give_random(kernel_context<Real>& ctx, F number) {
+  if (!ctx.wants("Out")) return;
+  const int index = ctx.output_desc("Out").index;
+  const std::uint64_t own = static_cast<std::uint64_t>(ctx.attribute("seed"));
+  const std::uint64_t seed = own != 0 ? own : ctx.options().seed;
+  const std::uint64_t stream = static_cast<std::uint64_t>(index < 0 ? 0 : index);
+  auto out = zeros<float>(filled_shape(ctx));
+  for (std::size_t i = 0; i < out.size(); ++i) out.flat(i) = number(seed, stream, i);
+  ctx.give("Out", std::move(out));
+}
+
+/// Out ~ U(min, max).
+template <class Real>
+void uniform_random_forward(kernel_context<Real>& ctx) {
+  const float low = static_cast<float>(ctx.attribute("min", -1));
+  const float high = static_cast<float>(ctx.attribute("max", 1));
+  give_random(ctx, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
+    return random_uniform_at(seed, stream, i, low, high);
+  });
+}
+
+/// Out ~ N(mean, std^2), or the same cut at two deviations.
+template <class Real, bool Truncated>
+void gaussian_random_forward(kernel_context<Real>& ctx) {
+  const float mean = static_cast<float>(ctx.attribute("mean"));
+  const float deviation = static_cast<float>(ctx.attribute("std", 1));
+  give_random(ctx, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
+    return mean + deviation * (Truncated ? random_truncated_normal_at(seed, stream, i)
+                                         : random_normal_at(seed, stream, i));
+  });
+}
+
+/// What an element that is kept is multiplied by: 1, or 1 / (1 - p) with "upscale_in_train".
+template <class Real>
+Real dropout_factor(const kernel_context<Real>& ctx, bool test) {
+  const Real p = ctx.real_attribute("dropout_prob", 0.5);
+  const bool upscale = ctx.text("dropout_implementation") == "upscale_in_train";
+  if (test) return upscale ? Real(1) : 1 - p;
+  if (!upscale) return 1;
+  return p >= 1 ? Real(0) : 1 / (1 - p);
+}
+
+/// Out = X * Mask * factor; in a test X * factor.
+template <class Real>
+void dropout_forward(kernel_context<Real>& ctx) {
+  auto x = ctx.real("X");
+  const bool test = ctx.flag("is_test");
+  const Real factor = dropout_factor(ctx, test);
+  xt::xarray<std::uint8_t> mask = zeros<std::uint8_t>(shape_of(x));
+  const std::uint64_t seed = ctx.flag("fix_seed")
+                                 ? static_cast<std::uint64_t>(ctx.attribute("seed"))
+                                 : ctx.options().seed + ctx.options().step;
+  const std::uint64_t stream = dropout_stream(ctx.dropout_number());
+  const float p = static_cast<float>(ctx.attribute("dropout_prob", 0.5));
+  const std::size_t width = matrix(shape_of(x), 1).columns;
+  const std::uint64_t first = ctx.options().first_row * width;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const bool kept = test || dropout_keeps(seed, stream, first + i, p);
+    mask.flat(i) = kept ? 1 : 0;
+    x.flat(i) = kept ? x.flat(i) * factor : Real(0);
+  }
+  ctx.give("Out", std::move(x));
+  ctx.give("Mask", std::move(mask));
+}
+
+/// dX = dOut * Mask * factor.
+template <class Real>
+void dropout_gradient(kernel_context<Real>& ctx) {
+  auto d = ctx.real("Out@GRAD");
+  const auto mask = ctx.integers("Mask");
+  const Real factor = dropout_factor(ctx, ctx.flag("is_test"));
+  for (std::size_t i = 0; i < d.size(); ++i) d.flat(i) *= mask.flat(i) != 0 ? factor : Real(0);
+  ctx.give("X@GRAD", std::move(d));
+}
+
+template <class Real>
+void add_fill_kernels(kernel_table<Real>& table) {
+  table["fill_constant"] = fill_constant_forward<Real>;
+  table["fill_zeros_like"] = fill_zeros_like_forward<Real>;
+  table["assign_value"] = assign_value_forward<Real>;
+  table["uniform_random"] = uniform_random_forward<Real>;
+  table["gaussian_random"] = gaussian_random_forward<Real, false>;
+  table["truncated_gaussian_random"] = gaussian_random_forward<Real, true>;
+  table["dropout"] = dropout_forward<Real>;
+  table["dropout_grad"] = dropout_gradient<Real>;
+}
+
+}  // namespace lamina::kernel

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/kernels_optimizer.hpp - Fluid's update operators, straight from their equations.
+// p parameter, g gradient, lr learning rate; an accumulator's output is usually the same variable.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <lamina/executor/kernels_normalization.hpp>
+
+namespace lamina::kernel {
+
+template <class Real>
+Real learning_rate_of(const kernel_context<Real>& ctx) {
+  return ctx.real("LearningRate").flat(0);
+}
+
+/// p -= lr * g.
+template <class Real>
+void sgd_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param");
+  const auto& g = ctx.real("Grad");
+  p -= learning_rate_of(ctx) * g;
+  ctx.give("ParamOut", std::move(p));
+}
+
+/// v = mu v + g; p -= lr v, or with Nesterov's rule p -= lr (g + mu v).
+template <class Real>
+void momentum_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), v = ctx.real("Velocity");
+  const auto& g = ctx.real("Grad");
+  const Real lr = learning_rate_of(ctx), mu = ctx.real_attribute("mu");
+  v = mu * v + g;
+  if (ctx.flag("use_nesterov"))
+    p -= lr * (g + mu * v);
+  else
+    p -= lr * v;
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("VelocityOut", std::move(v));
+}
+
+/// l = lr coeff ||p|| / (||g|| + decay ||p||) if both norms are above 0, else lr;
+/// v = mu v + l (g + decay p); p -= v. Source: You et al. 2017.
+template <class Real>
+void lars_momentum_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), v = ctx.real("Velocity");
+  const auto& g = ctx.real("Grad");
+  const Real mu = ctx.real_attribute("mu"), decay = ctx.real_attribute("lars_weight_decay", 0.0005);
+  const Real pn = euclidean_norm<Real>(p), gn = euclidean_norm<Real>(g);
+  Real local = learning_rate_of(ctx);
+  if (pn > 0 && gn > 0) local *= ctx.real_attribute("lars_coeff", 0.001) * pn / (gn + decay * pn);
+  v = mu * v + local * (g + decay * p);
+  p -= v;
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("VelocityOut", std::move(v));
+}
+
+/// m = m + g^2, or decay m + (1 - decay) g^2; p -= lr g / (sqrt m + epsilon).
+template <class Real, bool Decayed>
+void adagrad_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), m = ctx.real("Moment");
+  const auto& g = ctx.real("Grad");
+  const Real lr = learning_rate_of(ctx), epsilon = ctx.real_attribute("epsilon", 1e-6);
+  const Real decay = ctx.real_attribute("decay", 0.95);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Real square = g.flat(i) * g.flat(i);
+    m.flat(i) = Decayed ? decay * m.flat(i) + (1 - decay) * square : m.flat(i) + square;
+    p.flat(i) -= lr * g.flat(i) / (std::sqrt(m.flat(i)) + epsilon);
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("MomentOut", std::move(m));
+}
+
+/// m1 = b1 m1 + (1 - b1) g; m2 = b2 m2 + (1 - b2) g^2;
+/// p -= lr sqrt(1 - b2^t) / (1 - b1^t) m1 / (sqrt m2 + epsilon). Source: Kingma and Ba 2015.
+template <class Real>
+void adam_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
+  auto pow1 = ctx.real("Beta1Pow"), pow2 = ctx.real("Beta2Pow");
+  const auto& g = ctx.real("Grad");
+  const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
+  const Real epsilon = ctx.real_attribute("epsilon", 1e-8);
+  const Real rate = learning_rate_of(ctx) * std::sqrt(1 - pow2.flat(0)) / (1 - pow1.flat(0));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Real slope = g.flat(i);
+    m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
+    m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
+    p.flat(i) -= rate * m1.flat(i) / (std::sqrt(m2.flat(i)) + epsilon);
+  }
+  pow1 *= b1;
+  pow2 *= b2;
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("Moment1Out", std::move(m1));
+  ctx.give("Moment2Out", std::move(m2));
+  ctx.give("Beta1PowOut", std::move(pow1));
+  ctx.give("Beta2PowOut", std::move(pow2));
+}
+
+/// m = b1 m + (1 - b1) g; u = max(|g|, b2 u + epsilon); p -= lr / (1 - b1^t) m / u.
+template <class Real>
+void adamax_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), m = ctx.real("Moment"), u = ctx.real("InfNorm");
+  const auto& g = ctx.real("Grad");
+  const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
+  const Real epsilon = ctx.real_attribute("epsilon", 1e-8);
+  const Real rate = learning_rate_of(ctx) / (1 - ctx.real("Beta1Pow").flat(0));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    m.flat(i) = b1 * m.flat(i) + (1 - b1) * g.flat(i);
+    u.flat(i) = std::max(std::abs(g.flat(i)), b2 * u.flat(i) + epsilon);
+    p.flat(i) -= rate * m.flat(i) / u.flat(i);
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("MomentOut", std::move(m));
+  ctx.give("InfNormOut", std::move(u));
+}
+
+/// a = rho a + (1 - rho) g^2; d = -sqrt((u + epsilon) / (a + epsilon)) g;
+/// u = rho u + (1 - rho) d^2; p += d. The learning rate plays no part. Source: Zeiler 2012.
+template <class Real>
+void adadelta_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), a = ctx.real("AvgSquaredGrad"), u = ctx.real("AvgSquaredUpdate");
+  const auto& g = ctx.real("Grad");
+  const Real rho = ctx.real_attribute("rho", 0.95), epsilon = ctx.real_attribute("epsilon", 1e-6);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    a.flat(i) = rho * a.flat(i) + (1 - rho) * g.flat(i) * g.flat(i);
+    const Real d = -std::sqrt((u.flat(i) + epsilon) / (a.flat(i) + epsilon)) * g.flat(i);
+    u.flat(i) = rho * u.flat(i) + (1 - rho) * d * d;
+    p.flat(i) += d;
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("AvgSquaredGradOut", std::move(a));
+  ctx.give("AvgSquaredUpdateOut", std::move(u));
+}
+
+/// s = decay s + (1 - decay) g^2; v = momentum v + lr g / sqrt(s + epsilon); p -= v. Centered:
+/// c = decay c + (1 - decay) g and sqrt(s - c^2 + epsilon).
+template <class Real>
+void rmsprop_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), s = ctx.real("MeanSquare"), v = ctx.real("Moment");
+  const auto& g = ctx.real("Grad");
+  const bool centered = ctx.flag("centered");
+  auto c = centered ? ctx.real("MeanGrad") : zeros<Real>(shape_of(p));
+  const Real lr = learning_rate_of(ctx), epsilon = ctx.real_attribute("epsilon", 1e-10);
+  const Real decay = ctx.real_attribute("decay", 0.9), mu = ctx.real_attribute("momentum");
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Real slope = g.flat(i);
+    s.flat(i) = decay * s.flat(i) + (1 - decay) * slope * slope;
+    if (centered) c.flat(i) = decay * c.flat(i) + (1 - decay) * slope;
+    v.flat(i) =
+        mu * v.flat(i) + lr * slope / std::sqrt(s.flat(i) - c.flat(i) * c.flat(i) + epsilon);
+    p.flat(i) -= v.flat(i);
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("MomentOut", std::move(v));
+  ctx.give("MeanSquareOut", std::move(s));
+  if (centered) ctx.give("MeanGradOut", std::move(c));
+}
+
+/// n' = n + g^2; z += g - (n'^-power - n^-power) / lr p; y = n'^-power / lr + 2 l2;
+/// p = (sign(z) l1 - z) / y if |z| > l1, else 0. Source: McMahan et al. 2013.
+template <class Real>
+void ftrl_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), n = ctx.real("SquaredAccumulator"), z = ctx.real("LinearAccumulator");
+  const auto& g = ctx.real("Grad");
+  const Real lr = learning_rate_of(ctx), l1 = ctx.real_attribute("l1");
+  const Real l2 = ctx.real_attribute("l2"), power = ctx.real_attribute("lr_power", -0.5);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Real larger = n.flat(i) + g.flat(i) * g.flat(i);
+    const Real after = std::pow(larger, -power), before = std::pow(n.flat(i), -power);
+    z.flat(i) += g.flat(i) - (after - before) / lr * p.flat(i);
+    const Real y = after / lr + 2 * l2, x = z.flat(i);
+    p.flat(i) = std::abs(x) > l1 ? ((x > 0 ? l1 : -l1) - x) / y : Real(0);
+    n.flat(i) = larger;
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("SquaredAccumOut", std::move(n));
+  ctx.give("LinearAccumOut", std::move(z));
+}
+
+/// m1, m2 as in adam; u = m1 / (sqrt m2 + epsilon) + decay p; p -= lr ||p|| / ||u|| u, with the
+/// quotient of norms 1 where one of them is 0. Source: You et al. 2020.
+template <class Real>
+void lamb_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
+  const auto& g = ctx.real("Grad");
+  const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
+  const Real epsilon = ctx.real_attribute("epsilon", 1e-6);
+  const Real decay = ctx.real_attribute("weight_decay", 0.01);
+  auto u = zeros<Real>(shape_of(p));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Real slope = g.flat(i);
+    m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
+    m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
+    u.flat(i) = m1.flat(i) / (std::sqrt(m2.flat(i)) + epsilon) + decay * p.flat(i);
+  }
+  const Real pn = euclidean_norm<Real>(p), un = euclidean_norm<Real>(u);
+  p -= learning_rate_of(ctx) * (pn > 0 && un > 0 ? pn / un : Real(1)) * u;
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("Moment1Out", std::move(m1));
+  ctx.give("Moment2Out", std::move(m2));
+}
+
+template <class Real>
+void add_optimizer_kernels(kernel_table<Real>& table) {
+  table["sgd"] = sgd_update<Real>;
+  table["momentum"] = momentum_update<Real>;
+  table["lars_momentum"] = lars_momentum_update<Real>;
+  table["adagrad"] = adagrad_update<Real, false>;
+  table["decayed_adagrad"] = adagrad_update<Real, true>;
+  table["adam"] = adam_update<Real>;
+  table["adamax"] = adamax_update<Real>;
+  table["adadelta"] = adadelta_update<Real>;
+  table["rmsprop"] = rmsprop_update<Real>;
+  table["ftrl"] = ftrl_update<Real>;
+  table["lamb"] = lamb_update<Real>;
+}
+
+}  // namespace lamina::kernel

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/kernels_print.hpp - the print operator in the format of Fluid 1.7 and before.
+#pragma once
+
+#include <ctime>
+#include <iostream>
+
+#include <lamina/executor/kernel_table.hpp>
+
+namespace lamina::kernel {
+
+/// Fluid prints the letter that C++ compilers use for a type.
+constexpr char letter_of(dtype type) {
+  switch (type) {
+    case dtype::boolean:
+      return 'b';
+    case dtype::int16:
+      return 's';
+    case dtype::int32:
+      return 'i';
+    case dtype::int64:
+      return 'l';
+    case dtype::float64:
+      return 'd';
+    case dtype::uint8:
+      return 'h';
+    case dtype::int8:
+      return 'a';
+    default:
+      return 'f';
+  }
+}
+
+/// Out = In. Writes time, message, name, shape, type and data, the first first_n times.
+template <class Real>
+void print_forward(kernel_context<Real>& ctx) {
+  const tensor in = ctx.input("In");
+  const int first_n = ctx.integer("first_n", -1), summarize = ctx.integer("summarize", -1);
+  const std::string phase = ctx.text("print_phase");
+  const bool forward = ctx.attribute("is_forward", 1) != 0;
+  const bool asked =
+      phase.empty() || phase == "BOTH" || phase == (forward ? "FORWARD" : "BACKWARD");
+  if (asked && (first_n < 0 || ctx.runs_before() < first_n)) {
+    std::ostream& to = ctx.options().print_to != nullptr ? *ctx.options().print_to : std::cerr;
+    to << std::time(nullptr) << '\t' << ctx.text("message") << '\t';
+    if (ctx.attribute("print_tensor_name", 1) != 0) to << "Tensor[" << ctx.input_name("In") << "]";
+    to << '\n';
+    if (ctx.attribute("print_tensor_shape", 1) != 0) {
+      to << "\tshape: [";
+      for (const std::size_t d : in.shape()) to << d << ',';
+      to << "]\n";
+    }
+    if (ctx.attribute("print_tensor_type", 1) != 0)
+      to << "\tdtype: " << letter_of(in.type()) << '\n';
+    to << "\tdata: ";
+    in.visit([&](const auto& a) {
+      for (std::size_t i = 0; i < a.size(); ++i)
+        if (summarize < 0 || i < static_cast<std::size_t>(summarize)) to << +a.flat(i) << ',';
+      return 0;
+    });
+    to << std::endl;
+  }
+  ctx.give("Out", in);
+}
+
+template <class Real>
+void add_print_kernels(kernel_table<Real>& table) {
+  table["print"] = print_forward<Real>;
+}
+
+}  // namespace lamina::kernel

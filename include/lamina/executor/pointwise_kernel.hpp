@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/pointwise_kernel.hpp - runs any pointwise operator, a user's own too, from its
+// definition.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <lamina/executor/kernel_shape.hpp>
+
+namespace lamina::kernel {
+
+namespace detail {
+
+/// The function of a schema for one type.
+template <class T>
+pointwise_function<T> function_of(const operator_schema& schema) {
+  if constexpr (std::is_same_v<T, float>)
+    return schema.evaluate_float;
+  else
+    return schema.evaluate_double;
+}
+
+/// Computes in T: Real, or double where integers take part, which float cannot hold exactly.
+template <class T, class Real>
+void evaluate(kernel_context<Real>& ctx) {
+  const operator_schema& schema = ctx.schema();
+  const std::size_t inputs = static_cast<std::size_t>(schema.input_count);
+  const T zero = 0;
+
+  // The largest input gives the shape; the others are broadcast to it.
+  tensor_shape shape{1};
+  std::size_t largest = 0;
+  for (std::size_t s = 0; s < inputs; ++s) {
+    if (!ctx.has(schema.inputs[s].name)) continue;
+    const tensor_shape found = ctx.input(schema.inputs[s].name).shape();
+    const std::size_t n = size_of(found);
+    if (largest == 0 || n > largest || (n == largest && found.size() > shape.size())) shape = found;
+    largest = n > largest ? n : largest;
+  }
+  const std::size_t whole = size_of(shape);
+  const int axis = ctx.integer("axis", -1);
+
+  std::vector<xt::xarray<T>> values(inputs);
+  std::vector<const T*> argument;
+  std::vector<int> stride;
+  for (std::size_t s = 0; s < inputs; ++s) {
+    const char* slot = schema.inputs[s].name;
+    argument.push_back(&zero);
+    stride.push_back(0);
+    if (!ctx.has(slot)) continue;
+    const xt::xarray<T> given = ctx.input(slot).template cast<T>();
+    const std::vector<std::size_t> place = broadcast_places(shape, shape_of(given), axis);
+    if (place.empty() && whole != 0)
+      ctx.fail("expected a shape that can be broadcast to " + to_string(shape) + " in variable '" +
+               ctx.input_name(slot) + "', found " + to_string(shape_of(given)));
+    values[s] = xt::xarray<T>::from_shape(shape);
+    for (std::size_t i = 0; i < whole; ++i) values[s].flat(i) = given.flat(place[i]);
+    argument.back() = values[s].data();
+    stride.back() = 1;
+  }
+  std::vector<T> attributes;
+  for (int a = 0; a < schema.attribute_count; ++a)
+    attributes.push_back(static_cast<T>(ctx.attribute(schema.attributes[a].name)));
+  for (const T& a : attributes) {
+    argument.push_back(&a);
+    stride.push_back(0);
+  }
+
+  std::vector<tensor> results(static_cast<std::size_t>(schema.output_count));
+  for (int k = 0; k < schema.output_count; ++k) {
+    const char* slot = schema.outputs[k].name;
+    if (!ctx.wants(slot)) continue;
+    xt::xarray<T> result = xt::xarray<T>::from_shape(shape);
+    function_of<T>(schema)(k, static_cast<std::int64_t>(whole), argument.data(), stride.data(),
+                           result.data());
+    // The gradient of an input that was broadcast is the sum over its copies.
+    const bool gradient = ctx.output_desc(slot).kind == variable_kind::gradient;
+    const tensor_shape wanted = gradient ? ctx.output_shape(slot) : shape;
+    if (size_of(wanted) == whole) {
+      results[static_cast<std::size_t>(k)] = reshaped(std::move(result), wanted);
+      continue;
+    }
+    xt::xarray<T> sum = zeros<T>(wanted);
+    const std::vector<std::size_t> place = broadcast_places(shape, wanted, axis);
+    if (place.empty())
+      ctx.fail("expected an output that can be broadcast to " + to_string(shape) + ", found " +
+               to_string(wanted));
+    for (std::size_t i = 0; i < whole; ++i) sum.flat(place[i]) += result.flat(i);
+    results[static_cast<std::size_t>(k)] = std::move(sum);
+  }
+  for (int k = 0; k < schema.output_count; ++k)
+    if (ctx.wants(schema.outputs[k].name))
+      ctx.give(schema.outputs[k].name, std::move(results[static_cast<std::size_t>(k)]));
+}
+
+}  // namespace detail
+
+/// Whether an operator can be run by `pointwise`.
+inline bool is_pointwise(const operator_schema& schema) { return schema.evaluate_float != nullptr; }
+
+/// Every output of a pointwise operator, element by element, with Fluid's axis broadcast.
+template <class Real>
+void pointwise(kernel_context<Real>& ctx) {
+  bool exact = false;
+  for (int s = 0; s < ctx.schema().input_count; ++s)
+    if (ctx.has(ctx.schema().inputs[s].name))
+      exact = exact || !is_floating(ctx.input(ctx.schema().inputs[s].name).type());
+  if (exact)
+    detail::evaluate<double>(ctx);
+  else
+    detail::evaluate<Real>(ctx);
+}
+
+}  // namespace lamina::kernel

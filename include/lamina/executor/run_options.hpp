@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/run_options.hpp - seeds and switches of one run of a program.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+
+namespace lamina {
+
+/// What a run needs besides program, scope and feed.
+struct run_options {
+  std::uint64_t seed = 0;            // of operators that have none of their own
+  std::uint64_t step = 0;            // number of the mini-batch: dropout draws a new mask in each
+  std::uint64_t first_row = 0;       // where this part of the mini-batch begins in the whole one
+  bool check_nan = false;            // throw at the first result that is not finite
+  std::ostream* print_to = nullptr;  // of the print operator; null: std::cerr
+};
+
+}  // namespace lamina

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/tensor/scope.hpp - variables by name. Fluid: Scope.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/tensor/tensor.hpp>
+
+namespace lamina {
+
+/// Holds the values of variables by name; a name that is not here is looked up in the parent, which
+/// must outlive this scope. References stay valid until the variable is dropped.
+class scope {
+ public:
+  scope() = default;
+  /// A scope inside of `parent`.
+  explicit scope(scope& parent) : parent_(&parent) {}
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+
+  /// The variable of this very scope; made, without a value, where there is none.
+  /// Fluid: Scope.var.
+  tensor& var(std::string_view name) {
+    const auto found = variables_.find(name);
+    return found != variables_.end() ? found->second : variables_[std::string(name)];
+  }
+
+  /// The variable here or in the nearest parent that has it, or null. Fluid: Scope.find_var.
+  tensor* find(std::string_view name) {
+    for (scope* s = this; s != nullptr; s = s->parent_) {
+      const auto found = s->variables_.find(name);
+      if (found != s->variables_.end()) return &found->second;
+    }
+    return nullptr;
+  }
+  const tensor* find(std::string_view name) const { return const_cast<scope*>(this)->find(name); }
+
+  /// The value of a variable. Throws lamina::error that names the variable when there is none.
+  const tensor& get(std::string_view name) const {
+    const tensor* found = find(name);
+    if (found == nullptr || !found->has_value())
+      throw error("lamina: scope: expected a value for variable '" + std::string(name) +
+                  "', found " + (found == nullptr ? "no such variable" : "it was never assigned"));
+    return *found;
+  }
+
+  /// Removes a variable of this very scope; returns whether there was one.
+  bool drop(std::string_view name) {
+    const auto found = variables_.find(name);
+    if (found == variables_.end()) return false;
+    variables_.erase(found);
+    return true;
+  }
+
+  /// The names of this very scope, in alphabetic order.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : variables_) all.push_back(name);
+    return all;
+  }
+
+ private:
+  scope* parent_ = nullptr;
+  std::map<std::string, tensor, std::less<>> variables_;
+};
+
+}  // namespace lamina
