@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/metric/accuracy.hpp - the mean of the batches' accuracies.
+#pragma once
+
+#include <lamina/metric/weighted_average.hpp>
+
+namespace lamina::metric {
+
+/// sum(value_i * weight_i) / sum(weight_i): the accuracy of everything seen, when each update gets
+/// a batch's accuracy (what layer::accuracy computes) and its number of rows. Errors: weight below
+/// 0 or not finite; eval before an update of positive weight. Fluid: fluid.metrics.Accuracy.
+class accuracy {
+ public:
+  void update(double value, double weight) { average_.update(value, weight); }
+  double eval() const { return average_.eval(); }
+  void reset() { average_.reset(); }
+
+ private:
+  weighted_average average_{"accuracy"};
+};
+
+}  // namespace lamina::metric

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/metric/auc.hpp - the area under the ROC or the precision-recall curve.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <ranges>
+#include <string>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::metric {
+
+enum class curve {
+  roc,  ///< true positive rate over false positive rate
+  pr    ///< precision over recall
+};
+
+struct auc_options {
+  metric::curve curve = metric::curve::roc;
+  std::size_t num_thresholds = 4095;
+};
+
+/// The area under a curve that a threshold draws when it moves over the predictions. Predictions
+/// are counted in num_thresholds + 1 bins of equal width, so memory does not grow with the data and
+/// the result is exact up to the order within a bin. ROC: the trapezoids between bins. PR: the sum
+/// of (recall_i - recall_{i-1}) * precision_i, which is average precision; trapezoids would
+/// flatter. 0 if one of the two classes has no sample, as in Fluid. Errors: no thresholds;
+/// predictions and labels of unequal length, a prediction outside [0, 1], a label that is neither
+/// 0 nor 1 (the counts then stay as they were); eval before an update. Fluid: fluid.metrics.Auc,
+/// which ignores its curve argument.
+class auc {
+ public:
+  explicit auc(auc_options options = {}) : options_(options), positive_(bins()), negative_(bins()) {
+    if (options.num_thresholds == 0) fail("at least 1 threshold, found 0");
+  }
+
+  /// Probabilities of the positive class, and labels.
+  template <std::ranges::input_range P, std::ranges::input_range L>
+  void update(const P& predictions, const L& labels) {
+    struct pair {
+      std::size_t bin;
+      bool truth;
+    };
+    std::vector<pair> pairs;
+    auto label = std::ranges::begin(labels);
+    for (const auto& prediction : predictions) {
+      if (label == std::ranges::end(labels)) fail("as many labels as predictions, found fewer");
+      const double p = static_cast<double>(prediction), l = static_cast<double>(*label);
+      ++label;
+      if (!(p >= 0 && p <= 1)) fail("a prediction between 0 and 1, found " + std::to_string(p));
+      if (l != 0 && l != 1) fail("a label of 0 or 1, found " + std::to_string(l));
+      pairs.push_back(
+          {static_cast<std::size_t>(p * static_cast<double>(options_.num_thresholds)), l == 1});
+    }
+    if (label != std::ranges::end(labels)) fail("as many labels as predictions, found more");
+    for (const pair& each : pairs) ++(each.truth ? positive_ : negative_)[each.bin];
+    total_ += pairs.size();
+  }
+
+  double eval() const {
+    if (total_ == 0) fail("an update with at least one prediction before eval, found none");
+    double above_positive = 0, above_negative = 0, area = 0;
+    for (std::size_t bin = bins(); bin-- > 0;) {
+      const double p = static_cast<double>(positive_[bin]), n = static_cast<double>(negative_[bin]);
+      if (p == 0 && n == 0) continue;
+      if (options_.curve == curve::roc)
+        area += n * (above_positive + p / 2);
+      else
+        area += p * (above_positive + p) / (above_positive + p + above_negative + n);
+      above_positive += p;
+      above_negative += n;
+    }
+    if (above_positive == 0 || above_negative == 0) return 0;
+    return options_.curve == curve::roc ? area / above_positive / above_negative
+                                        : area / above_positive;
+  }
+
+  void reset() { *this = auc(options_); }
+
+ private:
+  std::size_t bins() const { return options_.num_thresholds + 1; }
+
+  [[noreturn]] static void fail(const std::string& expected) {
+    throw error("lamina: metric::auc: expected " + expected);
+  }
+
+  auc_options options_;
+  std::vector<std::uint64_t> positive_, negative_;
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace lamina::metric

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/metric/binary_counts.hpp - hits and misses of a yes-no classifier.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <ranges>
+#include <string>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::metric {
+
+/// Counts predictions against labels. A prediction is a probability, rounded to 0 or 1 (one half
+/// goes to 0, as in numpy's rint); a label is 0 or 1.
+class binary_counts {
+ public:
+  explicit binary_counts(const char* name) : name_(name) {}
+
+  /// Two ranges of equal length. The counts stay as they were when an error is thrown: for unequal
+  /// lengths, a prediction outside [0, 1], a label that is neither 0 nor 1.
+  template <std::ranges::input_range P, std::ranges::input_range L>
+  void update(const P& predictions, const L& labels) {
+    binary_counts next = *this;
+    auto label = std::ranges::begin(labels);
+    for (const auto& prediction : predictions) {
+      if (label == std::ranges::end(labels))
+        next.fail("as many labels as predictions, found fewer");
+      const double p = static_cast<double>(prediction), l = static_cast<double>(*label);
+      ++label;
+      if (!(p >= 0 && p <= 1))
+        next.fail("a prediction between 0 and 1, found " + std::to_string(p));
+      if (l != 0 && l != 1) next.fail("a label of 0 or 1, found " + std::to_string(l));
+      const bool yes = p > 0.5, truth = l == 1;
+      ++(yes     ? truth ? next.true_positive : next.false_positive
+         : truth ? next.false_negative
+                 : next.true_negative);
+    }
+    if (label != std::ranges::end(labels)) next.fail("as many labels as predictions, found more");
+    *this = next;
+  }
+
+  std::uint64_t total() const {
+    return true_positive + false_positive + false_negative + true_negative;
+  }
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw error("lamina: metric::" + std::string(name_) + ": expected " + expected);
+  }
+  void require_update() const {
+    if (total() == 0) fail("an update with at least one prediction before eval, found none");
+  }
+
+  std::uint64_t true_positive = 0, false_positive = 0, false_negative = 0, true_negative = 0;
+
+ private:
+  const char* name_;
+};
+
+}  // namespace lamina::metric

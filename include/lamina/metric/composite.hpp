@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/metric/composite.hpp - several metrics of the same predictions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+namespace lamina::metric {
+
+/// Metrics that are updated together: `composite both{precision{}, recall{}};`. update hands its
+/// arguments to each, eval returns an array of the results in the order of the metrics. When one
+/// throws from update, those before it are restored. Fluid: fluid.metrics.CompositeMetric.
+template <class... M>
+class composite {
+ public:
+  explicit composite(M... metrics) : metrics_(std::move(metrics)...) {}
+
+  template <class... A>
+  void update(const A&... arguments) {
+    auto next = metrics_;
+    std::apply([&](auto&... m) { (m.update(arguments...), ...); }, next);
+    metrics_ = std::move(next);
+  }
+  std::array<double, sizeof...(M)> eval() const {
+    return std::apply(
+        [](const auto&... m) { return std::array<double, sizeof...(M)>{m.eval()...}; }, metrics_);
+  }
+  void reset() {
+    std::apply([](auto&... m) { (m.reset(), ...); }, metrics_);
+  }
+
+  /// One of the metrics.
+  template <std::size_t I>
+  const auto& get() const {
+    return std::get<I>(metrics_);
+  }
+
+ private:
+  std::tuple<M...> metrics_;
+};
+
+}  // namespace lamina::metric

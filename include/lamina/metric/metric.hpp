@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/metric/metric.hpp - all metrics.
+#pragma once
+
+#include <lamina/metric/accuracy.hpp>
+#include <lamina/metric/auc.hpp>
+#include <lamina/metric/binary_counts.hpp>
+#include <lamina/metric/composite.hpp>
+#include <lamina/metric/precision.hpp>
+#include <lamina/metric/recall.hpp>
+#include <lamina/metric/weighted_average.hpp>

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/metric/precision.hpp - how much of what was called positive is.
+#pragma once
+
+#include <lamina/metric/binary_counts.hpp>
+
+namespace lamina::metric {
+
+/// true positives / (true positives + false positives); 0 if nothing was called positive. update
+/// takes a range of probabilities and one of labels 0 and 1. Errors: as binary_counts; eval before
+/// an update. Fluid: fluid.metrics.Precision.
+class precision {
+ public:
+  template <class P, class L>
+  void update(const P& predictions, const L& labels) {
+    counts_.update(predictions, labels);
+  }
+  double eval() const {
+    counts_.require_update();
+    const auto called = counts_.true_positive + counts_.false_positive;
+    return called == 0 ? 0
+                       : static_cast<double>(counts_.true_positive) / static_cast<double>(called);
+  }
+  void reset() { *this = precision{}; }
+
+ private:
+  binary_counts counts_{"precision"};
+};
+
+}  // namespace lamina::metric

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/metric/recall.hpp - how much of what is positive was called so.
+#pragma once
+
+#include <lamina/metric/binary_counts.hpp>
+
+namespace lamina::metric {
+
+/// true positives / (true positives + false negatives); 0 if no label was positive. update takes
+/// a range of probabilities and one of labels 0 and 1. Errors: as binary_counts; eval before an
+/// update. Fluid: fluid.metrics.Recall.
+class recall {
+ public:
+  template <class P, class L>
+  void update(const P& predictions, const L& labels) {
+    counts_.update(predictions, labels);
+  }
+  double eval() const {
+    counts_.require_update();
+    const auto positive = counts_.true_positive + counts_.false_negative;
+    return positive == 0
+               ? 0
+               : static_cast<double>(counts_.true_positive) / static_cast<double>(positive);
+  }
+  void reset() { *this = recall{}; }
+
+ private:
+  binary_counts counts_{"recall"};
+};
+
+}  // namespace lamina::metric

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/metric/weighted_average.hpp - a mean over batches of different size.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::metric {
+
+/// sum(value_i * weight_i) / sum(weight_i), in double. Errors: weight below 0 or not finite;
+/// eval before an update of positive weight. Fluid: fluid.average.WeightedAverage.
+class weighted_average {
+ public:
+  explicit weighted_average(const char* name = "weighted_average") : name_(name) {}
+
+  void update(double value, double weight) {
+    if (!(weight >= 0) || !std::isfinite(weight))
+      throw error("lamina: metric::" + std::string(name_) +
+                  ": expected a finite weight of at least 0, found " + std::to_string(weight));
+    sum_ += value * weight;
+    weight_ += weight;
+  }
+  double eval() const {
+    if (weight_ == 0)
+      throw error("lamina: metric::" + std::string(name_) +
+                  ": expected an update of positive weight before eval, found none");
+    return sum_ / weight_;
+  }
+  void reset() { sum_ = weight_ = 0; }
+
+ private:
+  const char* name_;
+  double sum_ = 0, weight_ = 0;
+};
+
+}  // namespace lamina::metric
