@@ -84,8 +84,8 @@ TEST_CASE("shuffle stays within its buffer and shuffles the rest", "[reader]") {
 }
 
 TEST_CASE("the order of shuffle is the same on every machine", "[reader]") {
-  CHECK(read(iota(10) | reader::shuffle(10)) == std::vector{6, 1, 2, 4, 7, 5, 3, 0, 9, 8});
-  CHECK(read(iota(10) | reader::shuffle(10, 42), 3) == std::vector{5, 2, 0, 1, 8, 7, 9, 6, 4, 3});
+  CHECK(read(iota(10) | reader::shuffle(10)) == std::vector{8, 7, 6, 0, 5, 3, 2, 1, 9, 4});
+  CHECK(read(iota(10) | reader::shuffle(10, 42), 3) == std::vector{1, 0, 7, 2, 3, 8, 5, 4, 6, 9});
 }
 
 TEST_CASE("every order of shuffle is equally likely", "[reader]") {

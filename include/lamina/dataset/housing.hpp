@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/philox.hpp>
 #include <lamina/dataset/csv.hpp>
 #include <lamina/dataset/table.hpp>
 
@@ -76,13 +77,8 @@ inline constexpr float twin_noise = 0.25f;  ///< noise is uniform in [-twin_nois
 /// [-1/2, 1/2), a price that is linear in them but for a little noise. The same bits everywhere. A
 /// linear fit that is right has a mean squared error of about twin_noise^2 / 3 = 0.021.
 inline source twin() {
-  std::uint64_t state = 0;
-  const auto uniform = [&state] {  // splitmix64, its upper 24 bits as a float in [-1/2, 1/2)
-    std::uint64_t x = state += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return static_cast<float>((x ^ (x >> 31)) >> 40) * 0x1p-24f - 0.5f;
-  };
+  std::uint64_t drawn = 0;
+  const auto uniform = [&drawn] { return uniform_at(506, 13, drawn++) - 0.5f; };
   std::vector<sample> rows(506);
   for (sample& row : rows) {
     double price = twin_bias;

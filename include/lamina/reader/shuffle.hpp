@@ -5,39 +5,48 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
-#include <random>
 #include <utility>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/philox.hpp>
 #include <lamina/reader/adaptor.hpp>
 
 namespace lamina::reader {
 
 namespace detail {
 
-// The generator of one pass: two rounds of the splitmix64 finalizer spread (seed, pass), so that
-// neighbouring seeds and passes share nothing.
-inline std::mt19937_64 shuffle_engine(std::uint64_t seed, std::uint64_t pass) {
-  const auto mix = [](std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-  };
-  return std::mt19937_64(mix(mix(seed) ^ pass));
-}
+// The random numbers of one pass, a Philox stream of their own: the seed is set apart from the one
+// that initial weights and dropout draw from.
+class shuffle_engine {
+ public:
+  shuffle_engine(std::uint64_t seed, std::uint64_t pass)
+      : seed_(seed ^ 0x73687566666c6521u), pass_(pass) {}
 
-// Fisher and Yates with rejection. std::shuffle and std::uniform_int_distribution would give
-// another order in another standard library.
+  // Uniform in [0, count), by rejection: std::uniform_int_distribution would give other numbers in
+  // another standard library.
+  std::uint64_t below(std::uint64_t count) {
+    constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t excess = (max % count + 1) % count;
+    std::uint64_t drawn;
+    do {
+      const random_words words = philox(seed_, pass_, draws_++);
+      drawn = std::uint64_t{words.word[0]} << 32 | words.word[1];
+    } while (drawn > max - excess);
+    return drawn % count;
+  }
+
+ private:
+  std::uint64_t seed_, pass_, draws_ = 0;
+};
+
+// Fisher and Yates.
 template <class Sequence>
-void permute(Sequence& elements, std::mt19937_64& engine) {
-  for (std::uint64_t left = elements.size(); left > 1; --left) {
-    const std::uint64_t excess = (std::mt19937_64::max() % left + 1) % left;
-    std::uint64_t drawn = engine();
-    while (drawn > std::mt19937_64::max() - excess) drawn = engine();
+void permute(Sequence& elements, shuffle_engine& engine) {
+  for (std::size_t left = elements.size(); left > 1; --left) {
     using std::swap;
-    swap(elements[left - 1], elements[drawn % left]);
+    swap(elements[left - 1], elements[engine.below(left)]);
   }
 }
 
@@ -59,7 +68,7 @@ class shuffled_reader {
  private:
   static generator<value_type> run(std::shared_ptr<R> reader, std::size_t buffer_size,
                                    std::uint64_t seed, std::uint64_t number) {
-    auto engine = detail::shuffle_engine(seed, number);
+    detail::shuffle_engine engine(seed, number);
     std::deque<value_type> buffer;
     pass<R> elements(reader, number);
     for (auto&& element : elements) {
