@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <lamina/reader/begin_pass.hpp>
@@ -35,6 +36,32 @@ class adaptor {
 template <readable R, class Make>
 auto operator|(R&& reader, const adaptor<Make>& decorator) {
   return decorator(std::forward<R>(reader));
+}
+
+namespace detail {
+template <class T>
+constexpr bool is_adaptor = false;
+template <class Make>
+constexpr bool is_adaptor<adaptor<Make>> = true;
+template <class T>
+constexpr bool is_generator = false;
+template <class T>
+constexpr bool is_generator<generator<T>> = true;
+}  // namespace detail
+
+/// What is no reader: says so, and goes on as an empty reader, so that one mistake is one error.
+template <class R, class Make>
+requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto operator|(
+    R&&, const adaptor<Make>&) {
+  constexpr bool generated = detail::is_generator<std::remove_cvref_t<R>>;
+  static_assert(
+      !generated,
+      "lamina::reader: a generator is one pass and cannot be read again: pipe the function "
+      "that makes it, `read | batch(32)`, not `read() | batch(32)`");
+  static_assert(generated || readable<R>,
+                "lamina::reader: the left side of | is no reader: expected a copyable range, or a "
+                "callable without arguments (or of the pass number) that returns a range");
+  return []() -> generator<int> { co_return; };
 }
 
 template <class First, class Second>
