@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/activation_view.hpp - a machine's memory as an xtensor view.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#if __has_include(<xtensor/containers/xadapt.hpp>)
+#include <xtensor/containers/xadapt.hpp>
+#else
+#include <xtensor/xadapt.hpp>
+#endif
+
+#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/model/program_names.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+template <dtype>
+struct element_of;
+template <>
+struct element_of<dtype::float32> {
+  using type = float;
+};
+template <>
+struct element_of<dtype::float64> {
+  using type = double;
+};
+template <>
+struct element_of<dtype::int64> {
+  using type = std::int64_t;
+};
+template <>
+struct element_of<dtype::int32> {
+  using type = std::int32_t;
+};
+template <>
+struct element_of<dtype::int16> {
+  using type = std::int16_t;
+};
+template <>
+struct element_of<dtype::int8> {
+  using type = std::int8_t;
+};
+template <>
+struct element_of<dtype::uint8> {
+  using type = std::uint8_t;
+};
+template <>
+struct element_of<dtype::boolean> {
+  using type = bool;
+};
+
+}  // namespace detail
+
+/// Variable V of a machine in its own shape, without a copy; valid until the next run with more
+/// rows. Weights in panels have no such view: model::parameter copies them.
+template <class P, int V>
+auto activation_view(engine::cpu::machine<P>& m) {
+  using T = typename detail::element_of<P::desc.variables[V].type>::type;
+  constexpr const variable_desc& d = P::desc.variables[V];
+  std::vector<std::size_t> shape(static_cast<std::size_t>(d.rank));
+  std::vector<std::ptrdiff_t> strides(shape.size());
+  std::ptrdiff_t inner = 1;
+  for (int i = d.rank; i-- > 0;) {
+    const auto k = static_cast<std::size_t>(i);
+    const bool outermost = i == 0 && (d.rows != 0 || d.rank > 1);
+    shape[k] =
+        static_cast<std::size_t>(d.rows != 0 && i == 0 ? m.rows() : P::desc.dims[d.dims + i]);
+    strides[k] = outermost ? m.stride(V) : inner;
+    inner *= static_cast<std::ptrdiff_t>(shape[k]);
+  }
+  // xtensor takes the number of elements; strides decide how far they reach.
+  std::size_t count = 1;
+  for (const std::size_t n : shape) count *= n;
+  const T* data = reinterpret_cast<const T*>(m.address(V));
+  return xt::adapt(data, count, xt::no_ownership(), shape, strides);
+}
+
+}  // namespace lamina

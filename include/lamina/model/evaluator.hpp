@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/evaluator.hpp - computes activations of a model: forward and test.
+#pragma once
+
+#include <lamina/model/activation_view.hpp>
+#include <lamina/model/feed.hpp>
+#include <lamina/model/feeder.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/model/run_result.hpp>
+#include <lamina/reader/begin_pass.hpp>
+#include <lamina/transform/clone_for_test.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// Fills the variables of a machine that persist but are no parameters: statistics of metrics.
+template <class P>
+void initialise_state(engine::cpu::machine<P>& m) {
+  constexpr program_view p = P::view();
+  for (int k = 0; k < p.count.startup; ++k) {
+    const int v = p.arguments[p.startup[k].outputs];
+    const variable_desc& d = p.variables[v];
+    if (d.kind == variable_kind::parameter || m.address(v) == nullptr) continue;
+    const plan_variable& lies = plan<P>::lowered.variables[v];
+    engine::cpu::detail::fill(
+        {m.address(v), lies.rows, lies.columns, m.stride(v), d.type, false, nullptr, 0},
+        p.attributes[p.startup[k].attributes + 2].number);
+  }
+}
+
+}  // namespace detail
+
+/// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
+/// it, and owns the activations. One thread uses an evaluator at a time; many evaluators may share
+/// a model without a lock. Runs the program in test mode.
+template <program_type P>
+class evaluator {
+ public:
+  using program = for_test<P>;
+
+  explicit evaluator(const model<P>& m, std::uint64_t seed = 0)
+      : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
+    detail::initialise_state(machine_);
+  }
+
+  /// Computes everything that depends on the given data alone:
+  /// `e.forward(feed<"image">(pixels))` needs no label. All feeds have equally many rows.
+  /// An unknown name or another element type is a compile-time error; sizes that do not fit throw
+  /// lamina::error.
+  template <fixed_string... Names, class... T>
+  void forward(feed_value<Names, T>... feeds) {
+    static_assert(sizeof...(Names) > 0, "lamina: forward: feed at least one data layer");
+    rows_ = -1;
+    unsigned long long given = 0;
+    ((given |= take(feeds)), ...);
+    machine_.run(given, seed_, 0);
+  }
+
+  /// The activation of a layer or variable after forward(), as a view in its own shape. Layers that
+  /// the user named and variables that the program returns are always kept; others only where the
+  /// plan stores them (a compile-time error says so).
+  template <fixed_string Name>
+  auto activation() {
+    constexpr int v = detail::require_variable<P, Name>();
+    using m = engine::cpu::machine<program>;
+    constexpr auto space = plan<program>::memory.slots[m::root(v)].space;
+    static_assert(check < space != memory_space::none && space != memory_space::parameter,
+                  detail::name_letters < Name >>,
+                  "lamina: activation: this variable is not kept; name its layer, or return it "
+                  "from the program");
+    return activation_view<program, v>(machine_);
+  }
+
+  /// The cost after forward() with all data. Throws lamina::error for a program without a cost.
+  float cost() {
+    if (P::desc.cost < 0) throw error("lamina: evaluator: the program has no cost");
+    return *machine_.address(P::desc.cost);
+  }
+
+  /// Cost and metrics over a whole pass of a reader of mini-batches: means over all samples.
+  template <reader::readable Reader>
+  test_result test(Reader&& batches) {
+    using metrics = program_metrics<program>;
+    test_result r;
+    double sums[at_least_one(metrics::count)] = {};
+    for (auto&& batch : reader::begin_pass(batches)) {
+      feeder_.fill(batch);
+      const int n = feeder_.rows();
+      if (n == 0) continue;
+      machine_.bind(n);
+      for (int i = 0; i < feeder<program>::layers; ++i) machine_.feed(i, feeder_.data(i));
+      machine_.run(~0ull, seed_, 0);
+      r.samples += n;
+      if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
+      for (int i = 0; i < metrics::count; ++i)
+        sums[i] += static_cast<double>(n) * *machine_.address(metrics::all.variable[i]);
+    }
+    const double total = r.samples > 0 ? static_cast<double>(r.samples) : 1;
+    r.cost /= total;
+    for (int i = 0; i < metrics::count; ++i)
+      r.metrics.push_back({std::string(metrics::all.name[i]), sums[i] / total});
+    return r;
+  }
+
+  /// Sets accumulated statistics (auc) back to their beginning.
+  void reset() { detail::initialise_state(machine_); }
+
+ private:
+  template <fixed_string Name, class T>
+  unsigned long long take(feed_value<Name, T> f) {
+    constexpr int i = detail::require_data<P, Name>();
+    constexpr const variable_desc& d = P::desc.variables[P::desc.data[i]];
+    using expected = typename detail::element_of<d.type>::type;
+    static_assert(check<__is_same(T, expected), expects_type<expected>, gets_type<T>>,
+                  "lamina: feed: the element type is that of the data layer");
+    constexpr int columns = plan<program>::lowered.variables[P::desc.data[i]].columns;
+    const std::size_t n = f.count / static_cast<std::size_t>(columns);
+    if (f.count % static_cast<std::size_t>(columns) != 0)
+      throw error("lamina: feed " + variable_name(P::view(), P::desc.data[i]) +
+                  ": expected a multiple of " + std::to_string(columns) + " values, found " +
+                  std::to_string(f.count));
+    if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
+      throw error("lamina: feed " + variable_name(P::view(), P::desc.data[i]) + ": expected " +
+                  std::to_string(rows_) + " rows as in the other feeds, found " +
+                  std::to_string(n));
+    if (rows_ < 0) {
+      rows_ = static_cast<int>(n);
+      machine_.bind(rows_);
+    }
+    machine_.feed(i, f.values);
+    return 1ull << i;
+  }
+
+  engine::cpu::machine<program> machine_;
+  feeder<program> feeder_;
+  std::uint64_t seed_;
+  int rows_ = -1;
+};
+
+}  // namespace lamina

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/feeder.hpp - turns mini-batches of samples into arrays. Fluid: DataFeeder.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/model/program_names.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_tuple_like = requires {
+  std::tuple_size<T>::value;
+};
+template <class T, std::size_t N>
+inline constexpr bool is_tuple_like<std::array<T, N>> = false;
+
+/// Calls `visit(field...)` with the N fields of a sample: a tuple, an aggregate, or one value.
+template <int N, class S, class Visit>
+void with_fields(const S& sample, Visit&& visit) {
+  if constexpr (is_tuple_like<S>) {
+    static_assert(
+        check<std::tuple_size_v<S> == N, expects<N>, gets<static_cast<int>(std::tuple_size_v<S>)>>,
+        "lamina: reader: a sample has one field for each data layer of the program");
+    std::apply(visit, sample);
+  } else if constexpr (N == 1) {
+    if constexpr (std::is_arithmetic_v<S> || requires { sample.size(); }) {
+      visit(sample);
+    } else {
+      const auto& [a] = sample;
+      visit(a);
+    }
+  } else if constexpr (N == 2) {
+    const auto& [a, b] = sample;
+    visit(a, b);
+  } else if constexpr (N == 3) {
+    const auto& [a, b, c] = sample;
+    visit(a, b, c);
+  } else if constexpr (N == 4) {
+    const auto& [a, b, c, d] = sample;
+    visit(a, b, c, d);
+  } else if constexpr (N == 5) {
+    const auto& [a, b, c, d, e] = sample;
+    visit(a, b, c, d, e);
+  } else {
+    static_assert(N <= 5 && N > 0, "lamina: reader: samples of more than five fields are tuples");
+  }
+}
+
+}  // namespace detail
+
+/// Holds a mini-batch as one array a data layer, in the order of the data layers; its memory grows
+/// to the largest mini-batch and stays.
+template <program_type P>
+class feeder {
+ public:
+  static constexpr int layers = P::desc.count.data;
+
+  /// Copies a mini-batch: a range of samples with one field for each data layer. A field is a
+  /// number or a contiguous container of numbers. Throws lamina::error naming the data layer when
+  /// a field has another size than the layer.
+  template <class Batch>
+  void fill(const Batch& samples) {
+    rows_ = 0;
+    for (auto& a : arrays_) a.clear();
+    for (const auto& sample : samples) {
+      int layer = 0;
+      detail::with_fields<layers>(sample,
+                                  [&](const auto&... field) { (append(layer++, field), ...); });
+      ++rows_;
+    }
+  }
+
+  int rows() const { return rows_; }
+  /// The array of data layer `i`, from row `first` on.
+  const void* data(int i, int first = 0) const {
+    return arrays_[static_cast<std::size_t>(i)].data() +
+           static_cast<std::size_t>(first) * row_bytes(i);
+  }
+
+ private:
+  static constexpr int columns(int i) {
+    const variable_desc& d = P::desc.variables[P::desc.data[i]];
+    int n = 1;
+    for (int k = 1; k < d.rank; ++k) n *= P::desc.dims[d.dims + k];
+    return n;
+  }
+  static constexpr std::size_t row_bytes(int i) {
+    return static_cast<std::size_t>(columns(i)) *
+           static_cast<std::size_t>(size_of(P::desc.variables[P::desc.data[i]].type));
+  }
+
+  template <class Field>
+  void append(int layer, const Field& field) {
+    if constexpr (std::is_arithmetic_v<Field>)
+      append_numbers(layer, &field, 1);
+    else
+      append_numbers(layer, field.data(), field.size());
+  }
+  template <class T>
+  void append_numbers(int layer, const T* values, std::size_t count) {
+    if (static_cast<int>(count) != columns(layer))
+      throw error("lamina: data layer " + variable_name(P::view(), P::desc.data[layer]) + ", row " +
+                  std::to_string(rows_) + ": expected " + std::to_string(columns(layer)) +
+                  " values, found " + std::to_string(count));
+    auto& to = arrays_[static_cast<std::size_t>(layer)];
+    const std::size_t at = to.size();
+    to.resize(at + row_bytes(layer));
+    switch (P::desc.variables[P::desc.data[layer]].type) {
+      case dtype::float32:
+        return convert<float>(values, count, to.data() + at);
+      case dtype::float64:
+        return convert<double>(values, count, to.data() + at);
+      case dtype::int64:
+        return convert<std::int64_t>(values, count, to.data() + at);
+      case dtype::int32:
+        return convert<std::int32_t>(values, count, to.data() + at);
+      case dtype::int16:
+        return convert<std::int16_t>(values, count, to.data() + at);
+      case dtype::boolean:
+        return convert<bool>(values, count, to.data() + at);
+      case dtype::int8:
+        return convert<std::int8_t>(values, count, to.data() + at);
+      default:
+        return convert<std::uint8_t>(values, count, to.data() + at);
+    }
+  }
+  template <class To, class From>
+  static void convert(const From* from, std::size_t count, std::byte* to) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const To value = static_cast<To>(from[i]);
+      std::memcpy(to + i * sizeof(To), &value, sizeof(To));
+    }
+  }
+
+  std::array<std::vector<std::byte>, static_cast<std::size_t>(at_least_one(layers))> arrays_;
+  int rows_ = 0;
+};
+
+}  // namespace lamina

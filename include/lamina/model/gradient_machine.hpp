@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/gradient_machine.hpp - gradients of a model's cost.
+#pragma once
+
+#include <lamina/model/evaluator.hpp>
+#include <lamina/transform/append_backward.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// A cost is one floating number.
+template <class P>
+consteval bool require_cost() {
+  constexpr bool has = P::desc.cost >= 0;
+  static_assert(has, "lamina: train: the program returns no cost");
+  if constexpr (has) {
+    constexpr const variable_desc& d = P::desc.variables[P::desc.cost];
+    constexpr bool number = d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1;
+    static_assert(check<number, gets_type<typename P::result>>,
+                  "lamina: train: the cost is one number; take its mean over the batch first");
+    return number;
+  }
+  return has;
+}
+
+}  // namespace detail
+
+/// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: forward and backward over a
+/// model that it only reads; the gradients are its own. One a thread.
+template <program_type P>
+class gradient_machine {
+ public:
+  static_assert(detail::require_cost<P>());
+  using program = with_backward<P>;
+
+  explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
+      : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
+    detail::initialise_state(machine_);
+  }
+
+  /// Cost and gradients of a mini-batch given as one array a data layer, in the order of the data
+  /// layers. `step` and `first_row` select the random numbers of dropout. Returns the cost.
+  float backward(int rows, const void* const* data, std::uint64_t step = 0,
+                 std::int64_t first_row = 0) {
+    machine_.bind(rows);
+    for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, data[i]);
+    machine_.run(~0ull, seed_, step, first_row);
+    return *machine_.address(P::desc.cost);
+  }
+  /// The same for a range of samples.
+  template <class Batch>
+  float backward(const Batch& samples, std::uint64_t step = 0) {
+    feeder_.fill(samples);
+    const void* data[at_least_one(P::desc.count.data)] = {};
+    for (int i = 0; i < P::desc.count.data; ++i) data[i] = feeder_.data(i);
+    return backward(feeder_.rows(), data, step);
+  }
+
+  /// The gradient of a parameter in its own shape: `g.gradient<"fc_0.w_0">()`; zeros where the cost
+  /// does not depend on it.
+  template <fixed_string Name>
+  xt::xarray<float> gradient() {
+    constexpr int i = detail::require_parameter<P, Name>();
+    const parameter_info info = model<P>::describe(i);
+    xt::xarray<float> value = xt::zeros<float>(info.shape);
+    const float* from = gradient_memory(i);
+    if (from == nullptr) return value;
+    unpack_like(info, from, value.data());
+    return value;
+  }
+
+  /// The gradient of parameter i as it lies, in the layout of the parameter; null if none reaches
+  /// it.
+  float* gradient_memory(int i) {
+    const int v = plan<program>::lowered.gradients[i];
+    return v < 0 ? nullptr : machine_.address(v);
+  }
+  /// The machine itself, for whoever reads metrics.
+  engine::cpu::machine<program>& machine() { return machine_; }
+
+ private:
+  engine::cpu::machine<program> machine_;
+  feeder<P> feeder_;
+  std::uint64_t seed_;
+};
+
+}  // namespace lamina

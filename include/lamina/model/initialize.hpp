@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/initialize.hpp - runs an operator of a startup program.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/random.hpp>
+#include <lamina/program/program_desc.hpp>
+
+namespace lamina {
+
+/// The first values of the variable that a startup operator fills, row by row. `stream` is the
+/// number of the parameter, so that its numbers do not depend on what else a program has.
+inline std::vector<float> initial_values(const program_view& p, const operator_desc& op,
+                                         std::uint64_t program_seed, std::uint64_t stream) {
+  const variable_desc& v = p.variables[p.arguments[op.outputs]];
+  std::size_t count = 1;
+  for (int i = 0; i < v.rank; ++i) count *= static_cast<std::size_t>(p.dims[v.dims + i]);
+  std::vector<float> values(count);
+  const std::string_view type = op.schema->type;
+  const auto number = [&](int attribute) {
+    return static_cast<float>(p.attributes[op.attributes + attribute].number);
+  };
+  if (type == "fill_constant") {
+    for (float& x : values) x = number(2);
+    return values;
+  }
+  if (type == "assign_value") {
+    const attribute_value given = p.attributes[op.attributes + 2];
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] = i < static_cast<std::size_t>(given.count)
+                      ? p.reals[given.offset + static_cast<int>(i)]
+                      : 0.0f;
+    return values;
+  }
+  const std::uint64_t own = static_cast<std::uint64_t>(p.attributes[op.attributes + 4].number);
+  const std::uint64_t seed = own != 0 ? own : program_seed;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (type == "uniform_random")
+      values[i] = random_uniform_at(seed, stream, i, number(2), number(3));
+    else if (type == "gaussian_random")
+      values[i] = number(2) + number(3) * random_normal_at(seed, stream, i);
+    else
+      values[i] = number(2) + number(3) * random_truncated_normal_at(seed, stream, i);
+  }
+  return values;
+}
+
+}  // namespace lamina

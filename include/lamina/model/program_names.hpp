@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/program_names.hpp - looks names of a program up while the compiler runs.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <lamina/core/check.hpp>
+#include <lamina/core/fixed_string.hpp>
+#include <lamina/program/program.hpp>
+#include <lamina/transform/prune.hpp>
+
+namespace lamina {
+
+/// The number of the data layer with this name, or -1.
+template <program_type P>
+constexpr int data_named(std::string_view name) {
+  for (int i = 0; i < P::desc.count.data; ++i)
+    if (has_name(P::desc, P::desc.data[i], name)) return i;
+  return -1;
+}
+/// The number of the parameter with this name, or -1.
+template <program_type P>
+constexpr int parameter_named(std::string_view name) {
+  for (int i = 0; i < P::desc.count.parameters; ++i)
+    if (has_name(P::desc, P::desc.parameters[i].variable, name)) return i;
+  return -1;
+}
+/// The variable that a layer of this name returned, or the variable of this name, or -1.
+template <program_type P>
+constexpr int variable_named(std::string_view name) {
+  return detail::find_variable(P::desc, P::desc.names, P::desc.count.names, P::desc.count.variables,
+                               name);
+}
+
+/// The name of a variable as text.
+inline std::string variable_name(const program_view& p, int variable) {
+  name_writer count{nullptr};
+  write_name(p, variable, count);
+  std::string name(static_cast<std::size_t>(count.length), ' ');
+  name_writer w{name.data()};
+  write_name(p, variable, w);
+  return name;
+}
+
+namespace detail {
+
+/// Letters of names for error messages.
+template <fixed_string Name, std::size_t... I>
+auto letters_of(std::index_sequence<I...>) -> named<Name.text[I]...>;
+template <fixed_string Name>
+using name_letters = decltype(letters_of<Name>(std::make_index_sequence<Name.view().size()>{}));
+
+template <class P, int V>
+struct variable_text {
+  static constexpr int size = name_length(P::desc, V);
+  struct text_type {
+    char text[size + 1];
+  };
+  static constexpr text_type value = [] {
+    text_type t{};
+    name_writer w{t.text};
+    write_name(P::desc, V, w);
+    return t;
+  }();
+  template <int... I>
+  static auto letters(std::integer_sequence<int, I...>) -> named<value.text[I]...>;
+  using type = decltype(letters(std::make_integer_sequence<int, size>{}));
+};
+
+template <class...>
+struct the_program_has {};
+template <class P, class Sequence>
+struct data_names;
+template <class P, int... I>
+struct data_names<P, std::integer_sequence<int, I...>> {
+  using type = the_program_has<typename variable_text<P, P::desc.data[I]>::type...>;
+};
+template <class P, class Sequence>
+struct parameter_names;
+template <class P, int... I>
+struct parameter_names<P, std::integer_sequence<int, I...>> {
+  using type = the_program_has<typename variable_text<P, P::desc.parameters[I].variable>::type...>;
+};
+
+/// The number of a data layer; an error that lists the names there are.
+template <class P, fixed_string Name>
+consteval int require_data() {
+  constexpr int found = data_named<P>(Name.view());
+  if constexpr (found < 0)
+    static_assert(
+        check<found >= 0, name_letters<Name>,
+              typename data_names<P, std::make_integer_sequence<int, P::desc.count.data>>::type>,
+        "lamina: feed: the program has no data layer of this name");
+  return found < 0 ? 0 : found;
+}
+template <class P, fixed_string Name>
+consteval int require_parameter() {
+  constexpr int found = parameter_named<P>(Name.view());
+  if constexpr (found < 0)
+    static_assert(check<found >= 0, name_letters<Name>,
+                        typename parameter_names<
+                            P, std::make_integer_sequence<int, P::desc.count.parameters>>::type>,
+                  "lamina: parameter: the program has no parameter of this name");
+  return found < 0 ? 0 : found;
+}
+template <class P, fixed_string Name>
+consteval int require_variable() {
+  constexpr int found = variable_named<P>(Name.view());
+  static_assert(check<found >= 0, name_letters<Name>>,
+                "lamina: activation: the program has no layer or variable of this name");
+  return found < 0 ? 0 : found;
+}
+
+}  // namespace detail
+}  // namespace lamina

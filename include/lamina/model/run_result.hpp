@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/run_result.hpp - cost and metrics of a program.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/model/program_names.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// Whether a variable is a single float.
+template <class P>
+constexpr bool is_number(int v) {
+  const variable_desc& d = P::desc.variables[v];
+  return d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && d.type == dtype::float32;
+}
+
+template <class P>
+constexpr bool is_metric(int name) {
+  const name_desc& n = P::desc.names[name];
+  return n.key == nullptr && n.output >= 0 && n.output != P::desc.cost && is_number<P>(n.output) &&
+         P::desc.variables[n.output].kind == variable_kind::temporary;
+}
+
+}  // namespace detail
+
+/// The metrics of a program: the layers that the user named and that return a single number, such
+/// as `layer::accuracy(..., {.name = "accuracy"})`.
+template <program_type P>
+struct program_metrics {
+  static constexpr int count = [] {
+    int n = 0;
+    for (int i = 0; i < P::desc.count.names; ++i) n += detail::is_metric<P>(i) ? 1 : 0;
+    return n;
+  }();
+  struct list {
+    int variable[at_least_one(count)];
+    std::string_view name[at_least_one(count)];
+  };
+  static constexpr list all = [] {
+    list l{};
+    int n = 0;
+    for (int i = 0; i < P::desc.count.names; ++i)
+      if (detail::is_metric<P>(i)) {
+        l.variable[n] = P::desc.names[i].output;
+        l.name[n++] = std::string_view(P::desc.characters + P::desc.names[i].offset,
+                                       static_cast<std::size_t>(P::desc.names[i].length));
+      }
+    return l;
+  }();
+};
+
+/// What evaluator::test returns: means over all samples.
+struct test_result {
+  struct metric_value {
+    std::string name;
+    double value;
+  };
+  std::int64_t samples = 0;
+  double cost = 0;
+  std::vector<metric_value> metrics;
+
+  /// The metric of that name; throws lamina::error for an unknown one.
+  double metric(std::string_view name) const {
+    for (const metric_value& m : metrics)
+      if (m.name == name) return m.value;
+    throw error("lamina: test: no metric is named '" + std::string(name) + "'");
+  }
+};
+
+}  // namespace lamina

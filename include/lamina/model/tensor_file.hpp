@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/tensor_file.hpp - named arrays in a file: models and checkpoints.
+//
+// Format, little-endian: "LAMINA\0\1", u64 number of entries; each entry: u64 length and bytes of
+// the name, u64 dtype, u64 rank, u64 dims[rank], u64 length and bytes of the data; at the end u64
+// FNV-1a of everything before it. A file is written beside its place and renamed, so that a reader
+// never sees half of one, and read whole and checked before anything is changed.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/dtype.hpp>
+#include <lamina/core/error.hpp>
+
+namespace lamina {
+
+/// A named array.
+struct tensor_entry {
+  std::string name;
+  dtype type = dtype::float32;
+  std::vector<std::uint64_t> dims;
+  std::string bytes;
+
+  /// An entry of one number or of text.
+  static tensor_entry number(std::string name, std::uint64_t value) {
+    tensor_entry e{std::move(name), dtype::int64, {1}, std::string(8, '\0')};
+    std::memcpy(e.bytes.data(), &value, 8);
+    return e;
+  }
+  std::uint64_t as_number() const {
+    std::uint64_t value = 0;
+    if (bytes.size() == 8) std::memcpy(&value, bytes.data(), 8);
+    return value;
+  }
+};
+
+namespace detail {
+
+inline constexpr std::string_view tensor_file_magic{"LAMINA\0\1", 8};
+
+inline std::uint64_t checksum(std::string_view bytes) {
+  std::uint64_t h = 14695981039346656037ull;
+  for (const char c : bytes) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return h;
+}
+inline void put_number(std::string& to, std::uint64_t value) {
+  for (int i = 0; i < 8; ++i) to.push_back(static_cast<char>(value >> (8 * i)));
+}
+
+/// Reads what put_number wrote; every step is checked against the end of the file.
+class tensor_file_reader {
+ public:
+  tensor_file_reader(std::string path, std::string bytes)
+      : path_(std::move(path)), bytes_(std::move(bytes)) {}
+
+  std::vector<tensor_entry> read() {
+    if (bytes_.size() < 24)
+      fail("expected at least 24 bytes, found " + std::to_string(bytes_.size()));
+    if (std::string_view(bytes_).substr(0, 8) != tensor_file_magic)
+      fail("expected a lamina file of version 1, found other first bytes");
+    const std::size_t end = bytes_.size() - 8;
+    at_ = end;
+    limit_ = bytes_.size();
+    const std::uint64_t stored = number("checksum");
+    if (stored != checksum(std::string_view(bytes_).substr(0, end))) {
+      at_ = end;
+      fail("the checksum does not match: the file is damaged or cut short");
+    }
+    at_ = 8;
+    limit_ = end;
+    const std::uint64_t count = number("number of entries");
+    std::vector<tensor_entry> entries;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      tensor_entry e;
+      e.name = text("name");
+      const std::uint64_t type = number("dtype");
+      e.type = static_cast<dtype>(type);
+      if (type > 6 && type != 20 && type != 21)
+        fail("expected a dtype, found " + std::to_string(type));
+      const std::uint64_t rank = number("rank");
+      if (rank > 16) fail("expected a rank of at most 16, found " + std::to_string(rank));
+      std::uint64_t size = static_cast<std::uint64_t>(size_of(e.type));
+      for (std::uint64_t d = 0; d < rank; ++d) {
+        e.dims.push_back(number("dimension"));
+        if (e.dims.back() != 0 && size > (std::uint64_t{1} << 48) / e.dims.back())
+          fail("dimensions are too large");
+        size *= e.dims.back();
+      }
+      e.bytes = text("data");
+      if (e.bytes.size() != size)
+        fail("'" + e.name + "': expected " + std::to_string(size) + " bytes of data, found " +
+             std::to_string(e.bytes.size()));
+      entries.push_back(std::move(e));
+    }
+    if (at_ != limit_) fail("expected the end of the file, found further bytes");
+    return entries;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& reason) const {
+    throw format_error(path_, at_, reason);
+  }
+  std::uint64_t number(const char* what) {
+    if (limit_ - at_ < 8) fail(std::string("the file ends within a ") + what);
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < 8; ++i)
+      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[at_ + i])) << (8 * i);
+    at_ += 8;
+    return value;
+  }
+  std::string text(const char* what) {
+    const std::uint64_t n = number(what);
+    if (n > limit_ - at_) fail(std::string("the file ends within a ") + what);
+    std::string s = bytes_.substr(at_, n);
+    at_ += n;
+    return s;
+  }
+
+  std::string path_, bytes_;
+  std::size_t at_ = 0, limit_ = 0;
+};
+
+}  // namespace detail
+
+/// Writes entries to a file; the old file stays whole until the new one is complete.
+/// Throws lamina::error naming the path when it cannot be written.
+inline void write_tensor_file(const std::filesystem::path& path,
+                              const std::vector<tensor_entry>& entries) {
+  std::string bytes(detail::tensor_file_magic);
+  detail::put_number(bytes, entries.size());
+  for (const tensor_entry& e : entries) {
+    detail::put_number(bytes, e.name.size());
+    bytes += e.name;
+    detail::put_number(bytes, static_cast<std::uint64_t>(e.type));
+    detail::put_number(bytes, e.dims.size());
+    for (const std::uint64_t d : e.dims) detail::put_number(bytes, d);
+    detail::put_number(bytes, e.bytes.size());
+    bytes += e.bytes;
+  }
+  detail::put_number(bytes, detail::checksum(bytes));
+  const std::filesystem::path beside = path.string() + ".writing";
+  {
+    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.flush();
+    if (!out) {
+      std::error_code ignored;
+      std::filesystem::remove(beside, ignored);
+      throw error("lamina: " + path.string() + ": cannot be written");
+    }
+  }
+  std::error_code failed;
+  std::filesystem::rename(beside, path, failed);
+  if (failed) {
+    std::error_code ignored;
+    std::filesystem::remove(beside, ignored);
+    throw error("lamina: " + path.string() + ": cannot be written: " + failed.message());
+  }
+}
+
+/// Reads a file that write_tensor_file wrote. Throws format_error with file, offset and reason for
+/// a damaged or foreign one, lamina::error when there is none.
+inline std::vector<tensor_entry> read_tensor_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw error("lamina: " + path.string() + ": cannot be opened");
+  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (in.bad()) throw error("lamina: " + path.string() + ": cannot be read");
+  return detail::tensor_file_reader(path.string(), std::move(bytes)).read();
+}
+
+}  // namespace lamina

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/training_program.hpp - program -> program that trains: gradients and updates.
+#pragma once
+
+#include <lamina/optimizer/update_operator.hpp>
+#include <lamina/transform/append_backward.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+template <class Opt, int S>
+inline constexpr auto accumulator_suffix = [] {
+  constexpr const char* name = Opt::states[S];
+  constexpr std::size_t n = length(name);
+  text_buffer<n + 3> b{};
+  b.text[0] = '_';
+  for (std::size_t i = 0; i < n; ++i) b.text[1 + i] = name[i];
+  b.text[1 + n] = '_';
+  return b;
+}();
+template <class Opt, int... S>
+constexpr const char* suffix_at(int s, std::integer_sequence<int, S...>) {
+  const char* suffixes[] = {accumulator_suffix<Opt, S>.text..., ""};
+  return suffixes[s];
+}
+/// "_moment1_": Fluid's names of accumulators are <parameter>_moment1_0.
+template <class Opt>
+constexpr const char* update_suffix(int s) {
+  return suffix_at<Opt>(s, std::make_integer_sequence<int, update_operator<Opt>::states>{});
+}
+
+/// One update a trainable parameter that a gradient reaches, in the order of the parameters.
+template <class Opt>
+constexpr void add_updates(program_builder& b, const int* gradient) {
+  const op_role before = b.role;
+  b.role = op_role::optimize;
+  constexpr int states = update_operator<Opt>::states;
+  for (int i = 0; i < b.parameters.count; ++i) {
+    const int param = b.parameters[i].variable;
+    if (gradient[i] < 0 || !b.parameters[i].trainable) continue;
+    const variable_desc d = b.variables[param];
+    const int at = b.arguments.count;
+    b.argument(param);
+    b.argument(gradient[i]);
+    const int first = b.variables.count;
+    for (int s = 0; s < states; ++s)
+      b.argument(
+          b.variables.push({-1, param, update_suffix<Opt>(s), 0, d.dims, d.rank, d.rows,
+                            i * states + s, 0, d.type, variable_kind::accumulator, true, true}));
+    const int outputs = b.arguments.count;
+    b.argument(param);
+    for (int s = 0; s < states; ++s) b.argument(first + s);
+    b.operators.push(
+        {&schema_of<update_operator<Opt>>(), at, outputs, b.arguments.count, -1, 0, b.role});
+  }
+  b.role = before;
+}
+
+/// The whole gradient of each parameter, or -1.
+template <class Program>
+constexpr void find_gradients(const Program& p, int variables, int parameters, int* gradient) {
+  for (int i = 0; i < parameters; ++i) gradient[i] = -1;
+  for (int v = 0; v < variables; ++v) {
+    const variable_desc& d = p.variables[v];
+    if (d.kind == variable_kind::gradient && d.number < 0 &&
+        p.variables[d.of].kind == variable_kind::parameter)
+      gradient[p.variables[d.of].index] = v;
+  }
+}
+
+template <class Opt>
+constexpr void make_training(program_builder& b) {
+  add_gradients(b, false);
+  int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
+  find_gradients(b, b.variables.count, b.parameters.count, gradient);
+  add_updates<Opt>(b, gradient);
+  delete[] gradient;
+}
+
+template <class Opt, class Backward>
+constexpr void make_update(program_builder& b) {
+  b.operators.count = 0;
+  b.outputs.count = 0;
+  b.cost = -1;
+  for (int i = 0; i < b.names.count; ++i) b.names[i].output = -1;
+  int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
+  find_gradients(Backward::desc, Backward::desc.count.variables, b.parameters.count, gradient);
+  for (int i = 0; i < b.parameters.count; ++i) {
+    if (gradient[i] < 0) continue;
+    variable_desc d = b.variables[b.parameters[i].variable];
+    d.base = -1;
+    d.of = b.parameters[i].variable;
+    d.suffix = "@GRAD";
+    d.number = -1;
+    d.index = -1;
+    d.kind = variable_kind::gradient;
+    d.persistable = false;
+    gradient[i] = b.variables.push(d);
+  }
+  add_updates<Opt>(b, gradient);
+  delete[] gradient;
+}
+
+}  // namespace detail
+
+/// Forward, backward and update in one program: the update of a weight becomes the epilogue of its
+/// gradient's product. Fluid: Optimizer.minimize.
+template <program_type P, class Opt>
+struct training_program : program_base<training_program<P, Opt>> {
+  using result = typename P::result;
+  static constexpr program_counts counts = [] {
+    program_builder b;
+    thaw(b, P::desc);
+    detail::make_training<Opt>(b);
+    return count_of(b);
+  }();
+  static constexpr program_desc<counts> desc = [] {
+    program_builder b;
+    thaw(b, P::desc);
+    detail::make_training<Opt>(b);
+    return freeze<counts>(b);
+  }();
+};
+
+/// Only the updates, from gradients that are given: for gradients that several machines computed,
+/// or whose norms must be known first.
+template <program_type P, class Opt>
+struct update_program : program_base<update_program<P, Opt>> {
+  using result = void;
+  static constexpr program_counts counts = [] {
+    program_builder b;
+    thaw(b, P::desc);
+    detail::make_update<Opt, with_backward<P>>(b);
+    return count_of(b);
+  }();
+  static constexpr program_desc<counts> desc = [] {
+    program_builder b;
+    thaw(b, P::desc);
+    detail::make_update<Opt, with_backward<P>>(b);
+    return freeze<counts>(b);
+  }();
+};
+
+namespace transform {
+
+/// The program that one call of an optimizer's `train` runs for each mini-batch: gradients of the
+/// cost and, for every trainable parameter, the optimizer's update.
+template <program_type P, optimizer::optimizer_type Opt>
+constexpr training_program<P, Opt> minimize(P, const Opt&) {
+  return {};
+}
+
+}  // namespace transform
+}  // namespace lamina

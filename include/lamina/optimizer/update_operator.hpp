@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/update_operator.hpp - an optimizer's equation as an operator of a program.
+#pragma once
+
+#include <array>
+#include <limits>
+
+#include <lamina/operators/operator_definition.hpp>
+#include <lamina/optimizer/prepare.hpp>
+#include <lamina/optimizer/rule.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// "moment1Out": the output slot of an accumulator.
+template <const auto& Names, std::size_t I>
+inline constexpr auto out_slot = [] {
+  constexpr std::size_t n = length(Names[I]);
+  text_buffer<n + 4> b{};
+  for (std::size_t i = 0; i < n; ++i) b.text[i] = Names[I][i];
+  for (std::size_t i = 0; i < 4; ++i) b.text[n + i] = "Out"[i];
+  return b;
+}();
+
+template <class Opt>
+struct update_slots {
+  /// Fluid's slot names where the optimizer gives them, else those of its accumulators.
+  static constexpr auto names = [] {
+    if constexpr (Opt::slots.size() == Opt::states.size())
+      return Opt::slots;
+    else
+      return Opt::states;
+  }();
+  template <std::size_t... I>
+  static constexpr auto inputs(std::index_sequence<I...>) {
+    return std::array<slot_desc, 2 + sizeof...(I)>{{{"Param"}, {"Grad"}, {names[I]}...}};
+  }
+  template <std::size_t... I>
+  static constexpr auto outputs(std::index_sequence<I...>) {
+    return std::array<slot_desc, 1 + sizeof...(I)>{{{"ParamOut"}, {out_slot<names, I>.text}...}};
+  }
+  static constexpr auto attributes = [] {
+    constexpr int scalars = optimizer::traits<Opt>::scalar_count;
+    std::array<attribute_desc, 5 + scalars> a{};
+    constexpr double infinity = std::numeric_limits<float>::infinity();
+    a[0] = {"learning_rate", attribute_type::real, 0};
+    a[1] = {"gradient_scale", attribute_type::real, 1};
+    a[2] = {"clip_low", attribute_type::real, -infinity};
+    a[3] = {"clip_high", attribute_type::real, infinity};
+    a[4] = {"l1_decay", attribute_type::real, 0};
+    a[5] = {"l2_decay", attribute_type::real, 0};
+    for (int i = 1; i < scalars; ++i) {
+      const bool named = static_cast<int>(Opt::attributes.size()) == scalars - 1;
+      a[static_cast<std::size_t>(5 + i)] = {
+          named ? Opt::attributes[static_cast<std::size_t>(named ? i - 1 : 0)] : "scalar",
+          attribute_type::real, 0};
+    }
+    return a;
+  }();
+};
+
+}  // namespace detail
+
+/// The update of one parameter: clip and decay of the gradient, then Opt's equation, in place.
+/// Terser than Fluid, which has operators of their own for clip and decay and keeps the learning
+/// rate in a variable: here both are numbers that the training loop sets before each step.
+template <class Opt>
+struct update_operator : operator_definition {
+  using traits = optimizer::traits<Opt>;
+  using state_index = std::make_index_sequence<static_cast<std::size_t>(traits::state_count)>;
+  static constexpr const char* type = Opt::type;
+  static constexpr auto kind = operator_kind::update;
+  static constexpr bool knows_panels = traits::has_norms;
+  static constexpr int states = traits::state_count;
+  static constexpr auto inputs = detail::update_slots<Opt>::inputs(state_index{});
+  static constexpr auto outputs = detail::update_slots<Opt>::outputs(state_index{});
+  static constexpr auto attributes = detail::update_slots<Opt>::attributes;
+  /// Attributes: the learning rate, five numbers of the gradient's preparation, further scalars.
+  static constexpr int preparation = 5;
+
+  /// The gradient after scale, clip and decay.
+  template <class T>
+  LAMINA_INLINE LAMINA_FN static T prepared(T param, T grad, const T* number) {
+    return optimizer::prepared_gradient(grad, param, number[1], number[2], number[3], number[4],
+                                        number[5]);
+  }
+  /// Updates one place; `number` holds the attributes, `norm` the two norms of an optimizer that
+  /// needs them.
+  template <class T>
+  LAMINA_INLINE LAMINA_FN static void apply(T& param, T grad, T* state, const T* number,
+                                            const T* norm = nullptr) {
+    T scalar[traits::scalar_count];
+    scalar[0] = number[0];
+    for (int i = 1; i < traits::scalar_count; ++i) scalar[i] = number[preparation + i];
+    traits::update(param, prepared(param, grad, number), state, scalar, norm);
+  }
+  /// The value whose norm the equation needs, from the prepared gradient.
+  template <class T>
+  LAMINA_INLINE LAMINA_FN static T normed(T param, T grad, const T* state, const T* number) {
+    T scalar[traits::scalar_count];
+    scalar[0] = number[0];
+    for (int i = 1; i < traits::scalar_count; ++i) scalar[i] = number[preparation + i];
+    return traits::normed(param, prepared(param, grad, number), state, scalar);
+  }
+};
+
+}  // namespace lamina

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/train.hpp - the training loop: reader -> gradients -> update, with events.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <lamina/optimizer/sgd.hpp>
+#include <lamina/optimizer/train_options.hpp>
+#include <lamina/train/checkpoint.hpp>
+#include <lamina/train/trainer.hpp>
+
+namespace lamina {
+
+/// What a training run did.
+struct train_result {
+  std::int64_t steps = 0;    // updates, those before a resumed checkpoint included
+  std::int64_t samples = 0;  // of this call
+  double cost = 0;           // mean over the last pass
+  bool stopped = false;      // by a handler
+};
+
+/// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). For each pass the
+/// reader is begun with the number of the pass; events are reported in the order of fluid.md's v2
+/// trainer: begin_pass, then for each mini-batch begin_iteration, end_forward_backward,
+/// end_iteration, then end_pass. Called as `adam.train(m, reader, options)`.
+/// Mini-batches without samples are skipped. Throws lamina::error for data that do not fit.
+template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader>
+train_result train_with(const Opt& opt, model<P>& m, Reader&& batches,
+                        const train_options& options = {}) {
+  using metrics = program_metrics<P>;
+  if (options.threads < 1 || options.threads > 256)
+    throw error("lamina: train: expected 1 to 256 threads, found " +
+                std::to_string(options.threads));
+  trainer<P, Opt> t(opt, m, options.threads, options.seed);
+  feeder<P> feed;
+  const auto data = [&](int i, int row) { return feed.data(i, row); };
+  training_position at;
+  const checkpoint_options& saving = options.checkpoint;
+  if (saving.resume && !saving.directory.empty())
+    load_checkpoint(saving.directory, t, at, options.seed);
+
+  train_result result;
+  bool stopping = false;
+  std::optional<std::int64_t> known_batches;
+  const auto report = [&](event e) {
+    e.stopping = &stopping;
+    e.batches = known_batches;
+    if (options.on_event) options.on_event(e);
+  };
+  std::array<optimizer::metric_value, at_least_one(metrics::count)> now{}, whole{};
+  for (int i = 0; i < metrics::count; ++i)
+    now[static_cast<std::size_t>(i)].name = whole[static_cast<std::size_t>(i)].name =
+        metrics::all.name[i];
+  const std::span<const optimizer::metric_value> now_span(now.data(), metrics::count);
+  const std::span<const optimizer::metric_value> whole_span(whole.data(), metrics::count);
+
+  for (int pass = at.pass; pass < options.passes && !stopping; ++pass) {
+    report({.kind = event_kind::begin_pass, .pass = pass});
+    std::int64_t batch = 0, samples = 0;
+    double cost = 0;
+    for (auto& w : whole) w.value = 0;
+    const std::int64_t skipped = pass == at.pass ? at.batch : 0;
+    for (auto&& mini_batch : reader::begin_pass(batches, static_cast<std::uint64_t>(pass))) {
+      if (batch < skipped) {
+        ++batch;
+        continue;
+      }
+      feed.fill(mini_batch);
+      const int rows = feed.rows();
+      if (rows == 0) continue;
+      report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
+      const double now_cost = static_cast<double>(t.step(rows, data));
+      cost += now_cost * rows;
+      samples += rows;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(metrics::count); ++i) {
+        now[i].value = t.metric(static_cast<int>(i));
+        whole[i].value += now[i].value * rows;
+      }
+      event e{.kind = event_kind::end_forward_backward,
+              .pass = pass,
+              .batch = batch,
+              .samples = rows,
+              .cost = now_cost,
+              .metrics = now_span};
+      report(e);
+      e.kind = event_kind::end_iteration;
+      report(e);
+      ++batch;
+      if (!saving.directory.empty() && saving.every_batches > 0 &&
+          batch % saving.every_batches == 0)
+        save_checkpoint(saving.directory, t, {pass, batch}, options.seed, saving.keep);
+      if (stopping) break;
+    }
+    if (!stopping) known_batches = batch;
+    result.samples += samples;
+    result.cost = samples > 0 ? cost / static_cast<double>(samples) : 0;
+    for (auto& w : whole) w.value = samples > 0 ? w.value / static_cast<double>(samples) : 0;
+    report({.kind = event_kind::end_pass,
+            .pass = pass,
+            .batch = batch,
+            .samples = samples,
+            .cost = result.cost,
+            .metrics = whole_span});
+    if (!saving.directory.empty()) {
+      if (stopping)
+        save_checkpoint(saving.directory, t, {pass, batch}, options.seed, saving.keep);
+      else if (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0)
+        save_checkpoint(saving.directory, t, {pass + 1, 0}, options.seed, saving.keep);
+    }
+  }
+  result.steps = t.steps();
+  result.stopped = stopping;
+  return result;
+}
+
+/// Trains with the default optimizer.
+template <program_type P, reader::readable Reader>
+train_result train(model<P>& m, Reader&& batches, const train_options& options = {}) {
+  return optimizer::default_sgd.train(m, std::forward<Reader>(batches), options);
+}
+
+}  // namespace lamina

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/trainer.hpp - an optimizer at work on a model: accumulators, machines, one step.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <lamina/model/gradient_machine.hpp>
+#include <lamina/optimizer/clip.hpp>
+#include <lamina/optimizer/training_program.hpp>
+#include <lamina/train/worker_pool.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// Where the numbers of each parameter's update stand among a machine's constants.
+template <class P>
+struct update_constants {
+  int first[at_least_one(P::desc.count.parameters)];  // -1: the parameter is not updated
+};
+template <class P>
+constexpr update_constants<P> find_update_constants() {
+  update_constants<P> u;
+  for (int& f : u.first) f = -1;
+  using plan_type = plan<P>;
+  for (int k = 0; k < plan_type::lowered_size.instructions; ++k) {
+    const instruction& i = plan_type::lowered.instructions[k];
+    if (i.schema->kind != operator_kind::update) continue;
+    const int param = plan_type::lowered.operands[i.inputs].id;
+    const int constant = plan_type::lowered.operands[i.inputs + i.schema->input_count].id;
+    u.first[P::desc.variables[param].index] = constant_index(constant);
+  }
+  return u;
+}
+
+}  // namespace detail
+
+/// Optimizer = {model, gradient machines} of PaddlePaddle's design, at work. With one thread and no
+/// limit on norms, forward, backward and update are one program in which updates are fused into the
+/// products that compute their gradients. Otherwise each thread computes gradients of a part of the
+/// mini-batch, they are added up in a fixed order, and a program of updates follows: the same seed
+/// and the same number of threads give the same bits.
+template <program_type P, optimizer::optimizer_type Opt>
+class trainer {
+  static_assert(detail::require_cost<P>());
+
+ public:
+  using traits = optimizer::traits<Opt>;
+  using fused = training_program<P, Opt>;
+  using updates = update_program<P, Opt>;
+  static constexpr int states = traits::state_count;
+  static constexpr int parameters = P::desc.count.parameters;
+
+  trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
+      : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
+    for (int i = 0; i < parameters; ++i) {
+      const parameter_info info = model<P>::describe(i);
+      size_.push_back(static_cast<std::size_t>(info.rows) *
+                      static_cast<std::size_t>(padded(info.columns)));
+    }
+    create_accumulators();
+    if (threads <= 1 && !limits_norms()) {
+      fused_.emplace(outside_memory());
+      detail::initialise_state(*fused_);
+      return;
+    }
+    for (int t = 0; t < std::max(1, threads); ++t)
+      machines_.push_back(std::make_unique<gradient_machine<P>>(m, seed));
+    for (int i = 0; i < parameters; ++i) gradients_.push_back(machines_[0]->gradient_memory(i));
+    costs_.resize(machines_.size());
+    updates_.emplace(outside_memory());
+  }
+
+  /// One mini-batch: `rows` rows of one array a data layer. Returns the cost before the update.
+  template <class Data>
+  float step(int rows, const Data& data) {
+    return fused_ ? fused_step(rows, data) : split_step(rows, data);
+  }
+
+  /// A metric of the last step: mean over its samples.
+  double metric(int i) {
+    constexpr auto& all = program_metrics<P>::all;
+    if (fused_) return *fused_->address(all.variable[i]);
+    double sum = 0;
+    for (std::size_t t = 0; t < machines_.size(); ++t)
+      if (weight_[t] > 0) sum += weight_[t] * *machines_[t]->machine().address(all.variable[i]);
+    return sum;
+  }
+
+  /// Steps so far: what schedules and corrections of moments depend on.
+  std::int64_t steps() const { return steps_; }
+  void set_steps(std::int64_t n) { steps_ = n; }
+
+  /// The accumulators as named arrays, "fc_0.w_0_moment1_0", for a checkpoint.
+  std::vector<tensor_entry> entries() const {
+    std::vector<tensor_entry> all;
+    for (int i = 0; i < parameters; ++i)
+      for (int s = 0; s < states; ++s) {
+        const parameter_info info = model<P>::describe(i);
+        tensor_entry e{info.name + "_" + traits::state_name(s) + "_0",
+                       dtype::float32,
+                       {info.shape.begin(), info.shape.end()},
+                       {}};
+        e.bytes.resize(static_cast<std::size_t>(info.rows) * info.columns * sizeof(float));
+        unpack_like(info, accumulator_pointers_[static_cast<std::size_t>(i * states + s)],
+                    reinterpret_cast<float*>(e.bytes.data()));
+        all.push_back(std::move(e));
+      }
+    return all;
+  }
+  /// Takes the accumulators back; throws lamina::error, unchanged, when one is missing.
+  void assign(const std::vector<tensor_entry>& from, const std::string& source) {
+    std::vector<const tensor_entry*> found;
+    for (int i = 0; i < parameters; ++i)
+      for (int s = 0; s < states; ++s) {
+        const parameter_info info = model<P>::describe(i);
+        const std::string name = info.name + "_" + traits::state_name(s) + "_0";
+        const tensor_entry* match = nullptr;
+        for (const tensor_entry& e : from)
+          if (e.name == name) match = &e;
+        const std::size_t wanted =
+            static_cast<std::size_t>(info.rows) * info.columns * sizeof(float);
+        if (match == nullptr || match->bytes.size() != wanted)
+          throw error("lamina: " + source + ": expected an accumulator " + name + " of " +
+                      std::to_string(wanted) + " bytes, found " +
+                      (match == nullptr ? "none" : std::to_string(match->bytes.size())));
+        found.push_back(match);
+      }
+    for (int i = 0; i < parameters; ++i)
+      for (int s = 0; s < states; ++s) {
+        const auto k = static_cast<std::size_t>(i * states + s);
+        pack_like(model<P>::describe(i), reinterpret_cast<const float*>(found[k]->bytes.data()),
+                  accumulator_pointers_[k]);
+      }
+  }
+
+  model<P>& trained() { return model_; }
+  const Opt& optimizer() const { return opt_; }
+
+ private:
+  engine::cpu::outside_memory outside_memory() {
+    return {model_.memory(), gradients_.data(), accumulator_pointers_.data()};
+  }
+  static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
+    return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
+  }
+  bool limits_norms() const {
+    for (int i = 0; i < parameters; ++i)
+      if (optimizer::needs_norm(clip_of(P::desc.parameters[i], opt_))) return true;
+    return false;
+  }
+  void create_accumulators() {
+    for (int i = 0; i < parameters; ++i)
+      for (int s = 0; s < states; ++s) {
+        accumulators_.emplace_back(size_[static_cast<std::size_t>(i)]);
+        engine::cpu::aligned_buffer& a = accumulators_.back();
+        const float first = traits::initial_state(opt_, s);
+        for (std::size_t k = 0; k < a.size(); ++k) a.data()[k] = first;
+      }
+    for (auto& a : accumulators_) accumulator_pointers_.push_back(a.data());
+  }
+
+  template <class U>
+  void set_numbers(engine::cpu::machine<U>& m, const float* scale) {
+    static constexpr auto where = detail::find_update_constants<U>();
+    const auto scalar = traits::scalars(opt_, steps_);
+    for (int i = 0; i < parameters; ++i) {
+      if (where.first[i] < 0) continue;
+      const parameter_desc& d = P::desc.parameters[i];
+      const optimizer::gradient_preparation prepare = optimizer::preparation_of(
+          clip_of(d, opt_), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
+                                                      traits::regularization(opt_)));
+      float* to = m.constants() + where.first[i];
+      to[0] = scalar[0] * d.learning_rate;
+      to[1] = scale == nullptr ? 1.0f : scale[i];
+      to[2] = prepare.low;
+      to[3] = prepare.high;
+      to[4] = prepare.l1;
+      to[5] = prepare.l2;
+      for (std::size_t k = 1; k < scalar.size(); ++k) to[5 + k] = scalar[k];
+    }
+  }
+
+  template <class Data>
+  float fused_step(int rows, const Data& data) {
+    engine::cpu::machine<fused>& m = *fused_;
+    m.bind(rows);
+    for (int i = 0; i < P::desc.count.data; ++i) m.feed(i, data(i, 0));
+    set_numbers(m, nullptr);
+    m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+    ++steps_;
+    return *m.address(P::desc.cost);
+  }
+
+  template <class Data>
+  float split_step(int rows, const Data& data) {
+    const int parts = static_cast<int>(machines_.size());
+    pool_.run([&](int t) {
+      const int first = static_cast<int>(static_cast<std::int64_t>(rows) * t / parts);
+      const int end = static_cast<int>(static_cast<std::int64_t>(rows) * (t + 1) / parts);
+      weight_[static_cast<std::size_t>(t)] =
+          static_cast<float>(end - first) / static_cast<float>(rows);
+      if (end == first) return;
+      const void* arrays[at_least_one(P::desc.count.data)] = {};
+      for (int i = 0; i < P::desc.count.data; ++i) arrays[i] = data(i, first);
+      costs_[static_cast<std::size_t>(t)] = machines_[static_cast<std::size_t>(t)]->backward(
+          end - first, arrays, static_cast<std::uint64_t>(steps_), first);
+    });
+    add_gradients();
+    const float* scale = limit_norms();
+    set_numbers(*updates_, scale);
+    updates_->run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+    ++steps_;
+    float cost = 0;
+    for (int t = 0; t < parts; ++t)
+      cost += weight_[static_cast<std::size_t>(t)] *
+              (weight_[static_cast<std::size_t>(t)] > 0 ? costs_[static_cast<std::size_t>(t)] : 0);
+    return cost;
+  }
+
+  /// Mean over the rows of all parts, part by part, into the first machine's memory.
+  void add_gradients() {
+    if (machines_.size() == 1) return;
+    for (int i = 0; i < parameters; ++i) {
+      float* to = gradients_[static_cast<std::size_t>(i)];
+      if (to == nullptr) continue;
+      const std::size_t n = size_[static_cast<std::size_t>(i)];
+      const float own = weight_[0];
+      for (std::size_t k = 0; k < n; ++k) to[k] = own > 0 ? to[k] * own : 0.0f;
+      for (std::size_t t = 1; t < machines_.size(); ++t) {
+        if (weight_[t] <= 0) continue;
+        const float* from = machines_[t]->gradient_memory(i);
+        const float w = weight_[t];
+        for (std::size_t k = 0; k < n; ++k) to[k] += w * from[k];
+      }
+    }
+  }
+
+  const float* limit_norms() {
+    if (!limits_norms()) return nullptr;
+    for (int i = 0; i < parameters; ++i) {
+      const std::size_t k = static_cast<std::size_t>(i);
+      clips_[k] = clip_of(P::desc.parameters[i], opt_);
+      norms_[k] = gradients_[k] == nullptr ? 0.0f : norm_of(i, gradients_[k]);
+    }
+    optimizer::clip_scales(clips_, norms_, scales_);
+    return scales_.data();
+  }
+  /// L2 norm over the real elements: padding may hold anything.
+  float norm_of(int i, const float* g) const {
+    const int v = P::desc.parameters[i].variable;
+    const plan_variable& d = plan<P>::lowered.variables[v];
+    double squares = 0;
+    const auto add = [&](const float* x, int n) {
+      for (int j = 0; j < n; ++j) squares += static_cast<double>(x[j]) * x[j];
+    };
+    if (d.panel)
+      engine::cpu::for_each_row_segment(
+          d.rows, d.columns, [&](std::ptrdiff_t offset, int n, int, int) { add(g + offset, n); });
+    else
+      for (int r = 0; r < d.rows; ++r)
+        add(g + static_cast<std::ptrdiff_t>(r) * padded(d.columns), d.columns);
+    return static_cast<float>(std::sqrt(squares));
+  }
+
+  Opt opt_;
+  model<P>& model_;
+  std::uint64_t seed_;
+  std::int64_t steps_ = 0;
+  std::vector<std::size_t> size_;
+  std::vector<engine::cpu::aligned_buffer> accumulators_;
+  std::vector<float*> accumulator_pointers_, gradients_;
+  std::optional<engine::cpu::machine<fused>> fused_;
+  std::vector<std::unique_ptr<gradient_machine<P>>> machines_;
+  std::optional<engine::cpu::machine<updates>> updates_;
+  std::vector<float> costs_;
+  std::array<float, 256> weight_{};
+  std::vector<gradient_clip> clips_ =
+      std::vector<gradient_clip>(static_cast<std::size_t>(parameters));
+  std::vector<float> norms_ = std::vector<float>(static_cast<std::size_t>(parameters));
+  std::vector<float> scales_ = std::vector<float>(static_cast<std::size_t>(parameters));
+  worker_pool pool_;
+};
+
+}  // namespace lamina
