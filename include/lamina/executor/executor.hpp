@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <lamina/core/rows.hpp>
 #include <lamina/executor/kernels_fill.hpp>
 #include <lamina/executor/kernels_lookup.hpp>
 #include <lamina/executor/kernels_loss.hpp>
@@ -31,18 +32,8 @@ using feed_map = std::map<std::string, tensor, std::less<>>;
 template <class Real>
 class basic_executor {
  public:
-  basic_executor() {
-    kernel::add_fill_kernels(kernels_);
-    kernel::add_lookup_kernels(kernels_);
-    kernel::add_loss_kernels(kernels_);
-    kernel::add_matrix_kernels(kernels_);
-    kernel::add_normalization_kernels(kernels_);
-    kernel::add_optimizer_kernels(kernels_);
-    kernel::add_print_kernels(kernels_);
-    kernel::add_reduction_kernels(kernels_);
-    kernel::add_reshape_kernels(kernels_);
-    kernel::add_shape_kernels(kernels_);
-  }
+  /// Knows the kernels of all operators of the library.
+  basic_executor();
 
   /// Adds the kernel of a user's own operator, or replaces one. A pointwise operator needs none.
   /// `type` must outlive the executor.
@@ -217,6 +208,20 @@ class basic_executor {
   kernel_table<Real> kernels_;
   std::map<const operator_desc*, operator_history> history_;
 };
+
+template <class Real>
+basic_executor<Real>::basic_executor() {
+  kernel::add_fill_kernels(kernels_);
+  kernel::add_lookup_kernels(kernels_);
+  kernel::add_loss_kernels(kernels_);
+  kernel::add_matrix_kernels(kernels_);
+  kernel::add_normalization_kernels(kernels_);
+  kernel::add_optimizer_kernels(kernels_);
+  kernel::add_print_kernels(kernels_);
+  kernel::add_reduction_kernels(kernels_);
+  kernel::add_reshape_kernels(kernels_);
+  kernel::add_shape_kernels(kernels_);
+}
 
 /// The interpreter in the precision of the engines.
 using executor = basic_executor<float>;

@@ -2,7 +2,10 @@
 // lamina/transform/append_backward.hpp - program -> program with gradients. Fluid: append_backward.
 #pragma once
 
+#include <lamina/operators/elementwise.hpp>
+#include <lamina/operators/fill.hpp>
 #include <lamina/operators/gradient.hpp>
+#include <lamina/operators/sum.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina {
@@ -47,6 +50,8 @@ constexpr void add_gradients(program_builder& b, bool data) {
   const int variables = b.variables.count;
   const int operators = b.operators.count;
   gradient_state state;
+  state.sum = &schema_of<sum>();
+  state.zeros = &schema_of<fill_zeros_like>();
   state.forward_variables = variables;
   state.wanted = new bool[static_cast<unsigned>(variables)];
   state.first = new int[static_cast<unsigned>(variables)];

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// laws/gradient_check.hpp - the law that every gradient operator obeys: gradients are the limits of
+// difference quotients. In double, for every element of every parameter and floating feed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/core/random.hpp>
+#include <lamina/executor/executor.hpp>
+#include <lamina/program/program.hpp>
+#include <lamina/transform/append_backward.hpp>
+
+namespace laws {
+
+/// What to compute the differences with.
+struct gradient_options {
+  std::size_t rows = 3;
+  float low = -1, high = 1;  // of the random values of parameters and feeds
+  double step = 1e-6;
+  double tolerance = 1e-6;  // relative to the gradient, or to 1 where it is smaller
+  std::uint64_t seed = 1;
+  std::vector<std::string> constant{};  // feeds without a gradient, such as soft labels
+};
+
+/// A value of a variable's recorded shape, filled with random numbers.
+inline lamina::tensor random_value(const lamina::program_view& p, int variable,
+                                   const gradient_options& options) {
+  const lamina::variable_desc& v = p.variables[variable];
+  lamina::tensor_shape shape;
+  for (int d = 0; d < v.rank; ++d)
+    shape.push_back(p.dims[v.dims + d] < 0 ? options.rows
+                                           : static_cast<std::size_t>(p.dims[v.dims + d]));
+  std::vector<double> values(lamina::size_of(shape));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = lamina::random_uniform_at(options.seed, 1000 + static_cast<std::uint64_t>(variable),
+                                          i, options.low, options.high);
+  return lamina::tensor(shape, values);
+}
+
+/// Compares the gradients in `backward` with central differences of output 0 of `forward`, which
+/// must be a scalar. Feeds that `feed` does not hold are random; integer feeds must be in it.
+inline void check_gradients(const lamina::program_view& forward,
+                            const lamina::program_view& backward, lamina::feed_map feed,
+                            const gradient_options& options) {
+  lamina::basic_executor<double> executor;
+  lamina::scope scope;
+  executor.run_startup(forward, scope, options.seed);
+  std::vector<std::string> varied;
+  for (int i = 0; i < forward.count.parameters; ++i) {
+    const int v = forward.parameters[i].variable;
+    varied.push_back(lamina::name_of(forward, v));
+    scope.var(varied.back()) = random_value(forward, v, options);
+  }
+  for (int i = 0; i < forward.count.data; ++i) {
+    const int v = forward.data[i];
+    const std::string name = lamina::name_of(forward, v);
+    if (!lamina::is_floating(forward.variables[v].type)) continue;
+    if (feed.find(name) == feed.end()) feed[name] = random_value(forward, v, options);
+    if (std::find(options.constant.begin(), options.constant.end(), name) == options.constant.end())
+      varied.push_back(name);
+  }
+  lamina::run_options run;
+  run.check_nan = true;
+  const auto cost = [&] {
+    return executor.run(forward, scope, feed, run).at(0).as<double>().flat(0);
+  };
+  std::vector<std::string> gradients;
+  for (int v = 0; v < backward.count.variables; ++v)
+    gradients.push_back(lamina::name_of(backward, v));
+
+  int compared = 0;
+  for (const std::string& name : varied) {
+    const std::string gradient = name + "@GRAD";
+    const bool known = std::find(gradients.begin(), gradients.end(), gradient) != gradients.end();
+    const auto fed = feed.find(name);
+    lamina::tensor& value = fed != feed.end() ? fed->second : scope.var(name);
+    value = value.cast(lamina::dtype::float64);
+    const lamina::tensor found = known
+                                     ? executor.run(backward, scope, feed, {gradient}, run).at(0)
+                                     : lamina::tensor::zeros(lamina::dtype::float64, value.shape());
+    REQUIRE(found.shape() == value.shape());
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      double& x = value.as<double>().flat(i);
+      const double before = x;
+      x = before + options.step;
+      const double above = cost();
+      x = before - options.step;
+      const double below = cost();
+      x = before;
+      const double expected = (above - below) / (2 * options.step);
+      const double is = found.as<double>().flat(i);
+      INFO("d cost / d " << name << "[" << i << "]: difference quotient " << expected
+                         << ", gradient operator " << is);
+      CHECK(std::abs(is - expected) <= options.tolerance * std::max(1.0, std::abs(expected)));
+      compared += known ? 1 : 0;
+    }
+  }
+  CHECK(compared > 0);
+}
+
+/// The same for a recorded program; appends its gradients.
+template <class P>
+void check_gradients(P program, lamina::feed_map feed = {}, const gradient_options& options = {}) {
+  constexpr auto backward = decltype(lamina::transform::append_backward_to_data(program)){};
+  check_gradients(P::view(), backward.view(), std::move(feed), options);
+}
+
+}  // namespace laws
