@@ -21,8 +21,14 @@ constexpr V tmp_like(V x) {
 }
 
 template <class Op, class X, class Y>
-constexpr X operate(X x, Y y) {
-  layer::detail::check_operands<-1, X, Y>();
+constexpr auto operate(X x, Y y) {
+  using fit = layer::detail::operands<-1, X, Y>;
+  static_assert(check<fit::types, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have one element type");
+  static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have the same rows, or the second has none");
+  static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: the shape of the second operand is a part of the first's");
   // An operator has no default argument that could tell the line.
   layer::require_one_program(x, y, 0);
   const X out = tmp_like(x);
@@ -42,62 +48,62 @@ constexpr V scaled(V x, double factor, double bias) {
 
 /// elementwise_add.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> operator+(variable<T, R, D...> x, variable<U, S, E...> y) {
+constexpr auto operator+(variable<T, R, D...> x, variable<U, S, E...> y) {
   return detail::operate<elementwise_add>(x, y);
 }
 /// elementwise_sub.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> operator-(variable<T, R, D...> x, variable<U, S, E...> y) {
+constexpr auto operator-(variable<T, R, D...> x, variable<U, S, E...> y) {
   return detail::operate<elementwise_sub>(x, y);
 }
 /// elementwise_mul.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> operator*(variable<T, R, D...> x, variable<U, S, E...> y) {
+constexpr auto operator*(variable<T, R, D...> x, variable<U, S, E...> y) {
   return detail::operate<elementwise_mul>(x, y);
 }
 /// elementwise_div.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> operator/(variable<T, R, D...> x, variable<U, S, E...> y) {
+constexpr auto operator/(variable<T, R, D...> x, variable<U, S, E...> y) {
   return detail::operate<elementwise_div>(x, y);
 }
 /// x + number, as `scale`.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> operator+(variable<T, R, D...> x, double number) {
+constexpr auto operator+(variable<T, R, D...> x, double number) {
   return detail::scaled(x, 1, number);
 }
 /// number + x, as `scale`.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> operator+(double number, variable<T, R, D...> x) {
+constexpr auto operator+(double number, variable<T, R, D...> x) {
   return detail::scaled(x, 1, number);
 }
 /// x - number, as `scale`.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> operator-(variable<T, R, D...> x, double number) {
+constexpr auto operator-(variable<T, R, D...> x, double number) {
   return detail::scaled(x, 1, -number);
 }
 /// number - x, as `scale`.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> operator-(double number, variable<T, R, D...> x) {
+constexpr auto operator-(double number, variable<T, R, D...> x) {
   return detail::scaled(x, -1, number);
 }
 /// -x, as `scale`.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> operator-(variable<T, R, D...> x) {
+constexpr auto operator-(variable<T, R, D...> x) {
   return detail::scaled(x, -1, 0);
 }
 /// x * number, as `scale`.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> operator*(variable<T, R, D...> x, double number) {
+constexpr auto operator*(variable<T, R, D...> x, double number) {
   return detail::scaled(x, number, 0);
 }
 /// number * x, as `scale`.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> operator*(double number, variable<T, R, D...> x) {
+constexpr auto operator*(double number, variable<T, R, D...> x) {
   return detail::scaled(x, number, 0);
 }
 /// x / number, as `scale`; integers are not divided this way, for scale would round.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> operator/(variable<T, R, D...> x, double number) {
+constexpr auto operator/(variable<T, R, D...> x, double number) {
   constexpr bool real = layer::detail::is_real<T>;
   static_assert(check<real, gets_type<variable<T, R, D...>>>,
                 "lamina: operator/: only floating point is divided by a number");
@@ -105,7 +111,7 @@ constexpr variable<T, R, D...> operator/(variable<T, R, D...> x, double number) 
 }
 /// number / x, as `reciprocal` and `scale`.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> operator/(double number, variable<T, R, D...> x) {
+constexpr auto operator/(double number, variable<T, R, D...> x) {
   constexpr bool real = layer::detail::is_real<T>;
   static_assert(check<real, gets_type<variable<T, R, D...>>>,
                 "lamina: operator/: a number is divided by floating point only");

@@ -14,27 +14,49 @@ struct compare_attr {
 
 namespace detail {
 
-template <class Op, class X, class Y>
-constexpr void compare_into(X x, Y y, int out, int line) {
-  check_operands<-1, X, Y>();
+template <class Op, class X, class Y, class Z>
+constexpr auto compare_into(X x, Y y, Z into, int line) {
+  using fit = operands<-1, X, Y>;
+  static_assert(check<fit::types, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have one element type");
+  static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have the same rows, or the second has none");
+  static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: the shape of the second operand is a part of the first's");
   require_one_program(x, y, line);
-  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out});
+  require_one_program(x, into, line);
+  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {into.id});
+  return into;
 }
 
 template <class Op, class T, class R, int... D, class Y>
-constexpr variable<bool, R, D...> compare(variable<T, R, D...> x, Y y, const compare_attr& attr,
-                                          int line) {
+constexpr auto compare(variable<T, R, D...> x, Y y, const compare_attr& attr, int line) {
+  using in = variable<T, R, D...>;
+  using fit = operands<-1, in, Y>;
+  static_assert(check<fit::types, expects_type<in>, gets_type<Y>>,
+                "lamina: elementwise: both operands have one element type");
+  static_assert(check<fit::rows, expects_type<in>, gets_type<Y>>,
+                "lamina: elementwise: both operands have the same rows, or the second has none");
+  static_assert(check<fit::shapes, expects_type<in>, gets_type<Y>>,
+                "lamina: elementwise: the shape of the second operand is a part of the first's");
+  require_one_program(x, y, line);
   layer_helper layer(*x.builder, Op::type, attr.name);
   const auto z = layer.template output<variable<bool, R, D...>>();
   without_gradient(layer, z.id);
-  compare_into<Op>(x, y, z.id, line);
+  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {z.id});
   return layer.returns(z);
 }
 
-template <class V>
-constexpr void check_bool() {
-  constexpr bool logic = __is_same(typename V::value_type, bool);
-  static_assert(check<logic, gets_type<V>>, "lamina: logical: the operands are bool");
+template <class Op, class X, class Y>
+constexpr auto logic(X x, Y y, const compare_attr& attr, int line) {
+  constexpr bool logical = __is_same(X, Y) && __is_same(typename X::value_type, bool);
+  static_assert(check<logical, gets_type<X, Y>>,
+                "lamina: logical: the operands are bool and of one shape");
+  require_one_program(x, y, line);
+  layer_helper layer(*x.builder, Op::type, attr.name);
+  const int z = without_gradient(layer, layer.output_like(x.id));
+  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {z});
+  return layer.returns(X{x.builder, z});
 }
 
 }  // namespace detail
@@ -44,124 +66,103 @@ constexpr void check_bool() {
 
 /// x < y. Fluid: less_than.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> less_than(variable<T, R, D...> x, variable<U, S, E...> y,
-                                            const compare_attr& attr = {},
-                                            int line = __builtin_LINE()) {
+constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
+                         const compare_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::compare<lamina::less_than>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> less_than(variable<T, R, D...> x, variable<U, S, E...> y,
-                                            variable<bool, R, D...> into,
-                                            int line = __builtin_LINE()) {
-  detail::compare_into<lamina::less_than>(x, y, into.id, line);
-  return into;
+constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
+                         variable<bool, R, D...> into, int line = __builtin_LINE()) {
+  return detail::compare_into<lamina::less_than>(x, y, into, line);
 }
 
 /// x <= y. Fluid: less_equal.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                                             const compare_attr& attr = {},
-                                             int line = __builtin_LINE()) {
+constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
+                          const compare_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::compare<lamina::less_equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                                             variable<bool, R, D...> into,
-                                             int line = __builtin_LINE()) {
-  detail::compare_into<lamina::less_equal>(x, y, into.id, line);
-  return into;
+constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
+                          variable<bool, R, D...> into, int line = __builtin_LINE()) {
+  return detail::compare_into<lamina::less_equal>(x, y, into, line);
 }
 
 /// x > y. Fluid: greater_than.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               const compare_attr& attr = {},
-                                               int line = __builtin_LINE()) {
+constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
+                            const compare_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::compare<lamina::greater_than>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               variable<bool, R, D...> into,
-                                               int line = __builtin_LINE()) {
-  detail::compare_into<lamina::greater_than>(x, y, into.id, line);
-  return into;
+constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
+                            variable<bool, R, D...> into, int line = __builtin_LINE()) {
+  return detail::compare_into<lamina::greater_than>(x, y, into, line);
 }
 
 /// x >= y. Fluid: greater_equal.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                                                const compare_attr& attr = {},
-                                                int line = __builtin_LINE()) {
+constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
+                             const compare_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::compare<lamina::greater_equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                                                variable<bool, R, D...> into,
-                                                int line = __builtin_LINE()) {
-  detail::compare_into<lamina::greater_equal>(x, y, into.id, line);
-  return into;
+constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
+                             variable<bool, R, D...> into, int line = __builtin_LINE()) {
+  return detail::compare_into<lamina::greater_equal>(x, y, into, line);
 }
 
 /// x == y. Fluid: equal.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                                        const compare_attr& attr = {},
-                                        int line = __builtin_LINE()) {
+constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y, const compare_attr& attr = {},
+                     int line = __builtin_LINE()) {
   return detail::compare<lamina::equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                                        variable<bool, R, D...> into, int line = __builtin_LINE()) {
-  detail::compare_into<lamina::equal>(x, y, into.id, line);
-  return into;
+constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y, variable<bool, R, D...> into,
+                     int line = __builtin_LINE()) {
+  return detail::compare_into<lamina::equal>(x, y, into, line);
 }
 
 /// x != y. Fluid: not_equal.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                                            const compare_attr& attr = {},
-                                            int line = __builtin_LINE()) {
+constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
+                         const compare_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::compare<lamina::not_equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                                            variable<bool, R, D...> into,
-                                            int line = __builtin_LINE()) {
-  detail::compare_into<lamina::not_equal>(x, y, into.id, line);
-  return into;
+constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
+                         variable<bool, R, D...> into, int line = __builtin_LINE()) {
+  return detail::compare_into<lamina::not_equal>(x, y, into, line);
 }
 
 /// x and y. Fluid: logical_and.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> logical_and(variable<T, R, D...> x, variable<U, S, E...> y,
-                                              const compare_attr& attr = {},
-                                              int line = __builtin_LINE()) {
-  detail::check_bool<variable<T, R, D...>>();
-  return detail::compare<lamina::logical_and>(x, y, attr, line);
+constexpr auto logical_and(variable<T, R, D...> x, variable<U, S, E...> y,
+                           const compare_attr& attr = {}, int line = __builtin_LINE()) {
+  return detail::logic<lamina::logical_and>(x, y, attr, line);
 }
 
 /// x or y. Fluid: logical_or.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> logical_or(variable<T, R, D...> x, variable<U, S, E...> y,
-                                             const compare_attr& attr = {},
-                                             int line = __builtin_LINE()) {
-  detail::check_bool<variable<T, R, D...>>();
-  return detail::compare<lamina::logical_or>(x, y, attr, line);
+constexpr auto logical_or(variable<T, R, D...> x, variable<U, S, E...> y,
+                          const compare_attr& attr = {}, int line = __builtin_LINE()) {
+  return detail::logic<lamina::logical_or>(x, y, attr, line);
 }
 
 /// Either x or y. Fluid: logical_xor.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<bool, R, D...> logical_xor(variable<T, R, D...> x, variable<U, S, E...> y,
-                                              const compare_attr& attr = {},
-                                              int line = __builtin_LINE()) {
-  detail::check_bool<variable<T, R, D...>>();
-  return detail::compare<lamina::logical_xor>(x, y, attr, line);
+constexpr auto logical_xor(variable<T, R, D...> x, variable<U, S, E...> y,
+                           const compare_attr& attr = {}, int line = __builtin_LINE()) {
+  return detail::logic<lamina::logical_xor>(x, y, attr, line);
 }
 
 /// not x. Fluid: logical_not.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> logical_not(variable<T, R, D...> x, const compare_attr& attr = {}) {
-  detail::check_bool<variable<T, R, D...>>();
+constexpr auto logical_not(variable<T, R, D...> x, const compare_attr& attr = {}) {
+  constexpr bool logical = __is_same(T, bool);
+  static_assert(check<logical, gets_type<variable<T, R, D...>>>,
+                "lamina: logical_not: the operand is bool");
   return detail::same_shape<lamina::logical_not>(x, "logical_not", attr.name);
 }
 

@@ -29,25 +29,28 @@ constexpr bool broadcasts(const extents& x, const extents& y, int axis) {
   return true;
 }
 
-/// The mistakes that two operands can have; one of them is reported.
+/// Whether two operands fit; where one thing is wrong, the ones behind it count as right, so that
+/// one mistake gives one error.
 template <int Axis, class X, class Y>
-constexpr void check_operands() {
+struct operands {
   using rows_x = typename X::rows_type;
   using rows_y = typename Y::rows_type;
-  constexpr bool types = __is_same(typename X::value_type, typename Y::value_type);
-  constexpr bool rows = !types || __is_same(rows_x, rows_y) || rows_y::domain == once::domain;
-  constexpr bool shapes = !types || !rows || broadcasts(whole_shape<X>, whole_shape<Y>, Axis);
-  static_assert(check<types, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: both operands have one element type");
-  static_assert(check<rows, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: both operands have the same rows, or the second has none");
-  static_assert(check<shapes, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: the shape of the second operand is a part of the first's");
-}
+  static constexpr bool types = __is_same(typename X::value_type, typename Y::value_type);
+  static constexpr bool rows =
+      !types || __is_same(rows_x, rows_y) || rows_y::domain == once::domain;
+  static constexpr bool shapes =
+      !types || !rows || broadcasts(whole_shape<X>, whole_shape<Y>, Axis);
+};
 
 template <class Op, int Axis, class X, class Y>
-constexpr X elementwise(X x, Y y, const elementwise_attr& attr, int line) {
-  check_operands<Axis, X, Y>();
+constexpr auto elementwise(X x, Y y, const elementwise_attr& attr, int line) {
+  using fit = operands<Axis, X, Y>;
+  static_assert(check<fit::types, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have one element type");
+  static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have the same rows, or the second has none");
+  static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: the shape of the second operand is a part of the first's");
   require_one_program(x, y, line);
   program_builder& b = *x.builder;
   layer_helper layer(b, Op::type, attr.name);
@@ -63,73 +66,65 @@ constexpr X elementwise(X x, Y y, const elementwise_attr& attr, int line) {
 
 /// x + y. Fluid: elementwise_add.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> elementwise_add(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               const elementwise_attr& attr = {},
-                                               int line = __builtin_LINE()) {
+constexpr auto elementwise_add(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_add, Axis>(x, y, attr, line);
 }
 
 /// x - y. Fluid: elementwise_sub.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> elementwise_sub(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               const elementwise_attr& attr = {},
-                                               int line = __builtin_LINE()) {
+constexpr auto elementwise_sub(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_sub, Axis>(x, y, attr, line);
 }
 
 /// x * y. Fluid: elementwise_mul.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> elementwise_mul(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               const elementwise_attr& attr = {},
-                                               int line = __builtin_LINE()) {
+constexpr auto elementwise_mul(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_mul, Axis>(x, y, attr, line);
 }
 
 /// x / y. Fluid: elementwise_div.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               const elementwise_attr& attr = {},
-                                               int line = __builtin_LINE()) {
+constexpr auto elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_div, Axis>(x, y, attr, line);
 }
 
 /// The larger one of x and y. Fluid: elementwise_max.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               const elementwise_attr& attr = {},
-                                               int line = __builtin_LINE()) {
+constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_max, Axis>(x, y, attr, line);
 }
 
 /// The smaller one of x and y. Fluid: elementwise_min.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               const elementwise_attr& attr = {},
-                                               int line = __builtin_LINE()) {
+constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_min, Axis>(x, y, attr, line);
 }
 
 /// x to the power of y. Fluid: elementwise_pow.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               const elementwise_attr& attr = {},
-                                               int line = __builtin_LINE()) {
+constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_pow, Axis>(x, y, attr, line);
 }
 
 /// x - y * floor(x / y). Fluid: elementwise_mod.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
-                                               const elementwise_attr& attr = {},
-                                               int line = __builtin_LINE()) {
+constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_mod, Axis>(x, y, attr, line);
 }
 
 /// floor(x / y). Fluid: elementwise_floordiv.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...> y,
-                                                    const elementwise_attr& attr = {},
-                                                    int line = __builtin_LINE()) {
+constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...> y,
+                                    const elementwise_attr& attr = {},
+                                    int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_floordiv, Axis>(x, y, attr, line);
 }
 

@@ -31,22 +31,22 @@ struct margin_rank_loss_attr {
 
 namespace detail {
 
-/// The inputs of a cost are alike: one shape, rows and floating point type.
+/// Whether the inputs of a cost have one shape, rows and floating point type.
 template <class First, class... More>
-constexpr void check_alike() {
-  constexpr bool alike = (__is_same(First, More) && ...);
-  constexpr bool real = !alike || is_real<typename First::value_type>;
-  static_assert(check<alike, expects_type<First>, gets_type<More...>>,
-                "lamina: loss: the inputs have one shape, one element type and the same rows");
-  static_assert(check<real, gets_type<First>>,
-                "lamina: loss: the inputs are floating point; cast integers first");
-}
+struct alike {
+  static constexpr bool same = (__is_same(First, More) && ...);
+  static constexpr bool real = !same || is_real<typename First::value_type>;
+};
 
 /// Op of two variables with one output.
 template <class Op, class X, class Y>
-constexpr X pair_loss(X x, Y y, const char* key, std::string_view name, int line,
-                      int attributes = -1) {
-  check_alike<X, Y>();
+constexpr auto pair_loss(X x, Y y, const char* key, std::string_view name, int line,
+                         int attributes = -1) {
+  using fit = detail::alike<X, Y>;
+  static_assert(check<fit::same, expects_type<X>, gets_type<Y>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<X>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(x, y, line);
   layer_helper layer(*x.builder, key, name);
   const int out = layer.output_like(x.id);
@@ -56,9 +56,13 @@ constexpr X pair_loss(X x, Y y, const char* key, std::string_view name, int line
 
 /// Op of two variables whose first output is for the gradient.
 template <class Op, class X, class Y>
-constexpr X huber_pair(X x, Y y, const char* key, std::string_view name, int line,
-                       int attributes = -1) {
-  check_alike<X, Y>();
+constexpr auto huber_pair(X x, Y y, const char* key, std::string_view name, int line,
+                          int attributes = -1) {
+  using fit = detail::alike<X, Y>;
+  static_assert(check<fit::same, expects_type<X>, gets_type<Y>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<X>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(x, y, line);
   layer_helper layer(*x.builder, key, name);
   const int kept = layer.output_like(x.id);
@@ -71,10 +75,14 @@ constexpr X huber_pair(X x, Y y, const char* key, std::string_view name, int lin
 
 /// (x - label)^2. Fluid: square_error_cost.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> square_error_cost(variable<T, R, D...> x, variable<U, S, E...> label,
-                                                 const loss_attr& attr = {},
-                                                 int line = __builtin_LINE()) {
-  detail::check_alike<variable<T, R, D...>, variable<U, S, E...>>();
+constexpr auto square_error_cost(variable<T, R, D...> x, variable<U, S, E...> label,
+                                 const loss_attr& attr = {}, int line = __builtin_LINE()) {
+  using fit = detail::alike<variable<T, R, D...>, variable<U, S, E...>>;
+  static_assert(
+      check<fit::same, expects_type<variable<T, R, D...>>, gets_type<variable<U, S, E...>>>,
+      "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<variable<T, R, D...>>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(x, label, line);
   program_builder& b = *x.builder;
   layer_helper layer(b, "square_error_cost", attr.name);
@@ -87,7 +95,7 @@ constexpr variable<T, R, D...> square_error_cost(variable<T, R, D...> x, variabl
 
 /// max(x, 0) - x * label + log(1 + e^-|x|). Fluid: sigmoid_cross_entropy_with_logits.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> sigmoid_cross_entropy_with_logits(
+constexpr auto sigmoid_cross_entropy_with_logits(
     variable<T, R, D...> x, variable<U, S, E...> label,
     const sigmoid_cross_entropy_with_logits_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::pair_loss<lamina::sigmoid_cross_entropy_with_logits>(
@@ -97,26 +105,24 @@ constexpr variable<T, R, D...> sigmoid_cross_entropy_with_logits(
 
 /// -label * log(p + epsilon) - (1 - label) * log(1 - p + epsilon). Fluid: log_loss.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
-                                        const log_loss_attr& attr = {},
-                                        int line = __builtin_LINE()) {
+constexpr auto log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
+                        const log_loss_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::pair_loss<lamina::log_loss>(p, label, "log_loss", attr.name, line,
                                              p.builder->attribute_list(attr.epsilon));
 }
 
 /// max(0, 1 - x * (2 * label - 1)) with labels 0 and 1. Fluid: hinge_loss.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
-                                          const loss_attr& attr = {}, int line = __builtin_LINE()) {
+constexpr auto hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
+                          const loss_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::pair_loss<lamina::hinge_loss>(x, label, "hinge_loss", attr.name, line);
 }
 
 /// With r = label - x: r^2 / 2 if |r| <= delta, else delta * (|r| - delta / 2). Source: Huber 1964.
 /// Fluid: huber_loss.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> huber_loss(variable<T, R, D...> x, variable<U, S, E...> label,
-                                          float delta, const loss_attr& attr = {},
-                                          int line = __builtin_LINE()) {
+constexpr auto huber_loss(variable<T, R, D...> x, variable<U, S, E...> label, float delta,
+                          const loss_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::huber_pair<lamina::huber_loss>(x, label, "huber_loss", attr.name, line,
                                                 x.builder->attribute_list(delta));
 }
@@ -124,10 +130,8 @@ constexpr variable<T, R, D...> huber_loss(variable<T, R, D...> x, variable<U, S,
 /// With v = x * (2 * label - 1): -4 v if v < -1, (1 - v)^2 if v < 1, else 0; labels are 0 and 1.
 /// Source: Zhang 2004. Fluid: modified_huber_loss.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr variable<T, R, D...> modified_huber_loss(variable<T, R, D...> x,
-                                                   variable<U, S, E...> label,
-                                                   const loss_attr& attr = {},
-                                                   int line = __builtin_LINE()) {
+constexpr auto modified_huber_loss(variable<T, R, D...> x, variable<U, S, E...> label,
+                                   const loss_attr& attr = {}, int line = __builtin_LINE()) {
   return detail::huber_pair<lamina::modified_huber_loss>(x, label, "modified_huber_loss", attr.name,
                                                          line);
 }
@@ -135,9 +139,13 @@ constexpr variable<T, R, D...> modified_huber_loss(variable<T, R, D...> x,
 /// log(1 + e^(left - right)) - label * (left - right); the label says how likely left ranks above
 /// right. Source: Burges et al. 2005. Fluid: rank_loss.
 template <class V, class L, class W>
-constexpr V rank_loss(L label, V left, W right, const loss_attr& attr = {},
-                      int line = __builtin_LINE()) {
-  detail::check_alike<V, W, L>();
+constexpr auto rank_loss(L label, V left, W right, const loss_attr& attr = {},
+                         int line = __builtin_LINE()) {
+  using fit = detail::alike<V, W, L>;
+  static_assert(check<fit::same, expects_type<V>, gets_type<W, L>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<V>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(left, label, line);
   require_one_program(left, right, line);
   layer_helper layer(*left.builder, "rank_loss", attr.name);
@@ -148,9 +156,13 @@ constexpr V rank_loss(L label, V left, W right, const loss_attr& attr = {},
 
 /// max(0, -label * (left - right) + margin) with labels 1 and -1. Fluid: margin_rank_loss.
 template <class V, class L, class W>
-constexpr V margin_rank_loss(L label, V left, W right, const margin_rank_loss_attr& attr = {},
-                             int line = __builtin_LINE()) {
-  detail::check_alike<V, W, L>();
+constexpr auto margin_rank_loss(L label, V left, W right, const margin_rank_loss_attr& attr = {},
+                                int line = __builtin_LINE()) {
+  using fit = detail::alike<V, W, L>;
+  static_assert(check<fit::same, expects_type<V>, gets_type<W, L>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<V>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(left, label, line);
   require_one_program(left, right, line);
   program_builder& b = *left.builder;

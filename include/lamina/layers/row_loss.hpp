@@ -42,7 +42,11 @@ constexpr auto smooth_l1(X x, X y, int inside, int outside, const smooth_l1_attr
 /// Fluid: smooth_l1.
 template <class X, class Y>
 constexpr auto smooth_l1(X x, Y y, const smooth_l1_attr& attr = {}, int line = __builtin_LINE()) {
-  detail::check_alike<X, Y>();
+  using fit = detail::alike<X, Y>;
+  static_assert(check<fit::same, expects_type<X>, gets_type<Y>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<X>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(x, y, line);
   return detail::smooth_l1(x, X{y.builder, y.id}, -1, -1, attr);
 }
@@ -50,7 +54,11 @@ template <class X, class Y, class V, class W>
 requires is_variable<V>
 constexpr auto smooth_l1(X x, Y y, V inside, W outside, const smooth_l1_attr& attr = {},
                          int line = __builtin_LINE()) {
-  detail::check_alike<X, Y, V, W>();
+  using fit = detail::alike<X, Y, V, W>;
+  static_assert(check<fit::same, expects_type<X>, gets_type<Y, V, W>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<X>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(x, y, line);
   require_one_program(x, inside, line);
   require_one_program(x, outside, line);
@@ -61,7 +69,11 @@ constexpr auto smooth_l1(X x, Y y, V inside, W outside, const smooth_l1_attr& at
 /// the elements, the sum, the sum over the number of rows, or each element. Fluid: kldiv_loss.
 template <reduction How = reduction::mean, class X, class Y>
 constexpr auto kldiv_loss(X x, Y target, const loss_attr& attr = {}, int line = __builtin_LINE()) {
-  detail::check_alike<X, Y>();
+  using fit = detail::alike<X, Y>;
+  static_assert(check<fit::same, expects_type<X>, gets_type<Y>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<X>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(x, target, line);
   constexpr extents shape = How == reduction::none ? whole_shape<X> : extents{1, {1}};
   using out = handle_of<typename X::value_type, typename X::rows_type, shape>;
@@ -80,9 +92,10 @@ constexpr auto kldiv_loss(X x, Y target, const loss_attr& attr = {}, int line = 
 /// (1 - epsilon) * label + epsilon / K, where K is the width of a row. Source: Szegedy et al. 2016.
 /// Fluid: label_smooth.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> label_smooth(variable<T, R, D...> label,
-                                            const label_smooth_attr& attr = {}) {
-  detail::check_alike<variable<T, R, D...>>();
+constexpr auto label_smooth(variable<T, R, D...> label, const label_smooth_attr& attr = {}) {
+  constexpr bool real = detail::is_real<T>;
+  static_assert(check<real, gets_type<variable<T, R, D...>>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
   program_builder& b = *label.builder;
   layer_helper layer(b, "label_smooth", attr.name);
   const int y = layer.output_like(label.id);
@@ -92,9 +105,8 @@ constexpr variable<T, R, D...> label_smooth(variable<T, R, D...> label,
 }
 /// (1 - epsilon) * label + epsilon * prior, with a prior distribution of shape [1, K].
 template <class T, class R, int K, class U, class S, int... E>
-constexpr variable<T, R, K> label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
-                                         const label_smooth_attr& attr = {},
-                                         int line = __builtin_LINE()) {
+constexpr auto label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
+                            const label_smooth_attr& attr = {}, int line = __builtin_LINE()) {
   using expected = variable<T, once, 1, K>;
   constexpr bool fits = __is_same(expected, variable<U, S, E...>);
   static_assert(check<fits, expects_type<expected>, gets_type<variable<U, S, E...>>>,

@@ -51,9 +51,8 @@ constexpr auto topk(variable<T, R, D...> x, const topk_attr& attr = {}) {
 
 /// The part of the rows whose label is among the K largest elements, shape [1]. Fluid: accuracy.
 template <int K = 1, class T, class R, int... D, class L, class S, int... E>
-constexpr variable<float, once, 1> accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
-                                            const accuracy_attr& attr = {},
-                                            int line = __builtin_LINE()) {
+constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
+                        const accuracy_attr& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool fits = detail::hard_labels<in, given>;
@@ -76,8 +75,8 @@ constexpr variable<float, once, 1> accuracy(variable<T, R, D...> x, variable<L, 
 /// from probabilities [-1, 2] of the classes 0 and 1. Its counts are two persistable int64
 /// variables [num_thresholds + 1], which the startup program sets to 0. Fluid: auc.
 template <class T, class R, int... D, class L, class S, int... E>
-constexpr variable<double, once, 1> auc(variable<T, R, D...> x, variable<L, S, E...> label,
-                                        const auc_attr& attr = {}, int line = __builtin_LINE()) {
+constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label, const auc_attr& attr = {},
+                   int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool fits = __is_same(in, variable<T, R, 2>) && detail::hard_labels<in, given>;

@@ -15,7 +15,7 @@ struct gelu_attr {
 
 /// x * P(N(0, 1) < x), or its approximation by tanh. Fluid: gelu.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> gelu(variable<T, R, D...> x, const gelu_attr& attr = {}) {
+constexpr auto gelu(variable<T, R, D...> x, const gelu_attr& attr = {}) {
   return detail::activate<lamina::gelu>(x, attr.name, x.builder->attribute_list(attr.approximate));
 }
 
@@ -28,7 +28,7 @@ struct selu_attr {
 
 /// scale * (x if x > 0, else alpha * (e^x - 1)). Fluid: selu.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> selu(variable<T, R, D...> x, const selu_attr& attr = {}) {
+constexpr auto selu(variable<T, R, D...> x, const selu_attr& attr = {}) {
   return detail::activate<lamina::selu>(x, attr.name,
                                         x.builder->attribute_list(attr.scale, attr.alpha));
 }
@@ -41,8 +41,7 @@ struct leaky_relu_attr {
 
 /// x if x > 0, else alpha * x. Fluid: leaky_relu.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> leaky_relu(variable<T, R, D...> x,
-                                          const leaky_relu_attr& attr = {}) {
+constexpr auto leaky_relu(variable<T, R, D...> x, const leaky_relu_attr& attr = {}) {
   return detail::activate<lamina::leaky_relu>(x, attr.name, x.builder->attribute_list(attr.alpha));
 }
 
@@ -54,7 +53,7 @@ struct elu_attr {
 
 /// x if x > 0, else alpha * (e^x - 1). Fluid: elu.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> elu(variable<T, R, D...> x, const elu_attr& attr = {}) {
+constexpr auto elu(variable<T, R, D...> x, const elu_attr& attr = {}) {
   return detail::activate<lamina::elu>(x, attr.name, x.builder->attribute_list(attr.alpha));
 }
 
@@ -66,7 +65,7 @@ struct relu6_attr {
 
 /// min(max(x, 0), threshold). Fluid: relu6.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> relu6(variable<T, R, D...> x, const relu6_attr& attr = {}) {
+constexpr auto relu6(variable<T, R, D...> x, const relu6_attr& attr = {}) {
   return detail::activate<lamina::relu6>(x, attr.name, x.builder->attribute_list(attr.threshold));
 }
 
@@ -79,7 +78,7 @@ struct brelu_attr {
 
 /// min(max(x, t_min), t_max). Fluid: brelu.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> brelu(variable<T, R, D...> x, const brelu_attr& attr = {}) {
+constexpr auto brelu(variable<T, R, D...> x, const brelu_attr& attr = {}) {
   return detail::activate<lamina::brelu>(x, attr.name,
                                          x.builder->attribute_list(attr.t_min, attr.t_max));
 }
@@ -92,7 +91,7 @@ struct soft_relu_attr {
 
 /// log(1 + e^c) with c = x clipped to [-threshold, threshold]. Fluid: soft_relu.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> soft_relu(variable<T, R, D...> x, const soft_relu_attr& attr = {}) {
+constexpr auto soft_relu(variable<T, R, D...> x, const soft_relu_attr& attr = {}) {
   return detail::activate<lamina::soft_relu>(x, attr.name,
                                              x.builder->attribute_list(attr.threshold));
 }
@@ -106,7 +105,7 @@ struct stanh_attr {
 
 /// scale_b * tanh(scale_a * x). Fluid: stanh.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> stanh(variable<T, R, D...> x, const stanh_attr& attr = {}) {
+constexpr auto stanh(variable<T, R, D...> x, const stanh_attr& attr = {}) {
   return detail::activate<lamina::stanh>(x, attr.name,
                                          x.builder->attribute_list(attr.scale_a, attr.scale_b));
 }
@@ -120,8 +119,7 @@ struct hard_sigmoid_attr {
 
 /// slope * x + offset, clipped to [0, 1]. Fluid: hard_sigmoid.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> hard_sigmoid(variable<T, R, D...> x,
-                                            const hard_sigmoid_attr& attr = {}) {
+constexpr auto hard_sigmoid(variable<T, R, D...> x, const hard_sigmoid_attr& attr = {}) {
   return detail::activate<lamina::hard_sigmoid>(x, attr.name,
                                                 x.builder->attribute_list(attr.slope, attr.offset));
 }
@@ -134,7 +132,7 @@ struct swish_attr {
 
 /// x / (1 + e^(-beta * x)). Fluid: swish.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> swish(variable<T, R, D...> x, const swish_attr& attr = {}) {
+constexpr auto swish(variable<T, R, D...> x, const swish_attr& attr = {}) {
   return detail::activate<lamina::swish>(x, attr.name, x.builder->attribute_list(attr.beta));
 }
 
@@ -148,8 +146,7 @@ struct hard_swish_attr {
 
 /// x * min(max(x + offset, 0), threshold) / scale. Fluid: hard_swish.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> hard_swish(variable<T, R, D...> x,
-                                          const hard_swish_attr& attr = {}) {
+constexpr auto hard_swish(variable<T, R, D...> x, const hard_swish_attr& attr = {}) {
   return detail::activate<lamina::hard_swish>(
       x, attr.name, x.builder->attribute_list(attr.threshold, attr.scale, attr.offset));
 }
@@ -162,7 +159,7 @@ struct pow_attr {
 
 /// x to the power of `factor`. Fluid: pow.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> pow(variable<T, R, D...> x, const pow_attr& attr = {}) {
+constexpr auto pow(variable<T, R, D...> x, const pow_attr& attr = {}) {
   return detail::activate<lamina::pow>(x, attr.name, x.builder->attribute_list(attr.factor));
 }
 
@@ -174,8 +171,7 @@ struct hard_shrink_attr {
 
 /// x if |x| > threshold, else 0. Fluid: hard_shrink.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> hard_shrink(variable<T, R, D...> x,
-                                           const hard_shrink_attr& attr = {}) {
+constexpr auto hard_shrink(variable<T, R, D...> x, const hard_shrink_attr& attr = {}) {
   return detail::activate<lamina::hard_shrink>(x, attr.name,
                                                x.builder->attribute_list(attr.threshold));
 }
@@ -188,8 +184,7 @@ struct softshrink_attr {
 
 /// x - lambda if x > lambda, x + lambda if x < -lambda, else 0. Fluid: softshrink.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> softshrink(variable<T, R, D...> x,
-                                          const softshrink_attr& attr = {}) {
+constexpr auto softshrink(variable<T, R, D...> x, const softshrink_attr& attr = {}) {
   return detail::activate<lamina::softshrink>(x, attr.name, x.builder->attribute_list(attr.lambda));
 }
 
@@ -201,8 +196,7 @@ struct thresholded_relu_attr {
 
 /// x if x > threshold, else 0. Fluid: thresholded_relu.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> thresholded_relu(variable<T, R, D...> x,
-                                                const thresholded_relu_attr& attr = {}) {
+constexpr auto thresholded_relu(variable<T, R, D...> x, const thresholded_relu_attr& attr = {}) {
   return detail::activate<lamina::thresholded_relu>(x, attr.name,
                                                     x.builder->attribute_list(attr.threshold));
 }

@@ -5,14 +5,9 @@
 #include <cstddef>
 #include <vector>
 
-#if __has_include(<xtensor/containers/xadapt.hpp>)
-#include <xtensor/containers/xadapt.hpp>
-#else
-#include <xtensor/xadapt.hpp>
-#endif
-
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/model/program_names.hpp>
+#include <lamina/tensor/xadapt.hpp>
 
 namespace lamina {
 

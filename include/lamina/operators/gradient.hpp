@@ -2,20 +2,20 @@
 // lamina/operators/gradient.hpp - the tools of gradient rules: partial gradients and their sum.
 #pragma once
 
-#include <lamina/operators/elementwise.hpp>
-#include <lamina/operators/operator_definition.hpp>
-#include <lamina/operators/sum.hpp>
+#include <lamina/program/program_builder.hpp>
 
 namespace lamina {
 
 /// What append_backward knows while it walks the operators backwards.
 struct gradient_state {
-  int forward_variables;  // variables before the first gradient
-  bool* wanted;           // the variable leads to something that is trained
-  int* first;             // newest partial gradient of a variable, or -1
-  int* partials;          // how many there are
-  int* gradient;          // the finished gradient, or -1
-  growing<int> next;      // by gradient variable: the partial gradient before it
+  const operator_schema* sum;    // the operators that join partial gradients and make zeros: given,
+  const operator_schema* zeros;  // because operators are defined with the help of this header
+  int forward_variables;         // variables before the first gradient
+  bool* wanted;                  // the variable leads to something that is trained
+  int* first;                    // newest partial gradient of a variable, or -1
+  int* partials;                 // how many there are
+  int* gradient;                 // the finished gradient, or -1
+  growing<int> next;             // by gradient variable: the partial gradient before it
 };
 
 /// Whether anybody asks for the gradient of `variable`.
@@ -57,7 +57,7 @@ constexpr int gradient_variable(program_builder& b, int variable) {
   whole.number = -1;
   const int made = b.variables.push(whole);
   while (g.next.count <= made) g.next.push(-1);
-  operator_desc op = b.begin(schema_of<sum>());
+  operator_desc op = b.begin(*g.sum);
   b.list(parts, n);
   op.outputs = b.arguments.count;
   b.argument(made);
@@ -80,7 +80,7 @@ constexpr int zero_gradient(program_builder& b, int variable) {
   v.persistable = false;
   const int made = b.variables.push(v);
   while (b.gradients->next.count <= made) b.gradients->next.push(-1);
-  b.add_operator(schema_of<fill_zeros_like>(), {variable}, {made});
+  b.add_operator(*b.gradients->zeros, {variable}, {made});
   return made;
 }
 

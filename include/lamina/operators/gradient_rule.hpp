@@ -4,7 +4,7 @@
 // before the place that takes its address, which is in every operator's schema.
 #pragma once
 
-#include <lamina/program/program_builder.hpp>
+#include <lamina/operators/gradient.hpp>
 
 namespace lamina {
 
@@ -13,15 +13,7 @@ struct gradient_of;
 template <class Op>
 constexpr const operator_schema& schema_of();
 
-/// For gradient rules: whether anybody asks for the gradient of `variable`, its whole gradient
-/// (-1: none), and a new partial one (-1: nobody asks). Defined in gradient.hpp.
-constexpr bool wants_gradient(const program_builder& b, int variable);
-constexpr int gradient_variable(program_builder& b, int variable);
-constexpr int partial_gradient(program_builder& b, int variable);
-
 namespace detail {
-
-constexpr int zero_gradient(program_builder& b, int variable);
 
 /// Records `<type>_grad`: reads the inputs, outputs and output gradients that Op names, writes a
 /// partial gradient for each differentiable input.

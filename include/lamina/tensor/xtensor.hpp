@@ -5,5 +5,35 @@
 #if __has_include(<xtensor/containers/xarray.hpp>)
 #include <xtensor/containers/xarray.hpp>
 #else
+#if defined(__clang__) && __clang_major__ >= 19
+#include <cstddef>
+
+#include <xtensor/xstorage.hpp>
+// xtensor before 0.26 specializes rebind_container for any C<T, A> and for svector; clang 19
+// matches default arguments too (P0522) and finds the two ambiguous. A full specialization for what
+// a shape and its strides are settles it.
+namespace xt {
+template <>
+struct rebind_container<std::ptrdiff_t, svector<std::size_t>> {
+  using type = svector<std::ptrdiff_t>;
+};
+template <>
+struct rebind_container<std::size_t, svector<std::ptrdiff_t>> {
+  using type = svector<std::size_t>;
+};
+template <>
+struct rebind_container<std::size_t, svector<std::size_t>> {
+  using type = svector<std::size_t>;
+};
+template <>
+struct rebind_container<std::ptrdiff_t, svector<std::ptrdiff_t>> {
+  using type = svector<std::ptrdiff_t>;
+};
+template <>
+struct rebind_container<int, svector<std::size_t>> {  // reshape({2, 3})
+  using type = svector<int>;
+};
+}  // namespace xt
+#endif
 #include <xtensor/xarray.hpp>
 #endif

@@ -3,18 +3,17 @@
 #pragma once
 
 #include <cmath>
-#include <string>
 
-#include <lamina/core/error.hpp>
-#include <lamina/engine/cpu/call_context.hpp>
-#include <lamina/engine/cpu/simd.hpp>
+#include <lamina/engine/cpu/label.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/cross_entropy.hpp>
+#include <lamina/operators/softmax.hpp>
 
 namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// y = softmax of the n numbers at x; y has room for padded(n) floats, whose padding becomes 0.
+/// y = softmax of the n numbers at x.
 /// Returns log(sum e^(x - max)) + max, the log-partition function.
 inline float softmax_row(const float* x, float* y, int n) {
   float largest = x[0];
@@ -27,48 +26,112 @@ inline float softmax_row(const float* x, float* y, int n) {
     e.store_unaligned(y + j);
     sums += e;
   }
-  alignas(64) float part[lanes];
-  sums.store_aligned(part);
-  float sum = 0;
-  for (float p : part) sum += p;
+  float sum = sum_of(sums);
   for (; j < n; ++j) sum += y[j] = std::exp(x[j] - largest);
   const float factor = 1.0f / sum;
   for (j = 0; j < n; ++j) y[j] *= factor;
   return std::log(sum) + largest;
 }
 
-[[noreturn]] inline void throw_label(const char* op, std::int64_t label, int row, int classes) {
-  throw error("lamina: " + std::string(op) + ": label in row " + std::to_string(row) +
-              ": expected 0 to " + std::to_string(classes - 1) + ", found " +
-              std::to_string(label));
+/// The softmax of lines that are `step` apart, for one number or one vector of neighbouring lines.
+template <class V>
+LAMINA_INLINE void softmax_line(const float* x, std::ptrdiff_t x_step, float* y,
+                                std::ptrdiff_t y_step, int n, V like) {
+  V largest = load(x, like);
+  for (int k = 1; k < n; ++k) largest = math::max(largest, load(x + k * x_step, like));
+  V sum(0.f);
+  for (int k = 0; k < n; ++k) {
+    const V e = math::exp(V(load(x + k * x_step, like) - largest));
+    store(y + k * y_step, e);
+    sum += e;
+  }
+  const V factor = V(1.f) / sum;
+  for (int k = 0; k < n; ++k) store(y + k * y_step, V(load(y + k * y_step, like) * factor));
 }
 
 }  // namespace detail
+
+template <>
+struct call_kernel<softmax> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    require_float(c, in);
+    const array_layout shape = layout_of(in);
+    const int axis = dimension_of(c, c.integer(0), shape.rank);
+    const line_layout from(shape, axis), to(layout_of(out), axis);
+    if (from.n == 0) return;
+    for (int r = 0; r < from.rows; ++r)
+      for (int o = 0; o < from.outer; ++o) {
+        const float* x = in.row<const float>(0) + from.at(r, o);
+        float* y = out.row<float>(0) + to.at(r, o);
+        if (from.inner == 1 && from.step == 1) {
+          detail::softmax_row(x, y, from.n);
+          continue;
+        }
+        for_each_place(from.inner, [&](std::ptrdiff_t i, auto like) {
+          detail::softmax_line(x + i, from.step, y + i, to.step, from.n, like);
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<softmax>> {
+  static void run(const call_context& c) {
+    const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    const array_layout shape = layout_of(out);
+    const int axis = dimension_of(c, c.integer(0), shape.rank);
+    const line_layout y_lines(shape, axis), d_lines(layout_of(slope), axis),
+        x_lines(layout_of(dx), axis);
+    for (int r = 0; r < y_lines.rows; ++r)
+      for (int o = 0; o < y_lines.outer; ++o) {
+        const float* y = out.row<const float>(0) + y_lines.at(r, o);
+        const float* d = slope.row<const float>(0) + d_lines.at(r, o);
+        float* g = dx.row<float>(0) + x_lines.at(r, o);
+        if (y_lines.inner == 1 && y_lines.step == 1) {
+          const float total = dot(y, d, y_lines.n);
+          for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
+          continue;
+        }
+        for_each_place(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
+          using number = decltype(like);
+          number total(0.f);
+          for (int k = 0; k < y_lines.n; ++k)
+            total += load(y + i + k * y_lines.step, like) * load(d + i + k * d_lines.step, like);
+          for (int k = 0; k < y_lines.n; ++k)
+            store(g + i + k * x_lines.step,
+                  number(load(y + i + k * y_lines.step, like) *
+                         (load(d + i + k * d_lines.step, like) - total)));
+        });
+      }
+  }
+};
 
 template <>
 struct call_kernel<softmax_with_cross_entropy> {
   static void run(const call_context& c) {
     const operand logits = c.input(0), label = c.input(1), softmax = c.output(0),
                   loss = c.output(1);
+    require_float(c, logits);
     const bool soft = c.flag(0);
-    const int ignored = c.integer(1);
-    const int n = logits.columns;
-    for (int r = 0; r < logits.rows; ++r) {
-      const float* x = logits.row<const float>(r);
-      const float partition = detail::softmax_row(x, softmax.row<float>(r), n);
-      float cost = 0;
-      if (soft) {
-        const float* y = label.row<const float>(r);
-        for (int j = 0; j < n; ++j) cost += y[j] * (partition - x[j]);
-      } else {
-        const std::int64_t l = *label.row<const std::int64_t>(r);
-        if (l != ignored) {
-          if (l < 0 || l >= n) detail::throw_label("softmax_with_cross_entropy", l, r, n);
-          cost = partition - x[l];
+    const label_reader labels(c, label, c.integer(1));
+    const row_lines lines(logits);
+    const int n = lines.n;
+    for (int r = 0; r < lines.rows; ++r)
+      for (int o = 0; o < lines.outer; ++o) {
+        const float* x = logits.row<const float>(r) + o * n;
+        const float partition = detail::softmax_row(x, softmax.row<float>(r) + o * n, n);
+        float cost = 0;
+        if (soft) {
+          const float* y = label.row<const float>(r) + o * n;
+          for (int j = 0; j < n; ++j) cost += y[j] * (partition - x[j]);
+        } else {
+          const std::int64_t l = labels.at(r, o, n);
+          if (l >= 0) cost = partition - x[l];
         }
+        loss.row<float>(r)[o] = cost;
       }
-      *loss.row<float>(r) = cost;
-    }
   }
 };
 
@@ -78,24 +141,25 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
     const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);
     if (!dx) return;
     const bool soft = c.flag(0);
-    const int ignored = c.integer(1);
-    const int n = dx.columns;
-    for (int r = 0; r < dx.rows; ++r) {
-      const float g = *dloss.row<const float>(r);
-      const float* p = softmax.row<const float>(r);
-      float* d = dx.row<float>(r);
-      if (soft) {
-        const float* y = label.row<const float>(r);
-        float total = 0;
-        for (int j = 0; j < n; ++j) total += y[j];
-        for (int j = 0; j < n; ++j) d[j] = (p[j] * total - y[j]) * g;
-        continue;
+    const label_reader labels(c, label, c.integer(1));
+    const row_lines lines(dx);
+    const int n = lines.n;
+    for (int r = 0; r < lines.rows; ++r)
+      for (int o = 0; o < lines.outer; ++o) {
+        const float g = dloss.row<const float>(r)[o];
+        const float* p = softmax.row<const float>(r) + o * n;
+        float* d = dx.row<float>(r) + o * n;
+        if (soft) {
+          const float* y = label.row<const float>(r) + o * n;
+          const float total = row_sum(y, n);
+          for (int j = 0; j < n; ++j) d[j] = (p[j] * total - y[j]) * g;
+          continue;
+        }
+        const std::int64_t l = labels.at(r, o, n);
+        const float factor = l < 0 ? 0.0f : g;
+        for (int j = 0; j < n; ++j) d[j] = p[j] * factor;
+        if (l >= 0) d[l] -= factor;
       }
-      const std::int64_t l = *label.row<const std::int64_t>(r);
-      const float factor = l == ignored ? 0.0f : g;
-      for (int j = 0; j < n; ++j) d[j] = p[j] * factor;
-      if (l != ignored) d[l] -= factor;
-    }
   }
 };
 

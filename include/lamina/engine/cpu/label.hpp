@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/label.hpp - numbers that choose a class or a row, checked against their range.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <lamina/engine/cpu/array_layout.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Throws lamina::error: a number that chooses one of `count` does not.
+[[noreturn]] inline void fail_range(const call_context& c, const char* what, std::int64_t value,
+                                    int row, std::int64_t count) {
+  fail(c, std::string(what) + " in row " + std::to_string(row) + ": expected 0 to " +
+              std::to_string(count - 1) + ", found " + std::to_string(value));
+}
+
+/// Reads one label a line.
+class label_reader {
+ public:
+  label_reader(const call_context& c, const operand& label, int ignored)
+      : c_(c), label_(label), ignored_(ignored) {}
+
+  /// The label of line `outer` of a row, or -1 where it is to be ignored.
+  std::int64_t at(int row, int outer, int classes) const {
+    const std::int64_t l = label_.type == dtype::int64
+                               ? label_.row<const std::int64_t>(row)[outer]
+                               : integer_in(label_, row, outer);
+    if (l == ignored_) return -1;
+    if (l < 0 || l >= classes) fail_range(c_, "label", l, row, classes);
+    return l;
+  }
+
+ private:
+  const call_context& c_;
+  operand label_;
+  int ignored_;
+};
+
+}  // namespace lamina::engine::cpu

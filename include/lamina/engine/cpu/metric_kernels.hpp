@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/metric_kernels.hpp - top_k, accuracy, auc, one_hot.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <lamina/engine/cpu/label.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/metric.hpp>
+
+namespace lamina::engine::cpu {
+
+template <>
+struct call_kernel<top_k> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0), indices = c.output(1);
+    const row_lines lines(in);
+    const int k = c.integer(0);
+    if (k < 1 || k > lines.n)
+      fail(c, "expected k from 1 to " + std::to_string(lines.n) + ", found " + std::to_string(k));
+    with_type(in.type, [&]<class T>(T) {
+      for (int r = 0; r < lines.rows; ++r)
+        for (int o = 0; o < lines.outer; ++o)
+          choose(in.row<const T>(r) + o * lines.n, lines.n, k, out.row<T>(r) + o * k,
+                 indices.row<std::int64_t>(r) + o * k);
+    });
+  }
+
+ private:
+  /// Keeps the best so far in order; of equal ones the first comes first.
+  template <class T>
+  static void choose(const T* x, int n, int k, T* best, std::int64_t* index) {
+    int found = 0;
+    for (int j = 0; j < n; ++j) {
+      if (found == k && !(x[j] > best[k - 1])) continue;
+      int at = found < k ? found++ : k - 1;
+      for (; at > 0 && x[j] > best[at - 1]; --at) {
+        best[at] = best[at - 1];
+        index[at] = index[at - 1];
+      }
+      best[at] = x[j];
+      index[at] = j;
+    }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<top_k>> {
+  static void run(const call_context& c) {
+    const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_float(c, dx);
+    clear(dx);
+    const row_lines lines(dx);
+    const int k = c.integer(0);
+    for (int r = 0; r < lines.rows; ++r)
+      for (int i = 0; i < lines.outer * k; ++i)
+        dx.row<float>(r)[i / k * lines.n + indices.row<const std::int64_t>(r)[i]] +=
+            slope.row<const float>(r)[i];
+  }
+};
+
+template <>
+struct call_kernel<accuracy> {
+  static void run(const call_context& c) {
+    const operand indices = c.input(1), label = c.input(2);
+    const operand part = c.output(0), correct = c.output(1), total = c.output(2);
+    const row_lines lines(indices);
+    std::int64_t hits = 0;
+    for (int r = 0; r < lines.rows; ++r)
+      for (int o = 0; o < lines.outer; ++o) {
+        const std::int64_t wanted = integer_in(label, r, o);
+        const std::int64_t* found = indices.row<const std::int64_t>(r) + o * lines.n;
+        hits += std::find(found, found + lines.n, wanted) != found + lines.n ? 1 : 0;
+      }
+    const std::int64_t all = static_cast<std::int64_t>(lines.rows) * lines.outer;
+    if (part)
+      store_as(part.data, part.type, 0,
+               all == 0 ? 0.0 : static_cast<double>(hits) / static_cast<double>(all));
+    if (correct) store_as(correct.data, correct.type, 0, hits);
+    if (total) store_as(total.data, total.type, 0, all);
+  }
+};
+
+template <>
+struct call_kernel<auc> {
+  static void run(const call_context& c) {
+    const operand predict = c.input(0), label = c.input(1);
+    const operand area = c.output(0), positive = c.output(1), negative = c.output(2);
+    require_float(c, predict);
+    const int thresholds = c.integer(1);
+    if (text_of(c, 0) != "ROC")
+      fail(c, "expected the curve 'ROC', found '" + std::string(text_of(c, 0)) + "'");
+    const auto counts = [](const operand& o) { return layout_of(o).size(); };
+    if (counts(positive) != thresholds + 1 || counts(negative) != thresholds + 1)
+      fail(c, "expected " + std::to_string(thresholds + 1) +
+                  " counts in StatPosOut and StatNegOut, found " + std::to_string(counts(positive)) +
+                  " and " + std::to_string(counts(negative)));
+    keep(c.input(2), positive);
+    keep(c.input(3), negative);
+    for (int r = 0; r < predict.rows; ++r) {
+      const float score = predict.row<const float>(r)[predict.columns - 1];
+      if (!(score >= 0 && score <= 1))
+        fail(c, "prediction in row " + std::to_string(r) + ": expected 0 to 1, found " +
+                    std::to_string(score));
+      const int bin = static_cast<int>(score * static_cast<float>(thresholds));
+      const operand& to = integer_in(label, r, 0) > 0 ? positive : negative;
+      store_as(to.data, to.type, place(to, bin), count(to, bin) + 1);
+    }
+    // Trapezoids under the curve, from the highest score down.
+    double sum = 0, p = 0, n = 0;
+    for (int i = thresholds + 1; i-- > 0;) {
+      const double more = static_cast<double>(count(positive, i));
+      const double width = static_cast<double>(count(negative, i));
+      sum += width * (p + p + more) / 2;
+      p += more;
+      n += width;
+    }
+    if (area) store_as(area.data, area.type, 0, p > 0 && n > 0 ? sum / p / n : 0.0);
+  }
+
+ private:
+  static std::ptrdiff_t place(const operand& o, int i) {
+    return i / o.columns * o.stride + i % o.columns;
+  }
+  static std::int64_t count(const operand& o, int i) {
+    return load_as<std::int64_t>(o.data, o.type, place(o, i));
+  }
+  static void keep(const operand& from, const operand& to) {
+    if (from.data != to.data) copy_elements(from, to);
+  }
+};
+
+template <>
+struct call_kernel<one_hot> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    const int depth = c.integer(0);
+    const bool lenient = c.flag(1);
+    require_float(c, out);
+    clear(out);
+    for (int r = 0; r < in.rows; ++r)
+      for (int o = 0; o < in.columns; ++o) {
+        const std::int64_t k = integer_in(in, r, o);
+        if (k >= 0 && k < depth)
+          out.row<float>(r)[static_cast<std::ptrdiff_t>(o) * depth + k] = 1;
+        else if (!lenient)
+          fail_range(c, "number", k, r, depth);
+      }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/part_copy.hpp - copies and sums between parts of arrays with any steps.
+#pragma once
+
+#include <cstring>
+
+#include <lamina/engine/cpu/row_math.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A part of an array: where it begins, in elements, and how far its elements are apart.
+struct array_part {
+  void* data;
+  std::ptrdiff_t offset;
+  const std::ptrdiff_t* step;
+};
+
+namespace detail {
+inline loop_nest<2> nest_of(int rank, const std::ptrdiff_t* extent, const array_part& from,
+                            const array_part& to) {
+  loop_nest<2> loops;
+  for (int d = 0; d < rank; ++d) loops.add(extent[d], from.step[d], to.step[d]);
+  return loops;
+}
+}  // namespace detail
+
+/// to = from, for `extent` elements along each dimension. A step of 0 in `from` repeats.
+inline void copy_part(dtype type, int rank, const std::ptrdiff_t* extent, const array_part& from,
+                      const array_part& to) {
+  const loop_nest<2> loops = detail::nest_of(rank, extent, from, to);
+  with_word(type, [&]<class T>(T) {
+    const T* source = static_cast<const T*>(from.data) + from.offset;
+    T* target = static_cast<T*>(to.data) + to.offset;
+    const std::ptrdiff_t s = loops.inner_step(0), t = loops.inner_step(1);
+    loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+      const T* a = source + at[0];
+      T* b = target + at[1];
+      if (s == 1 && t == 1)
+        std::memcpy(b, a, static_cast<std::size_t>(n) * sizeof(T));
+      else
+        for (std::ptrdiff_t i = 0; i < n; ++i) b[i * t] = a[i * s];
+    });
+  });
+}
+
+/// to += from, in float. A step of 0 in `to` sums.
+inline void add_part(int rank, const std::ptrdiff_t* extent, const array_part& from,
+                     const array_part& to) {
+  const loop_nest<2> loops = detail::nest_of(rank, extent, from, to);
+  const float* source = static_cast<const float*>(from.data) + from.offset;
+  float* target = static_cast<float*>(to.data) + to.offset;
+  const std::ptrdiff_t s = loops.inner_step(0), t = loops.inner_step(1);
+  loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+    const float* a = source + at[0];
+    float* b = target + at[1];
+    if (s == 1 && t == 0)
+      *b += row_sum(a, n);
+    else if (s == 1 && t == 1)
+      for (std::ptrdiff_t i = 0; i < n; ++i) b[i] += a[i];
+    else
+      for (std::ptrdiff_t i = 0; i < n; ++i) b[i * t] += a[i * s];
+  });
+}
+
+}  // namespace lamina::engine::cpu

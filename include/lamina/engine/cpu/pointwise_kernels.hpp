@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/pointwise_kernels.hpp - pointwise operators that no group can take: other
+// element types, or a broadcast along an inner axis.
+#pragma once
+
+#include <cmath>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/assign.hpp>
+#include <lamina/operators/clip.hpp>
+#include <lamina/operators/compare.hpp>
+#include <lamina/operators/elementwise.hpp>
+#include <lamina/operators/sum.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Operators whose function makes sense in whole numbers; all others compute integers in double.
+template <class Op>
+inline constexpr bool is_exact =
+    std::is_base_of_v<comparison, Op> || std::is_base_of_v<logical, Op> ||
+    std::is_base_of_v<elementwise, Op> || std::is_same_v<Op, assign> || std::is_same_v<Op, cast> ||
+    std::is_same_v<Op, increment> || std::is_same_v<Op, scale> || std::is_same_v<Op, clip> ||
+    std::is_same_v<Op, fill_zeros_like> || std::is_same_v<Op, elementwise_mod> ||
+    std::is_same_v<Op, elementwise_floordiv>;
+template <>
+inline constexpr bool is_exact<elementwise_pow> = false;
+
+template <class Op>
+inline constexpr bool is_division =
+    std::is_same_v<Op, elementwise_div> || std::is_same_v<Op, elementwise_mod> ||
+    std::is_same_v<Op, elementwise_floordiv>;
+
+template <class Op>
+constexpr bool has_axis() {
+  if constexpr (Op::attributes.size() == 0)
+    return false;
+  else
+    return std::string_view(Op::attributes[0].name) == "axis";
+}
+
+/// The steps with which array `a` is read, or summed into, at the places of `space`.
+inline void broadcast_steps(const call_context& c, const array_layout& space, array_layout a,
+                            int axis, std::ptrdiff_t* steps) {
+  const int begin = axis < 0 ? space.rank - a.rank : axis;
+  while (a.rank > 0 && a.extent[a.rank - 1] == 1) --a.rank;
+  for (int d = 0; d < space.rank; ++d) steps[d] = 0;
+  bool fits = a.rank == 0 || (begin >= 0 && begin + a.rank <= space.rank);
+  for (int d = 0; fits && d < a.rank; ++d) {
+    if (a.extent[d] == space.extent[begin + d])
+      steps[begin + d] = a.step[d];
+    else
+      fits = a.extent[d] == 1;
+  }
+  if (!fits) fail(c, "expected a shape that is a part of the largest operand's");
+}
+
+template <class Op, int K>
+struct pointwise_output {
+  static constexpr int inputs = static_cast<int>(Op::inputs.size());
+  static constexpr int scalars = scalars_of<Op>;
+  static constexpr int arrays = inputs + 1;
+  using nest = loop_nest<arrays>;
+
+  template <class T>
+  static void scalar_values(const call_context& c, T* value) {
+    for (int i = 0; i < scalars; ++i) value[i] = static_cast<T>(c.number(i));
+  }
+  template <class T, std::size_t... I, std::size_t... S>
+  static LAMINA_INLINE auto value_of(const T* x, const T* s, std::index_sequence<I...>,
+                                     std::index_sequence<S...>) {
+    return pointwise_value<Op, K>(x[I]..., s[S]...);
+  }
+  using input_index = std::make_index_sequence<static_cast<std::size_t>(inputs)>;
+  using scalar_index = std::make_index_sequence<static_cast<std::size_t>(scalars)>;
+
+  static void run(const call_context& c) {
+    const operand out = c.output(K);
+    if (!out) return;
+    operand in[inputs];
+    array_layout layouts[arrays];
+    array_layout space = layout_of(out);
+    layouts[inputs] = space;
+    bool is_float = out.type == dtype::float32, is_integer = true;
+    for (int i = 0; i < inputs; ++i) {
+      in[i] = c.input(i);
+      layouts[i] = layout_of(in[i]);
+      is_float = is_float && in[i].type == dtype::float32;
+      is_integer = is_integer && !is_floating(in[i].type);
+      const std::ptrdiff_t size = layouts[i].size();
+      if (size > space.size() || (size == space.size() && layouts[i].rank > space.rank))
+        space = layouts[i];
+    }
+    for (int s = 0; s < scalars; ++s)
+      is_integer = is_integer && std::floor(c.number(s)) == c.number(s);
+    const int axis = has_axis<Op>() ? c.integer(0) : -1;
+    std::ptrdiff_t steps[arrays][array_layout::most];
+    for (int i = 0; i < arrays; ++i) broadcast_steps(c, space, layouts[i], axis, steps[i]);
+    nest loops;
+    for (int d = 0; d < space.rank; ++d) {
+      std::ptrdiff_t s[arrays];
+      for (int i = 0; i < arrays; ++i) s[i] = steps[i][d];
+      loops.add_all(space.extent[d], s);
+    }
+    const bool is_summed = layouts[inputs].size() != space.size();
+    if (is_summed) clear(out);
+    if (is_float && !is_summed && run_vectors(c, in, out, loops)) return;
+    if (is_float)
+      evaluate<float>(c, in, out, loops, is_summed);
+    else if (is_integer && is_exact<Op>)
+      evaluate_integers(c, in, out, loops);
+    else
+      evaluate<double>(c, in, out, loops, is_summed);
+  }
+
+  /// Whole vectors, where every array is contiguous or repeats one element in the innermost loop.
+  static bool run_vectors(const call_context& c, const operand* in, const operand& out,
+                          const nest& loops) {
+    using result = decltype(value_of(static_cast<const vector*>(nullptr),
+                                     static_cast<const vector*>(nullptr), input_index{},
+                                     scalar_index{}));
+    if constexpr (std::is_same_v<result, vector>) {
+      for (int i = 0; i < inputs; ++i)
+        if (loops.inner_step(i) != 0 && loops.inner_step(i) != 1) return false;
+      if (loops.inner_step(inputs) != 1 && loops.rank != 0) return false;
+      float scalar[at_least_one(scalars)];
+      vector scalar_vector[at_least_one(scalars)];
+      scalar_values(c, scalar);
+      for (int s = 0; s < scalars; ++s) scalar_vector[s] = vector(scalar[s]);
+      loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+        const float* from[inputs];
+        bool moves[inputs];
+        for (int i = 0; i < inputs; ++i) {
+          from[i] = in[i].row<const float>(0) + at[i];
+          moves[i] = loops.inner_step(i) == 1;
+        }
+        float* to = out.row<float>(0) + at[inputs];
+        std::ptrdiff_t j = 0;
+        for (; j + lanes <= n; j += lanes) {
+          vector x[inputs];
+          for (int i = 0; i < inputs; ++i)
+            x[i] = moves[i] ? vector::load_unaligned(from[i] + j) : vector(*from[i]);
+          value_of(static_cast<const vector*>(x), static_cast<const vector*>(scalar_vector),
+                   input_index{}, scalar_index{})
+              .store_unaligned(to + j);
+        }
+        for (; j < n; ++j) {
+          float x[inputs];
+          for (int i = 0; i < inputs; ++i) x[i] = from[i][moves[i] ? j : 0];
+          to[j] = value_of(static_cast<const float*>(x), static_cast<const float*>(scalar),
+                           input_index{}, scalar_index{});
+        }
+      });
+      return true;
+    } else {
+      (void)c, (void)in, (void)out, (void)loops;
+      return false;
+    }
+  }
+
+  /// One element at a time, computed in T. A gradient of what was broadcast is a sum.
+  template <class T>
+  static void evaluate(const call_context& c, const operand* in, const operand& out,
+                       const nest& loops, bool is_summed) {
+    T scalar[at_least_one(scalars)];
+    scalar_values(c, scalar);
+    loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+      const std::ptrdiff_t step = loops.inner_step(inputs);
+      double line = 0;
+      for (std::ptrdiff_t j = 0; j < n; ++j) {
+        T x[inputs];
+        for (int i = 0; i < inputs; ++i)
+          x[i] = load_as<T>(in[i].data, in[i].type, at[i] + j * loops.inner_step(i));
+        if constexpr (is_division<Op> && std::is_integral_v<T>)
+          if (x[1] == 0)
+            fail(c, "expected divisors that are not 0, found 0 at element " + std::to_string(j));
+        const auto value = value_of(static_cast<const T*>(x), static_cast<const T*>(scalar),
+                                    input_index{}, scalar_index{});
+        const std::ptrdiff_t to = at[inputs] + j * step;
+        if (!is_summed)
+          store_as(out.data, out.type, to, value);
+        else if (step == 0)
+          line += static_cast<double>(value);
+        else
+          store_as(out.data, out.type, to,
+                   load_as<T>(out.data, out.type, to) + static_cast<T>(value));
+      }
+      if (is_summed && step == 0)
+        store_as(out.data, out.type, at[inputs],
+                 static_cast<double>(load_as<T>(out.data, out.type, at[inputs])) + line);
+    });
+  }
+  static void evaluate_integers(const call_context& c, const operand* in, const operand& out,
+                                const nest& loops) {
+    if constexpr (is_exact<Op>) evaluate<std::int64_t>(c, in, out, loops, false);
+  }
+};
+
+}  // namespace detail
+
+template <class Op>
+requires(Op::kind == operator_kind::pointwise) struct call_kernel<Op> {
+  static void run(const call_context& c) {
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (detail::pointwise_output<Op, static_cast<int>(K)>::run(c), ...);
+    }
+    (std::make_index_sequence<Op::outputs.size()>{});
+  }
+};
+
+template <>
+struct call_kernel<sum> {
+  static void run(const call_context& c) {
+    const operand out = c.output(0);
+    if (!out) return;
+    const int n = c.input_count(0);
+    for (int i = 0; i < n; ++i) require_size(c, out, c.input(0, i));
+    with_type(out.type, [&]<class T>(T) {
+      for (int r = 0; r < out.rows; ++r) {
+        T* const y = out.row<T>(r);
+        for (int i = 0; i < n; ++i) {
+          const T* const x = c.input(0, i).template row<const T>(r);
+          if (i == 0)
+            for (int j = 0; j < out.columns; ++j) y[j] = x[j];
+          else
+            for (int j = 0; j < out.columns; ++j) y[j] = static_cast<T>(y[j] + x[j]);
+        }
+      }
+    });
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/reduce_kernels.hpp - sums and extremes along dimensions: reduce_*, cumsum.
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include <lamina/engine/cpu/fill_kernels.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/reduce.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// The dimensions of X in two parts: those that stay, and those that are reduced.
+struct reduced_layout {
+  array_layout x;
+  std::ptrdiff_t out[array_layout::most] = {};  // the step in Out of each dimension of X
+  bool is_reduced[array_layout::most] = {};
+  std::ptrdiff_t count = 1;  // elements that become one
+
+  reduced_layout(const call_context& c, const operand& in, const operand& result)
+      : x(layout_of(in)) {
+    const bool all = c.flag(2), keeps = c.flag(1);
+    const int given = c.list_size(0);
+    for (int d = 0; d < x.rank; ++d) is_reduced[d] = all;
+    if (!all && given == 0) is_reduced[0] = true;
+    for (int i = 0; i < given; ++i) is_reduced[dimension_of(c, c.integer_at(0, i), x.rank)] = true;
+    const array_layout y = layout_of(result);
+    for (int d = 0, o = 0; d < x.rank; ++d) {
+      if (is_reduced[d])
+        count *= x.extent[d];
+      else
+        out[d] = y.step[o];
+      if (!is_reduced[d] || keeps) ++o;
+    }
+  }
+  /// The loops over all elements; array 0 is X, array 1 the result, further ones lie as X does
+  /// but with steps of their own.
+  loop_nest<2> all() const {
+    loop_nest<2> l;
+    for (int d = 0; d < x.rank; ++d) l.add(x.extent[d], x.step[d], out[d]);
+    return l;
+  }
+};
+
+enum class reduction_kind { sum, mean, max, min, product, all, any };
+
+template <reduction_kind Kind, class T>
+constexpr T identity_of() {
+  using limits = std::numeric_limits<T>;
+  if constexpr (Kind == reduction_kind::product)
+    return T(1);
+  else if constexpr (Kind == reduction_kind::max)
+    return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
+  else if constexpr (Kind == reduction_kind::min)
+    return limits::has_infinity ? limits::infinity() : limits::max();
+  else
+    return T(0);
+}
+
+template <reduction_kind Kind, class T>
+LAMINA_INLINE T reduced(T a, T b) {
+  if constexpr (Kind == reduction_kind::product)
+    return static_cast<T>(a * b);
+  else if constexpr (Kind == reduction_kind::max)
+    return a < b ? b : a;
+  else if constexpr (Kind == reduction_kind::min)
+    return b < a ? b : a;
+  else
+    return static_cast<T>(a + b);
+}
+
+template <reduction_kind Kind>
+struct reduce_kernel {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    const reduced_layout l(c, in, out);
+    with_type(in.type, [&]<class T>(T) {
+      for (int r = 0; r < out.rows; ++r)
+        for (int j = 0; j < out.columns; ++j) out.row<T>(r)[j] = identity_of<Kind, T>();
+      const T* from = in.row<const T>(0);
+      T* to = out.row<T>(0);
+      const loop_nest<2> loops = l.all();
+      const std::ptrdiff_t s = loops.inner_step(0), t = loops.inner_step(1);
+      loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+        const T* x = from + at[0];
+        T* y = to + at[1];
+        constexpr bool adds = Kind == reduction_kind::sum || Kind == reduction_kind::mean;
+        if constexpr (adds && std::is_same_v<T, float>)
+          if (s == 1 && t == 0) {
+            *y += row_sum(x, n);
+            return;
+          }
+        if (t == 0) {
+          T so_far = *y;
+          for (std::ptrdiff_t i = 0; i < n; ++i) so_far = reduced<Kind>(so_far, x[i * s]);
+          *y = so_far;
+        } else if (t == 1 && s == 1) {
+          for (std::ptrdiff_t i = 0; i < n; ++i) y[i] = reduced<Kind>(y[i], x[i]);
+        } else {
+          for (std::ptrdiff_t i = 0; i < n; ++i) y[i * t] = reduced<Kind>(y[i * t], x[i * s]);
+        }
+      });
+      if constexpr (Kind == reduction_kind::mean && !std::is_same_v<T, bool>)
+        for (int r = 0; r < out.rows; ++r)
+          for (int j = 0; j < out.columns; ++j)
+            out.row<T>(r)[j] = static_cast<T>(out.row<T>(r)[j] / static_cast<T>(l.count));
+    });
+  }
+};
+
+template <bool All>
+struct reduce_truth_kernel {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    const reduced_layout l(c, in, out);
+    fill_rows<bool>(out, All);
+    const loop_nest<2> loops = l.all();
+    with_type(in.type, [&]<class T>(T) {
+      const T* from = in.row<const T>(0);
+      bool* to = out.row<bool>(0);
+      loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+        for (std::ptrdiff_t i = 0; i < n; ++i)
+          if ((from[at[0] + i * loops.inner_step(0)] != T(0)) != All)
+            to[at[1] + i * loops.inner_step(1)] = !All;
+      });
+    });
+  }
+};
+
+/// dX of sums, means and extremes: the slope of the element's result, or a part of it.
+template <reduction_kind Kind>
+struct reduce_gradient_kernel {
+  static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
+
+  static void run(const call_context& c) {
+    const operand in = c.input(0), dx = c.output(0);
+    const operand out = c.input(is_extreme ? 1 : 0), slope = c.input(is_extreme ? 2 : 1);
+    if (!dx) return;
+    require_float(c, dx);
+    // Arrays: dX, slope, X, Out.
+    const reduced_layout d(c, in, slope), y(c, in, is_extreme ? out : slope);
+    const array_layout g = layout_of(dx);
+    loop_nest<4> loops;
+    for (int k = 0; k < g.rank; ++k)
+      loops.add(g.extent[k], g.step[k], d.out[k], d.x.step[k], y.out[k]);
+    const float factor =
+        Kind == reduction_kind::mean ? 1.0f / static_cast<float>(d.count) : 1.0f;
+    const std::ptrdiff_t gs = loops.inner_step(0), ds = loops.inner_step(1),
+                         xs = loops.inner_step(2), ys = loops.inner_step(3);
+    loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+      float* to = dx.row<float>(0) + at[0];
+      const float* from = slope.row<const float>(0) + at[1];
+      if constexpr (is_extreme) {
+        const float* x = in.row<const float>(0) + at[2];
+        const float* best = out.row<const float>(0) + at[3];
+        for (std::ptrdiff_t i = 0; i < n; ++i)
+          to[i * gs] = x[i * xs] == best[i * ys] ? from[i * ds] : 0.0f;
+      } else {
+        (void)xs, (void)ys;
+        for (std::ptrdiff_t i = 0; i < n; ++i) to[i * gs] = from[i * ds] * factor;
+      }
+    });
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<reduce_sum> : detail::reduce_kernel<detail::reduction_kind::sum> {};
+template <>
+struct call_kernel<reduce_mean> : detail::reduce_kernel<detail::reduction_kind::mean> {};
+template <>
+struct call_kernel<reduce_max> : detail::reduce_kernel<detail::reduction_kind::max> {};
+template <>
+struct call_kernel<reduce_min> : detail::reduce_kernel<detail::reduction_kind::min> {};
+template <>
+struct call_kernel<reduce_prod> : detail::reduce_kernel<detail::reduction_kind::product> {};
+template <>
+struct call_kernel<reduce_all> : detail::reduce_truth_kernel<true> {};
+template <>
+struct call_kernel<reduce_any> : detail::reduce_truth_kernel<false> {};
+template <>
+struct call_kernel<gradient_of<reduce_sum>>
+    : detail::reduce_gradient_kernel<detail::reduction_kind::sum> {};
+template <>
+struct call_kernel<gradient_of<reduce_mean>>
+    : detail::reduce_gradient_kernel<detail::reduction_kind::mean> {};
+template <>
+struct call_kernel<gradient_of<reduce_max>>
+    : detail::reduce_gradient_kernel<detail::reduction_kind::max> {};
+template <>
+struct call_kernel<gradient_of<reduce_min>>
+    : detail::reduce_gradient_kernel<detail::reduction_kind::min> {};
+
+/// dX of a product: the slope times the product of all other factors, which is not Out / x where
+/// factors are 0.
+template <>
+struct call_kernel<gradient_of<reduce_prod>> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_float(c, dx);
+    const detail::reduced_layout l(c, in, slope);
+    const array_layout g = layout_of(dx);
+    loop_nest<3> kept;   // X, dX, slope
+    loop_nest<2> group;  // X, dX
+    for (int d = 0; d < g.rank; ++d) {
+      if (l.is_reduced[d])
+        group.add(g.extent[d], l.x.step[d], g.step[d]);
+      else
+        kept.add(g.extent[d], l.x.step[d], g.step[d], l.out[d]);
+    }
+    kept.run([&](const std::ptrdiff_t* first, std::ptrdiff_t n) {
+      for (std::ptrdiff_t k = 0; k < n; ++k) {
+        const float* x = in.row<const float>(0) + first[0] + k * kept.inner_step(0);
+        float* to = dx.row<float>(0) + first[1] + k * kept.inner_step(1);
+        const float d = slope.row<const float>(0)[first[2] + k * kept.inner_step(2)];
+        float product = 1;
+        int zeros = 0;
+        group.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+          for (std::ptrdiff_t i = 0; i < m; ++i) {
+            const float v = x[at[0] + i * group.inner_step(0)];
+            if (v == 0)
+              ++zeros;
+            else
+              product *= v;
+          }
+        });
+        group.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+          for (std::ptrdiff_t i = 0; i < m; ++i) {
+            const float v = x[at[0] + i * group.inner_step(0)];
+            const float others = zeros == 0               ? product / v
+                                 : zeros == 1 && v == 0 ? product
+                                                          : 0.0f;
+            to[at[1] + i * group.inner_step(1)] = d * others;
+          }
+        });
+      }
+    });
+  }
+};
+
+template <>
+struct call_kernel<cumsum> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    if (!out) return;
+    const array_layout shape = layout_of(in);
+    const int axis = dimension_of(c, c.integer(0), shape.rank);
+    const bool exclusive = c.flag(1), reverse = c.flag(2);
+    const line_layout from(shape, axis), to(layout_of(out), axis);
+    with_type(in.type, [&]<class T>(T) {
+      for (int r = 0; r < from.rows; ++r)
+        for (int o = 0; o < from.outer; ++o)
+          for (int i = 0; i < from.inner; ++i) {
+            const T* x = in.row<const T>(0) + from.at(r, o) + i;
+            T* y = out.row<T>(0) + to.at(r, o) + i;
+            T sum = 0;
+            for (int k = 0; k < from.n; ++k) {
+              const int at = reverse ? from.n - 1 - k : k;
+              const T next = static_cast<T>(sum + x[at * from.step]);
+              y[at * to.step] = exclusive ? sum : next;
+              sum = next;
+            }
+          }
+    });
+  }
+};
+
+}  // namespace lamina::engine::cpu

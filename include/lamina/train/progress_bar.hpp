@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/progress_bar.hpp - shows where a training run stands.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
+
+#include <lamina/optimizer/event.hpp>
+
+namespace lamina {
+
+/// An event handler that prints pass, mini-batch, cost, metrics and the time that is left of the
+/// run: one line redrawn in place where the output is a terminal, a plain line a pass elsewhere.
+///   adam.train(model, reader, {.passes = 20, .on_event = lamina::progress_bar{20}});
+class progress_bar {
+ public:
+  /// `passes` of the run, for the time that is left (0: not known); where to print.
+  explicit progress_bar(int passes = 0, std::FILE* to = stdout)
+      : passes_(passes), to_(to), redraws_(is_terminal(to)) {}
+  /// As above, redrawing or not whatever the output is.
+  progress_bar(int passes, std::FILE* to, bool redraws)
+      : passes_(passes), to_(to), redraws_(redraws) {}
+
+  void operator()(const event& e) {
+    using clock = std::chrono::steady_clock;
+    if (e.is_begin_pass() && !begun_) {
+      begun_ = true;
+      first_pass_ = e.pass;
+      start_ = last_ = clock::now();
+    }
+    if (e.is_end_iteration() && redraws_ && clock::now() - last_ >= std::chrono::milliseconds(50)) {
+      last_ = clock::now();
+      std::fprintf(to_, "\r%s\x1b[K", line(e).c_str());
+      std::fflush(to_);
+    }
+    if (e.is_end_pass()) {
+      std::fprintf(to_, redraws_ ? "\r%s\x1b[K\n" : "%s\n", line(e).c_str());
+      std::fflush(to_);
+    }
+  }
+
+ private:
+  static bool is_terminal(std::FILE* to) {
+#if __has_include(<unistd.h>)
+    return isatty(fileno(to)) != 0;
+#else
+    (void)to;
+    return false;
+#endif
+  }
+  static std::string number(const char* format, double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+  }
+  std::string line(const event& e) const {
+    std::string s = "pass " + std::to_string(e.pass + 1);
+    if (passes_ > 0) s += "/" + std::to_string(passes_);
+    double in_pass = e.is_end_pass() ? 1 : 0;
+    if (e.batches && !e.is_end_pass()) {
+      const double all = static_cast<double>(*e.batches);
+      in_pass = all > 0 ? static_cast<double>(e.batch + 1) / all : 0;
+      s += " [";
+      for (int i = 0; i < 20; ++i) s += i < in_pass * 20 ? '#' : '.';
+      s += "]";
+    }
+    s += " batch " + std::to_string(e.is_end_pass() ? e.batch : e.batch + 1);
+    if (e.batches) s += "/" + std::to_string(*e.batches);
+    s += number(" cost %.4f", e.cost);
+    for (const auto& m : e.metrics) s += " " + std::string(m.name) + number(" %.4f", m.value);
+    const double done = e.pass - first_pass_ + in_pass;
+    if (passes_ > 0 && done > 0) {
+      const double spent =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+      const double left = spent / done * (passes_ - first_pass_ - done);
+      s += number(left >= 100 ? " %.0f s left" : " %.1f s left", left > 0 ? left : 0);
+    }
+    return s;
+  }
+
+  int passes_;
+  std::FILE* to_;
+  bool redraws_;
+  bool begun_ = false;
+  int first_pass_ = 0;
+  std::chrono::steady_clock::time_point start_{}, last_{};
+};
+
+}  // namespace lamina
