@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two operands whose shapes do not fit.
+// expect-error: static.assert.*elementwise: the shape of the second
+// expect-fact: expects_type<.*variable<float, .*batch, 128>
+// expect-fact: gets_type<.*variable<float, .*batch, 64>
+// expect-lines: 12
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/elementwise.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 128>(main);
+  auto y = layer::data<"y", float, 64>(main);
+#ifdef SHOULD_FAIL
+  return layer::elementwise_add(x, y);  // <- here
+#else
+  return layer::elementwise_add(x, layer::fc<128>(y));
+#endif
+});
+
+int main() { return net.parameter_count() < 0; }
