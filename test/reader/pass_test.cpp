@@ -5,12 +5,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "reader/read.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/reader/cursor.hpp>
 
 namespace reader = lamina::reader;
+using test::read;
 
 namespace {
 
@@ -19,14 +21,6 @@ lamina::generator<int> three() {
 }
 lamina::generator<int> numbered(std::uint64_t pass) {
   for (int i = 0; i < 2; ++i) co_yield static_cast<int>(10 * pass) + i;
-}
-
-template <class R>
-std::vector<reader::reader_element_t<R>> read(R&& r, std::uint64_t pass = 0) {
-  std::vector<reader::reader_element_t<R>> all;
-  for (auto&& x : reader::begin_pass(std::forward<R>(r), pass))
-    all.push_back(std::forward<decltype(x)>(x));
-  return all;
 }
 
 const std::vector<int>& lent() {

@@ -3,38 +3,24 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "reader/read.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/core/error.hpp>
 #include <lamina/reader/reader.hpp>
 
 namespace reader = lamina::reader;
+using test::endless;
+using test::iota;
+using test::read;
 
 namespace {
-
-template <class R>
-std::vector<reader::reader_element_t<R>> read(R&& r, std::uint64_t pass = 0) {
-  std::vector<reader::reader_element_t<R>> all;
-  for (auto&& x : reader::begin_pass(std::forward<R>(r), pass))
-    all.push_back(std::forward<decltype(x)>(x));
-  return all;
-}
-
-std::vector<int> iota(int n) {
-  std::vector<int> v(static_cast<std::size_t>(n));
-  std::iota(v.begin(), v.end(), 0);
-  return v;
-}
-
-lamina::generator<int> endless() {
-  for (int i = 0;; ++i) co_yield i;
-}
 
 lamina::generator<int> failing() {
   for (int i = 0; i < 20; ++i) co_yield i;
