@@ -62,8 +62,10 @@ template <const auto& P>
 consteval bool accept() {
   constexpr fault_desc f = P.fault;
   if constexpr (f.kind == fault_kind::parameter_shape) {
-    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>,
-                        expects<f.expected[0], f.expected[1]>, gets<f.found[0], f.found[1]>>,
+    using line = at_line<f.line>;
+    using expected = expects<f.expected[0], f.expected[1]>;
+    using found = gets<f.found[0], f.found[1]>;
+    static_assert(check<f.kind == fault_kind::none, line, faulty_name<P>, expected, found>,
                   "lamina: parameter: layers that share a parameter need one shape and type");
   } else if constexpr (f.kind == fault_kind::name_used_twice) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
@@ -72,8 +74,10 @@ consteval bool accept() {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: layer: all inputs come from one program");
   } else if constexpr (f.kind == fault_kind::embedding_range) {
-    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, expects<f.expected[0]>,
-                        gets<f.found[0]>>,
+    using line = at_line<f.line>;
+    using expected = expects<f.expected[0]>;
+    using found = gets<f.found[0]>;
+    static_assert(check<f.kind == fault_kind::none, line, expected, found>,
                   "lamina: embedding: padding_idx lies inside the dictionary");
   }
   // The assertion above is the one error; a second one would only repeat it.

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of variables: Fluid's unique_name rules, ParamAttr and sharing.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/layers/layers.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+namespace {
+
+std::string name_of(const lamina::program_view& p, int variable) {
+  std::string text(static_cast<std::size_t>(lamina::name_length(p, variable)), ' ');
+  lamina::name_writer w{text.data()};
+  lamina::write_name(p, variable, w);
+  return text;
+}
+
+std::vector<std::string> names(const lamina::program_view& p) {
+  std::vector<std::string> all;
+  for (int i = 0; i < p.count.variables; ++i) all.push_back(name_of(p, i));
+  return all;
+}
+
+int find(const lamina::program_view& p, const std::string& name) {
+  for (int i = 0; i < p.count.variables; ++i)
+    if (name_of(p, i) == name) return i;
+  return -1;
+}
+
+const lamina::parameter_desc* parameter(const lamina::program_view& p, const std::string& name) {
+  const int v = find(p, name);
+  return v < 0 || p.variables[v].index < 0 ? nullptr : &p.parameters[p.variables[v].index];
+}
+
+}  // namespace
+
+TEST_CASE("the variables of Fluid's introduction to names, in order of creation") {
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", std::int64_t>(main);
+    auto embedded = layer::embedding<100, 128>(x);
+    layer::print(embedded);
+    auto fc = layer::fc<1>(layer::fc<1>(embedded));
+    auto mine = layer::fc<1>(embedded, {.param = {.name = "fc_weight"}, .name = "my_fc"});
+    auto again = layer::fc<1>(embedded, {.param = {.name = "fc_weight"}, .name = "my_fc"});
+    layer::print(fc);
+    return std::tuple{mine, again};
+  });
+  CHECK(names(net.view()) ==
+        std::vector<std::string>{
+            "x",           "embedding_0.w_0", "embedding_0.tmp_0", "print_0.tmp_0",
+            "fc_0.w_0",    "fc_0.tmp_0",      "fc_0.b_0",          "fc_0.tmp_1",
+            "fc_1.w_0",    "fc_1.tmp_0",      "fc_1.b_0",          "fc_1.tmp_1",
+            "fc_weight",   "my_fc.tmp_0",     "my_fc.b_0",         "my_fc.tmp_1",
+            "my_fc.tmp_2", "my_fc.b_1",       "my_fc.tmp_3",       "print_1.tmp_0"});
+  CHECK(net.parameter_count() == 100 * 128 + (128 + 1) + (1 + 1) + 128 + 1 + 1);
+  CHECK(net.view().count.startup == 8);
+}
+
+TEST_CASE("layers are numbered by kind, and their outputs by layer") {
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", float, 4>(main);
+    auto y = layer::data<"y", float, 4>(main);
+    auto label = layer::data<"label", std::int64_t>(main);
+    auto both = layer::fc<3>({x, y}, {.act = lamina::activation::relu});
+    auto sum = x + y * 2;
+    layer::square_error_cost(sum, y);
+    layer::accuracy(both, label);
+    return layer::reduce_sum(layer::elementwise_mul(x, -y));
+  });
+  CHECK(names(net.view()) == std::vector<std::string>{"x",
+                                                      "y",
+                                                      "label",
+                                                      "fc_0.w_0",
+                                                      "fc_0.tmp_0",
+                                                      "fc_0.w_1",
+                                                      "fc_0.tmp_1",
+                                                      "fc_0.tmp_2",
+                                                      "fc_0.b_0",
+                                                      "fc_0.tmp_3",
+                                                      "fc_0.tmp_4",
+                                                      "tmp_0",
+                                                      "tmp_1",
+                                                      "square_error_cost_0.tmp_0",
+                                                      "square_error_cost_0.tmp_1",
+                                                      "top_k_0.tmp_0",
+                                                      "top_k_0.tmp_1",
+                                                      "accuracy_0.tmp_0",
+                                                      "accuracy_0.tmp_1",
+                                                      "accuracy_0.tmp_2",
+                                                      "tmp_2",
+                                                      "elementwise_mul_0.tmp_0",
+                                                      "reduce_sum_0.tmp_0"});
+}
+
+TEST_CASE("a ParamAttr is recorded whole") {
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", float, 4>(main);
+    return layer::fc<2>(x, {.param = {.name = "w",
+                                      .initializer = lamina::init::normal(0.5f, 2, 7),
+                                      .learning_rate = 0.5f,
+                                      .regularizer = lamina::l2_decay(0.25f),
+                                      .trainable = false,
+                                      .gradient_clip = lamina::clip_by_value(-1, 3)},
+                            .bias_param = {.initializer = lamina::init::constant(4)}});
+  });
+  const auto p = net.view();
+  const auto* w = parameter(p, "w");
+  REQUIRE(w != nullptr);
+  CHECK(w->learning_rate == 0.5f);
+  CHECK(w->regularizer == lamina::regularizer_kind::l2);
+  CHECK(w->regularizer_coefficient == 0.25f);
+  CHECK(w->clip == lamina::clip_kind::value);
+  CHECK(w->clip_low == -1);
+  CHECK(w->clip_high == 3);
+  CHECK_FALSE(w->trainable);
+  CHECK(p.variables[w->variable].stop_gradient);
+  CHECK(p.variables[w->variable].persistable);
+  const auto* bias = parameter(p, "fc_0.b_0");
+  REQUIRE(bias != nullptr);
+  CHECK(bias->trainable);
+  CHECK(bias->learning_rate == 1);
+  REQUIRE(p.count.startup == 2);
+  CHECK(std::string(p.startup[0].schema->type) == "gaussian_random");
+  const auto* a = p.attributes + p.startup[0].attributes;
+  CHECK(p.integers[a[0].offset] == 4);
+  CHECK(p.integers[a[0].offset + 1] == 2);
+  CHECK(a[1].number == 5);
+  CHECK(a[2].number == 0.5);
+  CHECK(a[3].number == 2);
+  CHECK(a[4].number == 7);
+  CHECK(std::string(p.startup[1].schema->type) == "fill_constant");
+  CHECK(p.attributes[p.startup[1].attributes + 2].number == 4);
+}
+
+TEST_CASE("layers that name one parameter share it and initialise it once") {
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto a = layer::data<"a", float, 8>(main);
+    auto b = layer::data<"b", float, 8>(main);
+    const layer::fc_attr shared{.param = {.name = "projection"}, .bias = false};
+    return layer::cos_sim(layer::fc<4>(a, shared), layer::fc<4>(b, shared));
+  });
+  const auto p = net.view();
+  CHECK(p.count.parameters == 1);
+  CHECK(p.count.startup == 1);
+  CHECK(net.parameter_count() == 32);
+  int uses = 0;
+  for (int i = 0; i < p.count.operators; ++i)
+    if (std::string(p.operators[i].schema->type) == "mul" &&
+        p.arguments[p.operators[i].inputs + 1] == p.parameters[0].variable)
+      ++uses;
+  CHECK(uses == 2);
+}
+
+namespace {
+
+template <int Width, class V>
+constexpr auto block_of(V x, std::string_view name) {
+  return layer::fc<Width>(x, {.act = lamina::activation::tanh, .name = name});
+}
+
+constexpr auto deep(lamina::block& main) {
+  auto h = layer::data<"x", float, 16>(main);
+  for (int i = 0; i < 5; ++i) h = h + block_of<16>(h, i == 2 ? "middle" : "");
+  return layer::fc<1>(h);
+}
+
+}  // namespace
+
+TEST_CASE("functions, loops and templates record as they run") {
+  constexpr auto net = lamina::program([](lamina::block& main) { return deep(main); });
+  const auto p = net.view();
+  CHECK(p.count.parameters == 12);
+  CHECK(net.parameter_count() == 5 * (16 * 16 + 16) + 17);
+  CHECK(find(p, "fc_4.w_0") >= 0);
+  CHECK(find(p, "fc_5.w_0") < 0);
+  CHECK(find(p, "middle.w_0") >= 0);
+  CHECK(find(p, "tmp_4") >= 0);
+  CHECK(p.cost == find(p, "fc_4.tmp_1"));
+}
+
+TEST_CASE("statistics of auc are persistable and no parameters") {
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", float, 2>(main);
+    auto label = layer::data<"label", std::int64_t>(main);
+    return layer::auc(x, label, {.num_thresholds = 99});
+  });
+  const auto p = net.view();
+  CHECK(names(p) == std::vector<std::string>{"x", "label", "auc_0.tmp_0", "_generated_var_0",
+                                             "_generated_var_1"});
+  CHECK(p.count.parameters == 0);
+  CHECK(p.count.startup == 2);
+  for (int v : {3, 4}) {
+    CHECK(p.variables[v].persistable);
+    CHECK(p.variables[v].stop_gradient);
+    CHECK(p.variables[v].type == lamina::dtype::int64);
+    CHECK(p.variables[v].rank == 1);
+    CHECK(p.dims[p.variables[v].dims] == 100);
+  }
+  const auto& op = p.operators[p.count.operators - 1];
+  CHECK(p.arguments[op.inputs + 2] == 3);
+  CHECK(p.arguments[op.outputs + 1] == 3);
+  CHECK(p.arguments[op.outputs + 2] == 4);
+}
