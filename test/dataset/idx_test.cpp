@@ -130,6 +130,32 @@ TEST_CASE("IDX: foreign, overlong and overflowing files", "[dataset]") {
   CHECK_THROWS_AS(read_idx("/nonexistent/file"), format_error);
 }
 
+// Every bit of a file turned over: another array or a format_error, nothing else.
+static void turn_every_bit(const std::string& bytes) {
+  const test::temporary_directory folder;
+  int refused = 0;
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string damaged = bytes;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
+    try {
+      const auto array = read_idx(folder.write("file", damaged));
+      std::uint64_t count = 1;
+      for (const std::uint64_t extent : array.shape) count *= extent;
+      CHECK(array.size() == count);
+    } catch (const format_error&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 0);
+}
+
+TEST_CASE("an IDX file with any bit wrong is another array or an error", "[dataset]") {
+  turn_every_bit(idx(0x0b, std::string(12, 'x')));
+#if LAMINA_HAS_ZLIB
+  turn_every_bit(gzip(idx(0x0b, std::string(12, 'x'))));
+#endif
+}
+
 #if LAMINA_HAS_ZLIB
 TEST_CASE("compressed IDX files", "[dataset]") {
   const std::string plain = idx(0x08, "abcdef"), packed = gzip(plain);
@@ -164,5 +190,11 @@ TEST_CASE("a compressed file larger than every buffer", "[dataset]") {
   const auto a = read_idx(folder.write("a", plain)), b = read_idx(folder.write("b", gzip(plain)));
   CHECK(a.size() == 700000);
   CHECK(a.values == b.values);
+}
+#else
+TEST_CASE("without zlib a compressed file says so", "[dataset]") {
+  std::string reason;
+  CHECK(offset_of_fault("\x1f\x8b\x08", reason) == 0);
+  CHECK_THAT(reason, Catch::Contains("compressed with gzip") && Catch::Contains("LAMINA_HAS_ZLIB"));
 }
 #endif
