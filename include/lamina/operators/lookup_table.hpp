@@ -17,6 +17,7 @@ struct lookup_table : operator_definition {
       {{"is_sparse", attribute_type::boolean, 0},
        {"is_distributed", attribute_type::boolean, 0},
        {"padding_idx", attribute_type::long_integer, -1}}};
+  static constexpr bool knows_panels = true;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
 };

@@ -11,6 +11,7 @@
 #include <lamina/operators/cross_entropy.hpp>
 #include <lamina/operators/elementwise.hpp>
 #include <lamina/operators/fill.hpp>
+#include <lamina/operators/loss.hpp>
 #include <lamina/operators/mean.hpp>
 #include <lamina/operators/mul.hpp>
 #include <lamina/operators/sum.hpp>
@@ -247,8 +248,7 @@ struct lowering {
     int grad = argument(op.inputs + 1);
     if (variables[grad].panel != panel) grad = panel ? in_panels(grad, k) : in_rows(grad, k);
     // An update that needs norms goes over the parameter twice: a kernel of its own.
-    const group_head head =
-        op.schema->knows_panels ? group_head::call : group_head::pointwise;
+    const group_head head = op.schema->knows_panels ? group_head::call : group_head::pointwise;
     instruction i = begin(head, *op.schema, 0, k);
     for (int s = 0; s < n; ++s) use(i, s == 1 ? grad : argument(op.inputs + s), access::load);
     for (int a = 0; a < op.schema->attribute_count; ++a)
@@ -292,6 +292,11 @@ struct lowering {
   constexpr bool lower_pointwise(const operator_desc& op, int k) {
     if (!all_float(op)) return false;
     if (is<sum>(op)) return lower_sum(op, k);
+    // Divided by a count of labels, the costs are not pointwise any more.
+    if ((is<sigmoid_cross_entropy_with_logits>(op) ||
+         is<gradient_of<sigmoid_cross_entropy_with_logits>>(op)) &&
+        attribute(op, 1) != 0)
+      return false;
     if (is<scale>(op) && is_identity(op) && alias(argument(op.inputs), argument(op.outputs)))
       return true;
     const bool broadcast = op.schema->attribute_count == 1 && op.schema->scalars == 0;
@@ -461,10 +466,10 @@ struct lowering {
       const int count = list ? argument(at++) : 1;
       for (int o = 0; o < count; ++o, ++at) {
         const int v = argument(at);
-        // A kernel that knows panels writes a weight's gradient as the weight lies.
-        if (v >= 0 && raw && p.variables[v].kind == variable_kind::gradient &&
-            is_weight(p.variables[p.variables[v].of]))
-          variables[v].panel = true;
+        // A kernel that knows panels writes a weight's gradient as the weight lies, any other one
+        // in rows.
+        if (v >= 0 && p.variables[v].kind == variable_kind::gradient)
+          variables[v].panel = raw && is_weight(p.variables[p.variables[v].of]);
         result(i, v);
       }
     }

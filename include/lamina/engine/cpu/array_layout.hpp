@@ -14,8 +14,8 @@
 
 namespace lamina::engine::cpu {
 
-/// Extents and steps, in elements, of every dimension. Rows may be padded; what lies inside of a row
-/// is contiguous.
+/// Extents and steps, in elements, of every dimension. Rows may be padded; what lies inside of a
+/// row is contiguous.
 struct array_layout {
   static constexpr int most = 12;
   int rank = 0;
@@ -203,9 +203,8 @@ void with_word(dtype type, F&& f) {
 template <class T>
 T load_as(const void* data, dtype type, std::ptrdiff_t at) {
   T value{};
-  with_type(type, [&]<class From>(From) {
-    value = static_cast<T>(static_cast<const From*>(data)[at]);
-  });
+  with_type(type,
+            [&]<class From>(From) { value = static_cast<T>(static_cast<const From*>(data)[at]); });
   return value;
 }
 

@@ -21,7 +21,8 @@ struct call_kernel<smooth_l1_loss> {
     const float s2 = static_cast<float>(c.number(0) * c.number(0));
     for (int r = 0; r < x.rows; ++r) {
       float* d = diff.row<float>(r);
-      for (int j = 0; j < x.columns; ++j) d[j] = x.row<const float>(r)[j] - y.row<const float>(r)[j];
+      for (int j = 0; j < x.columns; ++j)
+        d[j] = x.row<const float>(r)[j] - y.row<const float>(r)[j];
       if (inside)
         for (int j = 0; j < x.columns; ++j) d[j] *= inside.row<const float>(r)[j];
       float total = 0;

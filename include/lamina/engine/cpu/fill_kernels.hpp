@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/fill_kernels.hpp - constants.
+// lamina/engine/cpu/fill_kernels.hpp - values from nothing: constants and random numbers.
 #pragma once
 
-#include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/core/random.hpp>
+#include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/operators/fill.hpp>
 
 namespace lamina::engine::cpu {
@@ -10,30 +11,32 @@ namespace lamina::engine::cpu {
 namespace detail {
 
 template <class T>
-void fill_rows(const operand& to, double value) {
+void fill_rows(const operand& to, T value) {
   for (int r = 0; r < to.rows; ++r)
-    for (int j = 0; j < to.columns; ++j) to.row<T>(r)[j] = static_cast<T>(value);
+    for (int j = 0; j < to.columns; ++j) to.row<T>(r)[j] = value;
 }
 
 inline void fill(const operand& to, double value) {
-  switch (to.type) {
-    case dtype::float32:
-      return fill_rows<float>(to, value);
-    case dtype::float64:
-      return fill_rows<double>(to, value);
-    case dtype::int64:
-      return fill_rows<std::int64_t>(to, value);
-    case dtype::int32:
-      return fill_rows<std::int32_t>(to, value);
-    case dtype::int16:
-      return fill_rows<std::int16_t>(to, value);
-    case dtype::int8:
-      return fill_rows<std::int8_t>(to, value);
-    case dtype::boolean:
-      return fill_rows<bool>(to, value);
-    default:
-      return fill_rows<std::uint8_t>(to, value);
-  }
+  with_type(to.type, [&]<class T>(T) {
+    if constexpr (__is_same(T, bool))
+      fill_rows<T>(to, value != 0);
+    else
+      fill_rows<T>(to, static_cast<T>(value));
+  });
+}
+
+/// Out[i] = number(seed, stream, i) in the order of rows.
+template <class F>
+void fill_random(const call_context& c, int seed_attribute, F number) {
+  const operand out = c.output(0);
+  const int index = c.program().variables[c.program().arguments[c.op()->outputs]].index;
+  const std::uint64_t own = static_cast<std::uint64_t>(c.number(seed_attribute));
+  const std::uint64_t seed = own != 0 ? own : c.run().seed;
+  const std::uint64_t stream = static_cast<std::uint64_t>(index < 0 ? 0 : index);
+  std::uint64_t i = 0;
+  for (int r = 0; r < out.rows; ++r)
+    for (int j = 0; j < out.columns; ++j, ++i)
+      store_as(out.data, out.type, r * out.stride + j, number(seed, stream, i));
 }
 
 }  // namespace detail
@@ -41,6 +44,57 @@ inline void fill(const operand& to, double value) {
 template <>
 struct call_kernel<fill_constant> {
   static void run(const call_context& c) { detail::fill(c.output(0), c.number(2)); }
+};
+
+template <>
+struct call_kernel<assign_value> {
+  static void run(const call_context& c) {
+    const operand out = c.output(0);
+    const int reals = c.list_size(2), integers = c.list_size(3);
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(out.rows) * out.columns;
+    if ((reals > 0 ? reals : integers) != size)
+      fail(c, "expected " + std::to_string(size) + " values, found " +
+                  std::to_string(reals > 0 ? reals : integers));
+    int i = 0;
+    for (int r = 0; r < out.rows; ++r)
+      for (int j = 0; j < out.columns; ++j, ++i) {
+        const std::ptrdiff_t at = r * out.stride + j;
+        if (reals > 0)
+          store_as(out.data, out.type, at, c.real_at(2, i));
+        else
+          store_as(out.data, out.type, at, c.integer_at(3, i));
+      }
+  }
+};
+
+template <>
+struct call_kernel<uniform_random> {
+  static void run(const call_context& c) {
+    const float low = static_cast<float>(c.number(2)), high = static_cast<float>(c.number(3));
+    detail::fill_random(c, 4, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
+      return random_uniform_at(seed, stream, i, low, high);
+    });
+  }
+};
+
+template <>
+struct call_kernel<gaussian_random> {
+  static void run(const call_context& c) {
+    const float mean = static_cast<float>(c.number(2)), deviation = static_cast<float>(c.number(3));
+    detail::fill_random(c, 4, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
+      return mean + deviation * random_normal_at(seed, stream, i);
+    });
+  }
+};
+
+template <>
+struct call_kernel<truncated_gaussian_random> {
+  static void run(const call_context& c) {
+    const float mean = static_cast<float>(c.number(2)), deviation = static_cast<float>(c.number(3));
+    detail::fill_random(c, 4, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
+      return mean + deviation * random_truncated_normal_at(seed, stream, i);
+    });
+  }
 };
 
 }  // namespace lamina::engine::cpu

@@ -9,7 +9,7 @@
 #include <lamina/engine/cpu/call_kernels.hpp>
 #include <lamina/engine/cpu/copy_kernels.hpp>
 #include <lamina/engine/cpu/group_kernel.hpp>
-#include <lamina/plan/plan.hpp>
+#include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -28,7 +28,7 @@ struct schedule_table {
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int arguments = plan_type::code_size.arguments;
-  static constexpr program_view program = P::view();
+  static constexpr const program_view& program = run_time_program<P>::view;
 
   struct functions {
     group_function run[at_least_one(plan_type::kernels)];
@@ -52,18 +52,15 @@ struct schedule_table {
   };
 
   static constexpr argument_info info_of(int v) {
-    const plan_variable& d = plan_type::lowered.variables[v];
-    const bool known = d.variable >= 0;
-    const bool raw =
-        v < P::desc.count.variables && P::desc.variables[v].kind == variable_kind::data;
-    const int width = row_width(d);
+    const variable_place d = place_of<plan_type>(v);
+    const int known = plan_type::lowered.variables[v].variable;
     return {d.rows,
             d.columns,
-            raw ? d.columns : width * 4 / size_of(d.type),
+            d.stride,
             d.type,
             d.panel,
-            known ? P::desc.variables[d.variable].dims : 0,
-            known ? P::desc.variables[d.variable].rank : 0};
+            known >= 0 ? P::desc.variables[known].dims : 0,
+            known >= 0 ? P::desc.variables[known].rank : 0};
   }
 
   static constexpr table_type make() {
@@ -77,8 +74,8 @@ struct schedule_table {
       t.entries[g] = {f.run[kernel],
                       f.scratch[kernel],
                       c.arguments,
-                      {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema,
-                       i.op >= 0 ? &P::desc.operators[i.op] : nullptr},
+                      {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema->bare,
+                       i.op >= 0 ? &run_time_program<P>::desc.operators[i.op] : nullptr},
                       d.feeds};
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
         const int v = plan_type::code.arguments[a];
@@ -113,9 +110,9 @@ class machine {
   using schedule = schedule_table<P>;
 
   explicit machine(const outside_memory& outside)
-      : outside_(outside), fixed_(static_cast<std::size_t>(plan_type::memory.fixed_size)) {
+      : outside_(outside), fixed_(static_cast<std::size_t>(fixed_size)) {
     for (int i = 0; i < plan_type::lowered_size.constants; ++i)
-      constants_[i] = plan_type::lowered.constants[i];
+      constants_[i] = constant_table<P>::table.of[i];
     bind(1);
   }
 
@@ -125,7 +122,7 @@ class machine {
     rows_ = rows;
     constants_[inverse_rows] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
     const std::size_t wanted =
-        static_cast<std::size_t>(plan_type::memory.arena_width) * static_cast<std::size_t>(rows);
+        static_cast<std::size_t>(arena_width) * static_cast<std::size_t>(rows);
     if (rows > most_rows_) {
       arena_.resize(wanted);
       most_rows_ = rows;
@@ -164,16 +161,20 @@ class machine {
   }
 
   int rows() const { return rows_; }
-  /// The memory of a variable of the program, null if the plan never stores it; and its floats from
-  /// row to row.
-  float* address(int variable) { return address_of(plan_type::memory.slots[root(variable)]); }
-  static constexpr int stride(int variable) { return schedule::info_of(root(variable)).stride; }
+  /// The memory of a variable of the program, null if the plan never stores it; and how it lies.
+  float* address(int variable) { return address_of(place(variable).slot); }
+  static constexpr const variable_place& place(int variable) {
+    return variable_table<P>::table.of[variable];
+  }
+  /// The memory of parameter i's gradient, in the layout of the parameter; null if there is none.
+  float* gradient(int i) { return address_of(parameter_table<P>::table.of[i].gradient); }
   /// The numbers that statements read: attributes, and what an optimizer sets before a step.
   float* constants() { return constants_; }
 
-  static constexpr int root(int variable) { return plan_type::lowered.variables[variable].root; }
-
  private:
+  static constexpr int arena_width = plan_type::memory.arena_width;
+  static constexpr long long fixed_size = plan_type::memory.fixed_size;
+
   float* address_of(memory_slot s) {
     switch (s.space) {
       case memory_space::arena:

@@ -2,7 +2,7 @@
 // lamina/engine/cpu/mean_kernels.hpp - the mean of all elements.
 #pragma once
 
-#include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/engine/cpu/fill_kernels.hpp>
 #include <lamina/operators/mean.hpp>
 
 namespace lamina::engine::cpu {
@@ -10,16 +10,29 @@ namespace lamina::engine::cpu {
 template <>
 struct call_kernel<mean> {
   static void run(const call_context& c) {
-    const operand x = c.input(0);
+    const operand x = c.input(0), out = c.output(0);
     double sum = 0;
-    for (int r = 0; r < x.rows; ++r) {
-      const float* v = x.row<const float>(r);
-      double part = 0;
-      for (int j = 0; j < x.columns; ++j) part += static_cast<double>(v[j]);
-      sum += part;
-    }
+    with_type(x.type, [&]<class T>(T) {
+      for (int r = 0; r < x.rows; ++r) {
+        const T* v = x.row<const T>(r);
+        double part = 0;
+        for (int j = 0; j < x.columns; ++j) part += static_cast<double>(v[j]);
+        sum += part;
+      }
+    });
     const double count = static_cast<double>(x.rows) * x.columns;
-    *c.output(0).row<float>(0) = count > 0 ? static_cast<float>(sum / count) : 0.0f;
+    store_as(out.data, out.type, 0, count > 0 ? sum / count : 0.0);
+  }
+};
+
+/// Float has a fused form; this serves the other types.
+template <>
+struct call_kernel<gradient_of<mean>> {
+  static void run(const call_context& c) {
+    const operand slope = c.input(0), dx = c.output(0);
+    if (!dx) return;
+    const double count = static_cast<double>(dx.rows) * dx.columns;
+    detail::fill(dx, load_as<double>(slope.data, slope.type, 0) / count);
   }
 };
 

@@ -96,8 +96,8 @@ struct call_kernel<auc> {
     const auto counts = [](const operand& o) { return layout_of(o).size(); };
     if (counts(positive) != thresholds + 1 || counts(negative) != thresholds + 1)
       fail(c, "expected " + std::to_string(thresholds + 1) +
-                  " counts in StatPosOut and StatNegOut, found " + std::to_string(counts(positive)) +
-                  " and " + std::to_string(counts(negative)));
+                  " counts in StatPosOut and StatNegOut, found " +
+                  std::to_string(counts(positive)) + " and " + std::to_string(counts(negative)));
     keep(c.input(2), positive);
     keep(c.input(3), negative);
     for (int r = 0; r < predict.rows; ++r) {

@@ -12,16 +12,24 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The parts that layer_norm normalises: `outer` in each row, n elements each.
+/// The parts that layer_norm normalises: `outer` in each of `rows` rows, n elements each.
 struct normalised_parts {
-  int outer = 1, n = 1;
+  int rows, outer = 1, n = 1;
 
-  normalised_parts(const call_context& c, const operand& x) {
+  normalised_parts(const call_context& c, const operand& x) : rows(x.rows) {
     const array_layout a = layout_of(x);
     const int axis = c.integer(1);
-    if (axis < 1 || axis >= a.rank)
-      fail(c, "expected begin_norm_axis from 1 to " + std::to_string(a.rank - 1) + ", found " +
+    if (axis < 0 || axis >= a.rank)
+      fail(c, "expected begin_norm_axis from 0 to " + std::to_string(a.rank - 1) + ", found " +
                   std::to_string(axis));
+    if (axis == 0) {
+      if (x.rows > 1 && x.stride != x.columns)
+        fail(c, "expected begin_norm_axis 1 or more for rows of " + std::to_string(x.columns) +
+                    " elements, found 0");
+      rows = 1;
+      n = static_cast<int>(a.size());
+      return;
+    }
     for (int d = 1; d < a.rank; ++d) (d < axis ? outer : n) *= static_cast<int>(a.extent[d]);
   }
 };
@@ -45,7 +53,7 @@ struct call_kernel<layer_norm> {
     const float epsilon = static_cast<float>(c.number(0));
     const float* factor = scale ? scale.row<const float>(0) : nullptr;
     const float* shift = bias ? bias.row<const float>(0) : nullptr;
-    for (int r = 0; r < in.rows; ++r)
+    for (int r = 0; r < parts.rows; ++r)
       for (int o = 0; o < parts.outer; ++o) {
         const float* x = in.row<const float>(r) + o * n;
         const float mean = row_sum(x, n) / static_cast<float>(n);
@@ -80,7 +88,7 @@ struct call_kernel<gradient_of<layer_norm>> {
     if (dbias) clear(dbias);
     float* const ds = dscale ? dscale.row<float>(0) : nullptr;
     float* const db = dbias ? dbias.row<float>(0) : nullptr;
-    for (int r = 0; r < in.rows; ++r)
+    for (int r = 0; r < parts.rows; ++r)
       for (int o = 0; o < parts.outer; ++o) {
         const float* x = in.row<const float>(r) + o * n;
         const float* d = slope.row<const float>(r) + o * n;
@@ -187,10 +195,9 @@ struct call_kernel<gradient_of<norm>> {
             product += load(x + i + k * x_lines.step, like) * load(d + i + k * d_lines.step, like);
           const number part = product / (whole * whole);
           for (int k = 0; k < x_lines.n; ++k)
-            store(g + i + k * g_lines.step,
-                  number((load(d + i + k * d_lines.step, like) -
-                          load(x + i + k * x_lines.step, like) * part) /
-                         whole));
+            store(g + i + k * g_lines.step, number((load(d + i + k * d_lines.step, like) -
+                                                    load(x + i + k * x_lines.step, like) * part) /
+                                                   whole));
         });
       }
   }
@@ -203,7 +210,8 @@ struct call_kernel<clip_to_norm> {
     require_float(c, in);
     double square = 0;
     for (int r = 0; r < in.rows; ++r)
-      square += static_cast<double>(dot(in.row<const float>(r), in.row<const float>(r), in.columns));
+      square +=
+          static_cast<double>(dot(in.row<const float>(r), in.row<const float>(r), in.columns));
     const double most = c.number(0), whole = std::sqrt(square);
     const float factor = whole > most ? static_cast<float>(most / whole) : 1.0f;
     for (int r = 0; r < in.rows; ++r)

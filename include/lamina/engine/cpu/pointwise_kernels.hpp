@@ -120,9 +120,9 @@ struct pointwise_output {
   /// Whole vectors, where every array is contiguous or repeats one element in the innermost loop.
   static bool run_vectors(const call_context& c, const operand* in, const operand& out,
                           const nest& loops) {
-    using result = decltype(value_of(static_cast<const vector*>(nullptr),
-                                     static_cast<const vector*>(nullptr), input_index{},
-                                     scalar_index{}));
+    using result =
+        decltype(value_of(static_cast<const vector*>(nullptr), static_cast<const vector*>(nullptr),
+                          input_index{}, scalar_index{}));
     if constexpr (std::is_same_v<result, vector>) {
       for (int i = 0; i < inputs; ++i)
         if (loops.inner_step(i) != 0 && loops.inner_step(i) != 1) return false;

@@ -146,8 +146,7 @@ struct reduce_gradient_kernel {
     loop_nest<4> loops;
     for (int k = 0; k < g.rank; ++k)
       loops.add(g.extent[k], g.step[k], d.out[k], d.x.step[k], y.out[k]);
-    const float factor =
-        Kind == reduction_kind::mean ? 1.0f / static_cast<float>(d.count) : 1.0f;
+    const float factor = Kind == reduction_kind::mean ? 1.0f / static_cast<float>(d.count) : 1.0f;
     const std::ptrdiff_t gs = loops.inner_step(0), ds = loops.inner_step(1),
                          xs = loops.inner_step(2), ys = loops.inner_step(3);
     loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
@@ -232,9 +231,7 @@ struct call_kernel<gradient_of<reduce_prod>> {
         group.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
           for (std::ptrdiff_t i = 0; i < m; ++i) {
             const float v = x[at[0] + i * group.inner_step(0)];
-            const float others = zeros == 0               ? product / v
-                                 : zeros == 1 && v == 0 ? product
-                                                          : 0.0f;
+            const float others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : 0.0f;
             to[at[1] + i * group.inner_step(1)] = d * others;
           }
         });

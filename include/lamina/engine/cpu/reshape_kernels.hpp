@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/reshape_kernels.hpp - the same elements under another shape or in another order:
-// reshape2, squeeze2, unsqueeze2, flatten2, transpose2.
+// lamina/engine/cpu/reshape_kernels.hpp - the same elements under another shape or in another
+// order: reshape2, squeeze2, unsqueeze2, flatten2, transpose2.
 #pragma once
 
 #include <lamina/engine/cpu/part_copy.hpp>
@@ -33,8 +33,8 @@ inline void transpose_into(const call_context& c, const operand& from, const ope
                            bool back) {
   const array_layout x = layout_of(from), y = layout_of(to);
   if (c.list_size(0) != y.rank)
-    fail(c, "expected " + std::to_string(y.rank) + " axes, found " +
-                std::to_string(c.list_size(0)));
+    fail(c,
+         "expected " + std::to_string(y.rank) + " axes, found " + std::to_string(c.list_size(0)));
   // The step in `from` of each dimension of `to`.
   std::ptrdiff_t step[array_layout::most] = {};
   for (int k = 0; k < y.rank; ++k) {

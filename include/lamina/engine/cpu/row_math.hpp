@@ -45,7 +45,9 @@ inline float row_sum(const float* x, std::ptrdiff_t n) {
 inline float dot(const float* x, const float* y, std::ptrdiff_t n) {
   return detail::sum_terms(
       n,
-      [=](std::ptrdiff_t j) { return vector::load_unaligned(x + j) * vector::load_unaligned(y + j); },
+      [=](std::ptrdiff_t j) {
+        return vector::load_unaligned(x + j) * vector::load_unaligned(y + j);
+      },
       [=](std::ptrdiff_t j) { return x[j] * y[j]; });
 }
 
@@ -106,8 +108,7 @@ inline void copy_elements(const operand& from, const operand& to) {
 inline void require_size(const call_context& c, const operand& expected, const operand& found) {
   const std::ptrdiff_t a = static_cast<std::ptrdiff_t>(expected.rows) * expected.columns;
   const std::ptrdiff_t b = static_cast<std::ptrdiff_t>(found.rows) * found.columns;
-  if (a != b)
-    fail(c, "expected " + std::to_string(a) + " elements, found " + std::to_string(b));
+  if (a != b) fail(c, "expected " + std::to_string(a) + " elements, found " + std::to_string(b));
 }
 
 /// An array without gaps between its rows: itself, or a copy in `room`, which is moved on.

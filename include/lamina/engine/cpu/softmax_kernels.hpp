@@ -100,9 +100,8 @@ struct call_kernel<gradient_of<softmax>> {
           for (int k = 0; k < y_lines.n; ++k)
             total += load(y + i + k * y_lines.step, like) * load(d + i + k * d_lines.step, like);
           for (int k = 0; k < y_lines.n; ++k)
-            store(g + i + k * x_lines.step,
-                  number(load(y + i + k * y_lines.step, like) *
-                         (load(d + i + k * d_lines.step, like) - total)));
+            store(g + i + k * x_lines.step, number(load(y + i + k * y_lines.step, like) *
+                                                   (load(d + i + k * d_lines.step, like) - total)));
         });
       }
   }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/activation_kernels.hpp - activations that look at more than one place: prelu,
+// maxout.
+#pragma once
+
+#include <string>
+
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/tunable_activation.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Which element of Alpha serves an element of a row.
+class slope_chooser {
+ public:
+  slope_chooser(const call_context& c, const operand& x) : width_(x.columns) {
+    const std::string_view mode = text_of(c, 0);
+    if (mode == "channel") {
+      const array_layout a = layout_of(x);
+      width_ = a.rank > 1 && a.extent[1] > 0 ? x.columns / static_cast<int>(a.extent[1]) : 1;
+    } else if (mode == "element") {
+      width_ = 1;
+    } else if (mode != "all") {
+      fail(c, "expected the mode 'all', 'channel' or 'element', found '" + std::string(mode) + "'");
+    }
+    if (width_ < 1) width_ = 1;
+  }
+  /// Calls f(number of the slope, first column, columns) for the parts of a row.
+  template <class F>
+  void for_each(int columns, F&& f) const {
+    for (int j = 0, i = 0; j < columns; j += width_, ++i) f(i, j, width_);
+  }
+
+ private:
+  int width_;
+};
+
+/// Element i of Alpha in the order of its rows.
+inline float& alpha_at(const operand& alpha, int i) {
+  return alpha.row<float>(i / alpha.columns)[i % alpha.columns];
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<prelu> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), alpha = c.input(1), out = c.output(0);
+    require_float(c, in);
+    const detail::slope_chooser slopes(c, in);
+    for (int r = 0; r < in.rows; ++r) {
+      const float* x = in.row<const float>(r);
+      float* y = out.row<float>(r);
+      slopes.for_each(in.columns, [&](int i, int first, int n) {
+        const float a = detail::alpha_at(alpha, i);
+        for (int j = first; j < first + n; ++j) y[j] = x[j] > 0 ? x[j] : a * x[j];
+      });
+    }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<prelu>> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
+    const operand dx = c.output(0), dalpha = c.output(1);
+    const detail::slope_chooser slopes(c, in);
+    if (dalpha) clear(dalpha);
+    for (int r = 0; r < in.rows; ++r) {
+      const float* x = in.row<const float>(r);
+      const float* d = slope.row<const float>(r);
+      slopes.for_each(in.columns, [&](int i, int first, int n) {
+        const float a = detail::alpha_at(alpha, i);
+        float total = 0;
+        for (int j = first; j < first + n; ++j) total += x[j] > 0 ? 0.0f : d[j] * x[j];
+        if (dalpha) detail::alpha_at(dalpha, i) += total;
+        if (!dx) return;
+        float* g = dx.row<float>(r);
+        for (int j = first; j < first + n; ++j) g[j] = x[j] > 0 ? d[j] : a * d[j];
+      });
+    }
+  }
+};
+
+template <>
+struct call_kernel<maxout> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    require_float(c, in);
+    const int groups = c.integer(0), inner = inner_of(in);
+    for (int r = 0; r < out.rows; ++r)
+      for (int j = 0; j < out.columns; ++j) {
+        const float* x = in.row<const float>(r) + first_of(j, inner, groups);
+        float best = *x;
+        for (int g = 1; g < groups; ++g) best = x[g * inner] > best ? x[g * inner] : best;
+        out.row<float>(r)[j] = best;
+      }
+  }
+  /// Elements of a channel.
+  static int inner_of(const operand& x) {
+    const array_layout a = layout_of(x);
+    return a.rank > 1 && a.extent[1] > 0 ? x.columns / static_cast<int>(a.extent[1]) : 1;
+  }
+  /// The first of the elements that element j of Out is chosen from.
+  static std::ptrdiff_t first_of(int j, int inner, int groups) {
+    return static_cast<std::ptrdiff_t>(j / inner) * groups * inner + j % inner;
+  }
+};
+
+/// The gradient goes to the first of the largest.
+template <>
+struct call_kernel<gradient_of<maxout>> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    using forward = call_kernel<maxout>;
+    const int groups = c.integer(0), inner = forward::inner_of(in);
+    clear(dx);
+    for (int r = 0; r < out.rows; ++r)
+      for (int j = 0; j < out.columns; ++j) {
+        const std::ptrdiff_t first = forward::first_of(j, inner, groups);
+        const float* x = in.row<const float>(r) + first;
+        int g = 0;
+        while (g + 1 < groups && x[g * inner] != out.row<const float>(r)[j]) ++g;
+        dx.row<float>(r)[first + g * inner] = slope.row<const float>(r)[j];
+      }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/lookup_kernels.hpp - rows by number: lookup_table, gather.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cpu/label.hpp>
+#include <lamina/engine/cpu/panel.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/concat.hpp>
+#include <lamina/operators/lookup_table.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Calls f(offset, column, count) for the contiguous parts of row k of a matrix, which may lie in
+/// panels.
+template <class F>
+LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
+  if (!table.panel) {
+    f(static_cast<std::ptrdiff_t>(k) * table.stride, 0, table.columns);
+    return;
+  }
+  for (int first = 0; first < table.columns; first += panel_width) {
+    const int width = width_of_panel(table.columns, first);
+    f(offset_of_panel(table.rows, first) + static_cast<std::ptrdiff_t>(k) * width, first,
+      std::min(width, table.columns - first));
+  }
+}
+
+/// Calls f(table row, the floats of the array's line) for every number in Ids that is not
+/// `padding`; `skipped` for the others.
+template <class F, class G>
+void for_each_id(const call_context& c, const operand& table, const operand& ids,
+                 const operand& lines, std::int64_t padding, F&& f, G&& skipped) {
+  for (int r = 0; r < ids.rows; ++r)
+    for (int o = 0; o < ids.columns; ++o) {
+      const std::int64_t id = integer_in(ids, r, o);
+      if (id < 0 || id >= table.rows) fail_range(c, "id", id, r, table.rows);
+      float* line = lines.row<float>(r) + static_cast<std::ptrdiff_t>(o) * table.columns;
+      if (id == padding)
+        skipped(line);
+      else
+        f(id, line);
+    }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<lookup_table> {
+  static void run(const call_context& c) {
+    const operand table = c.input(0), ids = c.input(1), out = c.output(0);
+    require_float(c, table);
+    const float* from = table.row<const float>(0);
+    detail::for_each_id(
+        c, table, ids, out, static_cast<std::int64_t>(c.number(2)),
+        [&](std::int64_t id, float* line) {
+          detail::for_each_part(table, id, [&](std::ptrdiff_t at, int column, int n) {
+            std::memcpy(line + column, from + at, static_cast<std::size_t>(n) * sizeof(float));
+          });
+        },
+        [&](float* line) { std::fill(line, line + table.columns, 0.0f); });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<lookup_table>> {
+  static void run(const call_context& c) {
+    const operand ids = c.input(1), slope = c.input(2), dw = c.output(0);
+    if (!dw) return;
+    if (dw.panel)
+      std::memset(dw.data, 0,
+                  static_cast<std::size_t>(panels_floats(dw.rows, dw.columns)) * sizeof(float));
+    else
+      clear(dw);
+    float* const to = dw.row<float>(0);
+    detail::for_each_id(
+        c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
+        [&](std::int64_t id, const float* line) {
+          detail::for_each_part(dw, id, [&](std::ptrdiff_t at, int column, int n) {
+            for (int j = 0; j < n; ++j) to[at + j] += line[column + j];
+          });
+        },
+        [](const float*) {});
+  }
+};
+
+namespace detail {
+
+/// Dimension 0 of an array: how many entries, and where they are.
+struct entry_layout {
+  std::ptrdiff_t count, step, size;
+
+  explicit entry_layout(const operand& o) {
+    const array_layout a = layout_of(o);
+    count = a.extent[0];
+    step = a.step[0];
+    size = 1;
+    for (int d = 1; d < a.rank; ++d) size *= a.extent[d];
+  }
+};
+
+/// Calls f(entry of X, entry of Out) for each number of Index.
+template <class F>
+void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t count, F&& f) {
+  std::ptrdiff_t i = 0;
+  for (int r = 0; r < index.rows; ++r)
+    for (int o = 0; o < index.columns; ++o, ++i) {
+      const std::int64_t k = integer_in(index, r, o);
+      if (k < 0 || k >= count) fail_range(c, "index", k, static_cast<int>(i), count);
+      f(static_cast<std::ptrdiff_t>(k), i);
+    }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<gather> {
+  static void run(const call_context& c) {
+    const operand in = c.input(0), index = c.input(1), out = c.output(0);
+    const detail::entry_layout x(in), y(out);
+    with_word(in.type, [&]<class T>(T) {
+      detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+        std::memcpy(out.row<T>(0) + i * y.step, in.row<const T>(0) + k * x.step,
+                    static_cast<std::size_t>(x.size) * sizeof(T));
+      });
+    });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<gather>> {
+  static void run(const call_context& c) {
+    const operand index = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_float(c, dx);
+    clear(dx);
+    const detail::entry_layout x(dx), y(slope);
+    detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+      float* to = dx.row<float>(0) + k * x.step;
+      const float* from = slope.row<const float>(0) + i * y.step;
+      for (std::ptrdiff_t j = 0; j < x.size; ++j) to[j] += from[j];
+    });
+  }
+};
+
+}  // namespace lamina::engine::cpu

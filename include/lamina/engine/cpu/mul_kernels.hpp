@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/mul_kernels.hpp - the product of mul where it is not one fused product: X with
+// several dimensions of rows, or a right side that is no weight.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cpu/gemm_row_major.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/mul.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// An array as a matrix of a given width. Its rows are at even steps, unless a row of the array
+/// holds several of them and gaps follow: then a copy without gaps takes its place.
+struct even_matrix {
+  int rows = 0, columns = 1;
+  bool has_gaps = false;
+  std::ptrdiff_t stride = 0;
+
+  even_matrix(const operand& o, int row_dims) {
+    const array_layout a = layout_of(o);
+    for (int d = row_dims; d < a.rank; ++d) columns *= static_cast<int>(a.extent[d]);
+    rows = static_cast<int>(columns == 0 ? 0 : a.size() / columns);
+    const bool by_row = rows == o.rows;
+    stride = by_row ? o.stride : columns;
+    has_gaps = !by_row && o.rows > 1 && o.stride != o.columns;
+  }
+  const float* read(const operand& o, float*& room) const {
+    return has_gaps ? without_gaps(o, room) : o.row<const float>(0);
+  }
+  /// Where a result is written before `finish`.
+  float* write(const operand& o, float*& room) const {
+    if (!has_gaps) return o.row<float>(0);
+    float* const at = room;
+    room += room_without_gaps(o);
+    return at;
+  }
+  void finish(const operand& o, const float* written) const {
+    if (!has_gaps) return;
+    for (int r = 0; r < o.rows; ++r)
+      std::copy_n(written + static_cast<std::ptrdiff_t>(r) * o.columns, o.columns, o.row<float>(r));
+  }
+};
+
+inline std::ptrdiff_t mul_room(const call_context& c) {
+  std::ptrdiff_t room = 0;
+  for (int i = 0; i < c.schema().input_count; ++i) room += room_without_gaps(c.input(i));
+  for (int i = 0; i < c.schema().output_count; ++i) room += room_without_gaps(c.output(i));
+  return room;
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<mul> {
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.input(1), out = c.output(0);
+    require_float(c, x);
+    const int x_dims = c.integer(0);
+    const detail::even_matrix a(x, x_dims), b(y, c.integer(1)), z(out, x_dims);
+    float* room = c.scratch();
+    const float* from = a.read(x, room);
+    const float* weight = b.read(y, room);
+    float* to = z.write(out, room);
+    gemm_row_major(a.rows, a.columns, b.columns, 1, {from, a.stride}, {weight, b.stride}, to,
+                   z.stride, false, room);
+    z.finish(out, to);
+  }
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
+    return detail::mul_room(c) + gemm_row_major_scratch_floats(a.rows, a.columns, b.columns);
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<mul>> {
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.input(1), slope = c.input(2);
+    const operand dx = c.output(0), dy = c.output(1);
+    const int x_dims = c.integer(0), y_dims = c.integer(1);
+    const detail::even_matrix a(x, x_dims), b(y, y_dims), z(slope, x_dims);
+    float* room = c.scratch();
+    const float* d = z.read(slope, room);
+    if (dx) {
+      const detail::even_matrix g(dx, x_dims);
+      float* after = room;
+      const float* weight = b.read(y, after);
+      float* to = g.write(dx, after);
+      gemm_row_major(a.rows, b.columns, a.columns, 1, {d, z.stride}, {weight, b.stride, true}, to,
+                     g.stride, false, after);
+      g.finish(dx, to);
+    }
+    if (dy) {
+      const detail::even_matrix g(dy, y_dims);
+      float* after = room;
+      const float* from = a.read(x, after);
+      float* to = g.write(dy, after);
+      gemm_row_major(a.columns, a.rows, b.columns, 1, {from, a.stride, true}, {d, z.stride}, to,
+                     g.stride, false, after);
+      g.finish(dy, to);
+    }
+  }
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
+    return detail::mul_room(c) +
+           std::max(gemm_row_major_scratch_floats(a.rows, b.columns, a.columns),
+                    gemm_row_major_scratch_floats(a.columns, a.rows, b.columns));
+  }
+};
+
+}  // namespace lamina::engine::cpu
