@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/lamina.hpp - everything to define, train, test and serve a program on the CPU.
-// Not here: the reference executor (lamina/executor/executor.hpp) and lamina/io, whose headers cost
-// compile time that most programs do not need.
+// Not here, for most programs do not need what they cost: the reference executor
+// (lamina/executor/executor.hpp), data sets that read files (lamina/dataset/mnist.hpp ...), metrics
+// outside of programs (lamina/metric/metric.hpp) and averages of parameters
+// (lamina/optimizer/model_average.hpp ...).
 #pragma once
 
-#include <lamina/dataset/dataset.hpp>
+#include <lamina/dataset/digits.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/metric/metric.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/model.hpp>

@@ -117,7 +117,12 @@ class basic_executor {
       t = t.cast(dtype_of<Real>);
   }
 
-  // Where each variable of the program lives.
+  static tensor_shape recorded_shape(const program_view& program, int variable) {
+    const int* first = program.dims + program.variables[variable].dims;
+    return tensor_shape(first, first + program.variables[variable].rank);
+  }
+
+  // Where each variable of the program lives. Accumulators begin with zeros.
   static std::vector<tensor*> place(const program_view& program, scope& variables, scope& local) {
     std::vector<tensor*> values;
     for (int v = 0; v < program.count.variables; ++v) {
@@ -128,7 +133,11 @@ class basic_executor {
       }
       tensor* found = variables.find(name);
       values.push_back(found != nullptr ? found : &variables.var(name));
-      if (!values.back()->has_value()) continue;
+      if (!values.back()->has_value()) {
+        if (program.variables[v].kind == variable_kind::accumulator)
+          *values.back() = tensor::zeros(dtype_of<Real>, recorded_shape(program, v));
+        continue;
+      }
       require_fit(program, v, *values.back(), "in the scope for");
       to_real(*values.back());
     }

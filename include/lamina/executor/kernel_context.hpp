@@ -138,6 +138,11 @@ class kernel_context {
   double attribute(std::string_view name, double otherwise = 0) const {
     const int i = find_attribute(name);
     if (i < 0) return otherwise;
+    if (schema().kind == operator_kind::update && !options_.update_numbers.empty()) {
+      const variable_desc& parameter = program_.variables[input_variable("Param", 0)];
+      return options_.update_numbers.at(static_cast<std::size_t>(parameter.index))
+          .at(static_cast<std::size_t>(i));
+    }
     return op_.attributes < 0 ? schema().attributes[i].number
                               : program_.attributes[op_.attributes + i].number;
   }

@@ -5,21 +5,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <lamina/executor/kernels_normalization.hpp>
 
 namespace lamina::kernel {
 
+// Fluid keeps the learning rate in a variable and prepares gradients by operators of their own; the
+// update operators of a training program have both as attributes. The kernels know either form.
+
 template <class Real>
 Real learning_rate_of(const kernel_context<Real>& ctx) {
-  return ctx.real("LearningRate").flat(0);
+  return ctx.has("LearningRate") ? ctx.real("LearningRate").flat(0)
+                                 : ctx.real_attribute("learning_rate");
+}
+
+/// The gradient; scaled, then clipped, then with the decay's gradient added where the operator has
+/// such attributes.
+template <class Real>
+xt::xarray<Real> gradient_for(const kernel_context<Real>& ctx) {
+  auto g = ctx.real("Grad");
+  const auto& p = ctx.real("Param");
+  if (g.size() != p.size())
+    ctx.fail("expected a gradient of the shape " + to_string(shape_of(p)) + ", found " +
+             to_string(shape_of(g)));
+  const Real most = std::numeric_limits<Real>::infinity();
+  const Real scale = ctx.real_attribute("gradient_scale", 1);
+  const Real low = ctx.real_attribute("clip_low", -most),
+             high = ctx.real_attribute("clip_high", most);
+  const Real l1 = ctx.real_attribute("l1_decay"), l2 = ctx.real_attribute("l2_decay");
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const Real x = p.flat(i), sign = x > 0 ? Real(1) : (x < 0 ? Real(-1) : Real(0));
+    g.flat(i) = std::min(std::max(g.flat(i) * scale, low), high) + l1 * sign + l2 * x;
+  }
+  return g;
 }
 
 /// p -= lr * g.
 template <class Real>
 void sgd_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   p -= learning_rate_of(ctx) * g;
   ctx.give("ParamOut", std::move(p));
 }
@@ -28,7 +54,7 @@ void sgd_update(kernel_context<Real>& ctx) {
 template <class Real>
 void momentum_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), v = ctx.real("Velocity");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   const Real lr = learning_rate_of(ctx), mu = ctx.real_attribute("mu");
   v = mu * v + g;
   if (ctx.flag("use_nesterov"))
@@ -44,7 +70,7 @@ void momentum_update(kernel_context<Real>& ctx) {
 template <class Real>
 void lars_momentum_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), v = ctx.real("Velocity");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   const Real mu = ctx.real_attribute("mu"), decay = ctx.real_attribute("lars_weight_decay", 0.0005);
   const Real pn = euclidean_norm<Real>(p), gn = euclidean_norm<Real>(g);
   Real local = learning_rate_of(ctx);
@@ -59,7 +85,7 @@ void lars_momentum_update(kernel_context<Real>& ctx) {
 template <class Real, bool Decayed>
 void adagrad_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), m = ctx.real("Moment");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   const Real lr = learning_rate_of(ctx), epsilon = ctx.real_attribute("epsilon", 1e-6);
   const Real decay = ctx.real_attribute("decay", 0.95);
   for (std::size_t i = 0; i < p.size(); ++i) {
@@ -73,37 +99,42 @@ void adagrad_update(kernel_context<Real>& ctx) {
 
 /// m1 = b1 m1 + (1 - b1) g; m2 = b2 m2 + (1 - b2) g^2;
 /// p -= lr sqrt(1 - b2^t) / (1 - b1^t) m1 / (sqrt m2 + epsilon). Source: Kingma and Ba 2015.
+/// Without Beta1Pow and Beta2Pow the learning rate has been corrected already.
 template <class Real>
 void adam_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
-  auto pow1 = ctx.real("Beta1Pow"), pow2 = ctx.real("Beta2Pow");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
   const Real epsilon = ctx.real_attribute("epsilon", 1e-8);
-  const Real rate = learning_rate_of(ctx) * std::sqrt(1 - pow2.flat(0)) / (1 - pow1.flat(0));
+  Real rate = learning_rate_of(ctx);
+  if (ctx.has("Beta1Pow"))
+    rate *= std::sqrt(1 - ctx.real("Beta2Pow").flat(0)) / (1 - ctx.real("Beta1Pow").flat(0));
   for (std::size_t i = 0; i < p.size(); ++i) {
     const Real slope = g.flat(i);
     m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
     m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
     p.flat(i) -= rate * m1.flat(i) / (std::sqrt(m2.flat(i)) + epsilon);
   }
-  pow1 *= b1;
-  pow2 *= b2;
+  if (ctx.has("Beta1Pow")) {
+    auto pow1 = ctx.real("Beta1Pow"), pow2 = ctx.real("Beta2Pow");
+    ctx.give("Beta1PowOut", pow1 *= b1);
+    ctx.give("Beta2PowOut", pow2 *= b2);
+  }
   ctx.give("ParamOut", std::move(p));
   ctx.give("Moment1Out", std::move(m1));
   ctx.give("Moment2Out", std::move(m2));
-  ctx.give("Beta1PowOut", std::move(pow1));
-  ctx.give("Beta2PowOut", std::move(pow2));
 }
 
 /// m = b1 m + (1 - b1) g; u = max(|g|, b2 u + epsilon); p -= lr / (1 - b1^t) m / u.
+/// Without Beta1Pow the learning rate has been corrected already.
 template <class Real>
 void adamax_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), m = ctx.real("Moment"), u = ctx.real("InfNorm");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
   const Real epsilon = ctx.real_attribute("epsilon", 1e-8);
-  const Real rate = learning_rate_of(ctx) / (1 - ctx.real("Beta1Pow").flat(0));
+  Real rate = learning_rate_of(ctx);
+  if (ctx.has("Beta1Pow")) rate /= 1 - ctx.real("Beta1Pow").flat(0);
   for (std::size_t i = 0; i < p.size(); ++i) {
     m.flat(i) = b1 * m.flat(i) + (1 - b1) * g.flat(i);
     u.flat(i) = std::max(std::abs(g.flat(i)), b2 * u.flat(i) + epsilon);
@@ -119,7 +150,7 @@ void adamax_update(kernel_context<Real>& ctx) {
 template <class Real>
 void adadelta_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), a = ctx.real("AvgSquaredGrad"), u = ctx.real("AvgSquaredUpdate");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   const Real rho = ctx.real_attribute("rho", 0.95), epsilon = ctx.real_attribute("epsilon", 1e-6);
   for (std::size_t i = 0; i < p.size(); ++i) {
     a.flat(i) = rho * a.flat(i) + (1 - rho) * g.flat(i) * g.flat(i);
@@ -137,7 +168,7 @@ void adadelta_update(kernel_context<Real>& ctx) {
 template <class Real>
 void rmsprop_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), s = ctx.real("MeanSquare"), v = ctx.real("Moment");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   const bool centered = ctx.flag("centered");
   auto c = centered ? ctx.real("MeanGrad") : zeros<Real>(shape_of(p));
   const Real lr = learning_rate_of(ctx), epsilon = ctx.real_attribute("epsilon", 1e-10);
@@ -161,7 +192,7 @@ void rmsprop_update(kernel_context<Real>& ctx) {
 template <class Real>
 void ftrl_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), n = ctx.real("SquaredAccumulator"), z = ctx.real("LinearAccumulator");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   const Real lr = learning_rate_of(ctx), l1 = ctx.real_attribute("l1");
   const Real l2 = ctx.real_attribute("l2"), power = ctx.real_attribute("lr_power", -0.5);
   for (std::size_t i = 0; i < p.size(); ++i) {
@@ -173,8 +204,11 @@ void ftrl_update(kernel_context<Real>& ctx) {
     n.flat(i) = larger;
   }
   ctx.give("ParamOut", std::move(p));
-  ctx.give("SquaredAccumOut", std::move(n));
-  ctx.give("LinearAccumOut", std::move(z));
+  // Fluid shortens the names of the outputs; a training program's are the inputs' with "Out".
+  ctx.give("SquaredAccumOut", n);
+  ctx.give("LinearAccumOut", z);
+  ctx.give("SquaredAccumulatorOut", std::move(n));
+  ctx.give("LinearAccumulatorOut", std::move(z));
 }
 
 /// m1, m2 as in adam; u = m1 / (sqrt m2 + epsilon) + decay p; p -= lr ||p|| / ||u|| u, with the
@@ -182,7 +216,7 @@ void ftrl_update(kernel_context<Real>& ctx) {
 template <class Real>
 void lamb_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
-  const auto& g = ctx.real("Grad");
+  const auto g = gradient_for(ctx);
   const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
   const Real epsilon = ctx.real_attribute("epsilon", 1e-6);
   const Real decay = ctx.real_attribute("weight_decay", 0.01);
@@ -200,6 +234,25 @@ void lamb_update(kernel_context<Real>& ctx) {
   ctx.give("Moment2Out", std::move(m2));
 }
 
+/// z = p - rate g with rate = lr, or lr / sqrt(m += g^2); p = sign(z) max(|z| - rate l1, 0) /
+/// (1 + rate l2) with rate = lr. Source: Duchi and Singer 2009.
+template <class Real, bool Adaptive>
+void proximal_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param");
+  auto m = Adaptive ? ctx.real("Moment") : zeros<Real>(shape_of(p));
+  const auto g = gradient_for(ctx);
+  const Real lr = learning_rate_of(ctx), l1 = ctx.real_attribute("l1");
+  const Real l2 = ctx.real_attribute("l2");
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    m.flat(i) += g.flat(i) * g.flat(i);
+    const Real z = p.flat(i) - lr * g.flat(i) / (Adaptive ? std::sqrt(m.flat(i)) : Real(1));
+    const Real size = std::max(std::abs(z) - lr * l1, Real(0)) / (1 + lr * l2);
+    p.flat(i) = z < 0 ? -size : size;
+  }
+  ctx.give("ParamOut", std::move(p));
+  if (Adaptive) ctx.give("MomentOut", std::move(m));
+}
+
 template <class Real>
 void add_optimizer_kernels(kernel_table<Real>& table) {
   table["sgd"] = sgd_update<Real>;
@@ -213,6 +266,8 @@ void add_optimizer_kernels(kernel_table<Real>& table) {
   table["rmsprop"] = rmsprop_update<Real>;
   table["ftrl"] = ftrl_update<Real>;
   table["lamb"] = lamb_update<Real>;
+  table["proximal_gd"] = proximal_update<Real, false>;
+  table["proximal_adagrad"] = proximal_update<Real, true>;
 }
 
 }  // namespace lamina::kernel

@@ -4,15 +4,19 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <vector>
 
 namespace lamina {
 
 /// What a run needs besides program, scope and feed.
 struct run_options {
-  std::uint64_t seed = 0;            // of operators that have none of their own
-  std::uint64_t step = 0;            // number of the mini-batch: dropout draws a new mask in each
-  std::uint64_t first_row = 0;       // where this part of the mini-batch begins in the whole one
-  bool check_nan = false;            // throw at the first result that is not finite
+  std::uint64_t seed = 0;       // of operators that have none of their own
+  std::uint64_t step = 0;       // number of the mini-batch: dropout draws a new mask in each
+  std::uint64_t first_row = 0;  // where this part of the mini-batch begins in the whole one
+  bool check_nan = false;       // throw at the first result that is not finite
+  /// By number of the parameter: the attributes of its update operator, in the order of its schema,
+  /// where a training loop sets them anew each step. Empty: as recorded.
+  std::vector<std::vector<float>> update_numbers{};
   std::ostream* print_to = nullptr;  // of the print operator; null: std::cerr
 };
 

@@ -62,9 +62,9 @@ auto activation_view(engine::cpu::machine<P>& m) {
   for (int i = d.rank; i-- > 0;) {
     const auto k = static_cast<std::size_t>(i);
     const bool outermost = i == 0 && (d.rows != 0 || d.rank > 1);
-    shape[k] =
-        static_cast<std::size_t>(d.rows != 0 && i == 0 ? m.rows() : P::desc.dims[d.dims + i]);
-    strides[k] = outermost ? m.stride(V) : inner;
+    shape[k] = static_cast<std::size_t>(
+        d.rows != 0 && i == 0 ? m.rows() : run_time_program<P>::desc.dims[d.dims + i]);
+    strides[k] = outermost ? m.place(V).stride : inner;
     inner *= static_cast<std::ptrdiff_t>(shape[k]);
   }
   // xtensor takes the number of elements; strides decide how far they reach.

@@ -17,14 +17,13 @@ namespace detail {
 /// Fills the variables of a machine that persist but are no parameters: statistics of metrics.
 template <class P>
 void initialise_state(engine::cpu::machine<P>& m) {
-  constexpr program_view p = P::view();
+  constexpr const program_view& p = run_time_program<P>::view;
   for (int k = 0; k < p.count.startup; ++k) {
     const int v = p.arguments[p.startup[k].outputs];
-    const variable_desc& d = p.variables[v];
-    if (d.kind == variable_kind::parameter || m.address(v) == nullptr) continue;
-    const plan_variable& lies = plan<P>::lowered.variables[v];
+    if (p.variables[v].kind == variable_kind::parameter || m.address(v) == nullptr) continue;
+    const variable_place& lies = m.place(v);
     engine::cpu::detail::fill(
-        {m.address(v), lies.rows, lies.columns, m.stride(v), d.type, false, nullptr, 0},
+        {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
         p.attributes[p.startup[k].attributes + 2].number);
   }
 }
@@ -63,8 +62,7 @@ class evaluator {
   template <fixed_string Name>
   auto activation() {
     constexpr int v = detail::require_variable<P, Name>();
-    using m = engine::cpu::machine<program>;
-    constexpr auto space = plan<program>::memory.slots[m::root(v)].space;
+    constexpr auto space = engine::cpu::machine<program>::place(v).slot.space;
     static_assert(check < space != memory_space::none && space != memory_space::parameter,
                   detail::name_letters < Name >>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
@@ -117,12 +115,12 @@ class evaluator {
     constexpr int columns = plan<program>::lowered.variables[P::desc.data[i]].columns;
     const std::size_t n = f.count / static_cast<std::size_t>(columns);
     if (f.count % static_cast<std::size_t>(columns) != 0)
-      throw error("lamina: feed " + variable_name(P::view(), P::desc.data[i]) +
+      throw error("lamina: feed " + variable_name(run_time_program<P>::view, P::desc.data[i]) +
                   ": expected a multiple of " + std::to_string(columns) + " values, found " +
                   std::to_string(f.count));
     if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
-      throw error("lamina: feed " + variable_name(P::view(), P::desc.data[i]) + ": expected " +
-                  std::to_string(rows_) + " rows as in the other feeds, found " +
+      throw error("lamina: feed " + variable_name(run_time_program<P>::view, P::desc.data[i]) +
+                  ": expected " + std::to_string(rows_) + " rows as in the other feeds, found " +
                   std::to_string(n));
     if (rows_ < 0) {
       rows_ = static_cast<int>(n);

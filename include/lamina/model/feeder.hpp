@@ -11,6 +11,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/model/program_names.hpp>
+#include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina {
 
@@ -87,15 +88,26 @@ class feeder {
   }
 
  private:
-  static constexpr int columns(int i) {
-    const variable_desc& d = P::desc.variables[P::desc.data[i]];
-    int n = 1;
-    for (int k = 1; k < d.rank; ++k) n *= P::desc.dims[d.dims + k];
-    return n;
-  }
+  struct layer_info {
+    int columns;
+    dtype type;
+  };
+  struct layer_table {
+    layer_info of[at_least_one(layers)];
+  };
+  static constexpr layer_table table = [] {
+    layer_table t{};
+    for (int i = 0; i < layers; ++i) {
+      const variable_desc& d = P::desc.variables[P::desc.data[i]];
+      t.of[i] = {1, d.type};
+      for (int k = 1; k < d.rank; ++k) t.of[i].columns *= P::desc.dims[d.dims + k];
+    }
+    return t;
+  }();
+  static constexpr int columns(int i) { return table.of[i].columns; }
   static constexpr std::size_t row_bytes(int i) {
-    return static_cast<std::size_t>(columns(i)) *
-           static_cast<std::size_t>(size_of(P::desc.variables[P::desc.data[i]].type));
+    return static_cast<std::size_t>(table.of[i].columns) *
+           static_cast<std::size_t>(size_of(table.of[i].type));
   }
 
   template <class Field>
@@ -108,13 +120,14 @@ class feeder {
   template <class T>
   void append_numbers(int layer, const T* values, std::size_t count) {
     if (static_cast<int>(count) != columns(layer))
-      throw error("lamina: data layer " + variable_name(P::view(), P::desc.data[layer]) + ", row " +
-                  std::to_string(rows_) + ": expected " + std::to_string(columns(layer)) +
-                  " values, found " + std::to_string(count));
+      throw error("lamina: data layer " +
+                  variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer]) +
+                  ", row " + std::to_string(rows_) + ": expected " +
+                  std::to_string(columns(layer)) + " values, found " + std::to_string(count));
     auto& to = arrays_[static_cast<std::size_t>(layer)];
     const std::size_t at = to.size();
     to.resize(at + row_bytes(layer));
-    switch (P::desc.variables[P::desc.data[layer]].type) {
+    switch (table.of[layer].type) {
       case dtype::float32:
         return convert<float>(values, count, to.data() + at);
       case dtype::float64:

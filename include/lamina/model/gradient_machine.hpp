@@ -72,10 +72,7 @@ class gradient_machine {
 
   /// The gradient of parameter i as it lies, in the layout of the parameter; null if none reaches
   /// it.
-  float* gradient_memory(int i) {
-    const int v = plan<program>::lowered.gradients[i];
-    return v < 0 ? nullptr : machine_.address(v);
-  }
+  float* gradient_memory(int i) { return machine_.gradient(i); }
   /// The machine itself, for whoever reads metrics.
   engine::cpu::machine<program>& machine() { return machine_; }
 

@@ -12,7 +12,7 @@
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/tensor_file.hpp>
-#include <lamina/plan/plan.hpp>
+#include <lamina/plan/run_time_tables.hpp>
 #include <lamina/tensor/xtensor.hpp>
 
 namespace lamina {
@@ -111,12 +111,13 @@ class model {
 
   /// Name, shape and layout of parameter i.
   static parameter_info describe(int i) {
-    const int v = P::desc.parameters[i].variable;
-    const variable_desc& d = P::desc.variables[v];
-    const plan_variable& lies = plan<P>::lowered.variables[v];
-    parameter_info info{variable_name(P::view(), v), {}, lies.rows, lies.columns, lies.panel};
+    constexpr const program_view& p = run_time_program<P>::view;
+    const int v = p.parameters[i].variable;
+    const variable_desc& d = p.variables[v];
+    const parameter_place& lies = parameter_table<P>::table.of[i];
+    parameter_info info{variable_name(p, v), {}, lies.rows, lies.columns, lies.panel};
     for (int k = 0; k < d.rank; ++k)
-      info.shape.push_back(static_cast<std::size_t>(P::desc.dims[d.dims + k]));
+      info.shape.push_back(static_cast<std::size_t>(p.dims[d.dims + k]));
     return info;
   }
 
@@ -185,7 +186,7 @@ class model {
     }
   }
   void initialise(std::uint64_t seed) {
-    constexpr program_view p = P::view();
+    constexpr const program_view& p = run_time_program<P>::view;
     for (int k = 0; k < p.count.startup; ++k) {
       const variable_desc& v = p.variables[p.arguments[p.startup[k].outputs]];
       if (v.kind != variable_kind::parameter) continue;

@@ -10,6 +10,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/model/program_names.hpp>
+#include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina {
 
@@ -50,8 +51,9 @@ struct program_metrics {
     for (int i = 0; i < P::desc.count.names; ++i)
       if (detail::is_metric<P>(i)) {
         l.variable[n] = P::desc.names[i].output;
-        l.name[n++] = std::string_view(P::desc.characters + P::desc.names[i].offset,
-                                       static_cast<std::size_t>(P::desc.names[i].length));
+        l.name[n++] =
+            std::string_view(run_time_program<P>::desc.characters + P::desc.names[i].offset,
+                             static_cast<std::size_t>(P::desc.names[i].length));
       }
     return l;
   }();

@@ -197,21 +197,31 @@ constexpr pointwise_function<T> pointwise_rule() {
 /// Holds the schema of an operator.
 template <class Op>
 struct registered {
-  static constexpr operator_schema value{Op::type,
-                                         Op::inputs.data(),
-                                         static_cast<int>(Op::inputs.size()),
-                                         Op::outputs.data(),
-                                         static_cast<int>(Op::outputs.size()),
-                                         Op::attributes.data(),
-                                         static_cast<int>(Op::attributes.size()),
-                                         Op::kind,
-                                         Op::has_side_effect,
-                                         Op::knows_panels,
-                                         detail::scalar_count<Op>(),
-                                         Op::differentiable,
-                                         detail::gradient_rule<Op>(),
-                                         detail::pointwise_rule<Op, float>(),
-                                         detail::pointwise_rule<Op, double>()};
+  static constexpr operator_schema with(void (*gradient)(program_builder&, const operator_desc&),
+                                        pointwise_function<float> evaluate_float,
+                                        pointwise_function<double> evaluate_double,
+                                        const operator_schema* without_functions) {
+    return {Op::type,
+            Op::inputs.data(),
+            static_cast<int>(Op::inputs.size()),
+            Op::outputs.data(),
+            static_cast<int>(Op::outputs.size()),
+            Op::attributes.data(),
+            static_cast<int>(Op::attributes.size()),
+            Op::kind,
+            Op::has_side_effect,
+            Op::knows_panels,
+            detail::scalar_count<Op>(),
+            Op::differentiable,
+            gradient,
+            evaluate_float,
+            evaluate_double,
+            without_functions};
+  }
+  static constexpr operator_schema bare = with(nullptr, nullptr, nullptr, nullptr);
+  static constexpr operator_schema value =
+      with(detail::gradient_rule<Op>(), detail::pointwise_rule<Op, float>(),
+           detail::pointwise_rule<Op, double>(), &bare);
 };
 
 }  // namespace lamina

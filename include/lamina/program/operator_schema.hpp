@@ -98,6 +98,9 @@ struct operator_schema {
   /// operators with a duplicable input.
   pointwise_function<float> evaluate_float;
   pointwise_function<double> evaluate_double;
+  /// The same schema without these functions: run-time tables refer to it, or the compiler would
+  /// have to generate code for functions that only constant evaluation or the executor calls.
+  const operator_schema* bare;
 };
 
 }  // namespace lamina

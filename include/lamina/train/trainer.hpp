@@ -150,7 +150,8 @@ class trainer {
   }
   bool limits_norms() const {
     for (int i = 0; i < parameters; ++i)
-      if (optimizer::needs_norm(clip_of(P::desc.parameters[i], opt_))) return true;
+      if (optimizer::needs_norm(clip_of(run_time_program<P>::desc.parameters[i], opt_)))
+        return true;
     return false;
   }
   void create_accumulators() {
@@ -170,7 +171,7 @@ class trainer {
     const auto scalar = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i) {
       if (where.first[i] < 0) continue;
-      const parameter_desc& d = P::desc.parameters[i];
+      const parameter_desc& d = run_time_program<P>::desc.parameters[i];
       const optimizer::gradient_preparation prepare = optimizer::preparation_of(
           clip_of(d, opt_), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
                                                       traits::regularization(opt_)));
@@ -244,7 +245,7 @@ class trainer {
     if (!limits_norms()) return nullptr;
     for (int i = 0; i < parameters; ++i) {
       const std::size_t k = static_cast<std::size_t>(i);
-      clips_[k] = clip_of(P::desc.parameters[i], opt_);
+      clips_[k] = clip_of(run_time_program<P>::desc.parameters[i], opt_);
       norms_[k] = gradients_[k] == nullptr ? 0.0f : norm_of(i, gradients_[k]);
     }
     optimizer::clip_scales(clips_, norms_, scales_);
@@ -252,8 +253,7 @@ class trainer {
   }
   /// L2 norm over the real elements: padding may hold anything.
   float norm_of(int i, const float* g) const {
-    const int v = P::desc.parameters[i].variable;
-    const plan_variable& d = plan<P>::lowered.variables[v];
+    const parameter_place& d = parameter_table<P>::table.of[i];
     double squares = 0;
     const auto add = [&](const float* x, int n) {
       for (int j = 0; j < n; ++j) squares += static_cast<double>(x[j]) * x[j];
