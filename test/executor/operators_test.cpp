@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators without a gradient: metrics, comparisons, chance, print; and errors of kernels.
+#include <sstream>
+
+#include "shared_executor.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/layers/layers.hpp>
+#include <lamina/operators/operators.hpp>
+#include <lamina/transform/append_backward.hpp>
+#include <lamina/transform/clone_for_test.hpp>
+
+namespace layer = lamina::layer;
+using Catch::Contains;
+using lamina::block;
+using lamina::tensor;
+
+namespace {
+
+std::vector<double> values_of(const tensor& t) {
+  const auto a = t.cast<double>();
+  return {a.begin(), a.end()};
+}
+tensor reals(const lamina::tensor_shape& shape, const std::vector<float>& values) {
+  return tensor(shape, values);
+}
+tensor whole(const lamina::tensor_shape& shape, const std::vector<std::int64_t>& values) {
+  return tensor(shape, values);
+}
+
+template <class P>
+std::vector<tensor> run(P, const lamina::feed_map& feed, const lamina::run_options& options = {}) {
+  lamina::executor executor;
+  lamina::scope scope;
+  executor.run_startup(P::view(), scope, options.seed);
+  return executor.run(P::view(), scope, feed, options);
+}
+
+}  // namespace
+
+TEST_CASE("comparisons and logic give bool, exact for large integers") {
+  constexpr auto p = lamina::program([](block& main) {
+    auto x = layer::data<"x", std::int64_t>(main);
+    auto y = layer::data<"y", std::int64_t>(main);
+    auto less = layer::less_than(x, y);
+    auto same = layer::equal(x, y);
+    return std::tuple{less, same, layer::logical_or(less, same), layer::logical_not(less)};
+  });
+  const auto r =
+      run(p, {{"x", whole({3, 1}, {1, 16777217, 5})}, {"y", whole({3, 1}, {2, 16777216, 5})}});
+  CHECK(r[0].type() == lamina::dtype::boolean);
+  CHECK(values_of(r[0]) == std::vector<double>{1, 0, 0});
+  CHECK(values_of(r[1]) == std::vector<double>{0, 0, 1});
+  CHECK(values_of(r[2]) == std::vector<double>{1, 0, 1});
+  CHECK(values_of(r[3]) == std::vector<double>{0, 1, 1});
+}
+
+TEST_CASE("top_k puts the first of equal elements first, accuracy counts") {
+  constexpr auto p = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 4>(main);
+    auto label = layer::data<"label", std::int64_t>(main);
+    auto [values, places] = layer::topk<3>(x);
+    return std::tuple{values, places, layer::accuracy(x, label), layer::accuracy<2>(x, label)};
+  });
+  const auto r =
+      run(p, {{"x", reals({2, 4}, {1, 3, 3, 2, 0, -1, 4, 5})}, {"label", whole({2, 1}, {1, 2})}});
+  CHECK(values_of(r[0]) == std::vector<double>{3, 3, 2, 5, 4, 0});
+  CHECK(values_of(r[1]) == std::vector<double>{1, 2, 3, 3, 2, 0});
+  CHECK(values_of(r[2]) == std::vector<double>{0.5});
+  CHECK(values_of(r[3]) == std::vector<double>{1});
+}
+
+TEST_CASE("auc is the part of pairs in the right order and goes on over batches") {
+  constexpr auto p = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 2>(main);
+    return std::tuple{layer::auc(x, layer::data<"label", std::int64_t>(main))};
+  });
+  lamina::executor executor;
+  lamina::scope scope;
+  executor.run_startup(p.view(), scope);
+  const auto area = [&](float a, float b, std::int64_t la, std::int64_t lb) {
+    return values_of(
+        executor
+            .run(p.view(), scope,
+                 {{"x", reals({2, 2}, {1 - a, a, 1 - b, b})}, {"label", whole({2, 1}, {la, lb})}})
+            .at(0))[0];
+  };
+  CHECK(area(0.9f, 0.1f, 1, 0) == Approx(1));
+  CHECK(area(0.3f, 0.6f, 1, 0) == Approx(0.75));
+  CHECK(area(0.2f, 0.2f, 1, 0) == Approx(6.5 / 9));
+}
+
+TEST_CASE("one_hot and embedding reject numbers outside of their range") {
+  constexpr auto p = lamina::program([](block& main) {
+    auto id = layer::data<"id", std::int64_t>(main);
+    return std::tuple{layer::one_hot<3>(id)};
+  });
+  CHECK(values_of(run(p, {{"id", whole({2, 1}, {2, 0})}})[0]) ==
+        std::vector<double>{0, 0, 1, 1, 0, 0});
+  CHECK_THROWS_WITH(run(p, {{"id", whole({1, 1}, {3})}}),
+                    Contains("'one_hot'") && Contains("from 0 to 2") && Contains("'id', found 3"));
+  constexpr auto table = lamina::program([](block& main) {
+    return std::tuple{layer::embedding<4, 2>(layer::data<"id", std::int64_t>(main))};
+  });
+  CHECK_THROWS_WITH(run(table, {{"id", whole({1, 1}, {-1})}}),
+                    Contains("'lookup_table'") && Contains("from 0 to 3") && Contains("found -1"));
+}
+
+TEST_CASE("dropout keeps what the shared convention says, in whole and in parts") {
+  constexpr auto p = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 3>(main);
+    auto first = layer::dropout(x, 0.5f);
+    return std::tuple{
+        first, layer::dropout(x, 0.25f,
+                              {.implementation = layer::dropout_implementation::upscale_in_train})};
+  });
+  const lamina::feed_map ones{{"x", reals({4, 3}, std::vector<float>(12, 1))}};
+  lamina::run_options options;
+  options.seed = 5;
+  options.step = 2;
+  const auto r = run(p, ones, options);
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    CHECK(values_of(r[0])[i] ==
+          (lamina::dropout_keeps(7, lamina::dropout_stream(0), i, 0.5f) ? 1 : 0));
+    CHECK(values_of(r[1])[i] ==
+          Approx(lamina::dropout_keeps(7, lamina::dropout_stream(1), i, 0.25f) ? 1 / 0.75 : 0));
+  }
+  options.first_row = 2;
+  const auto half = run(p, {{"x", reals({2, 3}, std::vector<float>(6, 1))}}, options);
+  for (std::size_t i = 0; i < 6; ++i) CHECK(values_of(half[0])[i] == values_of(r[0])[6 + i]);
+  options = {};
+  options.seed = 5;
+  options.step = 3;
+  CHECK(values_of(run(p, ones, options)[0]) != values_of(r[0]));
+  constexpr auto test = decltype(lamina::transform::clone_for_test(p)){};
+  const auto t = run(test, ones);
+  CHECK(values_of(t[0]) == std::vector<double>(12, 0.5));
+  CHECK(values_of(t[1]) == std::vector<double>(12, 1));
+}
+
+TEST_CASE("normal numbers have their mean and deviation; truncated ones stay inside") {
+  constexpr auto p = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 50>(main);
+    auto a = layer::fc<40>(x, {.param = {.name = "a", .initializer = lamina::init::normal(1, 2)}});
+    auto b = layer::fc<40>(
+        x, {.param = {.name = "b", .initializer = lamina::init::truncated_normal(0, 0.5f)}});
+    return layer::mean(a + b);
+  });
+  lamina::executor executor;
+  lamina::scope scope;
+  executor.run_startup(p.view(), scope, 3);
+  double sum = 0, square = 0;
+  for (const float v : scope.get("a").as<float>()) sum += v, square += v * v;
+  CHECK(sum / 2000 == Approx(1).margin(0.15));
+  CHECK(square / 2000 - sum * sum / 4e6 == Approx(4).margin(0.4));
+  for (const float v : scope.get("b").as<float>()) CHECK(std::abs(v) <= 1);
+}
+
+TEST_CASE("print writes Fluid's lines, values and gradients, as often as asked") {
+  constexpr auto p = lamina::transform::append_backward(lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 2>(main);
+    auto h = layer::fc<2>(x, {.param = {.initializer = lamina::init::constant(1)}, .bias = false});
+    return layer::mean(layer::print(h, {.message = "here", .first_n = 1, .summarize = 3}));
+  }));
+  std::ostringstream text;
+  lamina::run_options options;
+  options.print_to = &text;
+  lamina::executor executor;
+  lamina::scope scope;
+  executor.run_startup(p.view(), scope);
+  const lamina::feed_map feed{{"x", reals({2, 2}, {1, 2, 3, 4})}};
+  executor.run(p.view(), scope, feed, options);
+  const std::string once = text.str();
+  CHECK_THAT(once,
+             Contains("\there\tTensor[fc_0.tmp_0]\n\tshape: [2,2,]\n\tdtype: f\n\tdata: 3,3,7,\n"));
+  CHECK_THAT(once, Contains("@GRAD]\n\tshape: [2,2,]\n\tdtype: f\n\tdata: 0.25,0.25,0.25,\n"));
+  executor.run(p.view(), scope, feed, options);
+  CHECK(text.str() == once);
+}
