@@ -48,8 +48,10 @@ inline std::vector<std::string> spell(const lamina::program_view& p) {
     line += " ->";
     for (int i = 0; i < s.output_count; ++i) {
       const int n = s.outputs[i].duplicable ? p.arguments[at++] : 1;
-      for (int j = 0; j < n; ++j)
-        line += std::string(" ") + s.outputs[i].name + "=" + shaped(p.arguments[at++]);
+      for (int j = 0; j < n; ++j) {
+        const int v = p.arguments[at++];
+        if (v >= 0) line += std::string(" ") + s.outputs[i].name + "=" + shaped(v);
+      }
     }
     if (at != op.end) line += " BROKEN";
     for (int i = 0; op.attributes >= 0 && i < s.attribute_count; ++i) {

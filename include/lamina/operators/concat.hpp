@@ -27,6 +27,31 @@ struct split : operator_definition {
                                                              {"num", attribute_type::integer, 0},
                                                              {"axis", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op) {
+    const int n = b.arguments[op.outputs];
+    int* parts = new int[static_cast<unsigned>(n)];
+    bool any = false;
+    for (int i = 0; i < n; ++i) {
+      parts[i] = gradient_variable(b, b.arguments[op.outputs + 1 + i]);
+      any = any || parts[i] >= 0;
+    }
+    const int x = b.arguments[op.inputs];
+    if (any && wants_gradient(b, x)) {
+      for (int i = 0; i < n; ++i)
+        if (parts[i] < 0) parts[i] = detail::zero_gradient(b, b.arguments[op.outputs + 1 + i]);
+      const int made = partial_gradient(b, x);
+      const attribute_value axis = b.attributes[op.attributes + 2];
+      const int attributes = b.attribute_list(axis);
+      operator_desc joined = b.begin(schema_of<concat>());
+      b.list(parts, n);
+      joined.outputs = b.arguments.count;
+      b.argument(made);
+      joined.end = b.arguments.count;
+      joined.attributes = attributes;
+      b.operators.push(joined);
+    }
+    delete[] parts;
+  }
 };
 
 /// Out has a new dimension `axis` whose i-th part is the i-th input. Fluid: stack.
