@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for the compiled engine and any program: it computes what the reference executor does,
+// a row of a batch does not depend on the others, and shapes are the recorded ones.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/executor/executor.hpp>
+#include <lamina/transform/append_backward.hpp>
+
+namespace lamina::law {
+
+/// What the law feeds and how exact it is.
+struct engine_law_options {
+  float low = -1, high = 1;    // of floating feeds and of parameters
+  int limit = 2;               // integers are 0 to limit - 1
+  double tolerance = 2e-5;     // of the largest number of a variable, or of 1
+  bool rows_are_alone = true;  // a row of an output depends on the same row of the feeds alone
+  std::vector<int> batches = {1, 3, 17};
+};
+
+/// Elements of a feed, one after the other as a user has them.
+struct fed_values {
+  std::vector<char> bytes;
+  tensor value;
+};
+
+/// A program with its gradients on the compiled engine, beside the same on the executor.
+template <class P>
+class engine_run {
+ public:
+  using program = with_backward<P, true>;
+  using machine = engine::cpu::machine<program>;
+  static constexpr auto& desc = program::desc;
+
+  explicit engine_run(const engine_law_options& o) : options_(o), random_(7) {
+    for (int i = 0; i < desc.count.parameters; ++i) {
+      const int v = desc.parameters[i].variable;
+      const parameter_place& d = parameter_table<program>::table.of[i];
+      std::vector<float> w(static_cast<std::size_t>(d.rows) * static_cast<std::size_t>(d.columns));
+      for (float& x : w) x = number();
+      memory_.emplace_back(static_cast<std::size_t>(d.rows) *
+                           static_cast<std::size_t>(padded(d.columns)));
+      float* to = memory_.back().data();
+      if (d.panel)
+        engine::cpu::pack(d.rows, d.columns, w.data(), to);
+      else
+        for (int r = 0; r < d.rows; ++r)
+          std::memcpy(to + r * padded(d.columns), w.data() + r * d.columns,
+                      static_cast<std::size_t>(d.columns) * sizeof(float));
+      parameters_.push_back(to);
+      scope_.var(name_of(program::view(), v)) = tensor(shape_of(v, 0), w);
+    }
+    for (int i = 0; i < desc.count.variables; ++i) keep_counter(i);
+    machine_.emplace_back(engine::cpu::outside_memory{parameters_.data(), nullptr, nullptr});
+  }
+
+  machine& engine() { return machine_.front(); }
+  scope& variables() { return scope_; }
+
+  /// New feeds of this many rows.
+  void draw(int rows) {
+    rows_ = rows;
+    feeds_.clear();
+    for (int i = 0; i < desc.count.data; ++i) feeds_.push_back(drawn(desc.data[i]));
+  }
+  fed_values& feed(int data) { return feeds_[static_cast<std::size_t>(data)]; }
+
+  /// Runs the engine on rows [first, first + rows).
+  void run_engine(int first, int rows, std::uint64_t seed = 3, std::uint64_t step = 5) {
+    engine().bind(rows);
+    for (int i = 0; i < desc.count.data; ++i) {
+      const std::size_t row = feed(i).bytes.size() / static_cast<std::size_t>(rows_);
+      // A copy of exactly these rows: what lies beyond them must not be read.
+      const auto from = feed(i).bytes.begin() + static_cast<std::ptrdiff_t>(row) * first;
+      part_[i] = std::vector<char>(from, from + static_cast<std::ptrdiff_t>(row) * rows);
+      engine().feed(i, part_[i].data());
+    }
+    engine().run(~0ull, seed, step, first);
+  }
+
+  /// The values of variables on the executor.
+  template <class Real>
+  std::vector<tensor> run_executor(const std::vector<int>& wanted) {
+    basic_executor<Real> executor;
+    feed_map feeds;
+    for (int i = 0; i < desc.count.data; ++i)
+      feeds[name_of(program::view(), desc.data[i])] = feed(i).value;
+    std::vector<std::string> names;
+    for (int v : wanted) names.push_back(name_of(program::view(), v));
+    run_options o;
+    o.seed = 3;
+    o.step = 5;
+    scope local(scope_);
+    return executor.run(program::view(), local, feeds, names, o);
+  }
+
+  /// The outputs, and every gradient of a parameter or a feed.
+  static std::vector<int> looked_at() {
+    std::vector<int> v(desc.outputs, desc.outputs + desc.count.outputs);
+    for (int i = 0; i < desc.count.variables; ++i) {
+      const variable_desc& d = desc.variables[i];
+      if (d.kind != variable_kind::gradient || d.number >= 0) continue;
+      const variable_kind of = desc.variables[d.of].kind;
+      if (of == variable_kind::parameter || of == variable_kind::data) v.push_back(i);
+    }
+    return v;
+  }
+
+  /// The elements of a variable on the engine, row by row.
+  std::vector<double> on_engine(int variable) {
+    const variable_desc& d = desc.variables[variable];
+    variable_place p = machine::place(variable);
+    const float* data = engine().address(variable);
+    if (d.kind == variable_kind::gradient &&
+        desc.variables[d.of].kind == variable_kind::parameter) {
+      const int index = desc.variables[d.of].index;
+      data = engine().gradient(index);
+      p.panel = parameter_table<program>::table.of[index].panel;
+      p.stride = padded(p.columns);
+    }
+    REQUIRE(data != nullptr);
+    const int rows = p.rows < 0 ? engine().rows() : p.rows;
+    std::vector<double> all;
+    for (int r = 0; r < rows; ++r)
+      for (int j = 0; j < p.columns; ++j) {
+        const std::ptrdiff_t at = p.panel ? engine::cpu::panel_index(p.rows, p.columns, r, j)
+                                          : r * static_cast<std::ptrdiff_t>(p.stride) + j;
+        all.push_back(engine::cpu::load_as<double>(data, p.type, at));
+      }
+    return all;
+  }
+
+  /// The recorded shape with this many rows.
+  static tensor_shape shape_of(int variable, int rows) {
+    const variable_desc& v = desc.variables[variable];
+    tensor_shape shape;
+    for (int d = 0; d < v.rank; ++d) {
+      const int extent = desc.dims[v.dims + d];
+      shape.push_back(static_cast<std::size_t>(extent < 0 ? rows : extent));
+    }
+    return shape;
+  }
+
+ private:
+  float number() {
+    return std::uniform_real_distribution<float>(options_.low, options_.high)(random_);
+  }
+  fed_values drawn(int variable) {
+    const tensor_shape shape = shape_of(variable, rows_);
+    fed_values f;
+    engine::cpu::with_type(desc.variables[variable].type, [&]<class T>(T) {
+      f.bytes.resize(size_of(shape) * sizeof(T));
+      T* to = reinterpret_cast<T*>(f.bytes.data());
+      for (std::size_t i = 0; i < size_of(shape); ++i)
+        if constexpr (std::is_floating_point_v<T>)
+          to[i] = static_cast<T>(number());
+        else
+          to[i] = static_cast<T>(static_cast<int>(random_() % 1000003u) % options_.limit);
+      f.value = tensor(shape, to);
+    });
+    return f;
+  }
+  // Counters such as those of auc begin at 0.
+  void keep_counter(int i) {
+    const variable_desc& v = desc.variables[i];
+    if (v.persistable && v.kind != variable_kind::parameter)
+      scope_.var(name_of(program::view(), i)) = tensor::zeros(v.type, shape_of(i, 0));
+  }
+
+  engine_law_options options_;
+  std::mt19937 random_;
+  scope scope_;
+  std::vector<engine::cpu::aligned_buffer> memory_;
+  std::vector<float*> parameters_;
+  std::vector<machine> machine_;
+  std::vector<fed_values> feeds_;
+  std::vector<char> part_[at_least_one(desc.count.data)];
+  int rows_ = 0;
+};
+
+inline void require_close(const std::vector<double>& found, const tensor& expected,
+                          double tolerance) {
+  const xt::xarray<double> e = expected.cast<double>();
+  REQUIRE(found.size() == e.size());
+  double size = 1;
+  for (std::size_t i = 0; i < e.size(); ++i) size = std::max(size, std::abs(e.flat(i)));
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    if (std::abs(found[i] - e.flat(i)) <= tolerance * size) continue;
+    INFO("element " << i << " of " << to_string(expected.shape()));
+    CHECK(found[i] == Approx(e.flat(i)).margin(tolerance * size));
+    return;
+  }
+}
+
+/// Checks the laws for a program, over several sizes of the batch.
+template <class P>
+void check_engine(P, const engine_law_options& o = {}) {
+  using run_type = engine_run<std::remove_const_t<P>>;
+  const std::vector<int> wanted = run_type::looked_at();
+  for (int rows : o.batches) {
+    INFO(rows << " rows");
+    run_type run(o);
+    run.draw(rows);
+    const std::vector<tensor> exact = run.template run_executor<double>(wanted);
+    const std::vector<tensor> plain = run.template run_executor<float>(wanted);
+    run.run_engine(0, rows);
+    std::vector<std::vector<double>> whole;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      INFO("variable " << name_of(run_type::program::view(), wanted[i]));
+      CHECK(exact[i].shape() == run_type::shape_of(wanted[i], rows));
+      whole.push_back(run.on_engine(wanted[i]));
+      require_close(whole[i], exact[i], o.tolerance);
+      require_close(whole[i], plain[i], 2 * o.tolerance);
+    }
+    if (!o.rows_are_alone || rows == 1) continue;
+    // A batch of one equals a row of a batch.
+    for (int row : {0, rows - 1}) {
+      run.run_engine(row, 1);
+      for (int i = 0; i < run_type::desc.count.outputs; ++i) {
+        const int v = wanted[static_cast<std::size_t>(i)];
+        if (run_type::desc.variables[v].rows == 0) continue;
+        INFO("row " << row << " alone, variable " << name_of(run_type::program::view(), v));
+        const std::vector<double> alone = run.on_engine(v);
+        const std::vector<double>& all = whole[static_cast<std::size_t>(i)];
+        REQUIRE(alone.size() * static_cast<std::size_t>(rows) == all.size());
+        for (std::size_t j = 0; j < alone.size(); ++j)
+          if (alone[j] != Approx(all[static_cast<std::size_t>(row) * alone.size() + j])
+                              .epsilon(1e-5)
+                              .margin(1e-6)) {
+            CHECK(alone[j] == all[static_cast<std::size_t>(row) * alone.size() + j]);
+            break;
+          }
+      }
+    }
+  }
+}
+
+}  // namespace lamina::law
