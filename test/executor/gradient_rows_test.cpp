@@ -129,3 +129,17 @@ TEST_CASE("gradient: kldiv_loss, bpr_loss and label_smooth") {
                         }),
                         three_labels, options);
 }
+
+TEST_CASE("gradient: prelu in its three modes, and maxout") {
+  laws::check_gradients(lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 4, 2>(main);
+    auto a = layer::prelu(x);
+    auto b = layer::prelu(x, {.mode = lamina::layer::prelu_mode::channel});
+    auto c = layer::prelu(x, {.mode = lamina::layer::prelu_mode::element});
+    return layer::mean(layer::square(a) + b * c);
+  }));
+  laws::check_gradients(lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 4, 2, 3>(main);
+    return layer::mean(layer::square(layer::maxout<2>(x)));
+  }));
+}

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <lamina/core/rows.hpp>
+#include <lamina/executor/kernels_activation.hpp>
 #include <lamina/executor/kernels_fill.hpp>
 #include <lamina/executor/kernels_lookup.hpp>
 #include <lamina/executor/kernels_loss.hpp>
@@ -220,6 +221,7 @@ class basic_executor {
 
 template <class Real>
 basic_executor<Real>::basic_executor() {
+  kernel::add_activation_kernels(kernels_);
   kernel::add_fill_kernels(kernels_);
   kernel::add_lookup_kernels(kernels_);
   kernel::add_loss_kernels(kernels_);
