@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// digits - trains a perceptron on handwritten digits, saves and loads it, serves it from four
+// threads
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <lamina/lamina.hpp>
+
+namespace layer = lamina::layer;
+namespace reader = lamina::reader;
+using lamina::activation;
+
+// The program, recorded by the compiler.
+constexpr auto digits = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 64>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto hidden = layer::fc<128>(image, {.act = activation::relu});
+  auto logits = layer::fc<10>(hidden, {.name = "output"});
+  layer::accuracy(logits, label, {.name = "accuracy"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+int main() {
+  // Train, and save the parameters.
+  constexpr int passes = 30;
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("lamina_digits_" + std::to_string(std::random_device{}()) + ".model");
+  {
+    lamina::model model{digits};
+    lamina::optimizer::adam adam{.learning_rate = 3e-3f};
+    adam.train(model, lamina::dataset::digits::train() | reader::shuffle(2000) | reader::batch(16),
+               {.passes = passes, .on_event = lamina::progress_bar{passes}});
+    model.save(file);
+  }
+
+  // Load them into another model, as a server would.
+  lamina::model model{digits};
+  model.load(file);
+  std::filesystem::remove(file);
+
+  // Four threads answer every request, one evaluator each over the one shared model.
+  const auto requests = lamina::dataset::digits::test();
+  std::array<std::vector<float>, 4> answers;
+  std::vector<std::thread> threads;
+  for (auto& scores : answers)
+    threads.emplace_back([&] {
+      lamina::evaluator e{model};
+      for (const auto& request : requests) {
+        e.forward(lamina::feed<"image">(request.image));
+        const auto output = e.activation<"output">();
+        scores.insert(scores.end(), output.begin(), output.end());
+      }
+    });
+  for (auto& t : threads) t.join();
+  for (const auto& scores : answers)
+    if (scores.size() != requests.size() * 10 || scores != answers[0]) {
+      std::puts("the threads do not agree");
+      return 1;
+    }
+  std::printf("4 threads answered %zu requests each, and agree\n", requests.size());
+
+  lamina::evaluator e{model};
+  const double accuracy = e.test(requests | reader::batch(64)).metric("accuracy");
+  std::printf("test accuracy %.4f\n", accuracy);
+  return accuracy >= 0.97 ? 0 : 1;
+}
