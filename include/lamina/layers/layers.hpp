@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/layers.hpp - all layers.
+// lamina/layers/layers.hpp - all layers, and the operators they record.
 #pragma once
 
 #include <lamina/layers/activation.hpp>
@@ -37,3 +37,4 @@
 #include <lamina/layers/sum.hpp>
 #include <lamina/layers/topk.hpp>
 #include <lamina/layers/tunable_activations.hpp>
+#include <lamina/operators/operators.hpp>

@@ -29,12 +29,14 @@ struct extents {
 };
 
 namespace detail {
+// A loop, for nvcc loses a pack inside nested braces.
 template <class T, class R, int... D>
 constexpr extents extents_of(variable<T, R, D...>*) {
-  if constexpr (R::domain == once::domain)
-    return {static_cast<int>(sizeof...(D)), {D...}};
-  else
-    return {static_cast<int>(sizeof...(D)) + 1, {-1, D...}};
+  const int inner[] = {D..., 0};
+  extents whole{};
+  if constexpr (R::domain != once::domain) whole.push(-1);
+  for (int i = 0; i < static_cast<int>(sizeof...(D)); ++i) whole.push(inner[i]);
+  return whole;
 }
 template <bool HasRows, class R>
 struct rows_or_once {
