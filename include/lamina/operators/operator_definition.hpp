@@ -187,6 +187,9 @@ constexpr pointwise_function<T> pointwise_rule() {
       return nullptr;
     else
       return &evaluate_pointwise<Op, T>;
+  } else if constexpr (Op::kind == operator_kind::update &&
+                       requires { &Op::template evaluate<T>; }) {
+    return &Op::template evaluate<T>;
   } else {
     return nullptr;
   }

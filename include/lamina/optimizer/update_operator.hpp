@@ -95,6 +95,22 @@ struct update_operator : operator_definition {
     for (int i = 1; i < traits::scalar_count; ++i) scalar[i] = number[preparation + i];
     traits::update(param, prepared(param, grad, number), state, scalar, norm);
   }
+  /// One output of the update for `count` places, for the reference executor: the arguments are the
+  /// inputs, then the attributes.
+  template <class T>
+  requires(!traits::has_norms) static void evaluate(int output, std::int64_t count,
+                                                    const T* const* argument, const int* stride,
+                                                    T* out) {
+    T number[attributes.size()];
+    for (std::size_t a = 0; a < attributes.size(); ++a) number[a] = *argument[inputs.size() + a];
+    for (std::int64_t i = 0; i < count; ++i) {
+      T param = argument[0][i * stride[0]];
+      T state[states + 1] = {};
+      for (int s = 0; s < states; ++s) state[s] = argument[2 + s][i * stride[2 + s]];
+      apply(param, argument[1][i * stride[1]], state, number);
+      out[i] = output == 0 ? param : state[output - 1];
+    }
+  }
   /// The value whose norm the equation needs, from the prepared gradient.
   template <class T>
   LAMINA_INLINE LAMINA_FN static T normed(T param, T grad, const T* state, const T* number) {
