@@ -69,7 +69,7 @@ class feeder {
   /// number or a contiguous container of numbers. Throws lamina::error naming the data layer when
   /// a field has another size than the layer.
   template <class Batch>
-  void fill(const Batch& samples) {
+  LAMINA_NOINLINE void fill(const Batch& samples) {
     rows_ = 0;
     for (auto& a : arrays_) a.clear();
     for (const auto& sample : samples) {

@@ -13,8 +13,9 @@ namespace lamina {
 
 /// The first values of the variable that a startup operator fills, row by row. `stream` is the
 /// number of the parameter, so that its numbers do not depend on what else a program has.
-inline std::vector<float> initial_values(const program_view& p, const operator_desc& op,
-                                         std::uint64_t program_seed, std::uint64_t stream) {
+LAMINA_COLD inline std::vector<float> initial_values(const program_view& p, const operator_desc& op,
+                                                     std::uint64_t program_seed,
+                                                     std::uint64_t stream) {
   const variable_desc& v = p.variables[p.arguments[op.outputs]];
   std::size_t count = 1;
   for (int i = 0; i < v.rank; ++i) count *= static_cast<std::size_t>(p.dims[v.dims + i]);

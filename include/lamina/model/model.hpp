@@ -40,14 +40,14 @@ shared_parameters<Q> share_parameters_of(const model<Q>& from) {
 
 /// From the engine's layout of a parameter, which its gradient and its accumulators share, to
 /// row-major without padding; and back. The only doors between the two.
-inline void unpack_like(const parameter_info& info, const float* from, float* to) {
+LAMINA_COLD inline void unpack_like(const parameter_info& info, const float* from, float* to) {
   if (info.panel) return engine::cpu::unpack(info.rows, info.columns, from, to);
   for (int r = 0; r < info.rows; ++r)
     std::memcpy(to + static_cast<std::ptrdiff_t>(r) * info.columns,
                 from + static_cast<std::ptrdiff_t>(r) * padded(info.columns),
                 static_cast<std::size_t>(info.columns) * sizeof(float));
 }
-inline void pack_like(const parameter_info& info, const float* from, float* to) {
+LAMINA_COLD inline void pack_like(const parameter_info& info, const float* from, float* to) {
   if (info.panel) return engine::cpu::pack(info.rows, info.columns, from, to);
   for (int r = 0; r < info.rows; ++r)
     std::memcpy(to + static_cast<std::ptrdiff_t>(r) * padded(info.columns),
@@ -79,6 +79,11 @@ class model {
     share_all(other.from);
   }
 
+  model(const model&) = delete;
+  model& operator=(const model&) = delete;
+  model(model&&) = default;
+  model& operator=(model&&) = default;
+
   /// How many parameters there are.
   static constexpr int parameter_arrays() { return P::desc.count.parameters; }
 
@@ -94,13 +99,13 @@ class model {
   }
 
   /// The same by number, in the order of creation.
-  xt::xarray<float> get(int i) const {
+  LAMINA_COLD xt::xarray<float> get(int i) const {
     const parameter_info info = describe(i);
     xt::xarray<float> value = xt::xarray<float>::from_shape(info.shape);
     export_values(i, value.data());
     return value;
   }
-  void set(int i, const xt::xarray<float>& value) {
+  LAMINA_COLD void set(int i, const xt::xarray<float>& value) {
     const parameter_info info = describe(i);
     if (!std::equal(info.shape.begin(), info.shape.end(), value.shape().begin(),
                     value.shape().end()))
@@ -110,7 +115,7 @@ class model {
   }
 
   /// Name, shape and layout of parameter i.
-  static parameter_info describe(int i) {
+  LAMINA_COLD static parameter_info describe(int i) {
     constexpr const program_view& p = run_time_program<P>::view;
     const int v = p.parameters[i].variable;
     const variable_desc& d = p.variables[v];
@@ -130,7 +135,7 @@ class model {
   void load(const std::filesystem::path& path) { assign(read_tensor_file(path), path.string()); }
 
   /// All parameters as named arrays.
-  std::vector<tensor_entry> entries() const {
+  LAMINA_COLD std::vector<tensor_entry> entries() const {
     std::vector<tensor_entry> all;
     for (int i = 0; i < parameter_arrays(); ++i) {
       const parameter_info info = describe(i);
@@ -142,7 +147,7 @@ class model {
     return all;
   }
   /// Takes the parameters from entries; further entries are ignored. All or nothing.
-  void assign(const std::vector<tensor_entry>& from, const std::string& source) {
+  LAMINA_COLD void assign(const std::vector<tensor_entry>& from, const std::string& source) {
     std::vector<const tensor_entry*> found;
     for (int i = 0; i < parameter_arrays(); ++i) {
       const parameter_info info = describe(i);
@@ -171,13 +176,13 @@ class model {
   }
 
  private:
-  static std::string text_of(const std::vector<std::size_t>& shape) {
+  LAMINA_COLD static std::string text_of(const std::vector<std::size_t>& shape) {
     std::string s = "[";
     for (std::size_t i = 0; i < shape.size(); ++i)
       s += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
     return s + "]";
   }
-  void create() {
+  LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {
       const parameter_info info = describe(i);
       owners_.push_back(std::make_shared<engine::cpu::aligned_buffer>(
@@ -185,7 +190,7 @@ class model {
       pointers_.push_back(owners_.back()->data());
     }
   }
-  void initialise(std::uint64_t seed) {
+  LAMINA_COLD void initialise(std::uint64_t seed) {
     constexpr const program_view& p = run_time_program<P>::view;
     for (int k = 0; k < p.count.startup; ++k) {
       const variable_desc& v = p.variables[p.arguments[p.startup[k].outputs]];

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <ios>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,12 +47,12 @@ namespace detail {
 
 inline constexpr std::string_view tensor_file_magic{"LAMINA\0\1", 8};
 
-inline std::uint64_t checksum(std::string_view bytes) {
+LAMINA_COLD inline std::uint64_t checksum(std::string_view bytes) {
   std::uint64_t h = 14695981039346656037ull;
   for (const char c : bytes) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   return h;
 }
-inline void put_number(std::string& to, std::uint64_t value) {
+LAMINA_COLD inline void put_number(std::string& to, std::uint64_t value) {
   for (int i = 0; i < 8; ++i) to.push_back(static_cast<char>(value >> (8 * i)));
 }
 
@@ -60,7 +62,7 @@ class tensor_file_reader {
   tensor_file_reader(std::string path, std::string bytes)
       : path_(std::move(path)), bytes_(std::move(bytes)) {}
 
-  std::vector<tensor_entry> read() {
+  LAMINA_COLD std::vector<tensor_entry> read() {
     if (bytes_.size() < 24)
       fail("expected at least 24 bytes, found " + std::to_string(bytes_.size()));
     if (std::string_view(bytes_).substr(0, 8) != tensor_file_magic)
@@ -104,10 +106,10 @@ class tensor_file_reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& reason) const {
+  LAMINA_COLD [[noreturn]] void fail(const std::string& reason) const {
     throw format_error(path_, at_, reason);
   }
-  std::uint64_t number(const char* what) {
+  LAMINA_COLD std::uint64_t number(const char* what) {
     if (limit_ - at_ < 8) fail(std::string("the file ends within a ") + what);
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < 8; ++i)
@@ -115,7 +117,7 @@ class tensor_file_reader {
     at_ += 8;
     return value;
   }
-  std::string text(const char* what) {
+  LAMINA_COLD std::string text(const char* what) {
     const std::uint64_t n = number(what);
     if (n > limit_ - at_) fail(std::string("the file ends within a ") + what);
     std::string s = bytes_.substr(at_, n);
@@ -131,8 +133,8 @@ class tensor_file_reader {
 
 /// Writes entries to a file; the old file stays whole until the new one is complete.
 /// Throws lamina::error naming the path when it cannot be written.
-inline void write_tensor_file(const std::filesystem::path& path,
-                              const std::vector<tensor_entry>& entries) {
+LAMINA_COLD inline void write_tensor_file(const std::filesystem::path& path,
+                                          const std::vector<tensor_entry>& entries) {
   std::string bytes(detail::tensor_file_magic);
   detail::put_number(bytes, entries.size());
   for (const tensor_entry& e : entries) {
@@ -167,11 +169,15 @@ inline void write_tensor_file(const std::filesystem::path& path,
 
 /// Reads a file that write_tensor_file wrote. Throws format_error with file, offset and reason for
 /// a damaged or foreign one, lamina::error when there is none.
-inline std::vector<tensor_entry> read_tensor_file(const std::filesystem::path& path) {
+LAMINA_COLD inline std::vector<tensor_entry> read_tensor_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw error("lamina: " + path.string() + ": cannot be opened");
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) throw error("lamina: " + path.string() + ": cannot be read");
+  std::string bytes;
+  try {
+    bytes.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  } catch (const std::ios_base::failure& e) {  // a directory, a broken disk
+    throw error("lamina: " + path.string() + ": cannot be read: " + e.what());
+  }
   return detail::tensor_file_reader(path.string(), std::move(bytes)).read();
 }
 

@@ -21,7 +21,7 @@ struct training_position {
 namespace detail {
 
 /// "checkpoint_12" -> 12; -1 for other names.
-inline long long checkpoint_serial(const std::filesystem::path& path) {
+LAMINA_COLD inline long long checkpoint_serial(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   const std::string prefix = "checkpoint_";
   if (name.size() <= prefix.size() || name.compare(0, prefix.size(), prefix) != 0) return -1;
@@ -33,7 +33,8 @@ inline long long checkpoint_serial(const std::filesystem::path& path) {
   return n;
 }
 
-inline std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& directory) {
+LAMINA_COLD inline std::vector<std::filesystem::path> checkpoints_in(
+    const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> found;
   if (std::filesystem::is_directory(directory))
     for (const auto& entry : std::filesystem::directory_iterator(directory))
@@ -50,8 +51,8 @@ inline std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::
 /// the directory, and removes all but the newest `keep` (0: none is removed). The file appears
 /// whole or not at all.
 template <class P, class Opt>
-void save_checkpoint(const std::filesystem::path& directory, trainer<P, Opt>& t,
-                     training_position at, std::uint64_t seed, int keep) {
+LAMINA_COLD void save_checkpoint(const std::filesystem::path& directory, trainer<P, Opt>& t,
+                                 training_position at, std::uint64_t seed, int keep) {
   std::filesystem::create_directories(directory);
   std::vector<tensor_entry> entries = t.trained().entries();
   for (tensor_entry& e : t.entries()) entries.push_back(std::move(e));
@@ -72,8 +73,8 @@ void save_checkpoint(const std::filesystem::path& directory, trainer<P, Opt>& t,
 /// when there is none. Throws format_error for a damaged file and lamina::error for one of another
 /// program, optimizer or seed; nothing is changed then.
 template <class P, class Opt>
-bool load_checkpoint(const std::filesystem::path& directory, trainer<P, Opt>& t,
-                     training_position& at, std::uint64_t seed) {
+LAMINA_COLD bool load_checkpoint(const std::filesystem::path& directory, trainer<P, Opt>& t,
+                                 training_position& at, std::uint64_t seed) {
   const std::vector<std::filesystem::path> all = detail::checkpoints_in(directory);
   if (all.empty()) return false;
   const std::string path = all.back().string();

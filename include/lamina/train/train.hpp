@@ -28,8 +28,8 @@ struct train_result {
 /// end_iteration, then end_pass. Called as `adam.train(m, reader, options)`.
 /// Mini-batches without samples are skipped. Throws lamina::error for data that do not fit.
 template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader>
-train_result train_with(const Opt& opt, model<P>& m, Reader&& batches,
-                        const train_options& options = {}) {
+LAMINA_COLD train_result train_with(const Opt& opt, model<P>& m, Reader&& batches,
+                                    const train_options& options = {}) {
   using metrics = program_metrics<P>;
   if (options.threads < 1 || options.threads > 256)
     throw error("lamina: train: expected 1 to 256 threads, found " +

@@ -55,7 +55,7 @@ class trainer {
   static constexpr int states = traits::state_count;
   static constexpr int parameters = P::desc.count.parameters;
 
-  trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
+  LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
     for (int i = 0; i < parameters; ++i) {
       const parameter_info info = model<P>::describe(i);
@@ -96,7 +96,7 @@ class trainer {
   void set_steps(std::int64_t n) { steps_ = n; }
 
   /// The accumulators as named arrays, "fc_0.w_0_moment1_0", for a checkpoint.
-  std::vector<tensor_entry> entries() const {
+  LAMINA_COLD std::vector<tensor_entry> entries() const {
     std::vector<tensor_entry> all;
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states; ++s) {
@@ -113,7 +113,7 @@ class trainer {
     return all;
   }
   /// Takes the accumulators back; throws lamina::error, unchanged, when one is missing.
-  void assign(const std::vector<tensor_entry>& from, const std::string& source) {
+  LAMINA_COLD void assign(const std::vector<tensor_entry>& from, const std::string& source) {
     std::vector<const tensor_entry*> found;
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states; ++s) {
@@ -154,7 +154,7 @@ class trainer {
         return true;
     return false;
   }
-  void create_accumulators() {
+  LAMINA_COLD void create_accumulators() {
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states; ++s) {
         accumulators_.emplace_back(size_[static_cast<std::size_t>(i)]);
@@ -166,7 +166,7 @@ class trainer {
   }
 
   template <class U>
-  void set_numbers(engine::cpu::machine<U>& m, const float* scale) {
+  LAMINA_NOINLINE void set_numbers(engine::cpu::machine<U>& m, const float* scale) {
     static constexpr auto where = detail::find_update_constants<U>();
     const auto scalar = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i) {
@@ -187,7 +187,7 @@ class trainer {
   }
 
   template <class Data>
-  float fused_step(int rows, const Data& data) {
+  LAMINA_NOINLINE float fused_step(int rows, const Data& data) {
     engine::cpu::machine<fused>& m = *fused_;
     m.bind(rows);
     for (int i = 0; i < P::desc.count.data; ++i) m.feed(i, data(i, 0));
@@ -198,7 +198,7 @@ class trainer {
   }
 
   template <class Data>
-  float split_step(int rows, const Data& data) {
+  LAMINA_NOINLINE float split_step(int rows, const Data& data) {
     const int parts = static_cast<int>(machines_.size());
     pool_.run([&](int t) {
       const int first = static_cast<int>(static_cast<std::int64_t>(rows) * t / parts);
@@ -224,7 +224,7 @@ class trainer {
   }
 
   /// Mean over the rows of all parts, part by part, into the first machine's memory.
-  void add_gradients() {
+  LAMINA_NOINLINE void add_gradients() {
     if (machines_.size() == 1) return;
     for (int i = 0; i < parameters; ++i) {
       float* to = gradients_[static_cast<std::size_t>(i)];
@@ -241,7 +241,7 @@ class trainer {
     }
   }
 
-  const float* limit_norms() {
+  LAMINA_COLD const float* limit_norms() {
     if (!limits_norms()) return nullptr;
     for (int i = 0; i < parameters; ++i) {
       const std::size_t k = static_cast<std::size_t>(i);
@@ -252,7 +252,7 @@ class trainer {
     return scales_.data();
   }
   /// L2 norm over the real elements: padding may hold anything.
-  float norm_of(int i, const float* g) const {
+  LAMINA_COLD float norm_of(int i, const float* g) const {
     const parameter_place& d = parameter_table<P>::table.of[i];
     double squares = 0;
     const auto add = [&](const float* x, int n) {

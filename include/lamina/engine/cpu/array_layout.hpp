@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/engine/cpu/call_context.hpp>
@@ -56,7 +57,7 @@ inline array_layout layout_of(const operand& o) {
 }
 
 /// Throws lamina::error with the operator's name in front.
-[[noreturn]] inline void fail(const call_context& c, const std::string& what) {
+[[noreturn]] LAMINA_COLD inline void fail(const call_context& c, const std::string& what) {
   throw error("lamina: " + std::string(c.schema().type) + ": " + what);
 }
 
@@ -201,7 +202,7 @@ void with_word(dtype type, F&& f) {
 
 /// Element `at` of an array of any type, as T.
 template <class T>
-T load_as(const void* data, dtype type, std::ptrdiff_t at) {
+LAMINA_NOINLINE T load_as(const void* data, dtype type, std::ptrdiff_t at) {
   T value{};
   with_type(type,
             [&]<class From>(From) { value = static_cast<T>(static_cast<const From*>(data)[at]); });
@@ -210,7 +211,7 @@ T load_as(const void* data, dtype type, std::ptrdiff_t at) {
 
 /// Assigns an element of an array of any type; to bool, whatever is not 0 is true.
 template <class T>
-void store_as(void* data, dtype type, std::ptrdiff_t at, T value) {
+LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value) {
   with_type(type, [&]<class To>(To) {
     if constexpr (__is_same(To, bool))
       static_cast<To*>(data)[at] = value != T(0);

@@ -19,3 +19,4 @@
 #include <lamina/engine/cpu/reduce_kernels.hpp>
 #include <lamina/engine/cpu/reshape_kernels.hpp>
 #include <lamina/engine/cpu/softmax_kernels.hpp>
+#include <lamina/engine/cpu/update_kernels.hpp>

@@ -17,12 +17,9 @@ void fill_rows(const operand& to, T value) {
 }
 
 inline void fill(const operand& to, double value) {
-  with_type(to.type, [&]<class T>(T) {
-    if constexpr (__is_same(T, bool))
-      fill_rows<T>(to, value != 0);
-    else
-      fill_rows<T>(to, static_cast<T>(value));
-  });
+  if (to.rows == 0 || to.columns == 0) return;
+  store_as(to.data, to.type, 0, value);
+  with_word(to.type, [&]<class T>(T) { fill_rows<T>(to, *to.row<const T>(0)); });
 }
 
 /// Out[i] = number(seed, stream, i) in the order of rows.

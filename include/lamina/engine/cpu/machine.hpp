@@ -109,7 +109,7 @@ class machine {
   using plan_type = plan<P>;
   using schedule = schedule_table<P>;
 
-  explicit machine(const outside_memory& outside)
+  LAMINA_COLD explicit machine(const outside_memory& outside)
       : outside_(outside), fixed_(static_cast<std::size_t>(fixed_size)) {
     for (int i = 0; i < plan_type::lowered_size.constants; ++i)
       constants_[i] = constant_table<P>::table.of[i];
@@ -118,27 +118,7 @@ class machine {
 
   /// Gets ready for `rows` rows; allocates only when there were never as many.
   void bind(int rows) {
-    if (rows == rows_) return;
-    rows_ = rows;
-    constants_[inverse_rows] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
-    const std::size_t wanted =
-        static_cast<std::size_t>(arena_width) * static_cast<std::size_t>(rows);
-    if (rows > most_rows_) {
-      arena_.resize(wanted);
-      most_rows_ = rows;
-    }
-    place_arguments();
-    run_context c{rows, 0, 0, 0, nullptr};
-    std::ptrdiff_t most = 0;
-    for (int g = 0; g < schedule::groups; ++g) {
-      const schedule_entry& e = schedule::table.entries[g];
-      if (e.scratch == nullptr) continue;
-      const std::ptrdiff_t n = e.scratch(schedule::program, arguments_ + e.first_argument,
-                                         schedule::table.info + e.first_argument, e.group, c);
-      if (n > most) most = n;
-    }
-    if (static_cast<std::size_t>(most) > scratch_.size())
-      scratch_.resize(static_cast<std::size_t>(most));
+    if (rows != rows_) bind_anew(rows);
   }
 
   /// Sets the array of the n-th data; it is read in place and must outlive the run.
@@ -175,6 +155,28 @@ class machine {
   static constexpr int arena_width = plan_type::memory.arena_width;
   static constexpr long long fixed_size = plan_type::memory.fixed_size;
 
+  LAMINA_COLD void bind_anew(int rows) {
+    rows_ = rows;
+    constants_[inverse_rows] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
+    const std::size_t wanted =
+        static_cast<std::size_t>(arena_width) * static_cast<std::size_t>(rows);
+    if (rows > most_rows_) {
+      arena_.resize(wanted);
+      most_rows_ = rows;
+    }
+    place_arguments();
+    run_context c{rows, 0, 0, 0, nullptr};
+    std::ptrdiff_t most = 0;
+    for (int g = 0; g < schedule::groups; ++g) {
+      const schedule_entry& e = schedule::table.entries[g];
+      if (e.scratch == nullptr) continue;
+      const std::ptrdiff_t n = e.scratch(schedule::program, arguments_ + e.first_argument,
+                                         schedule::table.info + e.first_argument, e.group, c);
+      if (n > most) most = n;
+    }
+    if (static_cast<std::size_t>(most) > scratch_.size())
+      scratch_.resize(static_cast<std::size_t>(most));
+  }
   float* address_of(memory_slot s) {
     switch (s.space) {
       case memory_space::arena:

@@ -12,14 +12,15 @@ struct call_kernel<mean> {
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     double sum = 0;
-    with_type(x.type, [&]<class T>(T) {
-      for (int r = 0; r < x.rows; ++r) {
-        const T* v = x.row<const T>(r);
-        double part = 0;
-        for (int j = 0; j < x.columns; ++j) part += static_cast<double>(v[j]);
-        sum += part;
-      }
-    });
+    for (int r = 0; r < x.rows; ++r) {
+      double part = 0;
+      if (x.type == dtype::float32)
+        for (int j = 0; j < x.columns; ++j) part += static_cast<double>(x.row<const float>(r)[j]);
+      else
+        for (int j = 0; j < x.columns; ++j)
+          part += load_as<double>(x.data, x.type, r * x.stride + j);
+      sum += part;
+    }
     const double count = static_cast<double>(x.rows) * x.columns;
     store_as(out.data, out.type, 0, count > 0 ? sum / count : 0.0);
   }

@@ -46,7 +46,7 @@ constexpr bool has_axis() {
 /// The steps with which array `a` is read, or summed into, at the places of `space`.
 inline void broadcast_steps(const call_context& c, const array_layout& space, array_layout a,
                             int axis, std::ptrdiff_t* steps) {
-  const int begin = axis < 0 ? space.rank - a.rank : axis;
+  const int begin = axis < 0 || a.rank == space.rank ? space.rank - a.rank : axis;
   while (a.rank > 0 && a.extent[a.rank - 1] == 1) --a.rank;
   for (int d = 0; d < space.rank; ++d) steps[d] = 0;
   bool fits = a.rank == 0 || (begin >= 0 && begin + a.rank <= space.rank);

@@ -116,7 +116,7 @@ struct reduce_truth_kernel {
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const reduced_layout l(c, in, out);
-    fill_rows<bool>(out, All);
+    fill(out, All ? 1 : 0);
     const loop_nest<2> loops = l.all();
     with_type(in.type, [&]<class T>(T) {
       const T* from = in.row<const T>(0);
