@@ -22,12 +22,12 @@ int main(int count, char** argument) {
   const housing::source data = count < 2 ? housing::twin() : housing::read(argument[1]);
 
   lamina::model model{line};
-  lamina::optimizer::adam adam{.learning_rate = 0.1f};
+  lamina::optimizer::sgd sgd{.learning_rate = 0.03f};
   const auto batches = data.train() | reader::shuffle(500) | reader::batch(20);
-  adam.train(model, batches, {.passes = 200, .on_event = [](const lamina::event& e) {
-                                if (e.is_end_pass() && (e.pass + 1) % 50 == 0)
-                                  std::printf("pass %d: training cost %.3f\n", e.pass + 1, e.cost);
-                              }});
+  sgd.train(model, batches, {.passes = 100, .on_event = [](const lamina::event& e) {
+                               if (e.is_end_pass() && (e.pass + 1) % 20 == 0)
+                                 std::printf("pass %d: training cost %.3f\n", e.pass + 1, e.cost);
+                             }});
 
   lamina::evaluator e{model};
   for (const auto& house : {data.test()[0], data.test()[1]}) {

