@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// matmul in all its forms, and mul with several dimensions of rows, on the compiled engine.
+#include <tuple>
+
+#include "laws/engine_law.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/layers/layers.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+using lamina::program;
+using lamina::law::check_engine;
+
+namespace {
+
+template <int W>
+constexpr auto products = program([](block& main) {
+  auto x = layer::data<"x", float, 3, W>(main);
+  auto y = layer::data<"y", float, W, 4>(main);
+  auto z = layer::data<"z", float, 4, W>(main);
+  auto t = layer::data<"t", float, W, 3>(main);
+  auto a = layer::matmul(x, y);
+  auto b = layer::matmul<layer::matmul_form{.transpose_y = true}>(x, z, {.alpha = 0.5f});
+  auto c = layer::matmul<layer::matmul_form{.transpose_x = true}>(t, y);
+  auto d = layer::matmul<layer::matmul_form{.transpose_x = true, .transpose_y = true}>(t, z);
+  auto cost = layer::mean(a * a) + layer::mean(b * b) + layer::mean(c * c) + layer::mean(d * d);
+  return std::tuple{cost, a, b, c, d};
+});
+
+/// Several matrices in a row of the batch, as the heads of attention are.
+template <int W>
+constexpr auto heads = program([](block& main) {
+  auto q = layer::data<"q", float, 2, 3, W>(main);
+  auto k = layer::data<"k", float, 2, 5, W>(main);
+  auto s = layer::matmul<layer::matmul_form{.transpose_y = true}>(q, k, {.alpha = 0.3f});
+  auto y = layer::matmul(layer::softmax(s), k);
+  return std::tuple{layer::mean(y * y), s, y};
+});
+
+template <int W>
+constexpr auto shared = program([](block& main) {
+  auto x = layer::data<"x", float, 3, W>(main);
+  auto flat = layer::data<"flat", float, W>(main);
+  auto w = layer::fc<4>(flat);
+  auto m = layer::fill_constant<float, W, 5>(main, 0.1);
+  auto n = layer::fill_constant<float, 2, W>(main, 0.2);
+  auto v = layer::fill_constant<float, W>(main, 0.3);
+  auto a = layer::matmul(x, m);
+  auto b = layer::matmul<layer::matmul_form{.transpose_y = true}>(flat, n);
+  auto c = layer::matmul(x, v);
+  auto d = layer::matmul(flat, v);
+  auto cost = layer::mean(a * a) + layer::mean(b * b) + layer::mean(c * c) + layer::mean(d * d) +
+              layer::mean(w);
+  return std::tuple{cost, a, b, c, d};
+});
+
+template <int W>
+constexpr auto over_rows = program([](block& main) {
+  auto x = layer::data<"x", float, W>(main);
+  auto y = layer::data<"y", float, 3>(main);
+  auto a = layer::matmul<layer::matmul_form{.transpose_x = true}>(x, y);
+  return std::tuple{layer::mean(a * a), a};
+});
+
+template <int W>
+constexpr auto sequences = program([](block& main) {
+  auto x = layer::data<"x", float, 3, W>(main);
+  auto a = layer::fc<6, 2>(x, {.act = lamina::activation::tanh});
+  auto b = layer::fc<W>(x, {.act = lamina::activation::relu});
+  return std::tuple{layer::mean(a * a) + layer::mean(b * b), a, b};
+});
+
+}  // namespace
+
+TEST_CASE("matmul of batches on the engine is that of the executor") {
+  check_engine(products<1>);
+  check_engine(products<5>);
+  check_engine(products<16>);
+}
+
+TEST_CASE("matmul of several matrices a row on the engine is that of the executor") {
+  check_engine(heads<1>);
+  check_engine(heads<5>);
+  check_engine(heads<16>);
+}
+
+TEST_CASE("matmul with one side for all on the engine is that of the executor") {
+  check_engine(shared<5>);
+  check_engine(shared<16>);
+}
+
+TEST_CASE("matmul over the rows on the engine is that of the executor") {
+  lamina::law::engine_law_options o;
+  o.rows_are_alone = false;
+  check_engine(over_rows<5>, o);
+  check_engine(over_rows<33>, o);
+}
+
+TEST_CASE("mul with several dimensions of rows on the engine is that of the executor") {
+  check_engine(sequences<5>);
+  check_engine(sequences<16>);
+}

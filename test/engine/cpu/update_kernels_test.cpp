@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates with norms on the compiled engine, against the optimizer's own equation in double.
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/optimizer/optimizers.hpp>
+#include <lamina/optimizer/training_program.hpp>
+
+namespace layer = lamina::layer;
+namespace cpu = lamina::engine::cpu;
+
+namespace {
+
+template <int W>
+constexpr auto network = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 5>(main);
+  return layer::mean(layer::fc<W>(x));
+});
+
+/// One parameter with everything its update works on, row by row.
+struct case_of_update {
+  lamina::parameter_place place;
+  std::vector<std::vector<double>> values;  // parameter, gradient, accumulators
+  std::vector<cpu::aligned_buffer> memory;
+
+  std::ptrdiff_t at(int i) const {
+    return place.panel
+               ? cpu::panel_index(place.rows, place.columns, i / place.columns, i % place.columns)
+               : i / place.columns * static_cast<std::ptrdiff_t>(lamina::padded(place.columns)) +
+                     i % place.columns;
+  }
+};
+
+template <int W, class Opt>
+void check_update(const Opt& optimizer) {
+  using program = std::remove_const_t<decltype(network<W>)>;
+  using updates = lamina::update_program<program, Opt>;
+  using update = lamina::update_operator<Opt>;
+  using traits = lamina::optimizer::traits<Opt>;
+  constexpr int parameters = updates::desc.count.parameters;
+  constexpr int arrays = 2 + update::states;
+  constexpr int numbers = static_cast<int>(update::attributes.size());
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> uniform(0.1, 1);
+
+  std::vector<case_of_update> cases(parameters);
+  std::vector<float*> params, gradients, accumulators;
+  for (int i = 0; i < parameters; ++i) {
+    case_of_update& c = cases[static_cast<std::size_t>(i)];
+    c.place = lamina::parameter_table<updates>::table.of[i];
+    const int size = c.place.rows * c.place.columns;
+    for (int a = 0; a < arrays; ++a) {
+      c.memory.emplace_back(
+          static_cast<std::size_t>(c.place.rows * lamina::padded(c.place.columns)));
+      c.values.emplace_back();
+      for (int j = 0; j < size; ++j) {
+        const float v = static_cast<float>(uniform(random));
+        c.values.back().push_back(static_cast<double>(v));
+        c.memory.back().data()[c.at(j)] = v;
+      }
+    }
+    params.push_back(c.memory[0].data());
+    gradients.push_back(c.memory[1].data());
+    for (int s = 0; s < update::states; ++s)
+      accumulators.push_back(c.memory[static_cast<std::size_t>(2 + s)].data());
+  }
+
+  const auto scalars = traits::scalars(optimizer, 0);
+  std::vector<double> number(numbers, 0.0);
+  number[0] = static_cast<double>(scalars[0]);
+  number[1] = 0.5;
+  number[2] = -0.4, number[3] = 0.4;
+  number[5] = 0.01;
+  for (int i = 1; i < traits::scalar_count; ++i)
+    number[static_cast<std::size_t>(update::preparation + i)] =
+        static_cast<double>(scalars[static_cast<std::size_t>(i)]);
+
+  cpu::machine<updates> machine({params.data(), gradients.data(), accumulators.data()});
+  for (int i = 0; i < parameters; ++i)
+    for (int n = 0; n < numbers; ++n)
+      machine.constants()[1 + i * numbers + n] =
+          static_cast<float>(number[static_cast<std::size_t>(n)]);
+  machine.run(~0ull, 0, 0);
+
+  for (case_of_update& c : cases) {
+    const std::size_t size = c.values[0].size();
+    double norm[2] = {0, 0};
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::size_t j = 0; j < size; ++j) {
+        double state[4] = {};
+        for (int s = 0; s < update::states; ++s)
+          state[s] = c.values[static_cast<std::size_t>(2 + s)][j];
+        double& p = c.values[0][j];
+        const double g = c.values[1][j];
+        if (pass == 0) {
+          const double u = update::template normed<double>(p, g, state, number.data());
+          norm[0] += p * p;
+          norm[1] += u * u;
+          continue;
+        }
+        update::template apply<double>(p, g, state, number.data(), norm);
+        INFO("element " << j << " of " << c.place.rows << " x " << c.place.columns);
+        const std::ptrdiff_t at = c.at(static_cast<int>(j));
+        CHECK(c.memory[0].data()[at] == Approx(p).epsilon(1e-5));
+        for (int s = 0; s < update::states; ++s)
+          CHECK(c.memory[static_cast<std::size_t>(2 + s)].data()[at] ==
+                Approx(state[s]).epsilon(1e-5));
+      }
+      norm[0] = std::sqrt(norm[0]);
+      norm[1] = std::sqrt(norm[1]);
+    }
+    // Padding holds zeros, before and after.
+    double padding = 0, real = 0;
+    for (std::size_t j = 0; j < c.memory[0].size(); ++j)
+      padding += std::abs(static_cast<double>(c.memory[0].data()[j]));
+    for (std::size_t j = 0; j < size; ++j)
+      real += std::abs(static_cast<double>(c.memory[0].data()[c.at(static_cast<int>(j))]));
+    CHECK(padding == Approx(real));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("lamb on the engine is its equation") {
+  check_update<1>(lamina::optimizer::lamb{});
+  check_update<7>(lamina::optimizer::lamb{});
+  check_update<40>(lamina::optimizer::lamb{.learning_rate = 0.1f});
+}
+
+TEST_CASE("lars_momentum on the engine is its equation") {
+  check_update<1>(lamina::optimizer::lars_momentum{});
+  check_update<7>(lamina::optimizer::lars_momentum{});
+  check_update<40>(lamina::optimizer::lars_momentum{.learning_rate = 0.1f});
+}
