@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 
 #include <lamina/optimizer/sgd.hpp>
@@ -65,7 +66,7 @@ LAMINA_COLD train_result train_with(const Opt& opt, model<P>& m, Reader&& batche
     const std::int64_t skipped = pass == at.pass ? at.batch : 0;
     for (auto&& mini_batch : reader::begin_pass(batches, static_cast<std::uint64_t>(pass))) {
       if (batch < skipped) {
-        ++batch;
+        batch += std::ranges::begin(mini_batch) != std::ranges::end(mini_batch) ? 1 : 0;
         continue;
       }
       feed.fill(mini_batch);

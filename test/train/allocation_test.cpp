@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// In a steady state forward, backward and update ask for no memory.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "train/net.hpp"
+
+namespace {
+
+std::atomic<bool> counting = false;
+std::atomic<long> allocations = 0;
+
+void* counted(std::size_t size, std::size_t alignment = 0) {
+  if (counting.load(std::memory_order_relaxed)) ++allocations;
+  if (size == 0) size = 1;
+  void* p = alignment == 0
+                ? std::malloc(size)
+                : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void* operator new(std::size_t size, std::align_val_t a) {
+  return counted(size, static_cast<std::size_t>(a));
+}
+void* operator new[](std::size_t size, std::align_val_t a) {
+  return counted(size, static_cast<std::size_t>(a));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace layer = lamina::layer;
+
+namespace {
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto hidden = layer::fc<40>(x, {.act = lamina::activation::relu});
+  auto logits = layer::fc<3>(layer::dropout(hidden, 0.2f), {.name = "output"});
+  layer::accuracy(logits, label, {.name = "accuracy"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+// How often `call` asks for memory.
+template <class Call>
+long allocations_of(Call&& call) {
+  allocations = 0;
+  counting = true;
+  call();
+  counting = false;
+  return allocations;
+}
+
+template <class Opt>
+long allocations_of_steps(const Opt& opt, int threads) {
+  lamina::model m{net};
+  lamina::trainer<std::remove_const_t<decltype(net)>, Opt> t(opt, m, threads);
+  lamina::feeder<std::remove_const_t<decltype(net)>> feed;
+  const auto large = test::samples(32), small = test::samples(20);
+  const auto step = [&](const std::vector<test::sample>& samples) {
+    feed.fill(samples);
+    t.step(feed.rows(), [&](int i, int row) { return feed.data(i, row); });
+  };
+  step(large);
+  return allocations_of([&] {
+    for (int i = 0; i < 5; ++i) {
+      step(large);
+      step(small);
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the counter counts") {
+  CHECK(allocations_of([] {
+          std::vector<float> v(1000);
+          v.resize(static_cast<std::size_t>(2000 + v[0]));
+        }) == 2);
+  CHECK(allocations_of([] { lamina::engine::cpu::aligned_buffer b(100); }) >= 1);
+}
+
+TEST_CASE("serving asks for memory once") {
+  const lamina::model m{net};
+  lamina::evaluator e{m};
+  const std::vector<float> large(32 * 6, 0.5f), small(20 * 6, 0.5f);
+  e.forward(lamina::feed<"x">(large));
+  CHECK(allocations_of([&] {
+          for (int i = 0; i < 5; ++i) {
+            e.forward(lamina::feed<"x">(large));
+            e.forward(lamina::feed<"x">(small));
+          }
+        }) == 0);
+}
+
+TEST_CASE("gradients ask for memory once") {
+  const lamina::model m{net};
+  lamina::gradient_machine g{m};
+  const auto large = test::samples(32), small = test::samples(20);
+  g.backward(large);
+  CHECK(allocations_of([&] {
+          g.backward(large);
+          g.backward(small);
+          g.backward(large);
+        }) == 0);
+}
+
+TEST_CASE("forward, backward and update ask for memory once", "[threads]") {
+  CHECK(allocations_of_steps(test::optimizer::adam{}, 1) == 0);
+  CHECK(allocations_of_steps(test::optimizer::adam{}, 2) == 0);
+  CHECK(allocations_of_steps(test::optimizer::adam{.clip = lamina::clip_by_global_norm(1.f)}, 1) ==
+        0);
+  CHECK(allocations_of_steps(test::optimizer::lamb{}, 1) == 0);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run that stops and goes on equals one that never stopped, bit for bit.
+#include "train/net.hpp"
+
+namespace layer = lamina::layer;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto hidden = layer::fc<17>(x, {.act = lamina::activation::relu});
+  auto logits = layer::fc<3>(layer::dropout(hidden, 0.3f), {.name = "output"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+const test::optimizer::adam adam{.learning_rate =
+                                     lamina::schedule::exponential_decay{0.01f, 10, 0.9f}};
+
+auto batches() { return test::samples(50) | test::reader::shuffle(50, 3) | test::reader::batch(8); }
+
+// The bytes of the newest checkpoint: parameters, accumulators, step, position and seed.
+std::string newest(const test::folder& folder) {
+  const auto all = lamina::detail::checkpoints_in(folder.string());
+  REQUIRE_FALSE(all.empty());
+  return test::read(all.back());
+}
+
+lamina::train_options options(const test::folder& folder, int passes, int threads = 1) {
+  lamina::train_options o;
+  o.passes = passes;
+  o.threads = threads;
+  o.seed = 9;
+  o.checkpoint.directory = folder.string();
+  o.checkpoint.resume = true;
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("five passes and, from the checkpoint, five more are ten passes") {
+  const test::folder whole, parts;
+  lamina::model uninterrupted{net};
+  adam.train(uninterrupted, batches(), options(whole, 10));
+  {
+    lamina::model first{net};
+    CHECK(adam.train(first, batches(), options(parts, 5)).steps == 35);
+  }
+  lamina::model second{net, 99};  // its own first values must not matter
+  std::vector<int> passes;
+  auto o = options(parts, 10);
+  o.on_event = [&](const lamina::event& e) {
+    if (e.is_begin_pass()) passes.push_back(e.pass);
+  };
+  CHECK(adam.train(second, batches(), o).steps == 70);
+  CHECK(passes == std::vector<int>{5, 6, 7, 8, 9});
+  CHECK(test::bytes_of(second) == test::bytes_of(uninterrupted));
+  CHECK(newest(parts) == newest(whole));
+}
+
+TEST_CASE("a run that was stopped in the middle of a pass goes on there") {
+  const test::folder whole, parts;
+  lamina::model uninterrupted{net};
+  adam.train(uninterrupted, batches(), options(whole, 6));
+  for (const auto& [pass, batch] : {std::pair{0, 0}, {2, 3}, {4, 6}}) {
+    lamina::model m{net};
+    auto o = options(parts, 6);
+    o.on_event = [&, pass = pass, batch = batch](const lamina::event& e) {
+      if (e.is_end_iteration() && e.pass == pass && e.batch == batch) e.stop();
+    };
+    CHECK(adam.train(m, batches(), o).stopped);
+  }
+  lamina::model last{net, 99};
+  adam.train(last, batches(), options(parts, 6));
+  CHECK(test::bytes_of(last) == test::bytes_of(uninterrupted));
+  CHECK(newest(parts) == newest(whole));
+}
+
+TEST_CASE("a run that died goes on from its last checkpoint of mini-batches") {
+  const test::folder whole, parts;
+  lamina::model uninterrupted{net};
+  adam.train(uninterrupted, batches(), options(whole, 4));
+  lamina::model m{net};
+  auto o = options(parts, 4);
+  o.checkpoint.every_batches = 2;
+  o.on_event = [](const lamina::event& e) {
+    if (e.is_begin_iteration() && e.pass == 2 && e.batch == 5) throw std::bad_alloc();
+  };
+  CHECK_THROWS_AS(adam.train(m, batches(), o), std::bad_alloc);
+  o.on_event = {};
+  lamina::model last{net, 99};
+  adam.train(last, batches(), o);
+  CHECK(test::bytes_of(last) == test::bytes_of(uninterrupted));
+}
+
+TEST_CASE("empty mini-batches do not move the place where a run goes on") {
+  std::vector<std::vector<test::sample>> sparse;
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    sparse.emplace_back();
+    sparse.push_back(test::samples(4, i));
+  }
+  const test::folder whole, parts;
+  lamina::model uninterrupted{net};
+  adam.train(uninterrupted, sparse, options(whole, 2));
+  lamina::model m{net};
+  auto o = options(parts, 2);
+  o.on_event = [](const lamina::event& e) {
+    if (e.is_end_iteration() && e.batch == 2) e.stop();
+  };
+  adam.train(m, sparse, o);
+  lamina::model last{net, 99};
+  adam.train(last, sparse, options(parts, 2));
+  CHECK(test::bytes_of(last) == test::bytes_of(uninterrupted));
+}
+
+TEST_CASE("with several threads a run goes on bit for bit too", "[threads]") {
+  const test::folder whole, parts;
+  lamina::model uninterrupted{net}, m{net};
+  adam.train(uninterrupted, batches(), options(whole, 4, 3));
+  adam.train(m, batches(), options(parts, 2, 3));
+  adam.train(m, batches(), options(parts, 4, 3));
+  CHECK(newest(parts) == newest(whole));
+}
+
+TEST_CASE("only the newest checkpoints are kept, and no half of one is left") {
+  const test::folder folder;
+  lamina::model m{net};
+  auto o = options(folder, 5);
+  o.checkpoint.keep = 2;
+  adam.train(m, batches(), o);
+  const auto all = lamina::detail::checkpoints_in(folder.string());
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].filename() == "checkpoint_28");
+  CHECK(all[1].filename() == "checkpoint_35");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.string()), {}) == 2);
+}
+
+TEST_CASE("checkpoints that are damaged or of another run are errors and change nothing") {
+  const test::folder folder;
+  lamina::model m{net};
+  adam.train(m, batches(), options(folder, 2));
+  lamina::model other{net, 2};
+  const auto before = test::bytes_of(other);
+
+  auto o = options(folder, 4);
+  o.seed = 10;
+  CHECK_THAT(test::error_of([&] { adam.train(other, batches(), o); }), Contains("seed 10"));
+  CHECK_THAT(
+      test::error_of([&] { test::optimizer::sgd{}.train(other, batches(), options(folder, 4)); }),
+      Contains("optimizer sgd") && Contains("found adam"));
+
+  const std::string path = (folder / "checkpoint_14").string(), bytes = test::read(path);
+  for (std::size_t n = 0; n < bytes.size(); n += 97) {
+    test::write(path, bytes.substr(0, n));
+    CHECK_THROWS_AS(adam.train(other, batches(), options(folder, 4)), lamina::format_error);
+  }
+  auto entries = m.entries();
+  entries.pop_back();
+  lamina::write_tensor_file(path, entries);
+  CHECK_THROWS_AS(adam.train(other, batches(), options(folder, 4)), lamina::error);
+  CHECK(test::bytes_of(other) == before);
+}
