@@ -23,22 +23,27 @@ void* counted(std::size_t size, std::size_t alignment = 0) {
 
 }  // namespace
 
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void* operator new(std::size_t size, std::align_val_t a) {
+// Not inline, for g++ warns where it sees malloc behind one and not free behind the other.
+LAMINA_NOINLINE void* operator new(std::size_t size) { return counted(size); }
+LAMINA_NOINLINE void* operator new[](std::size_t size) { return counted(size); }
+LAMINA_NOINLINE void* operator new(std::size_t size, std::align_val_t a) {
   return counted(size, static_cast<std::size_t>(a));
 }
-void* operator new[](std::size_t size, std::align_val_t a) {
+LAMINA_NOINLINE void* operator new[](std::size_t size, std::align_val_t a) {
   return counted(size, static_cast<std::size_t>(a));
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete(void* p) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete[](void* p) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+LAMINA_NOINLINE void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
 
 namespace layer = lamina::layer;
 
