@@ -12,6 +12,7 @@ namespace lamina {
 struct mul : operator_definition {
   static constexpr const char* type = "mul";
   static constexpr auto kind = operator_kind::mul;
+  static constexpr bool knows_panels = true;
   static constexpr auto inputs = slots_xy;
   static constexpr auto outputs = slots_out;
   static constexpr std::array<attribute_desc, 2> attributes{

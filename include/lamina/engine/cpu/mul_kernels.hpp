@@ -14,10 +14,10 @@ namespace lamina::engine::cpu {
 namespace detail {
 
 /// An array as a matrix of a given width. Its rows are at even steps, unless a row of the array
-/// holds several of them and gaps follow: then a copy without gaps takes its place.
+/// holds several of them and gaps follow, or it lies in panels: then a copy takes its place.
 struct even_matrix {
   int rows = 0, columns = 1;
-  bool has_gaps = false;
+  bool is_copied = false;
   std::ptrdiff_t stride = 0;
 
   even_matrix(const operand& o, int row_dims) {
@@ -25,30 +25,41 @@ struct even_matrix {
     for (int d = row_dims; d < a.rank; ++d) columns *= static_cast<int>(a.extent[d]);
     rows = static_cast<int>(columns == 0 ? 0 : a.size() / columns);
     const bool by_row = rows == o.rows;
-    stride = by_row ? o.stride : columns;
-    has_gaps = !by_row && o.rows > 1 && o.stride != o.columns;
+    is_copied = o.panel || (!by_row && o.rows > 1 && o.stride != o.columns);
+    stride = by_row && !o.panel ? o.stride : columns;
   }
   const float* read(const operand& o, float*& room) const {
-    return has_gaps ? without_gaps(o, room) : o.row<const float>(0);
+    if (!o.panel) return is_copied ? without_gaps(o, room) : o.row<const float>(0);
+    float* const copy = room;
+    unpack(o.rows, o.columns, o.row<const float>(0), copy);
+    room += copy_size(o);
+    return copy;
   }
   /// Where a result is written before `finish`.
   float* write(const operand& o, float*& room) const {
-    if (!has_gaps) return o.row<float>(0);
+    if (!is_copied) return o.row<float>(0);
     float* const at = room;
-    room += room_without_gaps(o);
+    room += copy_size(o);
     return at;
   }
   void finish(const operand& o, const float* written) const {
-    if (!has_gaps) return;
+    if (!is_copied) return;
+    if (o.panel) return pack(o.rows, o.columns, written, o.row<float>(0));
     for (int r = 0; r < o.rows; ++r)
       std::copy_n(written + static_cast<std::ptrdiff_t>(r) * o.columns, o.columns, o.row<float>(r));
   }
+  static std::ptrdiff_t copy_size(const operand& o) {
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;
+    return (size + alignment_floats - 1) / alignment_floats * alignment_floats;
+  }
 };
 
+/// Floats for a copy of every argument.
 inline std::ptrdiff_t mul_room(const call_context& c) {
   std::ptrdiff_t room = 0;
-  for (int i = 0; i < c.schema().input_count; ++i) room += room_without_gaps(c.input(i));
-  for (int i = 0; i < c.schema().output_count; ++i) room += room_without_gaps(c.output(i));
+  for (int i = 0; i < c.schema().input_count; ++i) room += even_matrix::copy_size(c.input(i));
+  for (int i = 0; i < c.schema().output_count; ++i)
+    if (const operand o = c.output(i)) room += even_matrix::copy_size(o);
   return room;
 }
 
@@ -63,10 +74,16 @@ struct call_kernel<mul> {
     const detail::even_matrix a(x, x_dims), b(y, c.integer(1)), z(out, x_dims);
     float* room = c.scratch();
     const float* from = a.read(x, room);
-    const float* weight = b.read(y, room);
     float* to = z.write(out, room);
-    gemm_row_major(a.rows, a.columns, b.columns, 1, {from, a.stride}, {weight, b.stride}, to,
-                   z.stride, false, room);
+    if (y.panel) {
+      const detail::plain_store store{to, z.stride, b.columns, 1, false};
+      gemm(a.rows, a.columns, b.columns, from, a.stride, y.row<const float>(0), z.stride,
+           &detail::plain_store::run, &store, room);
+    } else {
+      const float* weight = b.read(y, room);
+      gemm_row_major(a.rows, a.columns, b.columns, 1, {from, a.stride}, {weight, b.stride}, to,
+                     z.stride, false, room);
+    }
     z.finish(out, to);
   }
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -82,32 +99,43 @@ struct call_kernel<gradient_of<mul>> {
     const operand dx = c.output(0), dy = c.output(1);
     const int x_dims = c.integer(0), y_dims = c.integer(1);
     const detail::even_matrix a(x, x_dims), b(y, y_dims), z(slope, x_dims);
+    const int m = a.rows, k = a.columns, n = b.columns;
     float* room = c.scratch();
     const float* d = z.read(slope, room);
     if (dx) {
       const detail::even_matrix g(dx, x_dims);
       float* after = room;
-      const float* weight = b.read(y, after);
       float* to = g.write(dx, after);
-      gemm_row_major(a.rows, b.columns, a.columns, 1, {d, z.stride}, {weight, b.stride, true}, to,
-                     g.stride, false, after);
+      if (y.panel) {
+        const detail::plain_store store{to, g.stride, k, 1, false};
+        gemm_dx(m, k, n, d, z.stride, y.row<const float>(0), g.stride, &detail::plain_store::run,
+                &store, after);
+      } else {
+        const float* weight = b.read(y, after);
+        gemm_row_major(m, n, k, 1, {d, z.stride}, {weight, b.stride, true}, to, g.stride, false,
+                       after);
+      }
       g.finish(dx, to);
     }
     if (dy) {
-      const detail::even_matrix g(dy, y_dims);
       float* after = room;
       const float* from = a.read(x, after);
+      if (dy.panel) {
+        gemm_dw(m, k, n, from, a.stride, d, z.stride, &store_tile, dy.row<float>(0), after);
+        return;
+      }
+      const detail::even_matrix g(dy, y_dims);
       float* to = g.write(dy, after);
-      gemm_row_major(a.columns, a.rows, b.columns, 1, {from, a.stride, true}, {d, z.stride}, to,
-                     g.stride, false, after);
+      gemm_row_major(k, m, n, 1, {from, a.stride, true}, {d, z.stride}, to, g.stride, false, after);
       g.finish(dy, to);
     }
   }
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
+    const int m = a.rows, k = a.columns, n = b.columns;
     return detail::mul_room(c) +
-           std::max(gemm_row_major_scratch_floats(a.rows, b.columns, a.columns),
-                    gemm_row_major_scratch_floats(a.columns, a.rows, b.columns));
+           std::max({gemm_row_major_scratch_floats(m, n, k), gemm_row_major_scratch_floats(k, m, n),
+                     gemm_dx_scratch_floats(m, k, n), gemm_dw_scratch_floats(m, k, n)});
   }
 };
 
