@@ -38,6 +38,16 @@ LAMINA_NOINLINE void* operator new[](std::size_t size) { return counted(size, 1)
 LAMINA_NOINLINE void* operator new(std::size_t size, std::align_val_t a) {
   return counted(size, static_cast<std::size_t>(a));
 }
+LAMINA_NOINLINE void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++allocations;
+  return std::malloc(size == 0 ? 1 : size);
+}
+LAMINA_NOINLINE void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  ++allocations;
+  return std::malloc(size == 0 ? 1 : size);
+}
+LAMINA_NOINLINE void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
 LAMINA_NOINLINE void operator delete(void* p) noexcept { std::free(p); }
 LAMINA_NOINLINE void operator delete[](void* p) noexcept { std::free(p); }
 LAMINA_NOINLINE void operator delete(void* p, std::size_t) noexcept { std::free(p); }
