@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/operators/pointwise_evaluation.hpp>
 #include <lamina/operators/operators.hpp>
 
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/operators/pointwise_evaluation.hpp>
 
 namespace lamina::kernel {
 

@@ -3,36 +3,18 @@
 #pragma once
 
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/require_cost.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace lamina {
-
-namespace detail {
-
-/// A cost is one floating number.
-template <class P>
-consteval bool require_cost() {
-  constexpr bool has = P::desc.cost >= 0;
-  static_assert(has, "lamina: train: the program returns no cost");
-  if constexpr (has) {
-    constexpr const variable_desc& d = P::desc.variables[P::desc.cost];
-    constexpr bool number = d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1;
-    static_assert(check<number, gets_type<typename P::result>>,
-                  "lamina: train: the cost is one number; take its mean over the batch first");
-    return number;
-  }
-  return has;
-}
-
-}  // namespace detail
 
 /// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: forward and backward over a
 /// model that it only reads; the gradients are its own. One a thread.
 template <program_type P>
 class gradient_machine {
  public:
-  static_assert(detail::require_cost<P>());
-  using program = with_backward<P>;
+  static constexpr bool has_cost = detail::require_cost<P>();
+  using program = std::conditional_t<has_cost, with_backward<P>, P>;
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {

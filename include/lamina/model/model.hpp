@@ -242,9 +242,11 @@ class model {
     if constexpr (k >= 0) {
       using mine = parameter_extent<P, I>;
       using others = parameter_extent<Q, k>;
-      static_assert(check<same_extent<mine, others>(),
-                          typename detail::variable_text<P, P::desc.parameters[I].variable>::type,
-                          expects<others::first, others::last>, gets<mine::first, mine::last>>,
+      constexpr bool same = same_extent<mine, others>();
+      using name = typename detail::variable_text<P, P::desc.parameters[I].variable>::type;
+      using wanted = expects<others::first, others::last>;
+      using found = gets<mine::first, mine::last>;
+      static_assert(check<same, name, wanted, found>,
                     "lamina: model: parameters that models share have one shape and type");
       owners_[I] = other.owner(k);
       pointers_[I] = owners_[I]->data();

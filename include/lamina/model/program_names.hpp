@@ -87,21 +87,23 @@ struct parameter_names<P, std::integer_sequence<int, I...>> {
 template <class P, fixed_string Name>
 consteval int require_data() {
   constexpr int found = data_named<P>(Name.view());
-  if constexpr (found < 0)
-    static_assert(
-        check<found >= 0, name_letters<Name>,
-              typename data_names<P, std::make_integer_sequence<int, P::desc.count.data>>::type>,
-        "lamina: feed: the program has no data layer of this name");
+  if constexpr (found < 0) {
+    using all = std::make_integer_sequence<int, P::desc.count.data>;
+    using known = typename data_names<P, all>::type;
+    static_assert(check<found >= 0, name_letters<Name>, known>,
+                  "lamina: feed: the program has no data layer of this name");
+  }
   return found < 0 ? 0 : found;
 }
 template <class P, fixed_string Name>
 consteval int require_parameter() {
   constexpr int found = parameter_named<P>(Name.view());
-  if constexpr (found < 0)
-    static_assert(check<found >= 0, name_letters<Name>,
-                        typename parameter_names<
-                            P, std::make_integer_sequence<int, P::desc.count.parameters>>::type>,
+  if constexpr (found < 0) {
+    using all = std::make_integer_sequence<int, P::desc.count.parameters>;
+    using known = typename parameter_names<P, all>::type;
+    static_assert(check<found >= 0, name_letters<Name>, known>,
                   "lamina: parameter: the program has no parameter of this name");
+  }
   return found < 0 ? 0 : found;
 }
 template <class P, fixed_string Name>

@@ -168,7 +168,7 @@ constexpr auto gradient_rule() -> void (*)(program_builder&, const operator_desc
     return nullptr;
 }
 
-/// Evaluates a pointwise definition on arrays. Defined in pointwise.hpp.
+/// Evaluates a pointwise definition on arrays. Defined in pointwise_evaluation.hpp.
 template <class Op, class T>
 void evaluate_pointwise(int output, std::int64_t count, const T* const* argument, const int* stride,
                         T* out);

@@ -7,7 +7,6 @@
 // meet one layout only.
 #pragma once
 
-#include <lamina/core/growing.hpp>
 #include <lamina/operators/cross_entropy.hpp>
 #include <lamina/operators/elementwise.hpp>
 #include <lamina/operators/fill.hpp>
@@ -15,54 +14,13 @@
 #include <lamina/operators/mean.hpp>
 #include <lamina/operators/mul.hpp>
 #include <lamina/operators/sum.hpp>
-#include <lamina/plan/instruction.hpp>
-#include <lamina/program/program_builder.hpp>
+#include <lamina/plan/lowering_builder.hpp>
 
 namespace lamina {
 
 /// The lowering at work.
-struct lowering {
-  program_view p;
-  growing<plan_variable> variables;
-  growing<instruction> instructions;
-  growing<operand> operands;
-  growing<int> results;
-  growing<float> constants;
-  int* copy_of;   // by variable: its staged, packed or unpacked copy, or -1
-  int* gradient;  // by parameter: its whole gradient, or -1
-
-  constexpr explicit lowering(const program_view& program) : p(program) {
-    const int n = p.count.variables;
-    variables.reserve(n + 64);
-    instructions.reserve(p.count.operators * 2 + 8);
-    operands.reserve(p.count.arguments * 2 + 64);
-    results.reserve(p.count.arguments + 64);
-    copy_of = new int[static_cast<unsigned>(n)];
-    gradient = new int[static_cast<unsigned>(p.count.parameters) + 1];
-    for (int i = 0; i < p.count.parameters; ++i) gradient[i] = -1;
-    constants.push(0.0f);
-    for (int v = 0; v < n; ++v) {
-      const variable_desc& d = p.variables[v];
-      const bool many = d.rows != 0;
-      const int skipped = many || d.rank > 1 ? 1 : 0;
-      int columns = 1;
-      for (int i = skipped; i < d.rank; ++i) columns *= p.dims[d.dims + i];
-      const int rows = many ? -1 : skipped != 0 ? p.dims[d.dims] : 1;
-      const bool derived =
-          d.kind == variable_kind::accumulator || d.kind == variable_kind::gradient;
-      variables.push({rows, columns, d.type, is_weight(derived ? p.variables[d.of] : d), v, v,
-                      d.kind == variable_kind::data ? 1ull << (d.index & 63) : 0ull});
-      if (d.kind == variable_kind::gradient && d.number < 0 &&
-          p.variables[d.of].kind == variable_kind::parameter)
-        gradient[p.variables[d.of].index] = v;
-      copy_of[v] = -1;
-    }
-  }
-  lowering(const lowering&) = delete;
-  constexpr ~lowering() {
-    delete[] copy_of;
-    delete[] gradient;
-  }
+struct lowering : lowering_builder {
+  using lowering_builder::lowering_builder;
 
   constexpr void run() {
     for (int k = 0; k < p.count.operators; ++k) lower(k);
@@ -73,75 +31,6 @@ struct lowering {
   }
 
  private:
-  /// Two-dimensional float parameters lie in panels, whoever reads them: a parameter's layout must
-  /// not depend on the program that shares it.
-  static constexpr bool is_weight(const variable_desc& d) {
-    return d.kind == variable_kind::parameter && d.rank == 2 && d.type == dtype::float32;
-  }
-
-  constexpr int argument(int at) const { return p.arguments[at]; }
-  constexpr double attribute(const operator_desc& op, int i) const {
-    return op.attributes >= 0 ? p.attributes[op.attributes + i].number
-                              : op.schema->attributes[i].number;
-  }
-  constexpr int root(int v) const { return variables[v].root; }
-  constexpr int temporary(int rows, int columns, bool panel, int variable) {
-    const int v = variables.count;
-    return variables.push({rows, columns, dtype::float32, panel, variable, v, 0ull});
-  }
-
-  constexpr int constant(double value) {
-    return constant_operand(constants.push(static_cast<float>(value)));
-  }
-
-  // -- emitting ----------------------------------------------------------------------------------
-
-  constexpr instruction begin(group_head head, const operator_schema& schema, int output, int op) {
-    return {head, &schema, output, op, operands.count, 0, results.count, 0, 1, 1, 0, false, 0ull};
-  }
-  constexpr void use(instruction& i, int v, access how) {
-    operands.push({v, how});
-    ++i.input_count;
-    if (v >= 0) i.feeds |= variables[v].feeds;
-  }
-  constexpr void result(instruction& i, int v) {
-    results.push(v);
-    ++i.output_count;
-  }
-  constexpr void end(const instruction& i) {
-    for (int r = 0; r < i.output_count; ++r)
-      if (results[i.outputs + r] >= 0) variables[results[i.outputs + r]].feeds |= i.feeds;
-    instructions.push(i);
-  }
-
-  /// One copy of a variable in another layout, made when first needed.
-  constexpr int copied(int v, const operator_schema& how, bool panel, int op) {
-    if (v < p.count.variables && copy_of[v] >= 0) return copy_of[v];
-    const plan_variable d = variables[v];
-    const int made = temporary(d.rows, d.columns, panel, -1);
-    variables[made].type = d.type;
-    instruction i = begin(group_head::call, how, 0, op);
-    use(i, v, access::load);
-    result(i, made);
-    end(i);
-    if (v < p.count.variables) copy_of[v] = made;
-    return made;
-  }
-  constexpr bool is_feed(int v) const {
-    return v < p.count.variables && p.variables[v].kind == variable_kind::data;
-  }
-  /// The variable with padded rows: kernels that read whole vectors cannot use a feed in place.
-  constexpr int in_rows(int v, int op) {
-    if (variables[v].panel) return copied(v, schema_of<unpack_panels>(), false, op);
-    return v;
-  }
-  constexpr int padded_rows(int v, int op) {
-    return is_feed(root(v)) ? copied(v, schema_of<stage_feed>(), false, op) : in_rows(v, op);
-  }
-  constexpr int in_panels(int v, int op) {
-    return variables[v].panel ? v : copied(v, schema_of<pack_panels>(), true, op);
-  }
-
   // -- one operator ------------------------------------------------------------------------------
 
   constexpr void lower(int k) {

@@ -8,6 +8,7 @@
 #include <ranges>
 #include <span>
 
+#include <lamina/model/require_cost.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoint.hpp>
@@ -23,14 +24,11 @@ struct train_result {
   bool stopped = false;      // by a handler
 };
 
-/// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). For each pass the
-/// reader is begun with the number of the pass; events are reported in the order of fluid.md's v2
-/// trainer: begin_pass, then for each mini-batch begin_iteration, end_forward_backward,
-/// end_iteration, then end_pass. Called as `adam.train(m, reader, options)`.
-/// Mini-batches without samples are skipped. Throws lamina::error for data that do not fit.
-template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader>
-LAMINA_COLD train_result train_with(const Opt& opt, model<P>& m, Reader&& batches,
-                                    const train_options& options = {}) {
+namespace detail {
+
+template <class Opt, class P, class Reader>
+LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches,
+                                    const train_options& options) {
   using metrics = program_metrics<P>;
   if (options.threads < 1 || options.threads > 256)
     throw error("lamina: train: expected 1 to 256 threads, found " +
@@ -115,6 +113,22 @@ LAMINA_COLD train_result train_with(const Opt& opt, model<P>& m, Reader&& batche
   result.steps = t.steps();
   result.stopped = stopping;
   return result;
+}
+
+}  // namespace detail
+
+/// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). For each pass the
+/// reader is begun with the number of the pass; events are reported in the order of Paddle's v2
+/// trainer: begin_pass, then for each mini-batch begin_iteration, end_forward_backward,
+/// end_iteration, then end_pass. Called as `adam.train(m, reader, options)`.
+/// Mini-batches without samples are skipped. Throws lamina::error for data that do not fit.
+template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader>
+train_result train_with(const Opt& opt, model<P>& m, Reader&& batches,
+                        const train_options& options = {}) {
+  if constexpr (detail::require_cost<P>())
+    return detail::train_loop(opt, m, batches, options);
+  else
+    return {};
 }
 
 /// Trains with the default optimizer.

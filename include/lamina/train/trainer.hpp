@@ -46,9 +46,8 @@ constexpr update_constants<P> find_update_constants() {
 /// and the same number of threads give the same bits.
 template <program_type P, optimizer::optimizer_type Opt>
 class trainer {
-  static_assert(detail::require_cost<P>());
-
  public:
+  static constexpr bool has_cost = detail::require_cost<P>();
   using traits = optimizer::traits<Opt>;
   using fused = training_program<P, Opt>;
   using updates = update_program<P, Opt>;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/pointwise_evaluation.hpp - pointwise definitions as functions on arrays.
+//
+// Why apart from pointwise.hpp: every schema refers to these functions, but only the reference
+// executor calls them. Where this header is not included they are declared and never compiled.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <lamina/operators/pointwise.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+template <class Op, int K, class T, std::size_t... I>
+void evaluate_output(std::int64_t count, const T* const* argument, const int* stride, T* out,
+                     std::index_sequence<I...>) {
+  for (std::int64_t i = 0; i < count; ++i)
+    out[i] = pointwise_value<Op, K>(argument[I][i * stride[I]]...);
+}
+
+template <class Op, class T>
+void evaluate_pointwise(int output, std::int64_t count, const T* const* argument, const int* stride,
+                        T* out) {
+  using arguments =
+      std::make_index_sequence<Op::inputs.size() + static_cast<std::size_t>(scalars_of<Op>)>;
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    ((static_cast<int>(K) == output
+          ? evaluate_output<Op, static_cast<int>(K)>(count, argument, stride, out, arguments{})
+          : void()),
+     ...);
+  }
+  (std::make_index_sequence<Op::outputs.size()>{});
+}
+
+}  // namespace detail
+}  // namespace lamina
