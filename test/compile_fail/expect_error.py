@@ -47,6 +47,7 @@ def lines_named(name, diagnostic):
     """(line of the source, line of the diagnostic) wherever the diagnostic names the file, include chains apart."""
     for n, line in enumerate(diagnostic.splitlines(), 1):
         if not re.match(r"(In file included|\s+) from ", line):
+            line = re.sub(r"\(lambda at [^)]*\)", "", line)  # clang's name of a type
             for match in re.finditer(rf"{re.escape(name)}:(\d+)", line):
                 yield int(match.group(1)), n
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradient of a parameter that the program does not have.
+// expect-error: static.assert.*parameter: the program has no parameter of this name
+// expect-fact: named<'f', 'c'>
+// expect-lines: 12
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/mean.hpp>
+#include <lamina/layers/softmax_with_cross_entropy.hpp>
+#include <lamina/model/gradient_machine.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 8>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto logits = layer::fc<4>(image, {.name = "output"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+int main() {
+  lamina::model m{net};
+  lamina::gradient_machine g{m};
+#ifdef SHOULD_FAIL
+  auto slope = g.gradient<"fc">();  // <- here
+#else
+  auto slope = g.gradient<"output.w_0">();
+#endif
+  return slope.size() == 0;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A parameter that the program does not have.
+// expect-error: static.assert.*parameter: the program has no parameter of this name
+// expect-fact: named<'o', 'u', 't', 'p', 'u', 't', '.', 'w'>
+// expect-fact: the_program_has<.*named<'o', 'u', 't', 'p', 'u', 't', '.', 'w', '_', '0'>
+// expect-lines: 12
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/mean.hpp>
+#include <lamina/layers/softmax_with_cross_entropy.hpp>
+#include <lamina/model/model.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 8>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto logits = layer::fc<4>(image, {.name = "output"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+int main() {
+  lamina::model m{net};
+#ifdef SHOULD_FAIL
+  auto weight = m.parameter<"output.w">();  // <- here
+#else
+  auto weight = m.parameter<"output.w_0">();
+#endif
+  return weight.size() == 0;
+}
