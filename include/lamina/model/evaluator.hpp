@@ -50,6 +50,10 @@ class evaluator {
   template <fixed_string... Names, class... T>
   void forward(feed_value<Names, T>... feeds) {
     static_assert(sizeof...(Names) > 0, "lamina: forward: feed at least one data layer");
+    constexpr bool known = ((data_named<P>(Names.view()) >= 0) && ...);
+    using all = detail::known_data<P, !known>;
+    static_assert(check<known, gets_type<detail::name_letters<Names>...>, all>,
+                  "lamina: feed: the program has no data layer of this name");
     rows_ = -1;
     unsigned long long given = 0;
     ((given |= take(feeds)), ...);
@@ -61,10 +65,13 @@ class evaluator {
   /// plan stores them (a compile-time error says so).
   template <fixed_string Name>
   auto activation() {
-    constexpr int v = detail::require_variable<P, Name>();
+    constexpr int found = variable_named<P>(Name.view());
+    static_assert(check<found >= 0, detail::name_letters<Name>>,
+                  "lamina: activation: the program has no layer or variable of this name");
+    constexpr int v = found < 0 ? 0 : found;
     constexpr auto space = engine::cpu::machine<program>::place(v).slot.space;
-    static_assert(check < space != memory_space::none && space != memory_space::parameter,
-                  detail::name_letters < Name >>,
+    constexpr bool kept = space != memory_space::none && space != memory_space::parameter;
+    static_assert(check < kept || found<0, detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
                   "from the program");
     return activation_view<program, v>(machine_);
@@ -107,10 +114,12 @@ class evaluator {
  private:
   template <fixed_string Name, class T>
   unsigned long long take(feed_value<Name, T> f) {
-    constexpr int i = detail::require_data<P, Name>();
+    constexpr int found = data_named<P>(Name.view());
+    constexpr int i = found < 0 ? 0 : found;  // forward() reports it
     constexpr const variable_desc& d = P::desc.variables[P::desc.data[i]];
     using expected = typename detail::element_of<d.type>::type;
-    static_assert(check<__is_same(T, expected), expects_type<expected>, gets_type<T>>,
+    constexpr bool fits = __is_same(T, expected) || found < 0;
+    static_assert(check<fits, expects_type<expected>, gets_type<T>>,
                   "lamina: feed: the element type is that of the data layer");
     constexpr int columns = plan<program>::lowered.variables[P::desc.data[i]].columns;
     const std::size_t n = f.count / static_cast<std::size_t>(columns);

@@ -2,8 +2,8 @@
 // lamina/model/gradient_machine.hpp - gradients of a model's cost.
 #pragma once
 
+#include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/require_cost.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace lamina {
@@ -13,8 +13,12 @@ namespace lamina {
 template <program_type P>
 class gradient_machine {
  public:
-  static constexpr bool has_cost = detail::require_cost<P>();
-  using program = std::conditional_t<has_cost, with_backward<P>, P>;
+  static constexpr cost_kind cost = cost_kind_of<P>();
+  static constexpr bool has_cost = cost != cost_kind::none;
+  static_assert(check<has_cost>, "lamina: train: the program returns no cost");
+  static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
+                "lamina: train: the cost is one number; take its mean over the batch first");
+  using program = std::conditional_t<cost == cost_kind::number, with_backward<P>, P>;
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
@@ -43,7 +47,11 @@ class gradient_machine {
   /// does not depend on it.
   template <fixed_string Name>
   xt::xarray<float> gradient() {
-    constexpr int i = detail::require_parameter<P, Name>();
+    constexpr int found = parameter_named<P>(Name.view());
+    using known = detail::known_parameters<P, (found < 0)>;
+    static_assert(check<found >= 0, detail::name_letters<Name>, known>,
+                  "lamina: parameter: the program has no parameter of this name");
+    constexpr int i = found < 0 ? 0 : found;
     const parameter_info info = model<P>::describe(i);
     xt::xarray<float> value = xt::zeros<float>(info.shape);
     const float* from = gradient_memory(i);

@@ -90,12 +90,20 @@ class model {
   /// The value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
   template <fixed_string Name>
   xt::xarray<float> parameter() const {
-    return get(detail::require_parameter<P, Name>());
+    constexpr int found = parameter_named<P>(Name.view());
+    using known = detail::known_parameters<P, (found < 0)>;
+    static_assert(check<found >= 0, detail::name_letters<Name>, known>,
+                  "lamina: parameter: the program has no parameter of this name");
+    return get(found < 0 ? 0 : found);
   }
   /// Sets a parameter; throws lamina::error unless the shape is the parameter's.
   template <fixed_string Name>
   void set_parameter(const xt::xarray<float>& value) {
-    set(detail::require_parameter<P, Name>(), value);
+    constexpr int found = parameter_named<P>(Name.view());
+    using known = detail::known_parameters<P, (found < 0)>;
+    static_assert(check<found >= 0, detail::name_letters<Name>, known>,
+                  "lamina: parameter: the program has no parameter of this name");
+    set(found < 0 ? 0 : found, value);
   }
 
   /// The same by number, in the order of creation.

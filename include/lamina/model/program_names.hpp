@@ -83,36 +83,30 @@ struct parameter_names<P, std::integer_sequence<int, I...>> {
   using type = the_program_has<typename variable_text<P, P::desc.parameters[I].variable>::type...>;
 };
 
-/// The number of a data layer; an error that lists the names there are.
-template <class P, fixed_string Name>
-consteval int require_data() {
-  constexpr int found = data_named<P>(Name.view());
-  if constexpr (found < 0) {
-    using all = std::make_integer_sequence<int, P::desc.count.data>;
-    using known = typename data_names<P, all>::type;
-    static_assert(check<found >= 0, name_letters<Name>, known>,
-                  "lamina: feed: the program has no data layer of this name");
-  }
-  return found < 0 ? 0 : found;
-}
-template <class P, fixed_string Name>
-consteval int require_parameter() {
-  constexpr int found = parameter_named<P>(Name.view());
-  if constexpr (found < 0) {
-    using all = std::make_integer_sequence<int, P::desc.count.parameters>;
-    using known = typename parameter_names<P, all>::type;
-    static_assert(check<found >= 0, name_letters<Name>, known>,
-                  "lamina: parameter: the program has no parameter of this name");
-  }
-  return found < 0 ? 0 : found;
-}
-template <class P, fixed_string Name>
-consteval int require_variable() {
-  constexpr int found = variable_named<P>(Name.view());
-  static_assert(check<found >= 0, name_letters<Name>>,
-                "lamina: activation: the program has no layer or variable of this name");
-  return found < 0 ? 0 : found;
-}
+/// The names of all data layers, for the message that one is not among them.
+template <class P, bool Wanted>
+struct all_data {
+  using type = typename data_names<P, std::make_integer_sequence<int, P::desc.count.data>>::type;
+};
+template <class P>
+struct all_data<P, false> {
+  using type = void;
+};
+template <class P, bool Wanted>
+using known_data = typename all_data<P, Wanted>::type;
+
+/// The names of all parameters, for the message that one is not among them.
+template <class P, bool Wanted>
+struct all_parameters {
+  using type =
+      typename parameter_names<P, std::make_integer_sequence<int, P::desc.count.parameters>>::type;
+};
+template <class P>
+struct all_parameters<P, false> {
+  using type = void;
+};
+template <class P, bool Wanted>
+using known_parameters = typename all_parameters<P, Wanted>::type;
 
 }  // namespace detail
 }  // namespace lamina

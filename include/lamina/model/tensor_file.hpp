@@ -106,7 +106,7 @@ class tensor_file_reader {
   }
 
  private:
-  LAMINA_COLD [[noreturn]] void fail(const std::string& reason) const {
+  [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
     throw format_error(path_, at_, reason);
   }
   LAMINA_COLD std::uint64_t number(const char* what) {

@@ -8,7 +8,7 @@
 #include <ranges>
 #include <span>
 
-#include <lamina/model/require_cost.hpp>
+#include <lamina/model/cost_kind.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoint.hpp>
@@ -122,13 +122,18 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
 /// trainer: begin_pass, then for each mini-batch begin_iteration, end_forward_backward,
 /// end_iteration, then end_pass. Called as `adam.train(m, reader, options)`.
 /// Mini-batches without samples are skipped. Throws lamina::error for data that do not fit.
+/// Returns a train_result; `auto`, for only then clang tells which line of the user asked for it.
 template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader>
-train_result train_with(const Opt& opt, model<P>& m, Reader&& batches,
-                        const train_options& options = {}) {
-  if constexpr (detail::require_cost<P>())
+auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {}) {
+  constexpr cost_kind cost = cost_kind_of<P>();
+  constexpr bool has_cost = cost != cost_kind::none;
+  static_assert(check<has_cost>, "lamina: train: the program returns no cost");
+  static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
+                "lamina: train: the cost is one number; take its mean over the batch first");
+  if constexpr (cost == cost_kind::number)
     return detail::train_loop(opt, m, batches, options);
   else
-    return {};
+    return train_result{};
 }
 
 /// Trains with the default optimizer.

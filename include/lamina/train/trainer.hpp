@@ -47,7 +47,6 @@ constexpr update_constants<P> find_update_constants() {
 template <program_type P, optimizer::optimizer_type Opt>
 class trainer {
  public:
-  static constexpr bool has_cost = detail::require_cost<P>();
   using traits = optimizer::traits<Opt>;
   using fused = training_program<P, Opt>;
   using updates = update_program<P, Opt>;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/cost_kind.hpp - whether a program has something to minimise.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/core/check.hpp>
+#include <lamina/program/program.hpp>
+
+namespace lamina {
+
+/// What a program returns as its cost.
+enum class cost_kind : std::uint8_t { none, array, number };
+
+/// Only a number can be trained on.
+template <program_type P>
+constexpr cost_kind cost_kind_of() {
+  constexpr int cost = P::desc.cost;
+  if constexpr (cost < 0) {
+    return cost_kind::none;
+  } else {
+    constexpr const variable_desc& d = P::desc.variables[cost];
+    constexpr bool number = d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1;
+    return number ? cost_kind::number : cost_kind::array;
+  }
+}
+
+}  // namespace lamina
