@@ -76,7 +76,11 @@ class model {
   model(P, shared_parameters<Q> other, std::uint64_t seed = 1) {
     create();
     initialise(seed);
-    share_all(other.from);
+    using all = std::make_integer_sequence<int, P::desc.count.parameters>;
+    constexpr int wrong = first_mismatch<Q>(all{});
+    static_assert(check<(wrong < 0), typename mismatch<Q, wrong>::type>,
+                  "lamina: model: parameters that models share have one shape and type");
+    if constexpr (wrong < 0) share_each(other.from, all{});
   }
 
   model(const model&) = delete;
@@ -208,13 +212,11 @@ class model {
       import_values(v.index, values.data());
     }
   }
-  template <class Q>
-  void share_all(const model<Q>& other) {
-    share_each(other, std::make_integer_sequence<int, P::desc.count.parameters>{});
-  }
   template <class Q, int... I>
   void share_each(const model<Q>& other, std::integer_sequence<int, I...>) {
-    (share_one<Q, I>(other), ...);
+    // A list and no fold: clang folds at most 256 operands.
+    const int each[] = {0, (share_one<Q, I>(other), 0)...};
+    (void)each;
   }
   template <class Q, int I>
   static constexpr int counterpart = [] {
@@ -244,18 +246,38 @@ class model {
     for (int i = 0; same && i < A::d.rank; ++i) same = A::at(i) == B::at(i);
     return same;
   }
+  /// What the message tells of parameter I: its name and the first and last dimension of both.
+  template <class Q, int I, bool = (I >= 0)>
+  struct mismatch {
+    using type = void;
+  };
+  template <class Q, int I>
+  struct mismatch<Q, I, true> {
+    using mine = parameter_extent<P, I>;
+    using others = parameter_extent<Q, counterpart<Q, I>>;
+    using name = typename detail::variable_text<P, P::desc.parameters[I].variable>::type;
+    using type =
+        gets_type<name, expects<others::first, others::last>, gets<mine::first, mine::last>>;
+  };
+  template <class Q, int I>
+  static constexpr bool fits_one() {
+    constexpr int k = counterpart<Q, I>;
+    if constexpr (k >= 0)
+      return same_extent<parameter_extent<P, I>, parameter_extent<Q, k>>();
+    else
+      return true;
+  }
+  template <class Q, int... I>
+  static constexpr int first_mismatch(std::integer_sequence<int, I...>) {
+    const bool fits[] = {fits_one<Q, I>()..., true};
+    for (int i = 0; i < P::desc.count.parameters; ++i)
+      if (!fits[i]) return i;
+    return -1;
+  }
   template <class Q, int I>
   void share_one(const model<Q>& other) {
     constexpr int k = counterpart<Q, I>;
     if constexpr (k >= 0) {
-      using mine = parameter_extent<P, I>;
-      using others = parameter_extent<Q, k>;
-      constexpr bool same = same_extent<mine, others>();
-      using name = typename detail::variable_text<P, P::desc.parameters[I].variable>::type;
-      using wanted = expects<others::first, others::last>;
-      using found = gets<mine::first, mine::last>;
-      static_assert(check<same, name, wanted, found>,
-                    "lamina: model: parameters that models share have one shape and type");
       owners_[I] = other.owner(k);
       pointers_[I] = owners_[I]->data();
     }

@@ -16,7 +16,7 @@ namespace lamina::optimizer {
 enum class event_kind : std::uint8_t {
   begin_pass,            // once a pass
   begin_iteration,       // once a mini-batch, before anything is computed
-  end_forward_backward,  // gradients and metrics are there, parameters not yet updated
+  end_forward_backward,  // cost and metrics are there; the update is fused, so parameters are new
   end_iteration,         // parameters are updated
   end_pass               // once a pass, metrics are those of the whole pass
 };
