@@ -11,26 +11,35 @@ namespace {
 std::atomic<bool> counting = false;
 std::atomic<long> allocations = 0;
 
-void* counted(std::size_t size, std::size_t alignment = 0) {
+void* counted(std::size_t size, std::size_t alignment = 0) noexcept {
   if (counting.load(std::memory_order_relaxed)) ++allocations;
   if (size == 0) size = 1;
   void* p = alignment == 0
                 ? std::malloc(size)
                 : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (p == nullptr) throw std::bad_alloc();
   return p;
+}
+void* counted_or_throw(std::size_t size, std::size_t alignment = 0) {
+  if (void* p = counted(size, alignment)) return p;
+  throw std::bad_alloc();
 }
 
 }  // namespace
 
 // Not inline, for g++ warns where it sees malloc behind one and not free behind the other.
-LAMINA_NOINLINE void* operator new(std::size_t size) { return counted(size); }
-LAMINA_NOINLINE void* operator new[](std::size_t size) { return counted(size); }
+LAMINA_NOINLINE void* operator new(std::size_t size) { return counted_or_throw(size); }
+LAMINA_NOINLINE void* operator new[](std::size_t size) { return counted_or_throw(size); }
 LAMINA_NOINLINE void* operator new(std::size_t size, std::align_val_t a) {
-  return counted(size, static_cast<std::size_t>(a));
+  return counted_or_throw(size, static_cast<std::size_t>(a));
 }
 LAMINA_NOINLINE void* operator new[](std::size_t size, std::align_val_t a) {
-  return counted(size, static_cast<std::size_t>(a));
+  return counted_or_throw(size, static_cast<std::size_t>(a));
+}
+LAMINA_NOINLINE void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return counted(size);
+}
+LAMINA_NOINLINE void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return counted(size);
 }
 LAMINA_NOINLINE void operator delete(void* p) noexcept { std::free(p); }
 LAMINA_NOINLINE void operator delete[](void* p) noexcept { std::free(p); }
