@@ -55,7 +55,7 @@ struct element_of<dtype::boolean> {
 template <class P, int V>
 auto activation_view(engine::cpu::machine<P>& m) {
   using T = typename detail::element_of<P::desc.variables[V].type>::type;
-  constexpr const variable_desc& d = P::desc.variables[V];
+  constexpr variable_desc d = P::desc.variables[V];
   std::vector<std::size_t> shape(static_cast<std::size_t>(d.rank));
   std::vector<std::ptrdiff_t> strides(shape.size());
   std::ptrdiff_t inner = 1;

@@ -79,8 +79,9 @@ class evaluator {
 
   /// The cost after forward() with all data. Throws lamina::error for a program without a cost.
   float cost() {
-    if (P::desc.cost < 0) throw error("lamina: evaluator: the program has no cost");
-    return *machine_.address(P::desc.cost);
+    constexpr int cost = P::desc.cost;
+    if (cost < 0) throw error("lamina: evaluator: the program has no cost");
+    return *machine_.address(cost);
   }
 
   /// Cost and metrics over a whole pass of a reader of mini-batches: means over all samples.
@@ -116,7 +117,7 @@ class evaluator {
   unsigned long long take(feed_value<Name, T> f) {
     constexpr int found = data_named<P>(Name.view());
     constexpr int i = found < 0 ? 0 : found;  // forward() reports it
-    constexpr const variable_desc& d = P::desc.variables[P::desc.data[i]];
+    constexpr variable_desc d = P::desc.variables[P::desc.data[i]];
     using expected = typename detail::element_of<d.type>::type;
     constexpr bool fits = __is_same(T, expected) || found < 0;
     static_assert(check<fits, expects_type<expected>, gets_type<T>>,
