@@ -71,7 +71,6 @@ constexpr void find_gradients(const Program& p, int variables, int parameters, i
 
 template <class Opt>
 constexpr void make_training(program_builder& b) {
-  add_gradients(b, false);
   int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
   find_gradients(b, b.variables.count, b.parameters.count, gradient);
   add_updates<Opt>(b, gradient);
@@ -111,13 +110,13 @@ struct training_program : program_base<training_program<P, Opt>> {
   using result = typename P::result;
   static constexpr program_counts counts = [] {
     program_builder b;
-    thaw(b, P::desc);
+    thaw(b, with_backward<P>::desc);
     detail::make_training<Opt>(b);
     return count_of(b);
   }();
   static constexpr program_desc<counts> desc = [] {
     program_builder b;
-    thaw(b, P::desc);
+    thaw(b, with_backward<P>::desc);
     detail::make_training<Opt>(b);
     return freeze<counts>(b);
   }();

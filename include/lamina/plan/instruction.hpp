@@ -47,6 +47,24 @@ struct plan_variable {
   unsigned long long feeds;  // which data it depends on, one bit each
 };
 
+/// A shape as rows and columns: the leading dimension of a batch or of a matrix are its rows.
+struct matrix_shape {
+  int rows, columns;
+};
+constexpr matrix_shape matrix_of(const variable_desc& d, const int* dims) {
+  const bool many = d.rows != 0;
+  const int skipped = many || d.rank > 1 ? 1 : 0;
+  int columns = 1;
+  for (int i = skipped; i < d.rank; ++i) columns *= dims[d.dims + i];
+  return {many ? -1 : skipped != 0 ? dims[d.dims] : 1, columns};
+}
+
+/// Two-dimensional float parameters lie in panels, whoever reads them: a parameter's layout must
+/// not depend on the program that shares it.
+constexpr bool is_weight(const variable_desc& d) {
+  return d.kind == variable_kind::parameter && d.rank == 2 && d.type == dtype::float32;
+}
+
 /// A step of the lowered program.
 struct instruction {
   group_head head;

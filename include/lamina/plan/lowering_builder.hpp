@@ -31,14 +31,10 @@ struct lowering_builder {
     constants.push(0.0f);
     for (int v = 0; v < n; ++v) {
       const variable_desc& d = p.variables[v];
-      const bool many = d.rows != 0;
-      const int skipped = many || d.rank > 1 ? 1 : 0;
-      int columns = 1;
-      for (int i = skipped; i < d.rank; ++i) columns *= p.dims[d.dims + i];
-      const int rows = many ? -1 : skipped != 0 ? p.dims[d.dims] : 1;
+      const matrix_shape m = matrix_of(d, p.dims);
       const bool derived =
           d.kind == variable_kind::accumulator || d.kind == variable_kind::gradient;
-      variables.push({rows, columns, d.type, is_weight(derived ? p.variables[d.of] : d), v, v,
+      variables.push({m.rows, m.columns, d.type, is_weight(derived ? p.variables[d.of] : d), v, v,
                       d.kind == variable_kind::data ? 1ull << (d.index & 63) : 0ull});
       if (d.kind == variable_kind::gradient && d.number < 0 &&
           p.variables[d.of].kind == variable_kind::parameter)
@@ -53,12 +49,6 @@ struct lowering_builder {
   }
 
  protected:
-  /// Two-dimensional float parameters lie in panels, whoever reads them: a parameter's layout must
-  /// not depend on the program that shares it.
-  static constexpr bool is_weight(const variable_desc& d) {
-    return d.kind == variable_kind::parameter && d.rank == 2 && d.type == dtype::float32;
-  }
-
   constexpr int argument(int at) const { return p.arguments[at]; }
   constexpr double attribute(const operator_desc& op, int i) const {
     return op.attributes >= 0 ? p.attributes[op.attributes + i].number

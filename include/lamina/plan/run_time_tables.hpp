@@ -61,11 +61,10 @@ struct variable_table {
   }();
 };
 
-/// The parameters of a program: how they lie, and where the plan keeps their gradients.
+/// How the parameters of a program lie: the same for every plan of the program.
 struct parameter_place {
   int rows, columns;
   bool panel;
-  memory_slot gradient;  // none: no gradient reaches the parameter
 };
 template <program_type P>
 struct parameter_table {
@@ -75,11 +74,26 @@ struct parameter_table {
   static constexpr table_type table = [] {
     table_type t{};
     for (int i = 0; i < P::desc.count.parameters; ++i) {
-      const plan_variable& d = plan<P>::lowered.variables[P::desc.parameters[i].variable];
+      const variable_desc& d = P::desc.variables[P::desc.parameters[i].variable];
+      const matrix_shape m = matrix_of(d, P::desc.dims);
+      t.of[i] = {m.rows, m.columns, is_weight(d)};
+    }
+    return t;
+  }();
+};
+
+/// Where a plan keeps the gradients of parameters; none: no gradient reaches the parameter.
+template <program_type P>
+struct gradient_table {
+  struct table_type {
+    memory_slot of[at_least_one(P::desc.count.parameters)];
+  };
+  static constexpr table_type table = [] {
+    table_type t{};
+    for (int i = 0; i < P::desc.count.parameters; ++i) {
       const int g = plan<P>::lowered.gradients[i];
-      t.of[i] = {d.rows, d.columns, d.panel,
-                 g < 0 ? memory_slot{memory_space::none, -1}
-                       : plan<P>::memory.slots[plan<P>::lowered.variables[g].root]};
+      t.of[i] = g < 0 ? memory_slot{memory_space::none, -1}
+                      : plan<P>::memory.slots[plan<P>::lowered.variables[g].root];
     }
     return t;
   }();

@@ -147,7 +147,7 @@ class machine {
     return variable_table<P>::table.of[variable];
   }
   /// The memory of parameter i's gradient, in the layout of the parameter; null if there is none.
-  float* gradient(int i) { return address_of(parameter_table<P>::table.of[i].gradient); }
+  float* gradient(int i) { return address_of(gradient_table<P>::table.of[i]); }
   /// The numbers that statements read: attributes, and what an optimizer sets before a step.
   float* constants() { return constants_; }
 
