@@ -15,15 +15,18 @@
 
 /// LAMINA_INLINE marks a function whose call must not remain in a hot loop, whatever the
 /// optimisation level; LAMINA_NOINLINE one that is compiled once; LAMINA_COLD one that runs so
-/// rarely that the compiler shall spend its time elsewhere.
+/// rarely that the compiler shall spend its time elsewhere; LAMINA_OPTIONAL one whose address may
+/// be taken where its definition is not included.
 #if defined(__GNUC__) || defined(__clang__)
 #define LAMINA_INLINE inline __attribute__((always_inline))
 #define LAMINA_NOINLINE __attribute__((noinline))
 #define LAMINA_COLD __attribute__((cold, noinline))
+#define LAMINA_OPTIONAL __attribute__((weak))
 #else
 #define LAMINA_INLINE inline
 #define LAMINA_NOINLINE
 #define LAMINA_COLD
+#define LAMINA_OPTIONAL
 #endif
 
 /// Unrolls the loop that follows, so that an array indexed by its counter stays in registers.

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/type_of.hpp>
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/program/operator_schema.hpp>
@@ -168,10 +169,11 @@ constexpr auto gradient_rule() -> void (*)(program_builder&, const operator_desc
     return nullptr;
 }
 
-/// Evaluates a pointwise definition on arrays. Defined in pointwise_evaluation.hpp.
+/// Evaluates a pointwise definition on arrays. Defined in pointwise_evaluation.hpp, which most
+/// programs do not include: a schema that stays in an unoptimised binary then refers to nothing.
 template <class Op, class T>
-void evaluate_pointwise(int output, std::int64_t count, const T* const* argument, const int* stride,
-                        T* out);
+LAMINA_OPTIONAL void evaluate_pointwise(int output, std::int64_t count, const T* const* argument,
+                                        const int* stride, T* out);
 
 template <class Op>
 constexpr bool has_list_input() {
