@@ -27,6 +27,9 @@ struct column {};
 /// Argument I, one number.
 template <int I>
 struct scalar {};
+/// The numbers of an update, one for each of its attributes, from argument I on.
+template <int I>
+struct numbers {};
 /// The value of statement J.
 template <int J>
 struct value {};
@@ -62,6 +65,8 @@ consteval auto operand_type() {
     return type_tag<column<C.index>>{};
   else if constexpr (C.from == source::scalar)
     return type_tag<scalar<C.index>>{};
+  else if constexpr (C.from == source::numbers)
+    return type_tag<numbers<C.index>>{};
   else
     return type_tag<value<C.index>>{};
 }

@@ -28,11 +28,11 @@ constexpr bool wants_gradient(const program_builder& b, int variable) {
 constexpr int partial_gradient(program_builder& b, int variable) {
   if (!wants_gradient(b, variable)) return -1;
   gradient_state& g = *b.gradients;
-  const variable_desc& v = b.variables[variable];
+  const variable_desc& v = b.variables.items[variable];
   const int made = b.variables.push({-1, variable, "@GRAD", -1, v.dims, v.rank, v.rows, -1, v.block,
                                      v.type, variable_kind::gradient, false, false});
   while (g.next.count <= made) g.next.push(-1);
-  g.next[made] = g.first[variable];
+  g.next.items[made] = g.first[variable];
   g.first[variable] = made;
   ++g.partials[variable];
   return made;
@@ -47,12 +47,12 @@ constexpr int gradient_variable(program_builder& b, int variable) {
   const int n = g.partials[variable];
   if (n == 1) return g.gradient[variable] = g.first[variable];
   int* parts = new int[static_cast<unsigned>(n)];
-  for (int at = g.first[variable], i = n; i-- > 0; at = g.next[at]) {
+  for (int at = g.first[variable], i = n; i-- > 0; at = g.next.items[at]) {
     parts[i] = at;
-    b.variables[at].suffix = "@GRAD@RENAME@";
-    b.variables[at].number = i;
+    b.variables.items[at].suffix = "@GRAD@RENAME@";
+    b.variables.items[at].number = i;
   }
-  variable_desc whole = b.variables[parts[0]];
+  variable_desc whole = b.variables.items[parts[0]];
   whole.suffix = "@GRAD";
   whole.number = -1;
   const int made = b.variables.push(whole);
@@ -71,7 +71,7 @@ namespace detail {
 
 /// A gradient of zeros for an output that nothing later depends on.
 constexpr int zero_gradient(program_builder& b, int variable) {
-  variable_desc v = b.variables[variable];
+  variable_desc v = b.variables.items[variable];
   v.base = -1;
   v.of = variable;
   v.suffix = "@GRAD";

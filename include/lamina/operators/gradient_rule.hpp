@@ -28,10 +28,10 @@ constexpr void make_gradient(program_builder& b, const operator_desc& op) {
   bool any = false;
   for (int s = 0, at = op.outputs; s < outputs; ++s) {
     slot_start[s] = total;
-    const int n = Op::outputs[static_cast<std::size_t>(s)].duplicable ? b.arguments[at++] : 1;
+    const int n = Op::outputs[static_cast<std::size_t>(s)].duplicable ? b.arguments.items[at++] : 1;
     for (int i = 0; i < n; ++i, ++at) {
       const bool read = (Op::gradient_of_outputs >> s & 1u) != 0;
-      const int g = read ? gradient_variable(b, b.arguments[at]) : -1;
+      const int g = read ? gradient_variable(b, b.arguments.items[at]) : -1;
       any = any || g >= 0;
       gradients[total++] = g;
     }
@@ -40,35 +40,35 @@ constexpr void make_gradient(program_builder& b, const operator_desc& op) {
   if (!any) return;
   bool asked = false;
   for (int s = 0, at = op.inputs; s < inputs; ++s) {
-    const int n = Op::inputs[static_cast<std::size_t>(s)].duplicable ? b.arguments[at++] : 1;
+    const int n = Op::inputs[static_cast<std::size_t>(s)].duplicable ? b.arguments.items[at++] : 1;
     for (int i = 0; i < n; ++i, ++at)
-      asked = asked || ((Op::differentiable >> s & 1u) != 0 && wants_gradient(b, b.arguments[at]));
+      asked = asked || ((Op::differentiable >> s & 1u) != 0 && wants_gradient(b, b.arguments.items[at]));
   }
   if (!asked) return;
   for (int s = 0, at = op.outputs, k = 0; s < outputs; ++s) {
-    const int n = Op::outputs[static_cast<std::size_t>(s)].duplicable ? b.arguments[at++] : 1;
+    const int n = Op::outputs[static_cast<std::size_t>(s)].duplicable ? b.arguments.items[at++] : 1;
     for (int i = 0; i < n; ++i, ++at, ++k)
       if (gradients[k] < 0 && (Op::gradient_of_outputs >> s & 1u) != 0)
-        gradients[k] = zero_gradient(b, b.arguments[at]);
+        gradients[k] = zero_gradient(b, b.arguments.items[at]);
   }
   operator_desc made = b.begin(schema_of<gradient_of<Op>>());
   for (int s = 0, at = op.inputs; s < inputs; ++s) {
     const bool read = (Op::gradient_inputs >> s & 1u) != 0;
     const bool list = Op::inputs[static_cast<std::size_t>(s)].duplicable;
-    const int n = list ? b.arguments[at++] : 1;
+    const int n = list ? b.arguments.items[at++] : 1;
     if (read && list) b.arguments.push(n);
     for (int i = 0; i < n; ++i, ++at) {
-      const int v = b.arguments[at];
+      const int v = b.arguments.items[at];
       if (read) b.arguments.push(v);
     }
   }
   for (int s = 0, at = op.outputs; s < outputs; ++s) {
     const bool read = (Op::gradient_outputs >> s & 1u) != 0;
     const bool list = Op::outputs[static_cast<std::size_t>(s)].duplicable;
-    const int n = list ? b.arguments[at++] : 1;
+    const int n = list ? b.arguments.items[at++] : 1;
     if (read && list) b.arguments.push(n);
     for (int i = 0; i < n; ++i, ++at) {
-      const int v = b.arguments[at];
+      const int v = b.arguments.items[at];
       if (read) b.arguments.push(v);
     }
   }
@@ -81,11 +81,11 @@ constexpr void make_gradient(program_builder& b, const operator_desc& op) {
   made.outputs = b.arguments.count;
   for (int s = 0, at = op.inputs; s < inputs; ++s) {
     const bool list = Op::inputs[static_cast<std::size_t>(s)].duplicable;
-    const int n = list ? b.arguments[at++] : 1;
+    const int n = list ? b.arguments.items[at++] : 1;
     const bool given = (Op::differentiable >> s & 1u) != 0;
     if (given && list) b.arguments.push(n);
     for (int i = 0; i < n; ++i, ++at) {
-      const int v = b.arguments[at];
+      const int v = b.arguments.items[at];
       if (given) b.arguments.push(partial_gradient(b, v));
     }
   }

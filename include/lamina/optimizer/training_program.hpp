@@ -37,9 +37,9 @@ constexpr void add_updates(program_builder& b, const int* gradient) {
   b.role = op_role::optimize;
   constexpr int states = update_operator<Opt>::states;
   for (int i = 0; i < b.parameters.count; ++i) {
-    const int param = b.parameters[i].variable;
-    if (gradient[i] < 0 || !b.parameters[i].trainable) continue;
-    const variable_desc d = b.variables[param];
+    const int param = b.parameters.items[i].variable;
+    if (gradient[i] < 0 || !b.parameters.items[i].trainable) continue;
+    const variable_desc d = b.variables.items[param];
     const int at = b.arguments.count;
     b.argument(param);
     b.argument(gradient[i]);
@@ -87,9 +87,9 @@ constexpr void make_update(program_builder& b) {
   find_gradients(Backward::desc, Backward::desc.count.variables, b.parameters.count, gradient);
   for (int i = 0; i < b.parameters.count; ++i) {
     if (gradient[i] < 0) continue;
-    variable_desc d = b.variables[b.parameters[i].variable];
+    variable_desc d = b.variables.items[b.parameters.items[i].variable];
     d.base = -1;
-    d.of = b.parameters[i].variable;
+    d.of = b.parameters.items[i].variable;
     d.suffix = "@GRAD";
     d.number = -1;
     d.index = -1;

@@ -9,7 +9,7 @@
 namespace lamina {
 
 /// Where a statement takes an operand from.
-enum class source : std::uint8_t { head, load, row, column, scalar, value };
+enum class source : std::uint8_t { head, load, row, column, scalar, numbers, value };
 
 /// One operand of a statement: the argument's number, or for `value` the statement's.
 struct operand_code {
@@ -108,7 +108,8 @@ constexpr void emit_code(code_sink& out) {
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
         const operand& from = L.operands[a];
         if (from.id < 0) {
-          out.operands.push({source::scalar, static_cast<std::int8_t>(argument(from.id))});
+          out.operands.push({from.how == access::numbers ? source::numbers : source::scalar,
+                             static_cast<std::int8_t>(argument(from.id))});
           continue;
         }
         const int v = L.variables[from.id].root;

@@ -22,7 +22,8 @@ enum class access : std::uint8_t {
   load,    // its element at the same place
   row,     // the element of its only row, in the same column
   column,  // the element of its only column, in the same row
-  scalar   // its only element; constants too
+  scalar,  // its only element; constants too
+  numbers  // consecutive constants, one for each attribute of an update
 };
 
 /// An operand: a plan variable and how it is read. Constants are variables below zero.
@@ -94,6 +95,35 @@ struct lowered_program {
   float constants[at_least_one(N.constants)];
   int gradients[at_least_one(N.parameters)];  // by parameter: its whole gradient, or -1
 };
+
+/// How every variable of a program begins as a plan variable.
+template <int Variables, int Parameters>
+struct plan_shapes {
+  plan_variable variables[at_least_one(Variables)];
+  int gradients[at_least_one(Parameters)];  // by parameter: its whole gradient, or -1
+};
+template <int Variables, int Parameters>
+constexpr plan_shapes<Variables, Parameters> shapes_of(const program_view& p) {
+  plan_shapes<Variables, Parameters> r;
+  for (int i = 0; i < at_least_one(Parameters); ++i) r.gradients[i] = -1;
+  if (Variables == 0) r.variables[0] = plan_variable{};
+  for (int v = 0; v < Variables; ++v) {
+    const variable_desc& d = p.variables[v];
+    const matrix_shape m = matrix_of(d, p.dims);
+    const bool derived = d.kind == variable_kind::accumulator || d.kind == variable_kind::gradient;
+    r.variables[v] = {m.rows,
+                      m.columns,
+                      d.type,
+                      is_weight(derived ? p.variables[d.of] : d),
+                      v,
+                      v,
+                      d.kind == variable_kind::data ? 1ull << (d.index & 63) : 0ull};
+    if (d.kind == variable_kind::gradient && d.number < 0 &&
+        p.variables[d.of].kind == variable_kind::parameter)
+      r.gradients[p.variables[d.of].index] = v;
+  }
+  return r;
+}
 
 // -- operators that only plans contain ----------------------------------------------------------
 

@@ -59,9 +59,10 @@ struct lowering : lowering_builder {
 
   /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory.
   constexpr bool plain_product(const operator_desc& op, int x, int y) const {
-    return attribute(op, 0) == 1 && attribute(op, 1) == 1 &&
-           variables[y].rows == variables[x].columns && variables[x].type == dtype::float32 &&
-           variables[y].type == dtype::float32 && variables[y].rows > 0;
+    return (op.attributes < 0 || (attribute(op, 0) == 1 && attribute(op, 1) == 1)) &&
+           variables.items[y].rows == variables.items[x].columns &&
+           variables.items[x].type == dtype::float32 && variables.items[y].type == dtype::float32 &&
+           variables.items[y].rows > 0;
   }
 
   constexpr bool lower_mul(const operator_desc& op, int k) {
@@ -72,9 +73,9 @@ struct lowering : lowering_builder {
     use(i, a, access::load);
     use(i, w, access::load);
     result(i, out);
-    i.rows = variables[out].rows;
-    i.columns = variables[out].columns;
-    i.depth = variables[y].rows;
+    i.rows = variables.items[out].rows;
+    i.columns = variables.items[out].columns;
+    i.depth = variables.items[y].rows;
     end(i);
     return true;
   }
@@ -92,9 +93,9 @@ struct lowering : lowering_builder {
       use(i, d, access::load);
       use(i, w, access::load);
       result(i, dx);
-      i.rows = variables[dx].rows;
-      i.columns = variables[dx].columns;
-      i.depth = variables[y].columns;
+      i.rows = variables.items[dx].rows;
+      i.columns = variables.items[dx].columns;
+      i.depth = variables.items[y].columns;
       end(i);
     }
     if (dy >= 0) {
@@ -102,11 +103,11 @@ struct lowering : lowering_builder {
       instruction i = begin(group_head::gemm_dw, *op.schema, 1, k);
       use(i, a, access::load);
       use(i, d, access::load);
-      variables[dy].panel = true;
+      variables.items[dy].panel = true;
       result(i, dy);
-      i.rows = variables[y].rows;
-      i.columns = variables[y].columns;
-      i.depth = variables[x].rows;
+      i.rows = variables.items[y].rows;
+      i.columns = variables.items[y].columns;
+      i.depth = variables.items[x].rows;
       i.panel = true;
       end(i);
     }
@@ -115,8 +116,8 @@ struct lowering : lowering_builder {
 
   constexpr bool lower_mean_grad(const operator_desc& op, int k) {
     const int dout = argument(op.inputs), dx = argument(op.outputs);
-    if (dx < 0 || variables[dx].type != dtype::float32) return false;
-    const plan_variable& d = variables[dx];
+    if (dx < 0 || variables.items[dx].type != dtype::float32) return false;
+    const plan_variable& d = variables.items[dx];
     instruction i = begin(group_head::pointwise, schema_of<spread_mean>(), 0, k);
     use(i, dout, access::scalar);
     use(i, d.rows < 0 ? constant_operand(inverse_rows) : constant(1.0 / d.rows), access::scalar);
@@ -133,27 +134,33 @@ struct lowering : lowering_builder {
   constexpr void lower_update(const operator_desc& op, int k) {
     const int n = op.schema->input_count;
     const int param = argument(op.inputs);
-    const bool panel = variables[param].panel;
+    const bool panel = variables.items[param].panel;
     int grad = argument(op.inputs + 1);
-    if (variables[grad].panel != panel) grad = panel ? in_panels(grad, k) : in_rows(grad, k);
+    if (variables.items[grad].panel != panel) grad = panel ? in_panels(grad, k) : in_rows(grad, k);
     // An update that needs norms goes over the parameter twice: a kernel of its own.
     const group_head head = op.schema->knows_panels ? group_head::call : group_head::pointwise;
     instruction i = begin(head, *op.schema, 0, k);
     for (int s = 0; s < n; ++s) use(i, s == 1 ? grad : argument(op.inputs + s), access::load);
-    for (int a = 0; a < op.schema->attribute_count; ++a)
-      use(i, constant(attribute(op, a)), access::scalar);
+    operands.push({constant_operand(constants.count), access::numbers});
+    ++i.input_count;
+    // The training loop sets them; until then they have their defaults.
+    const int numbers = op.schema->attribute_count;
+    const attribute_desc* const described = op.schema->attributes;
+    constants.reserve(
+        constants.count + numbers > constants.capacity ? (constants.count + numbers) * 2 : 0);
+    for (int a = 0; a < numbers; ++a)
+      constants.items[constants.count++] = static_cast<float>(described[a].number);
     for (int s = 0; s < op.schema->output_count; ++s) result(i, argument(op.outputs + s));
-    i.rows = variables[param].rows;
-    i.columns = variables[param].columns;
+    i.rows = variables.items[param].rows;
+    i.columns = variables.items[param].columns;
     i.panel = panel;
     end(i);
   }
 
   /// How operand v is read in a space of rows by columns; false when it needs a kernel of its own.
   constexpr bool find_access(int v, const plan_variable& space, int axis, access& how) const {
-    const plan_variable& d = variables[v];
+    const plan_variable& d = variables.items[v];
     const int rows = space.rows, columns = space.columns;
-    if (d.rows == rows && d.columns == columns) return how = access::load, true;
     if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
     if (d.rows == rows && d.columns == 1) {
       // One number a row, unless the axis says that Y is to be repeated otherwise.
@@ -167,39 +174,39 @@ struct lowering : lowering_builder {
     return false;
   }
 
-  constexpr bool all_float(const operator_desc& op) const {
-    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
-      const int n = op.schema->inputs[s].duplicable ? argument(at++) : 1;
-      for (int i = 0; i < n; ++i, ++at)
-        if (argument(at) < 0 || variables[argument(at)].type != dtype::float32) return false;
-    }
-    for (int at = op.outputs; at < op.end; ++at)
-      if (argument(at) >= 0 && variables[argument(at)].type != dtype::float32) return false;
-    return true;
-  }
+  /// How one output of a pointwise operator is computed: in which space, and how each input is
+  /// read.
+  struct form {
+    int space;
+    bool reduced;  // the output is the sum over the rows of the space
+    bool panel;
+    access how[8];
+  };
 
   constexpr bool lower_pointwise(const operator_desc& op, int k) {
-    if (!all_float(op)) return false;
-    if (is<sum>(op)) return lower_sum(op, k);
+    if (op.schema->inputs[0].duplicable) return lower_sum(op, k);
+    const int n = op.schema->input_count;
+    const int* in = p.arguments + op.inputs;
+    const int outputs = op.end - op.outputs;
+    const int* out = p.arguments + op.outputs;
+    if (n > 8 || outputs > 4) return false;
     // Divided by a count of labels, the costs are not pointwise any more.
-    if ((is<sigmoid_cross_entropy_with_logits>(op) ||
+    if (op.attributes >= 0 && n >= 2 &&
+        (is<sigmoid_cross_entropy_with_logits>(op) ||
          is<gradient_of<sigmoid_cross_entropy_with_logits>>(op)) &&
         attribute(op, 1) != 0)
       return false;
-    if (is<scale>(op) && is_identity(op) && alias(argument(op.inputs), argument(op.outputs)))
+    if (n == 1 && op.schema->attribute_count == 3 && is<scale>(op) && is_identity(op) &&
+        alias(in[0], out[0]))
       return true;
     const bool broadcast = op.schema->attribute_count == 1 && op.schema->scalars == 0;
     const int axis = broadcast ? static_cast<int>(attribute(op, 0)) : -1;
-    const int outputs = op.end - op.outputs;
     // Every output must be possible before the first is emitted.
-    for (int o = 0; o < outputs; ++o) {
-      const int out = argument(op.outputs + o);
-      if (out >= 0 && !possible(op, out, o, axis)) return false;
-    }
-    for (int o = 0; o < outputs; ++o) {
-      const int out = argument(op.outputs + o);
-      if (out >= 0) emit_pointwise(op, k, out, o, axis);
-    }
+    form forms[4];
+    for (int o = 0; o < outputs; ++o)
+      if (out[o] >= 0 && !find_form(in, n, out[o], axis, forms[o])) return false;
+    for (int o = 0; o < outputs; ++o)
+      if (out[o] >= 0) emit_pointwise(op, k, in, n, out[o], o, forms[o]);
     return true;
   }
 
@@ -212,88 +219,80 @@ struct lowering : lowering_builder {
     const int r = root(from);
     if (r >= p.count.variables) return false;
     const variable_desc& d = p.variables[r];
-    if (d.persistable || d.kind == variable_kind::data || variables[to].rows != variables[r].rows ||
-        variables[to].columns != variables[r].columns ||
+    if (d.persistable || d.kind == variable_kind::data ||
+        variables.items[to].rows != variables.items[r].rows ||
+        variables.items[to].columns != variables.items[r].columns ||
         p.variables[to].kind != variable_kind::gradient)
       return false;
-    variables[to].root = r;
-    variables[to].panel = variables[r].panel;
-    variables[to].feeds = variables[from].feeds;
+    variables.items[to].root = r;
+    variables.items[to].panel = variables.items[r].panel;
+    variables.items[to].feeds = variables.items[from].feeds;
     return true;
   }
 
-  /// The space of an output: of the largest operand, which is the forward operator's X or Out.
-  constexpr int largest(const operator_desc& op, int out) const {
+  constexpr bool find_form(const int* in, int n, int out, int axis, form& f) const {
+    const plan_variable* const all = variables.items;
+    if (all[out].type != dtype::float32) return false;
+    // The space is that of the largest operand, which is the forward operator's X or Out.
     int best = out;
-    for (int s = 0; s < op.schema->input_count; ++s) {
-      const int v = argument(op.inputs + s);
-      if (variables[v].rows == variables[best].rows
-              ? variables[v].columns > variables[best].columns
-              : variables[v].rows < 0 ||
-                    (variables[best].rows > 0 && variables[v].rows > variables[best].rows))
-        best = v;
+    for (int s = 0; s < n; ++s) {
+      if (in[s] < 0 || all[in[s]].type != dtype::float32) return false;
+      const plan_variable& v = all[in[s]];
+      if (v.rows == all[best].rows ? v.columns > all[best].columns
+                                   : v.rows < 0 || (all[best].rows > 0 && v.rows > all[best].rows))
+        best = in[s];
     }
-    return best;
-  }
-
-  constexpr bool possible(const operator_desc& op, int out, int, int axis) const {
-    const plan_variable& space = variables[largest(op, out)];
-    access how;
-    for (int s = 0; s < op.schema->input_count; ++s)
-      if (!find_access(argument(op.inputs + s), space, axis, how)) return false;
-    const plan_variable& o = variables[out];
-    if (o.rows == space.rows && o.columns == space.columns) return true;
+    const plan_variable& space = all[best];
+    f.space = best;
+    f.panel = false;
+    for (int s = 0; s < n; ++s) {
+      const plan_variable& v = all[in[s]];
+      if (v.rows == space.rows && v.columns == space.columns)
+        f.how[s] = access::load, f.panel = f.panel || v.panel;
+      else if (!find_access(in[s], space, axis, f.how[s]))
+        return false;
+    }
+    f.reduced = all[out].rows != space.rows || all[out].columns != space.columns;
     // A gradient that is summed over the rows it was repeated for.
-    return o.rows == 1 && o.columns == space.columns &&
-           p.variables[out].kind == variable_kind::gradient;
+    return !f.reduced || (all[out].rows == 1 && all[out].columns == space.columns &&
+                          p.variables[out].kind == variable_kind::gradient);
   }
 
-  constexpr void emit_pointwise(const operator_desc& op, int k, int out, int o, int axis) {
-    const plan_variable space = variables[largest(op, out)];
-    const bool reduced =
-        variables[out].rows != space.rows || variables[out].columns != space.columns;
+  constexpr void emit_pointwise(const operator_desc& op, int k, const int* in, int n, int out,
+                                int o, const form& f) {
+    const plan_variable space = variables.items[f.space];
+    const bool reduced = f.reduced;
     const bool passes_gradient =
-        op.schema->input_count == 1 && op.schema->scalars == 0 &&
+        n == 1 && op.schema->attribute_count == 1 && op.schema->scalars == 0 &&
         (is<gradient_of<elementwise_add>>(op) || (is<gradient_of<elementwise_sub>>(op) && o == 0));
-    if (passes_gradient && !reduced && alias(argument(op.inputs), out)) return;
+    if (passes_gradient && !reduced && alias(in[0], out)) return;
     int source = -1;
     if (passes_gradient && reduced) {
-      source = padded_rows(argument(op.inputs), k);
+      source = padded_rows(in[0], k);
     } else {
-      bool panel = false;
-      for (int s = 0; s < op.schema->input_count; ++s) {
-        const plan_variable& v = variables[argument(op.inputs + s)];
-        panel = panel || (v.panel && v.rows == space.rows && v.columns == space.columns);
-      }
       int made = out;
-      if (reduced) made = source = temporary(space.rows, space.columns, panel, -1);
-      instruction i = begin(group_head::pointwise, *op.schema, o, k);
-      int taken[16];
-      access how[16];
-      for (int s = 0; s < op.schema->input_count; ++s) {
-        int v = argument(op.inputs + s);
-        find_access(v, space, axis, how[s]);
-        if (how[s] == access::load && panel != variables[v].panel)
-          v = panel ? in_panels(v, k) : in_rows(v, k);
-        else if (how[s] != access::load && variables[v].panel)
-          v = in_rows(v, k);
-        if (how[s] != access::scalar && is_feed(root(v))) v = padded_rows(v, k);
+      if (reduced) made = source = temporary(space.rows, space.columns, f.panel, -1);
+      int taken[8];
+      for (int s = 0; s < n; ++s) {
+        int v = in[s];
+        if (variables.items[v].panel != (f.panel && f.how[s] == access::load))
+          v = variables.items[v].panel ? in_rows(v, k) : in_panels(v, k);
+        if (f.how[s] != access::scalar && is_feed(variables.items[v].root)) v = padded_rows(v, k);
         taken[s] = v;
       }
-      i.inputs = operands.count;
-      i.outputs = results.count;
-      for (int s = 0; s < op.schema->input_count; ++s) use(i, taken[s], how[s]);
+      instruction i = begin(group_head::pointwise, *op.schema, o, k);
+      for (int s = 0; s < n; ++s) use(i, taken[s], f.how[s]);
       for (int a = 0; a < op.schema->scalars; ++a)
         use(i, constant(attribute(op, a)), access::scalar);
       result(i, made);
-      variables[made].panel = panel;
+      variables.items[made].panel = f.panel;
       i.rows = space.rows;
       i.columns = space.columns;
-      i.panel = panel;
+      i.panel = f.panel;
       end(i);
     }
     if (!reduced) return;
-    if (variables[source].panel) source = in_rows(source, k);
+    if (variables.items[source].panel) source = in_rows(source, k);
     instruction i = begin(group_head::reduce_rows, *op.schema, o, k);
     use(i, source, access::load);
     result(i, out);
@@ -306,27 +305,28 @@ struct lowering : lowering_builder {
   constexpr bool lower_sum(const operator_desc& op, int k) {
     const int n = argument(op.inputs);
     const int out = argument(op.outputs);
-    if (n < 2) return false;
+    if (n < 2 || variables.items[out].type != dtype::float32) return false;
     bool panel = false;
-    for (int i = 0; i < n; ++i) panel = panel || variables[argument(op.inputs + 1 + i)].panel;
+    for (int i = 0; i < n; ++i) panel = panel || variables.items[argument(op.inputs + 1 + i)].panel;
     int so_far = -1;
     for (int i = 0; i < n; ++i) {
       int v = argument(op.inputs + 1 + i);
-      if (panel != variables[v].panel) v = in_panels(v, k);
+      if (panel != variables.items[v].panel) v = in_panels(v, k);
       if (is_feed(root(v))) v = padded_rows(v, k);
       if (i == 0) {
         so_far = v;
         continue;
       }
-      const int made =
-          i + 1 == n ? out : temporary(variables[out].rows, variables[out].columns, panel, -1);
+      const int made = i + 1 == n ? out
+                                  : temporary(variables.items[out].rows,
+                                              variables.items[out].columns, panel, -1);
       instruction add = begin(group_head::pointwise, schema_of<elementwise_add>(), 0, k);
       use(add, so_far, access::load);
       use(add, v, access::load);
-      variables[made].panel = panel;
+      variables.items[made].panel = panel;
       result(add, made);
-      add.rows = variables[out].rows;
-      add.columns = variables[out].columns;
+      add.rows = variables.items[out].rows;
+      add.columns = variables.items[out].columns;
       add.panel = panel;
       end(add);
       so_far = made;
@@ -358,7 +358,7 @@ struct lowering : lowering_builder {
         // A kernel that knows panels writes a weight's gradient as the weight lies, any other one
         // in rows.
         if (v >= 0 && p.variables[v].kind == variable_kind::gradient)
-          variables[v].panel = raw && is_weight(p.variables[p.variables[v].of]);
+          variables.items[v].panel = raw && is_weight(p.variables[p.variables[v].of]);
         result(i, v);
       }
     }

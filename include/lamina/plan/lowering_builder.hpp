@@ -19,28 +19,22 @@ struct lowering_builder {
   int* copy_of;   // by variable: its staged, packed or unpacked copy, or -1
   int* gradient;  // by parameter: its whole gradient, or -1
 
-  constexpr explicit lowering_builder(const program_view& program) : p(program) {
+  /// `shapes` and `gradients` as shapes_of() found them: in an evaluation of its own, for clang
+  /// counts the steps of each.
+  constexpr lowering_builder(const program_view& program, const plan_variable* shapes,
+                             const int* gradients)
+      : p(program) {
     const int n = p.count.variables;
-    variables.reserve(n + 64);
+    fill(variables, shapes, n, 64);
     instructions.reserve(p.count.operators * 2 + 8);
     operands.reserve(p.count.arguments * 2 + 64);
     results.reserve(p.count.arguments + 64);
+    constants.reserve(p.count.operators * 4 + 64);
     copy_of = new int[static_cast<unsigned>(n)];
     gradient = new int[static_cast<unsigned>(p.count.parameters) + 1];
-    for (int i = 0; i < p.count.parameters; ++i) gradient[i] = -1;
+    copy_items(gradient, gradients, p.count.parameters);
     constants.push(0.0f);
-    for (int v = 0; v < n; ++v) {
-      const variable_desc& d = p.variables[v];
-      const matrix_shape m = matrix_of(d, p.dims);
-      const bool derived =
-          d.kind == variable_kind::accumulator || d.kind == variable_kind::gradient;
-      variables.push({m.rows, m.columns, d.type, is_weight(derived ? p.variables[d.of] : d), v, v,
-                      d.kind == variable_kind::data ? 1ull << (d.index & 63) : 0ull});
-      if (d.kind == variable_kind::gradient && d.number < 0 &&
-          p.variables[d.of].kind == variable_kind::parameter)
-        gradient[p.variables[d.of].index] = v;
-      copy_of[v] = -1;
-    }
+    for (int v = 0; v < n; ++v) copy_of[v] = -1;
   }
   lowering_builder(const lowering_builder&) = delete;
   constexpr ~lowering_builder() {
@@ -54,7 +48,7 @@ struct lowering_builder {
     return op.attributes >= 0 ? p.attributes[op.attributes + i].number
                               : op.schema->attributes[i].number;
   }
-  constexpr int root(int v) const { return variables[v].root; }
+  constexpr int root(int v) const { return variables.items[v].root; }
   constexpr int temporary(int rows, int columns, bool panel, int variable) {
     const int v = variables.count;
     return variables.push({rows, columns, dtype::float32, panel, variable, v, 0ull});
@@ -69,27 +63,32 @@ struct lowering_builder {
   constexpr instruction begin(group_head head, const operator_schema& schema, int output, int op) {
     return {head, &schema, output, op, operands.count, 0, results.count, 0, 1, 1, 0, false, 0ull};
   }
+  // Few and long statements: clang counts each, and every call, as steps of the evaluation.
   constexpr void use(instruction& i, int v, access how) {
-    operands.push({v, how});
-    ++i.input_count;
-    if (v >= 0) i.feeds |= variables[v].feeds;
+    if (operands.count == operands.capacity) operands.reserve(operands.capacity * 2);
+    operands.items[operands.count++] = {v, how}, ++i.input_count,
+    i.feeds |= p.is_test && v >= 0 ? variables.items[v].feeds : 0ull;
   }
   constexpr void result(instruction& i, int v) {
-    results.push(v);
-    ++i.output_count;
+    if (results.count == results.capacity) results.reserve(results.capacity * 2);
+    results.items[results.count++] = v, ++i.output_count;
   }
+  /// Which feeds a value depends on matters where a program may run with a part of them.
   constexpr void end(const instruction& i) {
+    if (instructions.count == instructions.capacity) instructions.reserve(instructions.count * 2);
+    instructions.items[instructions.count++] = i;
+    if (!p.is_test) return;
     for (int r = 0; r < i.output_count; ++r)
-      if (results[i.outputs + r] >= 0) variables[results[i.outputs + r]].feeds |= i.feeds;
-    instructions.push(i);
+      if (results.items[i.outputs + r] >= 0)
+        variables.items[results.items[i.outputs + r]].feeds |= i.feeds;
   }
 
   /// One copy of a variable in another layout, made when first needed.
   constexpr int copied(int v, const operator_schema& how, bool panel, int op) {
     if (v < p.count.variables && copy_of[v] >= 0) return copy_of[v];
-    const plan_variable d = variables[v];
+    const plan_variable d = variables.items[v];
     const int made = temporary(d.rows, d.columns, panel, -1);
-    variables[made].type = d.type;
+    variables.items[made].type = d.type;
     instruction i = begin(group_head::call, how, 0, op);
     use(i, v, access::load);
     result(i, made);
@@ -102,14 +101,14 @@ struct lowering_builder {
   }
   /// The variable with padded rows: kernels that read whole vectors cannot use a feed in place.
   constexpr int in_rows(int v, int op) {
-    if (variables[v].panel) return copied(v, schema_of<unpack_panels>(), false, op);
+    if (variables.items[v].panel) return copied(v, schema_of<unpack_panels>(), false, op);
     return v;
   }
   constexpr int padded_rows(int v, int op) {
     return is_feed(root(v)) ? copied(v, schema_of<stage_feed>(), false, op) : in_rows(v, op);
   }
   constexpr int in_panels(int v, int op) {
-    return variables[v].panel ? v : copied(v, schema_of<pack_panels>(), true, op);
+    return variables.items[v].panel ? v : copied(v, schema_of<pack_panels>(), true, op);
   }
 };
 

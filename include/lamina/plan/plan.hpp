@@ -23,14 +23,16 @@ template <program_type P>
 struct plan {
   using program = P;
 
+  static constexpr auto shapes =
+      shapes_of<P::desc.count.variables, P::desc.count.parameters>(P::view());
   static constexpr lowered_counts lowered_size = [] {
-    lowering l(P::view());
+    lowering l(P::view(), shapes.variables, shapes.gradients);
     l.run();
     return lowered_counts{l.variables.count, l.instructions.count, l.operands.count,
                           l.results.count,   l.constants.count,    P::desc.count.parameters};
   }();
   static constexpr lowered_program<lowered_size> lowered = [] {
-    lowering l(P::view());
+    lowering l(P::view(), shapes.variables, shapes.gradients);
     l.run();
     lowered_program<lowered_size> r;
     freeze_items(r.variables, l.variables.items, lowered_size.variables);

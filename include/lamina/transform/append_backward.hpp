@@ -18,26 +18,26 @@ constexpr void mark_wanted(const program_builder& b, bool* wanted, bool data) {
   const int variables = b.variables.count;
   for (int v = 0; v < variables; ++v) wanted[v] = false;
   for (int i = 0; i < b.parameters.count; ++i)
-    wanted[b.parameters[i].variable] = b.parameters[i].trainable;
+    wanted[b.parameters.items[i].variable] = b.parameters.items[i].trainable;
   if (data)
     for (int i = 0; i < b.data.count; ++i)
-      wanted[b.data[i]] = is_floating(b.variables[b.data[i]].type);
+      wanted[b.data.items[i]] = is_floating(b.variables.items[b.data.items[i]].type);
   for (int k = 0; k < b.operators.count; ++k) {
-    const operator_desc& op = b.operators[k];
+    const operator_desc& op = b.operators.items[k];
     if (op.schema->gradient == nullptr) continue;
     bool any = false;
     for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
-      const int n = op.schema->inputs[s].duplicable ? b.arguments[at++] : 1;
+      const int n = op.schema->inputs[s].duplicable ? b.arguments.items[at++] : 1;
       const bool through = (op.schema->differentiable >> s & 1u) != 0;
       for (int i = 0; i < n; ++i, ++at)
-        any = any || (through && b.arguments[at] >= 0 && wanted[b.arguments[at]]);
+        any = any || (through && b.arguments.items[at] >= 0 && wanted[b.arguments.items[at]]);
     }
     if (!any) continue;
     for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
-      const int n = op.schema->outputs[s].duplicable ? b.arguments[at++] : 1;
+      const int n = op.schema->outputs[s].duplicable ? b.arguments.items[at++] : 1;
       for (int i = 0; i < n; ++i, ++at) {
-        const int v = b.arguments[at];
-        if (v >= 0 && is_floating(b.variables[v].type) && !b.variables[v].stop_gradient)
+        const int v = b.arguments.items[at];
+        if (v >= 0 && is_floating(b.variables.items[v].type) && !b.variables.items[v].stop_gradient)
           wanted[v] = true;
       }
     }
@@ -69,7 +69,7 @@ constexpr void add_gradients(program_builder& b, bool data) {
   if (seed >= 0) {
     const int one[] = {1};
     const attribute_value shape = b.integer_list(one, 1);
-    const double type = static_cast<double>(static_cast<int>(b.variables[seed].type));
+    const double type = static_cast<double>(static_cast<int>(b.variables.items[seed].type));
     const int at = b.attribute_list(shape, type, 1.0, false);
     const int argument = b.arguments.count;
     b.argument(seed);
@@ -78,12 +78,12 @@ constexpr void add_gradients(program_builder& b, bool data) {
   }
   b.role = op_role::backward;
   for (int k = operators; k-- > 0;) {
-    const operator_desc op = b.operators[k];
+    const operator_desc op = b.operators.items[k];
     if (op.schema->gradient != nullptr) op.schema->gradient(b, op);
   }
-  for (int i = 0; i < b.parameters.count; ++i) gradient_variable(b, b.parameters[i].variable);
+  for (int i = 0; i < b.parameters.count; ++i) gradient_variable(b, b.parameters.items[i].variable);
   if (data)
-    for (int i = 0; i < b.data.count; ++i) gradient_variable(b, b.data[i]);
+    for (int i = 0; i < b.data.count; ++i) gradient_variable(b, b.data.items[i]);
 
   b.role = before;
   b.gradients = nullptr;

@@ -71,6 +71,15 @@ struct operand_reader<ex::scalar<I>> {
     return scalars[I];
   }
 };
+template <int I>
+struct operand_reader<ex::numbers<I>> {
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector*,
+                                  const place&) {
+    return vector(0.f);
+  }
+};
 template <int J>
 struct operand_reader<ex::value<J>> {
   static constexpr int scalar = -1;
@@ -85,6 +94,8 @@ template <class Statement>
 struct one_statement;
 template <class Op, int K, int Store, class... In>
 struct one_statement<ex::let<Op, K, Store, In...>> {
+  static constexpr int numbers = 0;
+  static LAMINA_INLINE void load_numbers(float* const*, vector*) {}
   static constexpr int scalars = std::max({-1, operand_reader<In>::scalar...});
   static constexpr bool by_row = (operand_reader<In>::by_row || ...);
   static constexpr bool by_column = (operand_reader<In>::by_column || ...);
@@ -94,8 +105,8 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
                                       : (void)0),
      ...);
   }
-  static LAMINA_INLINE void run(float* const* a, const vector* s, vector head, vector* values,
-                                int number, const place& at) {
+  static LAMINA_INLINE void run(float* const* a, const vector* s, const vector*, vector head,
+                                vector* values, int number, const place& at) {
     const vector v = pointwise_value<Op, K>(operand_reader<In>::get(a, s, head, values, at)...);
     values[number] = v;
     if constexpr (Store >= 0) v.store_unaligned(a[Store] + at.offset);
@@ -104,28 +115,37 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
 template <class Op, class Param, class Grad, class... In>
 struct one_statement<ex::update<Op, Param, Grad, In...>> {
   static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
-  static constexpr int scalars = std::max({-1, operand_reader<In>::scalar...});
+  static constexpr int scalars = -1;
+  static constexpr int numbers = static_cast<int>(Op::attributes.size());
   static constexpr bool by_row = false, by_column = false;
-  static LAMINA_INLINE void load_scalars(float* const* a, vector* s) {
-    ((operand_reader<In>::scalar >= 0 ? (void)(s[std::max(0, operand_reader<In>::scalar)] = vector(
-                                                   *a[std::max(0, operand_reader<In>::scalar)]))
-                                      : (void)0),
-     ...);
+  template <int I>
+  static LAMINA_INLINE const float* first_of(float* const* a, ex::numbers<I>) {
+    return a[I];
+  }
+  template <class Other>
+  static LAMINA_INLINE const float* first_of(float* const*, Other) {
+    return nullptr;
+  }
+  static LAMINA_INLINE void load_scalars(float* const*, vector*) {}
+  static LAMINA_INLINE void load_numbers(float* const* a, vector* number) {
+    const float* first = nullptr;
+    ((first = first_of(a, In{}) != nullptr ? first_of(a, In{}) : first), ...);
+    for (int k = 0; k < numbers; ++k) number[k] = vector(first[k]);
   }
   template <class Reader>
   static LAMINA_INLINE void store(float* const* a, vector v, const place& at) {
     if constexpr (requires { Reader::argument; })
       v.store_unaligned(a[Reader::argument] + at.offset);
   }
-  static LAMINA_INLINE void run(float* const* a, const vector* s, vector head, vector* values, int,
-                                const place& at) {
+  static LAMINA_INLINE void run(float* const* a, const vector* s, const vector* number, vector head,
+                                vector* values, int, const place& at) {
     vector param = operand_reader<Param>::get(a, s, head, values, at);
     const vector grad = operand_reader<Grad>::get(a, s, head, values, at);
-    vector rest[sizeof...(In) + 1] = {operand_reader<In>::get(a, s, head, values, at)...};
-    Op::apply(param, grad, rest, rest + states);
+    vector state[sizeof...(In) + 1] = {operand_reader<In>::get(a, s, head, values, at)...};
+    Op::apply(param, grad, state, number);
     store<operand_reader<Param>>(a, param, at);
     int i = 0;
-    ((store<operand_reader<In>>(a, rest[i], at), ++i), ...);
+    ((store<operand_reader<In>>(a, state[i], at), ++i), ...);
   }
 };
 
@@ -143,16 +163,25 @@ struct statement_runner<expression::statements<S...>> {
   static constexpr bool by_row = (detail::one_statement<S>::by_row || ...);
   static constexpr bool by_column = (detail::one_statement<S>::by_column || ...);
 
+  static constexpr int numbers = (0 + ... + detail::one_statement<S>::numbers);
+
   vector scalar[static_cast<std::size_t>(scalars) + 1];
+  vector number[static_cast<std::size_t>(numbers) + 1];
   float* const* arguments;
 
   LAMINA_INLINE explicit statement_runner(float* const* a) : arguments(a) {
     (detail::one_statement<S>::load_scalars(a, scalar), ...);
+    int at = 0;
+    ((detail::one_statement<S>::load_numbers(a, number + at),
+      at += detail::one_statement<S>::numbers),
+     ...);
   }
   LAMINA_INLINE void operator()(vector head, const place& at) const {
     vector values[static_cast<std::size_t>(count) + 1];
-    int number = 0;
-    ((detail::one_statement<S>::run(arguments, scalar, head, values, number, at), ++number), ...);
+    int statement = 0, first = 0;
+    ((detail::one_statement<S>::run(arguments, scalar, number + first, head, values, statement, at),
+      ++statement, first += detail::one_statement<S>::numbers),
+     ...);
   }
 };
 

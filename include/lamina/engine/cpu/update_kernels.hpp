@@ -12,7 +12,7 @@
 namespace lamina::engine::cpu {
 
 /// The arrays of an update, in place: parameter, gradient, accumulators, all in one layout; behind
-/// them one number for each attribute.
+/// them the numbers, one for each attribute, as one array.
 template <class Opt>
 struct call_kernel<update_operator<Opt>> {
   using update = update_operator<Opt>;
@@ -28,7 +28,7 @@ struct call_kernel<update_operator<Opt>> {
     float number[numbers];
     vector number_vector[numbers];
     for (int i = 0; i < numbers; ++i) {
-      number[i] = *c.address(arrays + i);
+      number[i] = c.address(arrays)[i];
       number_vector[i] = vector(number[i]);
     }
     float norm[2] = {0, 0};
