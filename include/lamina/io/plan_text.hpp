@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/plan_text.hpp - a plan as text: groups, kernels and memory.
+#pragma once
+
+#include <string>
+
+#include <lamina/model/program_names.hpp>
+#include <lamina/plan/plan.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+constexpr const char* head_name(group_head head) {
+  switch (head) {
+    case group_head::pointwise:
+      return "pointwise";
+    case group_head::gemm:
+      return "gemm";
+    case group_head::gemm_dx:
+      return "gemm_dx";
+    case group_head::gemm_dw:
+      return "gemm_dw";
+    case group_head::reduce_rows:
+      return "reduce_rows";
+    default:
+      return "call";
+  }
+}
+
+}  // namespace detail
+
+/// The schedule of a program, a line a group: its number, its kernel, its head with the shape, the
+/// functions fused into it, and what it stores. Then the memory: bytes a row of the batch as
+/// planned, and what they would be if every variable had memory of its own.
+///   std::cout << lamina::plan_text(digits);
+template <program_type P>
+std::string plan_text(P) {
+  using plan_type = plan<P>;
+  constexpr program_view p = P::view();
+  std::string text;
+  for (int g = 0; g < plan_type::groups; ++g) {
+    const group_desc& d = plan_type::grouped.groups[g];
+    text += std::to_string(g) + " kernel " + std::to_string(plan_type::distinct.kernel[g]) + " " +
+            detail::head_name(d.head) + " " +
+            (d.rows < 0 ? std::string("batch") : std::to_string(d.rows)) + "x" +
+            std::to_string(d.columns);
+    for (int e = d.first; e < d.first + d.count; ++e) {
+      const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[e]];
+      text += std::string(e == d.first ? ": " : " + ") + i.schema->type;
+      for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
+        const int v = plan_type::lowered.results[r];
+        if (v < 0) continue;
+        const int root = plan_type::lowered.variables[v].root;
+        if (!plan_type::grouped.stored[root] || v >= p.count.variables) continue;
+        text += " -> " + variable_name(p, v);
+      }
+    }
+    text += "\n";
+  }
+  text += std::to_string(plan_type::groups) + " groups, " + std::to_string(plan_type::kernels) +
+          " kernels, " + std::to_string(plan_type::planned_bytes) + " bytes a row planned, " +
+          std::to_string(plan_type::unshared_bytes) + " without reuse\n";
+  return text;
+}
+
+}  // namespace lamina
