@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// digits - trains a perceptron on handwritten digits, saves and loads it, serves it from four
-// threads
+// digits - trains on handwritten digits, saves, loads, serves from four threads
 #include <array>
 #include <cstdio>
 #include <filesystem>

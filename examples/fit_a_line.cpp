@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fit_a_line - linear regression of house prices: from a Boston housing CSV file if given, else
-// from synthetic data
+// fit_a_line - linear regression of house prices; takes the path of a Boston housing CSV
 #include <cstdio>
 
 #include <lamina/dataset/housing.hpp>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mnist_mlp - a perceptron of three layers on MNIST: examples/run mnist_mlp
-// DIRECTORY-WITH-THE-IDX-FILES
+// mnist_mlp - a perceptron of three layers on MNIST; takes the folder of the IDX files
 #include <cstdio>
 #include <filesystem>
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// online_learning - learns from an endless stream of samples and stops by itself when it no longer
-// improves
+// online_learning - learns from an endless stream of samples and stops by itself
 #include <cmath>
 #include <cstdio>
 

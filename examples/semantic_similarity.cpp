@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// semantic_similarity - two towers share one projection of bags of words; the cosine says how
-// similar texts are
+// semantic_similarity - two towers share one projection; the cosine says how similar texts are
 #include <algorithm>
 #include <array>
 #include <cmath>

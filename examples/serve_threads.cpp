@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// serve_threads - threads take requests from a queue and answer them over one shared model; prints
-// latencies
+// serve_threads - threads answer requests from a queue over one shared model
 #include <algorithm>
 #include <array>
 #include <chrono>

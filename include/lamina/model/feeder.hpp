@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/plan/run_time_tables.hpp>

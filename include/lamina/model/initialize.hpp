@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/random.hpp>
 #include <lamina/program/program_desc.hpp>
 

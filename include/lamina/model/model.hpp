@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <lamina/core/config.hpp>
 #include <lamina/engine/cpu/aligned_buffer.hpp>
 #include <lamina/engine/cpu/panel.hpp>
 #include <lamina/model/initialize.hpp>

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <lamina/core/config.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/train/trainer.hpp>
 

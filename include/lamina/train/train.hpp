@@ -8,6 +8,7 @@
 #include <ranges>
 #include <span>
 
+#include <lamina/core/config.hpp>
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/train_options.hpp>

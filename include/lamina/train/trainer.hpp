@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/config.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>

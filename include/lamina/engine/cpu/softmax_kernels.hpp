@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/cross_entropy.hpp>
