@@ -34,6 +34,8 @@ foreach(_compiler IN LISTS _compilers)
   lamina_source_test(headers.${_short} headers/compile_alone.py --compiler ${_compiler}
                      --stamps "${CMAKE_CURRENT_BINARY_DIR}/headers_${_short}.json" -- ${_compile_flags})
   set_tests_properties(${LAMINA_TEST_PREFIX}headers.${_short} PROPERTIES PROCESSORS 2)
+  lamina_source_test(compile_time.thousand_layers.${_short} compile_time/compile.py --compiler ${_compiler}
+                     thousand_layers.cpp)
 endforeach()
 
 list(TRANSFORM _compilers PREPEND "--compiler=" OUTPUT_VARIABLE _compiler_options)

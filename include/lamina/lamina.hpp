@@ -11,6 +11,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/model/parameters_of.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/reader/reader.hpp>

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/parameters_of.hpp - a model's parameters as a list of spans.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <lamina/model/model.hpp>
+
+namespace lamina {
+
+/// The parameters of a model as optimizer::model_average and exponential_moving_average take them:
+/// the elements of one lie as the engine keeps them, padding included.
+///   auto list = parameters_of(model);
+///   average.update(list);                  // after each step, from the event handler
+///   auto guard = average.apply(list);      // averaged values, until the guard goes
+template <program_type P>
+class parameter_list {
+ public:
+  explicit parameter_list(model<P>& of) : model_(&of) {}
+
+  static constexpr int size() { return P::desc.count.parameters; }
+  std::span<float> span(int i) const {
+    const parameter_place& lies = parameter_table<P>::table.of[i];
+    return {model_->memory()[i],
+            static_cast<std::size_t>(lies.rows) * static_cast<std::size_t>(padded(lies.columns))};
+  }
+
+ private:
+  model<P>* model_;
+};
+
+template <program_type P>
+parameter_list<P> parameters_of(model<P>& of) {
+  return parameter_list<P>(of);
+}
+
+}  // namespace lamina
