@@ -131,7 +131,7 @@ TEST_CASE("gradients ask for memory once") {
         }) == 0);
 }
 
-TEST_CASE("forward, backward and update ask for memory once", "[threads]") {
+TEST_CASE("forward, backward and update ask for memory once") {
   CHECK(allocations_of_steps(test::optimizer::adam{}, 1) == 0);
   CHECK(allocations_of_steps(test::optimizer::adam{}, 2) == 0);
   CHECK(allocations_of_steps(test::optimizer::adam{.clip = lamina::clip_by_global_norm(1.f)}, 1) ==
