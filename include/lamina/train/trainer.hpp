@@ -43,14 +43,14 @@ constexpr update_constants<P> find_update_constants() {
 /// Optimizer = {model, gradient machines} of PaddlePaddle's design, at work. With one thread and no
 /// limit on norms, forward, backward and update are one program in which updates are fused into the
 /// products that compute their gradients. Otherwise each thread computes gradients of a part of the
-/// mini-batch, they are added up in a fixed order, and a program of updates follows: the same seed
-/// and the same number of threads give the same bits.
+/// mini-batch, they are added up in a fixed order, and the update of each parameter follows: the
+/// same seed and the same number of threads give the same bits.
 template <program_type P, optimizer::optimizer_type Opt>
 class trainer {
  public:
   using traits = optimizer::traits<Opt>;
   using fused = training_program<P, Opt>;
-  using updates = update_program<P, Opt>;
+  using update = update_operator<Opt>;
   static constexpr int states = traits::state_count;
   static constexpr int parameters = P::desc.count.parameters;
 
@@ -71,7 +71,6 @@ class trainer {
       machines_.push_back(std::make_unique<gradient_machine<P>>(m, seed));
     for (int i = 0; i < parameters; ++i) gradients_.push_back(machines_[0]->gradient_memory(i));
     costs_.resize(machines_.size());
-    updates_.emplace(outside_memory());
   }
 
   /// One mini-batch: `rows` rows of one array a data layer. Returns the cost before the update.
@@ -164,24 +163,37 @@ class trainer {
     for (auto& a : accumulators_) accumulator_pointers_.push_back(a.data());
   }
 
-  template <class U>
-  LAMINA_NOINLINE void set_numbers(engine::cpu::machine<U>& m, const float* scale) {
-    static constexpr auto where = detail::find_update_constants<U>();
-    const auto scalar = traits::scalars(opt_, steps_);
+  /// The numbers of one parameter's update in this step, one for each attribute of the operator.
+  void set_numbers(int i, float scale, float* to) const {
+    const parameter_desc& d = run_time_program<P>::desc.parameters[i];
+    const optimizer::gradient_preparation prepare = optimizer::preparation_of(
+        clip_of(d, opt_), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
+                                                    traits::regularization(opt_)));
+    to[0] = scalar_[0] * d.learning_rate;
+    to[1] = scale;
+    to[2] = prepare.low;
+    to[3] = prepare.high;
+    to[4] = prepare.l1;
+    to[5] = prepare.l2;
+    for (std::size_t k = 1; k < scalar_.size(); ++k) to[5 + k] = scalar_[k];
+  }
+
+  /// One pass over each parameter, its gradient and its accumulators.
+  LAMINA_NOINLINE void update_parameters(const float* scale) {
+    using kernel = engine::cpu::call_kernel<update>;
+    scalar_ = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i) {
-      if (where.first[i] < 0) continue;
-      const parameter_desc& d = run_time_program<P>::desc.parameters[i];
-      const optimizer::gradient_preparation prepare = optimizer::preparation_of(
-          clip_of(d, opt_), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
-                                                      traits::regularization(opt_)));
-      float* to = m.constants() + where.first[i];
-      to[0] = scalar[0] * d.learning_rate;
-      to[1] = scale == nullptr ? 1.0f : scale[i];
-      to[2] = prepare.low;
-      to[3] = prepare.high;
-      to[4] = prepare.l1;
-      to[5] = prepare.l2;
-      for (std::size_t k = 1; k < scalar.size(); ++k) to[5 + k] = scalar[k];
+      const std::size_t k = static_cast<std::size_t>(i);
+      if (gradients_[k] == nullptr || !run_time_program<P>::desc.parameters[i].trainable) continue;
+      const parameter_place& lies = parameter_table<P>::table.of[i];
+      float number[update::attributes.size()];
+      set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
+      float* array[2 + states] = {model_.memory()[i], gradients_[k]};
+      for (int s = 0; s < states; ++s)
+        array[2 + s] = accumulator_pointers_[static_cast<std::size_t>(i * states + s)];
+      kernel::run({array[0], lies.rows, lies.columns, padded(lies.columns), dtype::float32,
+                   lies.panel, nullptr, 0},
+                  array, number);
     }
   }
 
@@ -190,7 +202,10 @@ class trainer {
     engine::cpu::machine<fused>& m = *fused_;
     m.bind(rows);
     for (int i = 0; i < P::desc.count.data; ++i) m.feed(i, data(i, 0));
-    set_numbers(m, nullptr);
+    static constexpr auto where = detail::find_update_constants<fused>();
+    scalar_ = traits::scalars(opt_, steps_);
+    for (int i = 0; i < parameters; ++i)
+      if (where.first[i] >= 0) set_numbers(i, 1.0f, m.constants() + where.first[i]);
     m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
     ++steps_;
     return *m.address(P::desc.cost);
@@ -212,8 +227,7 @@ class trainer {
     });
     add_gradients();
     const float* scale = limit_norms();
-    set_numbers(*updates_, scale);
-    updates_->run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+    update_parameters(scale);
     ++steps_;
     float cost = 0;
     for (int t = 0; t < parts; ++t)
@@ -270,12 +284,12 @@ class trainer {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
+  std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   std::vector<std::size_t> size_;
   std::vector<engine::cpu::aligned_buffer> accumulators_;
   std::vector<float*> accumulator_pointers_, gradients_;
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_machine<P>>> machines_;
-  std::optional<engine::cpu::machine<updates>> updates_;
   std::vector<float> costs_;
   std::array<float, 256> weight_{};
   std::vector<gradient_clip> clips_ =

@@ -21,14 +21,18 @@ struct call_kernel<update_operator<Opt>> {
   static constexpr int numbers = static_cast<int>(update::attributes.size());
 
   static void run(const call_context& c) {
-    const operand param = c.at_position(0);
-    if (!param) return;
+    if (!c.at_position(0)) return;
     float* array[arrays];
     for (int i = 0; i < arrays; ++i) array[i] = c.address(i);
+    run(c.at_position(0), array, c.address(arrays));
+  }
+
+  /// Updates a parameter from arrays that lie as it lies: itself, its gradient, its accumulators.
+  static void run(const operand& param, float* const* array, const float* given) {
     float number[numbers];
     vector number_vector[numbers];
     for (int i = 0; i < numbers; ++i) {
-      number[i] = c.address(arrays)[i];
+      number[i] = given[i];
       number_vector[i] = vector(number[i]);
     }
     float norm[2] = {0, 0};
