@@ -2,6 +2,8 @@
 // lamina/train/trainer.hpp - an optimizer at work on a model: accumulators, machines, one step.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -71,6 +73,7 @@ class trainer {
       machines_.push_back(std::make_unique<gradient_machine<P>>(m, seed));
     for (int i = 0; i < parameters; ++i) gradients_.push_back(machines_[0]->gradient_memory(i));
     costs_.resize(machines_.size());
+    weight_.resize(machines_.size());
   }
 
   /// One mini-batch: `rows` rows of one array a data layer. Returns the cost before the update.
@@ -291,7 +294,7 @@ class trainer {
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_machine<P>>> machines_;
   std::vector<float> costs_;
-  std::array<float, 256> weight_{};
+  std::vector<float> weight_;  // by machine: its share of the rows of the last mini-batch
   std::vector<gradient_clip> clips_ =
       std::vector<gradient_clip>(static_cast<std::size_t>(parameters));
   std::vector<float> norms_ = std::vector<float>(static_cast<std::size_t>(parameters));
