@@ -3,8 +3,11 @@
 // registers.
 #pragma once
 
-#if defined(__AVX__) || defined(__SSE__)
+// <immintrin.h> costs the compiler as much as all of xsimd: only where its instructions exist.
+#if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__SSE__)
+#include <xmmintrin.h>
 #endif
 
 #include <lamina/engine/cpu/panel.hpp>
