@@ -15,22 +15,32 @@ constexpr const operator_schema& schema_of();
 
 namespace detail {
 
-/// Records `<type>_grad`: reads the inputs, outputs and output gradients that Op names, writes a
-/// partial gradient for each differentiable input.
-template <class Op>
-constexpr void make_gradient(program_builder& b, const operator_desc& op) {
-  constexpr int inputs = static_cast<int>(Op::inputs.size());
-  constexpr int outputs = static_cast<int>(Op::outputs.size());
+/// Which slots a gradient operator reads, a bit each, and its schema.
+struct gradient_slots_read {
+  std::uint32_t inputs;
+  std::uint32_t outputs;
+  std::uint32_t gradients;
+  const operator_schema& schema;
+};
+
+/// Records `<type>_grad`: reads the inputs, outputs and output gradients that `reads` names, writes
+/// a partial gradient for each differentiable input. No template: programs refer to the gradients
+/// of many operators, and each would have to instantiate it.
+constexpr void record_gradient(program_builder& b, const operator_desc& op,
+                               const gradient_slots_read& reads) {
+  const operator_schema& forward = *op.schema;
+  const int inputs = forward.input_count;
+  const int outputs = forward.output_count;
   // The finished gradients come first: a `sum` operator must stand before its reader.
   int gradients[64];
-  int slot_start[outputs + 1];
+  int slot_start[64];
   int total = 0;
   bool any = false;
   for (int s = 0, at = op.outputs; s < outputs; ++s) {
     slot_start[s] = total;
-    const int n = Op::outputs[static_cast<std::size_t>(s)].duplicable ? b.arguments.items[at++] : 1;
+    const int n = forward.outputs[s].duplicable ? b.arguments.items[at++] : 1;
     for (int i = 0; i < n; ++i, ++at) {
-      const bool read = (Op::gradient_of_outputs >> s & 1u) != 0;
+      const bool read = (reads.gradients >> s & 1u) != 0;
       const int g = read ? gradient_variable(b, b.arguments.items[at]) : -1;
       any = any || g >= 0;
       gradients[total++] = g;
@@ -40,21 +50,22 @@ constexpr void make_gradient(program_builder& b, const operator_desc& op) {
   if (!any) return;
   bool asked = false;
   for (int s = 0, at = op.inputs; s < inputs; ++s) {
-    const int n = Op::inputs[static_cast<std::size_t>(s)].duplicable ? b.arguments.items[at++] : 1;
+    const int n = forward.inputs[s].duplicable ? b.arguments.items[at++] : 1;
     for (int i = 0; i < n; ++i, ++at)
-      asked = asked || ((Op::differentiable >> s & 1u) != 0 && wants_gradient(b, b.arguments.items[at]));
+      asked = asked ||
+              ((forward.differentiable >> s & 1u) != 0 && wants_gradient(b, b.arguments.items[at]));
   }
   if (!asked) return;
   for (int s = 0, at = op.outputs, k = 0; s < outputs; ++s) {
-    const int n = Op::outputs[static_cast<std::size_t>(s)].duplicable ? b.arguments.items[at++] : 1;
+    const int n = forward.outputs[s].duplicable ? b.arguments.items[at++] : 1;
     for (int i = 0; i < n; ++i, ++at, ++k)
-      if (gradients[k] < 0 && (Op::gradient_of_outputs >> s & 1u) != 0)
+      if (gradients[k] < 0 && (reads.gradients >> s & 1u) != 0)
         gradients[k] = zero_gradient(b, b.arguments.items[at]);
   }
-  operator_desc made = b.begin(schema_of<gradient_of<Op>>());
+  operator_desc made = b.begin(reads.schema);
   for (int s = 0, at = op.inputs; s < inputs; ++s) {
-    const bool read = (Op::gradient_inputs >> s & 1u) != 0;
-    const bool list = Op::inputs[static_cast<std::size_t>(s)].duplicable;
+    const bool read = (reads.inputs >> s & 1u) != 0;
+    const bool list = forward.inputs[s].duplicable;
     const int n = list ? b.arguments.items[at++] : 1;
     if (read && list) b.arguments.push(n);
     for (int i = 0; i < n; ++i, ++at) {
@@ -63,8 +74,8 @@ constexpr void make_gradient(program_builder& b, const operator_desc& op) {
     }
   }
   for (int s = 0, at = op.outputs; s < outputs; ++s) {
-    const bool read = (Op::gradient_outputs >> s & 1u) != 0;
-    const bool list = Op::outputs[static_cast<std::size_t>(s)].duplicable;
+    const bool read = (reads.outputs >> s & 1u) != 0;
+    const bool list = forward.outputs[s].duplicable;
     const int n = list ? b.arguments.items[at++] : 1;
     if (read && list) b.arguments.push(n);
     for (int i = 0; i < n; ++i, ++at) {
@@ -73,16 +84,16 @@ constexpr void make_gradient(program_builder& b, const operator_desc& op) {
     }
   }
   for (int s = 0; s < outputs; ++s) {
-    if ((Op::gradient_of_outputs >> s & 1u) == 0) continue;
+    if ((reads.gradients >> s & 1u) == 0) continue;
     const int n = slot_start[s + 1] - slot_start[s];
-    if (Op::outputs[static_cast<std::size_t>(s)].duplicable) b.arguments.push(n);
+    if (forward.outputs[s].duplicable) b.arguments.push(n);
     for (int i = 0; i < n; ++i) b.arguments.push(gradients[slot_start[s] + i]);
   }
   made.outputs = b.arguments.count;
   for (int s = 0, at = op.inputs; s < inputs; ++s) {
-    const bool list = Op::inputs[static_cast<std::size_t>(s)].duplicable;
+    const bool list = forward.inputs[s].duplicable;
     const int n = list ? b.arguments.items[at++] : 1;
-    const bool given = (Op::differentiable >> s & 1u) != 0;
+    const bool given = (forward.differentiable >> s & 1u) != 0;
     if (given && list) b.arguments.push(n);
     for (int i = 0; i < n; ++i, ++at) {
       const int v = b.arguments.items[at];
@@ -92,6 +103,14 @@ constexpr void make_gradient(program_builder& b, const operator_desc& op) {
   made.end = b.arguments.count;
   made.attributes = op.attributes;
   b.operators.push(made);
+}
+
+/// The gradient rule of Op.
+template <class Op>
+constexpr void make_gradient(program_builder& b, const operator_desc& op) {
+  record_gradient(b, op,
+                  {Op::gradient_inputs, Op::gradient_outputs, Op::gradient_of_outputs,
+                   schema_of<gradient_of<Op>>()});
 }
 
 }  // namespace detail

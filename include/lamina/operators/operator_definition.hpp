@@ -78,24 +78,19 @@ constexpr std::size_t length(const char* s) {
   while (s[n] != 0) ++n;
   return n;
 }
-template <class Op>
-inline constexpr auto gradient_type = [] {
-  constexpr std::size_t n = length(Op::type);
-  text_buffer<n + 6> b{};
-  for (std::size_t i = 0; i < n; ++i) b.text[i] = Op::type[i];
-  for (std::size_t i = 0; i < 6; ++i) b.text[n + i] = "_grad"[i];
+template <std::size_t N>
+constexpr text_buffer<N + 6> with_suffix(const char* s, const char* suffix) {
+  text_buffer<N + 6> b{};
+  for (std::size_t i = 0; i < N; ++i) b.text[i] = s[i];
+  for (std::size_t i = 0; i < 6; ++i) b.text[N + i] = suffix[i];
   return b;
-}();
+}
+template <class Op>
+inline constexpr auto gradient_type = with_suffix<length(Op::type)>(Op::type, "_grad");
 
 /// "X@GRAD" for a slot "X".
 template <const auto& Slots, std::size_t I>
-inline constexpr auto gradient_slot = [] {
-  constexpr std::size_t n = length(Slots[I].name);
-  text_buffer<n + 6> b{};
-  for (std::size_t i = 0; i < n; ++i) b.text[i] = Slots[I].name[i];
-  for (std::size_t i = 0; i < 6; ++i) b.text[n + i] = "@GRAD"[i];
-  return b;
-}();
+inline constexpr auto gradient_slot = with_suffix<length(Slots[I].name)>(Slots[I].name, "@GRAD");
 
 template <const auto& Slots, std::size_t... I>
 constexpr auto gradient_slots(std::index_sequence<I...>) {
@@ -106,28 +101,28 @@ template <const auto& Slots>
 inline constexpr auto gradient_slots_of =
     gradient_slots<Slots>(std::make_index_sequence<Slots.size()>{});
 
-template <class Op>
-constexpr auto gradient_operator_inputs() {
-  std::array<slot_desc,
-             bits(Op::gradient_inputs) + bits(Op::gradient_outputs) + bits(Op::gradient_of_outputs)>
-      slots{};
+// Templates on slots and not on operators: most operators share theirs.
+template <const auto& Inputs, const auto& Outputs, std::uint32_t ReadInputs,
+          std::uint32_t ReadOutputs, std::uint32_t ReadGradients>
+inline constexpr auto gradient_operator_inputs = [] {
+  std::array<slot_desc, bits(ReadInputs) + bits(ReadOutputs) + bits(ReadGradients)> slots{};
   std::size_t n = 0;
-  for (std::size_t i = 0; i < Op::inputs.size(); ++i)
-    if (Op::gradient_inputs >> i & 1u) slots[n++] = Op::inputs[i];
-  for (std::size_t i = 0; i < Op::outputs.size(); ++i)
-    if (Op::gradient_outputs >> i & 1u) slots[n++] = slot_desc{Op::outputs[i].name};
-  for (std::size_t i = 0; i < Op::outputs.size(); ++i)
-    if (Op::gradient_of_outputs >> i & 1u) slots[n++] = gradient_slots_of<Op::outputs>[i];
+  for (std::size_t i = 0; i < Inputs.size(); ++i)
+    if (ReadInputs >> i & 1u) slots[n++] = Inputs[i];
+  for (std::size_t i = 0; i < Outputs.size(); ++i)
+    if (ReadOutputs >> i & 1u) slots[n++] = slot_desc{Outputs[i].name};
+  for (std::size_t i = 0; i < Outputs.size(); ++i)
+    if (ReadGradients >> i & 1u) slots[n++] = gradient_slots_of<Outputs>[i];
   return slots;
-}
-template <class Op>
-constexpr auto gradient_operator_outputs() {
-  std::array<slot_desc, bits(Op::differentiable)> slots{};
+}();
+template <const auto& Inputs, std::uint32_t Differentiable>
+inline constexpr auto gradient_operator_outputs = [] {
+  std::array<slot_desc, bits(Differentiable)> slots{};
   std::size_t n = 0;
-  for (std::size_t i = 0; i < Op::inputs.size(); ++i)
-    if (Op::differentiable >> i & 1u) slots[n++] = gradient_slots_of<Op::inputs>[i];
+  for (std::size_t i = 0; i < Inputs.size(); ++i)
+    if (Differentiable >> i & 1u) slots[n++] = gradient_slots_of<Inputs>[i];
   return slots;
-}
+}();
 
 }  // namespace detail
 
@@ -137,9 +132,13 @@ template <class Op>
 struct gradient_of : operator_definition {
   using forward = Op;
   static constexpr const char* type = detail::gradient_type<Op>.text;
-  static constexpr auto inputs = detail::gradient_operator_inputs<Op>();
-  static constexpr auto outputs = detail::gradient_operator_outputs<Op>();
-  static constexpr auto attributes = Op::attributes;
+  static constexpr const auto& inputs =
+      detail::gradient_operator_inputs<Op::inputs, Op::outputs, Op::gradient_inputs,
+                                       Op::gradient_outputs, Op::gradient_of_outputs>;
+  static constexpr const auto& outputs =
+      detail::gradient_operator_outputs<Op::inputs, Op::differentiable>;
+  static constexpr const auto& attributes = Op::attributes;
+  static constexpr int scalars = Op::scalars;
   static constexpr bool knows_panels = Op::knows_panels;
   static constexpr auto kind = Op::kind == operator_kind::mul ? operator_kind::mul_grad : Op::kind;
 };
@@ -152,22 +151,8 @@ template <class Op>
 inline constexpr bool is_gradient<gradient_of<Op>> = true;
 
 template <class Op>
-constexpr int scalar_count() {
-  if constexpr (is_gradient<Op>)
-    return scalar_count<typename Op::forward>();
-  else
-    return Op::scalars < 0 ? static_cast<int>(Op::attributes.size()) : Op::scalars;
-}
-
-template <class Op>
-constexpr auto gradient_rule() -> void (*)(program_builder&, const operator_desc&) {
-  if constexpr (requires { &Op::gradient; })
-    return &Op::gradient;
-  else if constexpr (Op::differentiable != 0)
-    return &make_gradient<Op>;
-  else
-    return nullptr;
-}
+inline constexpr int scalar_count = Op::scalars < 0 ? static_cast<int>(Op::attributes.size())
+                                                    : Op::scalars;
 
 /// Evaluates a pointwise definition on arrays. Defined in pointwise_evaluation.hpp, which most
 /// programs do not include: a schema that stays in an unoptimised binary then refers to nothing.
@@ -175,26 +160,31 @@ template <class Op, class T>
 LAMINA_OPTIONAL void evaluate_pointwise(int output, std::int64_t count, const T* const* argument,
                                         const int* stride, T* out);
 
-template <class Op>
-constexpr bool has_list_input() {
-  for (std::size_t i = 0; i < Op::inputs.size(); ++i)
-    if (Op::inputs[i].duplicable) return true;
+constexpr bool has_list(const operator_schema& s) {
+  for (int i = 0; i < s.input_count; ++i)
+    if (s.inputs[i].duplicable) return true;
   return false;
 }
 
-template <class Op, class T>
-constexpr pointwise_function<T> pointwise_rule() {
+/// The schema with its functions.
+template <class Op>
+constexpr operator_schema with_functions(const operator_schema& bare) {
+  operator_schema s = bare;
+  s.bare = &bare;
+  if constexpr (requires { &Op::gradient; })
+    s.gradient = &Op::gradient;
+  else if constexpr (Op::differentiable != 0)
+    s.gradient = &make_gradient<Op>;
   if constexpr (Op::kind == operator_kind::pointwise) {
-    if constexpr (has_list_input<Op>())
-      return nullptr;
-    else
-      return &evaluate_pointwise<Op, T>;
+    if (has_list(bare)) return s;
+    s.evaluate_float = &evaluate_pointwise<Op, float>;
+    s.evaluate_double = &evaluate_pointwise<Op, double>;
   } else if constexpr (Op::kind == operator_kind::update &&
-                       requires { &Op::template evaluate<T>; }) {
-    return &Op::template evaluate<T>;
-  } else {
-    return nullptr;
+                       requires { &Op::template evaluate<float>; }) {
+    s.evaluate_float = &Op::template evaluate<float>;
+    s.evaluate_double = &Op::template evaluate<double>;
   }
+  return s;
 }
 
 }  // namespace detail
@@ -202,31 +192,23 @@ constexpr pointwise_function<T> pointwise_rule() {
 /// Holds the schema of an operator.
 template <class Op>
 struct registered {
-  static constexpr operator_schema with(void (*gradient)(program_builder&, const operator_desc&),
-                                        pointwise_function<float> evaluate_float,
-                                        pointwise_function<double> evaluate_double,
-                                        const operator_schema* without_functions) {
-    return {Op::type,
-            Op::inputs.data(),
-            static_cast<int>(Op::inputs.size()),
-            Op::outputs.data(),
-            static_cast<int>(Op::outputs.size()),
-            Op::attributes.data(),
-            static_cast<int>(Op::attributes.size()),
-            Op::kind,
-            Op::has_side_effect,
-            Op::knows_panels,
-            detail::scalar_count<Op>(),
-            Op::differentiable,
-            gradient,
-            evaluate_float,
-            evaluate_double,
-            without_functions};
-  }
-  static constexpr operator_schema bare = with(nullptr, nullptr, nullptr, nullptr);
-  static constexpr operator_schema value =
-      with(detail::gradient_rule<Op>(), detail::pointwise_rule<Op, float>(),
-           detail::pointwise_rule<Op, double>(), &bare);
+  static constexpr operator_schema bare = {Op::type,
+                                           Op::inputs.data(),
+                                           static_cast<int>(Op::inputs.size()),
+                                           Op::outputs.data(),
+                                           static_cast<int>(Op::outputs.size()),
+                                           Op::attributes.data(),
+                                           static_cast<int>(Op::attributes.size()),
+                                           Op::kind,
+                                           Op::has_side_effect,
+                                           Op::knows_panels,
+                                           detail::scalar_count<Op>,
+                                           Op::differentiable,
+                                           nullptr,
+                                           nullptr,
+                                           nullptr,
+                                           nullptr};
+  static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 
 }  // namespace lamina

@@ -50,7 +50,7 @@ constexpr int nth_bit(std::uint32_t set, int k) {
 
 /// How many of the first attributes of a pointwise operator are arguments of its function.
 template <class Op>
-inline constexpr int scalars_of = detail::scalar_count<Op>();
+inline constexpr int scalars_of = detail::scalar_count<Op>;
 
 /// The value of output K of a pointwise operator, forward or gradient, at one place.
 template <class Op, int K, class... T>
