@@ -24,7 +24,7 @@ auto batches() { return test::samples(50) | test::reader::shuffle(50, 3) | test:
 std::string newest(const test::folder& folder) {
   const auto all = lamina::detail::checkpoints_in(folder.string());
   REQUIRE_FALSE(all.empty());
-  return test::read(all.back());
+  return test::read(folder / ("checkpoint_" + std::to_string(all.back())));
 }
 
 lamina::train_options options(const test::folder& folder, int passes, int threads = 1) {
@@ -130,9 +130,9 @@ TEST_CASE("only the newest checkpoints are kept, and no half of one is left") {
   o.checkpoint.keep = 2;
   adam.train(m, batches(), o);
   const auto all = lamina::detail::checkpoints_in(folder.string());
-  REQUIRE(all.size() == 2);
-  CHECK(all[0].filename() == "checkpoint_28");
-  CHECK(all[1].filename() == "checkpoint_35");
+  CHECK(all == std::vector<std::int64_t>{28, 35});
+  CHECK(std::filesystem::exists(folder / "checkpoint_28"));
+  CHECK(std::filesystem::exists(folder / "checkpoint_35"));
   CHECK(std::distance(std::filesystem::directory_iterator(folder.string()), {}) == 2);
 }
 

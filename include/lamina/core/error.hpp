@@ -6,6 +6,9 @@
 #include <stdexcept>
 #include <string>
 
+#include <lamina/core/config.hpp>
+#include <lamina/core/text.hpp>
+
 namespace lamina {
 
 /// Bad data or bad use at run time. The text names the subject, what was expected and what was
@@ -18,8 +21,8 @@ class error : public std::runtime_error {
 /// A damaged or foreign file: the text names the file, the byte offset and the reason.
 class format_error : public error {
  public:
-  format_error(const std::string& file, std::uint64_t offset, const std::string& reason)
-      : error("lamina: " + file + ", offset " + std::to_string(offset) + ": " + reason),
+  LAMINA_COLD format_error(const std::string& file, std::uint64_t offset, const std::string& reason)
+      : error(text() << "lamina: " << file << ", offset " << offset << ": " << reason),
         file_(file),
         offset_(offset) {}
 

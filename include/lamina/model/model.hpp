@@ -2,29 +2,23 @@
 // lamina/model/model.hpp - a program together with its parameters.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/aligned_buffer.hpp>
-#include <lamina/engine/cpu/panel.hpp>
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/program_names.hpp>
+#include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 #include <lamina/tensor/xtensor.hpp>
 
 namespace lamina {
-
-/// What every parameter is, for code that knows no program.
-struct parameter_info {
-  std::string name;
-  std::vector<std::size_t> shape;
-  int rows, columns;
-  bool panel;  // in the engine's panel layout
-};
 
 template <program_type P>
 class model;
@@ -37,23 +31,6 @@ struct shared_parameters {
 template <program_type Q>
 shared_parameters<Q> share_parameters_of(const model<Q>& from) {
   return {from};
-}
-
-/// From the engine's layout of a parameter, which its gradient and its accumulators share, to
-/// row-major without padding; and back. The only doors between the two.
-LAMINA_COLD inline void unpack_like(const parameter_info& info, const float* from, float* to) {
-  if (info.panel) return engine::cpu::unpack(info.rows, info.columns, from, to);
-  for (int r = 0; r < info.rows; ++r)
-    std::memcpy(to + static_cast<std::ptrdiff_t>(r) * info.columns,
-                from + static_cast<std::ptrdiff_t>(r) * padded(info.columns),
-                static_cast<std::size_t>(info.columns) * sizeof(float));
-}
-LAMINA_COLD inline void pack_like(const parameter_info& info, const float* from, float* to) {
-  if (info.panel) return engine::cpu::pack(info.rows, info.columns, from, to);
-  for (int r = 0; r < info.rows; ++r)
-    std::memcpy(to + static_cast<std::ptrdiff_t>(r) * padded(info.columns),
-                from + static_cast<std::ptrdiff_t>(r) * info.columns,
-                static_cast<std::size_t>(info.columns) * sizeof(float));
 }
 
 /// Model = {program, parameters} of PaddlePaddle's design: what training changes and serving reads.
@@ -120,65 +97,41 @@ class model {
   }
   LAMINA_COLD void set(int i, const xt::xarray<float>& value) {
     const parameter_info info = describe(i);
-    if (!std::equal(info.shape.begin(), info.shape.end(), value.shape().begin(),
-                    value.shape().end()))
-      throw error("lamina: parameter " + info.name + ": expected " + text_of(info.shape) +
-                  ", found " + text_of({value.shape().begin(), value.shape().end()}));
+    bool same = value.dimension() == info.shape.size();
+    for (std::size_t k = 0; same && k < info.shape.size(); ++k)
+      same = value.shape()[k] == info.shape[k];
+    if (!same)
+      throw error(text() << "lamina: parameter " << info.name << ": expected "
+                         << text().list(info.shape) << ", found " << text().list(value.shape()));
     import_values(i, value.data());
   }
 
   /// Name, shape and layout of parameter i.
-  LAMINA_COLD static parameter_info describe(int i) {
-    constexpr const program_view& p = run_time_program<P>::view;
-    const int v = p.parameters[i].variable;
-    const variable_desc& d = p.variables[v];
-    const parameter_place& lies = parameter_table<P>::table.of[i];
-    parameter_info info{variable_name(p, v), {}, lies.rows, lies.columns, lies.panel};
-    for (int k = 0; k < d.rank; ++k)
-      info.shape.push_back(static_cast<std::size_t>(p.dims[d.dims + k]));
-    return info;
-  }
+  static parameter_info describe(int i) { return parameters_in<P>().describe(i); }
 
   /// Writes all parameters to a file. A failed write leaves the old file whole.
-  void save(const std::filesystem::path& path) const { write_tensor_file(path, entries()); }
+  void save(const file_path& path) const { write_tensor_file(path, entries()); }
 
   /// Replaces all parameters by those of a file that save() wrote. Throws format_error for a
   /// damaged or foreign file and lamina::error when names or shapes differ from the program's; the
   /// model is unchanged then.
-  void load(const std::filesystem::path& path) { assign(read_tensor_file(path), path.string()); }
+  void load(const file_path& path) { assign(read_tensor_file(path), path.string()); }
 
   /// All parameters as named arrays.
-  LAMINA_COLD std::vector<tensor_entry> entries() const {
+  std::vector<tensor_entry> entries() const {
     std::vector<tensor_entry> all;
-    for (int i = 0; i < parameter_arrays(); ++i) {
-      const parameter_info info = describe(i);
-      tensor_entry e{info.name, dtype::float32, {info.shape.begin(), info.shape.end()}, {}};
-      e.bytes.resize(static_cast<std::size_t>(info.rows) * info.columns * sizeof(float));
-      export_values(i, reinterpret_cast<float*>(e.bytes.data()));
-      all.push_back(std::move(e));
-    }
+    arrays().append_to(all);
     return all;
   }
   /// Takes the parameters from entries; further entries are ignored. All or nothing.
-  LAMINA_COLD void assign(const std::vector<tensor_entry>& from, const std::string& source) {
-    std::vector<const tensor_entry*> found;
-    for (int i = 0; i < parameter_arrays(); ++i) {
-      const parameter_info info = describe(i);
-      const tensor_entry* match = nullptr;
-      for (const tensor_entry& e : from)
-        if (e.name == info.name) match = &e;
-      if (match == nullptr)
-        throw error("lamina: " + source + ": expected a parameter " + info.name + ", found none");
-      if (match->type != dtype::float32 ||
-          !std::equal(match->dims.begin(), match->dims.end(), info.shape.begin(), info.shape.end()))
-        throw error("lamina: " + source + ": parameter " + info.name + ": expected float32 " +
-                    text_of(info.shape) + ", found " + name_of(match->type) + " " +
-                    text_of({match->dims.begin(), match->dims.end()}));
-      found.push_back(match);
-    }
-    for (int i = 0; i < parameter_arrays(); ++i)
-      import_values(
-          i, reinterpret_cast<const float*>(found[static_cast<std::size_t>(i)]->bytes.data()));
+  void assign(const std::vector<tensor_entry>& from, const std::string& source) {
+    arrays().check(from, source);
+    arrays().assign(from);
+  }
+  /// The parameters as files keep them.
+  stored_arrays arrays() const {
+    static constexpr const char* none[] = {""};
+    return {parameters_in<P>(), pointers_.data(), 1, none, "", "", "a parameter"};
   }
 
   /// One pointer a parameter, to its memory as the engine keeps it.
@@ -189,17 +142,10 @@ class model {
   }
 
  private:
-  LAMINA_COLD static std::string text_of(const std::vector<std::size_t>& shape) {
-    std::string s = "[";
-    for (std::size_t i = 0; i < shape.size(); ++i)
-      s += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-    return s + "]";
-  }
   LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {
-      const parameter_info info = describe(i);
-      owners_.push_back(std::make_shared<engine::cpu::aligned_buffer>(
-          static_cast<std::size_t>(info.rows) * static_cast<std::size_t>(padded(info.columns))));
+      owners_.push_back(
+          std::make_shared<engine::cpu::aligned_buffer>(parameters_in<P>().floats(i)));
       pointers_.push_back(owners_.back()->data());
     }
   }

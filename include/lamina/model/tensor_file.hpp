@@ -8,19 +8,17 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <ios>
-#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
 
 namespace lamina {
 
@@ -64,8 +62,7 @@ class tensor_file_reader {
       : path_(std::move(path)), bytes_(std::move(bytes)) {}
 
   LAMINA_COLD std::vector<tensor_entry> read() {
-    if (bytes_.size() < 24)
-      fail("expected at least 24 bytes, found " + std::to_string(bytes_.size()));
+    if (bytes_.size() < 24) fail(text() << "expected at least 24 bytes, found " << bytes_.size());
     if (std::string_view(bytes_).substr(0, 8) != tensor_file_magic)
       fail("expected a lamina file of version 1, found other first bytes");
     const std::size_t end = bytes_.size() - 8;
@@ -82,13 +79,12 @@ class tensor_file_reader {
     std::vector<tensor_entry> entries;
     for (std::uint64_t i = 0; i < count; ++i) {
       tensor_entry e;
-      e.name = text("name");
+      e.name = content("name");
       const std::uint64_t type = number("dtype");
       e.type = static_cast<dtype>(type);
-      if (type > 6 && type != 20 && type != 21)
-        fail("expected a dtype, found " + std::to_string(type));
+      if (type > 6 && type != 20 && type != 21) fail(text() << "expected a dtype, found " << type);
       const std::uint64_t rank = number("rank");
-      if (rank > 16) fail("expected a rank of at most 16, found " + std::to_string(rank));
+      if (rank > 16) fail(text() << "expected a rank of at most 16, found " << rank);
       std::uint64_t size = static_cast<std::uint64_t>(size_of(e.type));
       for (std::uint64_t d = 0; d < rank; ++d) {
         e.dims.push_back(number("dimension"));
@@ -96,10 +92,10 @@ class tensor_file_reader {
           fail("dimensions are too large");
         size *= e.dims.back();
       }
-      e.bytes = text("data");
+      e.bytes = content("data");
       if (e.bytes.size() != size)
-        fail("'" + e.name + "': expected " + std::to_string(size) + " bytes of data, found " +
-             std::to_string(e.bytes.size()));
+        fail(text() << "'" << e.name << "': expected " << size << " bytes of data, found "
+                    << e.bytes.size());
       entries.push_back(std::move(e));
     }
     if (at_ != limit_) fail("expected the end of the file, found further bytes");
@@ -111,16 +107,16 @@ class tensor_file_reader {
     throw format_error(path_, at_, reason);
   }
   LAMINA_COLD std::uint64_t number(const char* what) {
-    if (limit_ - at_ < 8) fail(std::string("the file ends within a ") + what);
+    if (limit_ - at_ < 8) fail(text("the file ends within a ") << what);
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < 8; ++i)
       value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[at_ + i])) << (8 * i);
     at_ += 8;
     return value;
   }
-  LAMINA_COLD std::string text(const char* what) {
+  LAMINA_COLD std::string content(const char* what) {
     const std::uint64_t n = number(what);
-    if (n > limit_ - at_) fail(std::string("the file ends within a ") + what);
+    if (n > limit_ - at_) fail(text("the file ends within a ") << what);
     std::string s = bytes_.substr(at_, n);
     at_ += n;
     return s;
@@ -134,7 +130,7 @@ class tensor_file_reader {
 
 /// Writes entries to a file; the old file stays whole until the new one is complete.
 /// Throws lamina::error naming the path when it cannot be written.
-LAMINA_COLD inline void write_tensor_file(const std::filesystem::path& path,
+LAMINA_COLD inline void write_tensor_file(const file_path& path,
                                           const std::vector<tensor_entry>& entries) {
   std::string bytes(detail::tensor_file_magic);
   detail::put_number(bytes, entries.size());
@@ -148,38 +144,13 @@ LAMINA_COLD inline void write_tensor_file(const std::filesystem::path& path,
     bytes += e.bytes;
   }
   detail::put_number(bytes, detail::checksum(bytes));
-  const std::filesystem::path beside = path.string() + ".writing";
-  {
-    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    out.flush();
-    if (!out) {
-      std::error_code ignored;
-      std::filesystem::remove(beside, ignored);
-      throw error("lamina: " + path.string() + ": cannot be written");
-    }
-  }
-  std::error_code failed;
-  std::filesystem::rename(beside, path, failed);
-  if (failed) {
-    std::error_code ignored;
-    std::filesystem::remove(beside, ignored);
-    throw error("lamina: " + path.string() + ": cannot be written: " + failed.message());
-  }
+  write_file(path.string(), bytes);
 }
 
 /// Reads a file that write_tensor_file wrote. Throws format_error with file, offset and reason for
 /// a damaged or foreign one, lamina::error when there is none.
-LAMINA_COLD inline std::vector<tensor_entry> read_tensor_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw error("lamina: " + path.string() + ": cannot be opened");
-  std::string bytes;
-  try {
-    bytes.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  } catch (const std::ios_base::failure& e) {  // a directory, a broken disk
-    throw error("lamina: " + path.string() + ": cannot be read: " + e.what());
-  }
-  return detail::tensor_file_reader(path.string(), std::move(bytes)).read();
+LAMINA_COLD inline std::vector<tensor_entry> read_tensor_file(const file_path& path) {
+  return detail::tensor_file_reader(path.string(), read_file(path.string())).read();
 }
 
 }  // namespace lamina

@@ -2,12 +2,17 @@
 // lamina/train/checkpoint.hpp - what a training run needs to go on after a stop, bit for bit.
 #pragma once
 
-#include <algorithm>
-#include <filesystem>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/train/trainer.hpp>
 
@@ -21,29 +26,98 @@ struct training_position {
 
 namespace detail {
 
-/// "checkpoint_12" -> 12; -1 for other names.
-LAMINA_COLD inline long long checkpoint_serial(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  const std::string prefix = "checkpoint_";
-  if (name.size() <= prefix.size() || name.compare(0, prefix.size(), prefix) != 0) return -1;
-  long long n = 0;
-  for (std::size_t i = prefix.size(); i < name.size(); ++i) {
-    if (name[i] < '0' || name[i] > '9' || n > 1'000'000'000'000) return -1;
-    n = n * 10 + (name[i] - '0');
+/// "checkpoint_12" -> 12; -1 for names that no checkpoint has.
+LAMINA_COLD inline std::int64_t checkpoint_serial(std::string_view name) {
+  const std::string_view prefix = "checkpoint_";
+  if (name.size() <= prefix.size() || name.substr(0, prefix.size()) != prefix) return -1;
+  name.remove_prefix(prefix.size());
+  if (name[0] == '0' && name.size() > 1) return -1;
+  std::int64_t n = 0;
+  for (const char c : name) {
+    if (c < '0' || c > '9' || n > 1'000'000'000'000) return -1;
+    n = n * 10 + (c - '0');
   }
   return n;
 }
 
-LAMINA_COLD inline std::vector<std::filesystem::path> checkpoints_in(
-    const std::filesystem::path& directory) {
-  std::vector<std::filesystem::path> found;
-  if (std::filesystem::is_directory(directory))
-    for (const auto& entry : std::filesystem::directory_iterator(directory))
-      if (checkpoint_serial(entry.path()) >= 0) found.push_back(entry.path());
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return checkpoint_serial(a) < checkpoint_serial(b);
-  });
+LAMINA_COLD inline std::string checkpoint_path(const std::string& directory, std::int64_t serial) {
+  return text() << directory << "/checkpoint_" << serial;
+}
+
+/// The serials of the checkpoints in a directory, the newest last.
+LAMINA_COLD inline std::vector<std::int64_t> checkpoints_in(const std::string& directory) {
+  std::vector<std::int64_t> found;
+  for (const std::string& name : names_in(directory)) {
+    const std::int64_t serial = checkpoint_serial(name);
+    if (serial < 0) continue;
+    found.push_back(serial);
+    for (std::size_t i = found.size() - 1; i > 0 && found[i - 1] > found[i]; --i)
+      std::swap(found[i - 1], found[i]);
+  }
   return found;
+}
+
+/// What a checkpoint holds beside parameters and accumulators.
+struct checkpoint_facts {
+  std::string_view optimizer;
+  std::int64_t steps;
+  training_position at;
+  std::uint64_t seed;
+};
+
+LAMINA_COLD inline void write_checkpoint(const std::string& directory, const stored_arrays& values,
+                                         const stored_arrays& accumulators,
+                                         const checkpoint_facts& facts, int keep) {
+  make_directories(directory);
+  std::vector<tensor_entry> entries;
+  values.append_to(entries);
+  accumulators.append_to(entries);
+  tensor_entry& type = entries.emplace_back();
+  type.name = "@optimizer@";
+  type.type = dtype::uint8;
+  type.bytes = facts.optimizer;
+  type.dims.push_back(type.bytes.size());
+  const auto number = [&](const char* name, std::uint64_t value) {
+    entries.push_back(tensor_entry::number(name, value));
+  };
+  number("@step@", static_cast<std::uint64_t>(facts.steps));
+  number("@pass@", static_cast<std::uint64_t>(facts.at.pass));
+  number("@batch@", static_cast<std::uint64_t>(facts.at.batch));
+  number("@seed@", facts.seed);
+  write_tensor_file(checkpoint_path(directory, facts.steps), entries);
+  const std::vector<std::int64_t> all = checkpoints_in(directory);
+  for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i)
+    remove_file(checkpoint_path(directory, all[i]));
+}
+
+/// `facts` come with the optimizer and the seed that are expected, and go with step and position.
+LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stored_arrays& values,
+                                        const stored_arrays& accumulators,
+                                        checkpoint_facts& facts) {
+  const std::vector<std::int64_t> all = checkpoints_in(directory);
+  if (all.empty()) return false;
+  const std::string path = checkpoint_path(directory, all.back());
+  const std::vector<tensor_entry> entries = read_tensor_file(path);
+  const auto find = [&](std::string_view name) -> const tensor_entry& {
+    for (const tensor_entry& e : entries)
+      if (e.name == name) return e;
+    throw error(text() << "lamina: " << path << ": expected an entry " << name << ", found none");
+  };
+  if (find("@optimizer@").bytes != facts.optimizer)
+    throw error(text() << "lamina: " << path << ": expected a checkpoint of optimizer "
+                       << facts.optimizer << ", found " << find("@optimizer@").bytes);
+  if (find("@seed@").as_number() != facts.seed)
+    throw error(text() << "lamina: " << path << ": expected a checkpoint with seed " << facts.seed
+                       << ", found " << find("@seed@").as_number());
+  facts.steps = static_cast<std::int64_t>(find("@step@").as_number());
+  facts.at.pass = static_cast<int>(find("@pass@").as_number());
+  facts.at.batch = static_cast<std::int64_t>(find("@batch@").as_number());
+  // Both are checked before either changes.
+  values.check(entries, path);
+  accumulators.check(entries, path);
+  values.assign(entries);
+  accumulators.assign(entries);
+  return true;
 }
 
 }  // namespace detail
@@ -52,59 +126,23 @@ LAMINA_COLD inline std::vector<std::filesystem::path> checkpoints_in(
 /// the directory, and removes all but the newest `keep` (0: none is removed). The file appears
 /// whole or not at all.
 template <class P, class Opt>
-LAMINA_COLD void save_checkpoint(const std::filesystem::path& directory, trainer<P, Opt>& t,
+LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
                                  training_position at, std::uint64_t seed, int keep) {
-  std::filesystem::create_directories(directory);
-  std::vector<tensor_entry> entries = t.trained().entries();
-  for (tensor_entry& e : t.entries()) entries.push_back(std::move(e));
-  tensor_entry type{"@optimizer@", dtype::uint8, {}, Opt::type};
-  type.dims.push_back(type.bytes.size());
-  entries.push_back(std::move(type));
-  entries.push_back(tensor_entry::number("@step@", static_cast<std::uint64_t>(t.steps())));
-  entries.push_back(tensor_entry::number("@pass@", static_cast<std::uint64_t>(at.pass)));
-  entries.push_back(tensor_entry::number("@batch@", static_cast<std::uint64_t>(at.batch)));
-  entries.push_back(tensor_entry::number("@seed@", seed));
-  write_tensor_file(directory / ("checkpoint_" + std::to_string(t.steps())), entries);
-  std::vector<std::filesystem::path> all = detail::checkpoints_in(directory);
-  for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i)
-    std::filesystem::remove(all[i]);
+  detail::write_checkpoint(directory.string(), t.trained().arrays(), t.arrays(),
+                           {Opt::type, t.steps(), at, seed}, keep);
 }
 
 /// Puts a training run back to where the newest checkpoint of the directory left it; returns false
 /// when there is none. Throws format_error for a damaged file and lamina::error for one of another
 /// program, optimizer or seed; nothing is changed then.
 template <class P, class Opt>
-LAMINA_COLD bool load_checkpoint(const std::filesystem::path& directory, trainer<P, Opt>& t,
+LAMINA_COLD bool load_checkpoint(const file_path& directory, trainer<P, Opt>& t,
                                  training_position& at, std::uint64_t seed) {
-  const std::vector<std::filesystem::path> all = detail::checkpoints_in(directory);
-  if (all.empty()) return false;
-  const std::string path = all.back().string();
-  const std::vector<tensor_entry> entries = read_tensor_file(path);
-  const auto find = [&](const std::string& name) -> const tensor_entry& {
-    for (const tensor_entry& e : entries)
-      if (e.name == name) return e;
-    throw error("lamina: " + path + ": expected an entry " + name + ", found none");
-  };
-  if (find("@optimizer@").bytes != Opt::type)
-    throw error("lamina: " + path + ": expected a checkpoint of optimizer " +
-                std::string(Opt::type) + ", found " + find("@optimizer@").bytes);
-  if (find("@seed@").as_number() != seed)
-    throw error("lamina: " + path + ": expected a checkpoint with seed " + std::to_string(seed) +
-                ", found " + std::to_string(find("@seed@").as_number()));
-  const std::uint64_t step = find("@step@").as_number();
-  const std::uint64_t pass = find("@pass@").as_number();
-  const std::uint64_t batch = find("@batch@").as_number();
-  // The accumulators are checked before the parameters change, so a mismatch changes nothing.
-  const std::vector<tensor_entry> before = t.entries();
-  t.assign(entries, path);
-  try {
-    t.trained().assign(entries, path);
-  } catch (...) {
-    t.assign(before, path);
-    throw;
-  }
-  t.set_steps(static_cast<std::int64_t>(step));
-  at = {static_cast<int>(pass), static_cast<std::int64_t>(batch)};
+  detail::checkpoint_facts facts{Opt::type, 0, {}, seed};
+  if (!detail::read_checkpoint(directory.string(), t.trained().arrays(), t.arrays(), facts))
+    return false;
+  t.set_steps(facts.steps);
+  at = facts.at;
   return true;
 }
 

@@ -96,47 +96,10 @@ class trainer {
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t n) { steps_ = n; }
 
-  /// The accumulators as named arrays, "fc_0.w_0_moment1_0", for a checkpoint.
-  LAMINA_COLD std::vector<tensor_entry> entries() const {
-    std::vector<tensor_entry> all;
-    for (int i = 0; i < parameters; ++i)
-      for (int s = 0; s < states; ++s) {
-        const parameter_info info = model<P>::describe(i);
-        tensor_entry e{info.name + "_" + traits::state_name(s) + "_0",
-                       dtype::float32,
-                       {info.shape.begin(), info.shape.end()},
-                       {}};
-        e.bytes.resize(static_cast<std::size_t>(info.rows) * info.columns * sizeof(float));
-        unpack_like(info, accumulator_pointers_[static_cast<std::size_t>(i * states + s)],
-                    reinterpret_cast<float*>(e.bytes.data()));
-        all.push_back(std::move(e));
-      }
-    return all;
-  }
-  /// Takes the accumulators back; throws lamina::error, unchanged, when one is missing.
-  LAMINA_COLD void assign(const std::vector<tensor_entry>& from, const std::string& source) {
-    std::vector<const tensor_entry*> found;
-    for (int i = 0; i < parameters; ++i)
-      for (int s = 0; s < states; ++s) {
-        const parameter_info info = model<P>::describe(i);
-        const std::string name = info.name + "_" + traits::state_name(s) + "_0";
-        const tensor_entry* match = nullptr;
-        for (const tensor_entry& e : from)
-          if (e.name == name) match = &e;
-        const std::size_t wanted =
-            static_cast<std::size_t>(info.rows) * info.columns * sizeof(float);
-        if (match == nullptr || match->bytes.size() != wanted)
-          throw error("lamina: " + source + ": expected an accumulator " + name + " of " +
-                      std::to_string(wanted) + " bytes, found " +
-                      (match == nullptr ? "none" : std::to_string(match->bytes.size())));
-        found.push_back(match);
-      }
-    for (int i = 0; i < parameters; ++i)
-      for (int s = 0; s < states; ++s) {
-        const auto k = static_cast<std::size_t>(i * states + s);
-        pack_like(model<P>::describe(i), reinterpret_cast<const float*>(found[k]->bytes.data()),
-                  accumulator_pointers_[k]);
-      }
+  /// The accumulators as files keep them, "fc_0.w_0_moment1_0".
+  stored_arrays arrays() const {
+    return {parameters_in<P>(), accumulator_pointers_.data(), states, Opt::states.data(), "_", "_0",
+            "an accumulator"};
   }
 
   model<P>& trained() { return model_; }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/text.hpp - text put together from pieces, for messages and names.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <lamina/core/config.hpp>
+
+namespace lamina {
+
+/// `throw error(text() << "expected " << 3 << " rows, found " << rows)`. Its members are compiled
+/// once and out of line: the operators of std::string, inlined into every message, are what a
+/// compiler spends most of its time on in functions that seldom run.
+class text {
+ public:
+  LAMINA_COLD text() {}
+  LAMINA_COLD explicit text(std::string_view first) : all_(first) {}
+  text(const text&) = delete;
+  text& operator=(const text&) = delete;
+  LAMINA_COLD ~text() {}
+
+  LAMINA_COLD text& operator<<(std::string_view piece) {
+    all_.append(piece.data(), piece.size());
+    return *this;
+  }
+  text& operator<<(const text& other) { return *this << std::string_view(other.all_); }
+  template <std::integral T>
+  text& operator<<(T number) {
+    if constexpr (std::is_signed_v<T>)
+      return signed_number(number);
+    else
+      return unsigned_number(number);
+  }
+  /// A number as printf writes it.
+  LAMINA_COLD text& print(const char* format, double number) {
+    char digits[352];  // the longest double without a fraction has 309
+    std::snprintf(digits, sizeof digits, format, number);
+    return *this << std::string_view(digits);
+  }
+  /// The elements of a shape, "[64, 10]".
+  template <class Range>
+  LAMINA_COLD text& list(const Range& numbers) {
+    *this << "[";
+    bool first = true;
+    for (const auto n : numbers) *this << (first ? "" : ", ") << n, first = false;
+    return *this << "]";
+  }
+
+  LAMINA_COLD operator std::string() const { return all_; }
+
+ private:
+  LAMINA_COLD text& signed_number(long long number) {
+    if (number < 0) *this << "-";
+    return unsigned_number(number < 0 ? 0 - static_cast<unsigned long long>(number)
+                                      : static_cast<unsigned long long>(number));
+  }
+  LAMINA_COLD text& unsigned_number(unsigned long long number) {
+    char digits[20];
+    std::size_t at = sizeof digits;
+    do {
+      digits[--at] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number != 0);
+    return *this << std::string_view(digits + at, sizeof digits - at);
+  }
+
+  std::string all_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/stored_arrays.hpp - arrays that lie like parameters, and their way to files and
+// back.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/padding.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/cpu/panel.hpp>
+#include <lamina/model/program_names.hpp>
+#include <lamina/model/tensor_file.hpp>
+#include <lamina/plan/run_time_tables.hpp>
+
+namespace lamina {
+
+/// What every parameter is, for code that knows no program.
+struct parameter_info {
+  std::string name;
+  std::vector<std::size_t> shape;
+  int rows, columns;
+  bool panel;  // in the engine's panel layout
+};
+
+/// From the engine's layout of a parameter, which its gradient and its accumulators share, to
+/// row-major without padding; and back. The only doors between the two.
+LAMINA_COLD inline void unpack_like(const parameter_info& info, const float* from, float* to) {
+  if (info.panel) return engine::cpu::unpack(info.rows, info.columns, from, to);
+  for (int r = 0; r < info.rows; ++r)
+    std::memcpy(to + static_cast<std::ptrdiff_t>(r) * info.columns,
+                from + static_cast<std::ptrdiff_t>(r) * padded(info.columns),
+                static_cast<std::size_t>(info.columns) * sizeof(float));
+}
+LAMINA_COLD inline void pack_like(const parameter_info& info, const float* from, float* to) {
+  if (info.panel) return engine::cpu::pack(info.rows, info.columns, from, to);
+  for (int r = 0; r < info.rows; ++r)
+    std::memcpy(to + static_cast<std::ptrdiff_t>(r) * padded(info.columns),
+                from + static_cast<std::ptrdiff_t>(r) * info.columns,
+                static_cast<std::size_t>(info.columns) * sizeof(float));
+}
+
+/// The parameters of a program, for code that is compiled once for all programs.
+struct parameter_list_view {
+  const program_view* program;
+  const parameter_place* places;
+
+  int size() const { return program->count.parameters; }
+
+  /// Name, shape and layout of parameter i.
+  LAMINA_COLD parameter_info describe(int i) const {
+    const int v = program->parameters[i].variable;
+    const variable_desc& d = program->variables[v];
+    parameter_info info{
+        variable_name(*program, v), {}, places[i].rows, places[i].columns, places[i].panel};
+    for (int k = 0; k < d.rank; ++k)
+      info.shape.push_back(static_cast<std::size_t>(program->dims[d.dims + k]));
+    return info;
+  }
+  /// The floats of parameter i in memory, padding included.
+  std::size_t floats(int i) const {
+    return static_cast<std::size_t>(places[i].rows) *
+           static_cast<std::size_t>(padded(places[i].columns));
+  }
+};
+
+template <program_type P>
+parameter_list_view parameters_in() {
+  return {&run_time_program<P>::view, parameter_table<P>::table.of};
+}
+
+/// Arrays in the layout of parameters: `of_each` for each parameter, array s of parameter i at
+/// `array[i * of_each + s]` and called "<parameter><before><state s><after>". `kind` is what
+/// messages call one.
+struct stored_arrays {
+  parameter_list_view parameters;
+  float* const* array;
+  int of_each;
+  const char* const* state;
+  const char *before, *after, *kind;
+
+  /// Appends a named copy of each.
+  LAMINA_COLD void append_to(std::vector<tensor_entry>& all) const {
+    for (int i = 0; i < parameters.size(); ++i)
+      for (int s = 0; s < of_each; ++s) {
+        const parameter_info info = parameters.describe(i);
+        tensor_entry& e = all.emplace_back();
+        e.name = name_of(info, s);
+        for (const std::size_t n : info.shape) e.dims.push_back(n);
+        e.bytes.resize(size_of(info));
+        unpack_like(info, array[i * of_each + s], reinterpret_cast<float*>(e.bytes.data()));
+      }
+  }
+  /// Throws lamina::error, naming the first one that is missing or of another shape or type.
+  LAMINA_COLD void check(const std::vector<tensor_entry>& from, const std::string& source) const {
+    for (int i = 0; i < parameters.size(); ++i)
+      for (int s = 0; s < of_each; ++s) {
+        const parameter_info info = parameters.describe(i);
+        const std::string name = name_of(info, s);
+        const tensor_entry* found = find(from, name);
+        if (found == nullptr)
+          throw error(text() << "lamina: " << source << ": expected " << kind << " " << name
+                             << ", found none");
+        bool same = found->type == dtype::float32 && found->dims.size() == info.shape.size() &&
+                    found->bytes.size() == size_of(info);
+        for (std::size_t k = 0; same && k < info.shape.size(); ++k)
+          same = found->dims[k] == info.shape[k];
+        if (!same)
+          throw error(text() << "lamina: " << source << ": " << name << ": expected float32 "
+                             << text().list(info.shape) << ", found "
+                             << lamina::name_of(found->type) << " " << text().list(found->dims));
+      }
+  }
+  /// Takes the values of all; check() comes first. Further entries are ignored.
+  LAMINA_COLD void assign(const std::vector<tensor_entry>& from) const {
+    for (int i = 0; i < parameters.size(); ++i)
+      for (int s = 0; s < of_each; ++s) {
+        const parameter_info info = parameters.describe(i);
+        pack_like(info, reinterpret_cast<const float*>(find(from, name_of(info, s))->bytes.data()),
+                  array[i * of_each + s]);
+      }
+  }
+
+ private:
+  LAMINA_COLD std::string name_of(const parameter_info& info, int s) const {
+    return text() << info.name << before << state[s] << after;
+  }
+  LAMINA_COLD static std::size_t size_of(const parameter_info& info) {
+    return static_cast<std::size_t>(info.rows) * static_cast<std::size_t>(info.columns) *
+           sizeof(float);
+  }
+  /// The last of the entries with a name.
+  LAMINA_COLD static const tensor_entry* find(const std::vector<tensor_entry>& from,
+                                              const std::string& name) {
+    const tensor_entry* match = nullptr;
+    for (const tensor_entry& e : from)
+      if (e.name == name) match = &e;
+    return match;
+  }
+};
+
+}  // namespace lamina
