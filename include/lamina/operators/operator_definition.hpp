@@ -160,9 +160,9 @@ template <class Op, class T>
 LAMINA_OPTIONAL void evaluate_pointwise(int output, std::int64_t count, const T* const* argument,
                                         const int* stride, T* out);
 
-constexpr bool has_list(const operator_schema& s) {
-  for (int i = 0; i < s.input_count; ++i)
-    if (s.inputs[i].duplicable) return true;
+constexpr bool has_list(const slot_desc* slots, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (slots[i].duplicable) return true;
   return false;
 }
 
@@ -176,9 +176,10 @@ constexpr operator_schema with_functions(const operator_schema& bare) {
   else if constexpr (Op::differentiable != 0)
     s.gradient = &make_gradient<Op>;
   if constexpr (Op::kind == operator_kind::pointwise) {
-    if (has_list(bare)) return s;
-    s.evaluate_float = &evaluate_pointwise<Op, float>;
-    s.evaluate_double = &evaluate_pointwise<Op, double>;
+    if constexpr (!has_list(Op::inputs.data(), Op::inputs.size())) {
+      s.evaluate_float = &evaluate_pointwise<Op, float>;
+      s.evaluate_double = &evaluate_pointwise<Op, double>;
+    }
   } else if constexpr (Op::kind == operator_kind::update &&
                        requires { &Op::template evaluate<float>; }) {
     s.evaluate_float = &Op::template evaluate<float>;

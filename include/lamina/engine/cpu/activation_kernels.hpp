@@ -3,7 +3,6 @@
 // maxout.
 #pragma once
 
-#include <string>
 
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/tunable_activation.hpp>
@@ -23,7 +22,7 @@ class slope_chooser {
     } else if (mode == "element") {
       width_ = 1;
     } else if (mode != "all") {
-      fail(c, "expected the mode 'all', 'channel' or 'element', found '" + std::string(mode) + "'");
+      fail(c, {"expected the mode 'all', 'channel' or 'element', found '", mode, "'"});
     }
     if (width_ < 1) width_ = 1;
   }
@@ -46,6 +45,7 @@ inline float& alpha_at(const operand& alpha, int i) {
 
 template <>
 struct call_kernel<prelu> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), alpha = c.input(1), out = c.output(0);
     require_float(c, in);
@@ -63,6 +63,7 @@ struct call_kernel<prelu> {
 
 template <>
 struct call_kernel<gradient_of<prelu>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
     const operand dx = c.output(0), dalpha = c.output(1);
@@ -86,6 +87,7 @@ struct call_kernel<gradient_of<prelu>> {
 
 template <>
 struct call_kernel<maxout> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     require_float(c, in);
@@ -112,6 +114,7 @@ struct call_kernel<maxout> {
 /// The gradient goes to the first of the largest.
 template <>
 struct call_kernel<gradient_of<maxout>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;

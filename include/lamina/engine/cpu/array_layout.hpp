@@ -5,13 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/error.hpp>
 #include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/engine/cpu/kernel_error.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -56,17 +55,11 @@ inline array_layout layout_of(const operand& o) {
   return l;
 }
 
-/// Throws lamina::error with the operator's name in front.
-[[noreturn]] LAMINA_COLD inline void fail(const call_context& c, const std::string& what) {
-  throw error("lamina: " + std::string(c.schema().type) + ": " + what);
-}
-
 /// A dimension that may be counted from the end.
 inline int dimension_of(const call_context& c, int axis, int rank) {
   const int d = axis < 0 ? axis + rank : axis;
   if (d < 0 || d >= rank)
-    fail(c, "expected an axis from " + std::to_string(-rank) + " to " + std::to_string(rank - 1) +
-                ", found " + std::to_string(axis));
+    fail(c, {"expected an axis from ", -rank, " to ", rank - 1, ", found ", axis});
   return d;
 }
 
@@ -228,7 +221,7 @@ inline std::int64_t integer_in(const operand& o, int row, int column) {
 /// Kernels that compute in float alone say so.
 inline void require_float(const call_context& c, const operand& o) {
   if (o && o.type != dtype::float32)
-    fail(c, std::string("expected elements of float32, found ") + name_of(o.type));
+    fail(c, {"expected elements of float32, found ", name_of(o.type)});
 }
 
 }  // namespace lamina::engine::cpu

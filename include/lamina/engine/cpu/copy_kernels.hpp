@@ -12,6 +12,7 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<stage_feed> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand from = c.at_position(0), to = c.at_position(1);
     const std::size_t bytes =
@@ -25,6 +26,7 @@ struct call_kernel<stage_feed> {
 
 template <>
 struct call_kernel<unpack_panels> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand from = c.at_position(0), to = c.at_position(1);
     const float* panels = static_cast<const float*>(from.data);
@@ -38,6 +40,7 @@ struct call_kernel<unpack_panels> {
 
 template <>
 struct call_kernel<pack_panels> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand from = c.at_position(0), to = c.at_position(1);
     pack(from.rows, from.columns, from.row<const float>(0), from.stride,

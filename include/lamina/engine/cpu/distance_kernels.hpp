@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cmath>
-#include <string>
 
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/norm.hpp>
@@ -14,6 +13,7 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<smooth_l1_loss> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), inside = c.input(2), outside = c.input(3);
     const operand diff = c.output(0), out = c.output(1);
@@ -38,6 +38,7 @@ struct call_kernel<smooth_l1_loss> {
 
 template <>
 struct call_kernel<gradient_of<smooth_l1_loss>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand inside = c.input(0), outside = c.input(1), diff = c.input(2), slope = c.input(3);
     const operand dx = c.output(0), dy = c.output(1);
@@ -66,8 +67,7 @@ inline kldiv_reduction kldiv_reduction_of(const call_context& c) {
   if (name == "sum") return kldiv_reduction::sum;
   if (name == "mean") return kldiv_reduction::mean;
   if (name == "batchmean") return kldiv_reduction::rows;
-  fail(c, "expected the reduction 'none', 'sum', 'mean' or 'batchmean', found '" +
-              std::string(name) + "'");
+  fail(c, {"expected the reduction 'none', 'sum', 'mean' or 'batchmean', found '", name, "'"});
 }
 /// One over what the sum is divided by.
 inline double kldiv_factor(kldiv_reduction how, const operand& x) {
@@ -80,6 +80,7 @@ inline double kldiv_factor(kldiv_reduction how, const operand& x) {
 
 template <>
 struct call_kernel<kldiv_loss> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), target = c.input(1), out = c.output(0);
     require_float(c, in);
@@ -101,6 +102,7 @@ struct call_kernel<kldiv_loss> {
 
 template <>
 struct call_kernel<gradient_of<kldiv_loss>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand target = c.input(0), slope = c.input(1), dx = c.output(0);
     if (!dx) return;
@@ -118,6 +120,7 @@ struct call_kernel<gradient_of<kldiv_loss>> {
 
 template <>
 struct call_kernel<cos_sim> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1);
     const operand out = c.output(0), x_norm = c.output(1), y_norm = c.output(2);
@@ -136,6 +139,7 @@ struct call_kernel<cos_sim> {
 
 template <>
 struct call_kernel<gradient_of<cos_sim>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), cosine = c.input(2), x_norm = c.input(3),
                   y_norm = c.input(4), slope = c.input(5);

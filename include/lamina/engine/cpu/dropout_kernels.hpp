@@ -56,6 +56,7 @@ inline float dropout_factor(const call_context& c) {
 
 template <>
 struct call_kernel<dropout> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0), mask = c.output(1);
     require_float(c, in);
@@ -111,6 +112,7 @@ struct call_kernel<dropout> {
 
 template <>
 struct call_kernel<gradient_of<dropout>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand mask = c.input(0), slope = c.input(1), dx = c.output(0);
     if (!dx) return;

@@ -40,18 +40,21 @@ void fill_random(const call_context& c, int seed_attribute, F number) {
 
 template <>
 struct call_kernel<fill_constant> {
-  static void run(const call_context& c) { detail::fill(c.output(0), c.number(2)); }
+  template <class = void>
+  static void run(const call_context& c) {
+    detail::fill(c.output(0), c.number(2));
+  }
 };
 
 template <>
 struct call_kernel<assign_value> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     const int reals = c.list_size(2), integers = c.list_size(3);
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(out.rows) * out.columns;
     if ((reals > 0 ? reals : integers) != size)
-      fail(c, "expected " + std::to_string(size) + " values, found " +
-                  std::to_string(reals > 0 ? reals : integers));
+      fail(c, {"expected ", size, " values, found ", reals > 0 ? reals : integers});
     int i = 0;
     for (int r = 0; r < out.rows; ++r)
       for (int j = 0; j < out.columns; ++j, ++i) {
@@ -66,6 +69,7 @@ struct call_kernel<assign_value> {
 
 template <>
 struct call_kernel<uniform_random> {
+  template <class = void>
   static void run(const call_context& c) {
     const float low = static_cast<float>(c.number(2)), high = static_cast<float>(c.number(3));
     detail::fill_random(c, 4, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
@@ -76,6 +80,7 @@ struct call_kernel<uniform_random> {
 
 template <>
 struct call_kernel<gaussian_random> {
+  template <class = void>
   static void run(const call_context& c) {
     const float mean = static_cast<float>(c.number(2)), deviation = static_cast<float>(c.number(3));
     detail::fill_random(c, 4, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
@@ -86,6 +91,7 @@ struct call_kernel<gaussian_random> {
 
 template <>
 struct call_kernel<truncated_gaussian_random> {
+  template <class = void>
   static void run(const call_context& c) {
     const float mean = static_cast<float>(c.number(2)), deviation = static_cast<float>(c.number(3));
     detail::fill_random(c, 4, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {

@@ -40,6 +40,7 @@ inline array_layout unsqueezed(const array_layout& a, int axis) {
 
 template <>
 struct call_kernel<concat> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     const int axis = dimension_of(c, c.integer(0), layout_of(out).rank);
@@ -51,6 +52,7 @@ struct call_kernel<concat> {
 
 template <>
 struct call_kernel<gradient_of<concat>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand slope = c.input(1);
     const int axis = dimension_of(c, c.integer(0), layout_of(slope).rank);
@@ -67,6 +69,7 @@ struct call_kernel<gradient_of<concat>> {
 
 template <>
 struct call_kernel<split> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0);
     const array_layout shape = layout_of(in);
@@ -83,6 +86,7 @@ struct call_kernel<split> {
 
 template <>
 struct call_kernel<gradient_of<split>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
@@ -95,6 +99,7 @@ struct call_kernel<gradient_of<split>> {
 
 template <>
 struct call_kernel<stack> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     const array_layout y = layout_of(out);
@@ -110,6 +115,7 @@ struct call_kernel<stack> {
 
 template <>
 struct call_kernel<gradient_of<stack>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand slope = c.input(0);
     const array_layout y = layout_of(slope);
@@ -141,8 +147,7 @@ inline std::ptrdiff_t slice_begin(const call_context& c, const array_layout& x) 
 /// Where X begins inside of what pad made of it.
 inline std::ptrdiff_t pad_begin(const call_context& c, const array_layout& y) {
   if (c.list_size(0) != 2 * y.rank)
-    fail(c, "expected " + std::to_string(2 * y.rank) + " paddings, found " +
-                std::to_string(c.list_size(0)));
+    fail(c, {"expected ", 2 * y.rank, " paddings, found ", c.list_size(0)});
   std::ptrdiff_t at = 0;
   for (int d = 0; d < y.rank; ++d) at += c.integer_at(0, 2 * d) * y.step[d];
   return at;
@@ -152,6 +157,7 @@ inline std::ptrdiff_t pad_begin(const call_context& c, const array_layout& y) {
 
 template <>
 struct call_kernel<slice> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const array_layout x = layout_of(in), y = layout_of(out);
@@ -162,6 +168,7 @@ struct call_kernel<slice> {
 
 template <>
 struct call_kernel<gradient_of<slice>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand slope = c.input(1), dx = c.output(0);
     if (!dx) return;
@@ -174,6 +181,7 @@ struct call_kernel<gradient_of<slice>> {
 
 template <>
 struct call_kernel<pad> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const array_layout x = layout_of(in), y = layout_of(out);
@@ -185,6 +193,7 @@ struct call_kernel<pad> {
 
 template <>
 struct call_kernel<gradient_of<pad>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand slope = c.input(0), dx = c.output(0);
     if (!dx) return;
@@ -204,8 +213,7 @@ struct expanded_layout {
 
   expanded_layout(const call_context& c, const array_layout& from, const array_layout& to) {
     if (c.list_size(0) != from.rank)
-      fail(c, "expected " + std::to_string(from.rank) + " counts, found " +
-                  std::to_string(c.list_size(0)));
+      fail(c, {"expected ", from.rank, " counts, found ", c.list_size(0)});
     for (int d = 0; d < from.rank; ++d) {
       push(c.integer_at(0, d), 0, from.extent[d] * to.step[d]);
       push(from.extent[d], from.step[d], to.step[d]);
@@ -224,6 +232,7 @@ struct expanded_layout {
 
 template <>
 struct call_kernel<expand> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const detail::expanded_layout l(c, layout_of(in), layout_of(out));
@@ -233,6 +242,7 @@ struct call_kernel<expand> {
 
 template <>
 struct call_kernel<gradient_of<expand>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand slope = c.input(1), dx = c.output(0);
     if (!dx) return;

@@ -3,17 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <lamina/engine/cpu/array_layout.hpp>
 
 namespace lamina::engine::cpu {
 
 /// Throws lamina::error: a number that chooses one of `count` does not.
-[[noreturn]] inline void fail_range(const call_context& c, const char* what, std::int64_t value,
-                                    int row, std::int64_t count) {
-  fail(c, std::string(what) + " in row " + std::to_string(row) + ": expected 0 to " +
-              std::to_string(count - 1) + ", found " + std::to_string(value));
+[[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
+                                                std::int64_t value, int row, std::int64_t count) {
+  fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
 }
 
 /// Reads one label a line.

@@ -50,6 +50,7 @@ void for_each_id(const call_context& c, const operand& table, const operand& ids
 
 template <>
 struct call_kernel<lookup_table> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand table = c.input(0), ids = c.input(1), out = c.output(0);
     require_float(c, table);
@@ -67,6 +68,7 @@ struct call_kernel<lookup_table> {
 
 template <>
 struct call_kernel<gradient_of<lookup_table>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand ids = c.input(1), slope = c.input(2), dw = c.output(0);
     if (!dw) return;
@@ -118,6 +120,7 @@ void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t 
 
 template <>
 struct call_kernel<gather> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), index = c.input(1), out = c.output(0);
     const detail::entry_layout x(in), y(out);
@@ -132,6 +135,7 @@ struct call_kernel<gather> {
 
 template <>
 struct call_kernel<gradient_of<gather>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand index = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;

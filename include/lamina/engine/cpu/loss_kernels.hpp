@@ -20,6 +20,7 @@ inline float clipped_log(float p) { return std::clamp(std::log(p), -1e20f, 1e20f
 
 template <>
 struct call_kernel<cross_entropy> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), label = c.input(1), out = c.output(0);
     require_float(c, in);
@@ -44,6 +45,7 @@ struct call_kernel<cross_entropy> {
 
 template <>
 struct call_kernel<gradient_of<cross_entropy>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), label = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -69,6 +71,7 @@ struct call_kernel<gradient_of<cross_entropy>> {
 
 template <>
 struct call_kernel<bpr_loss> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     require_float(c, in);
@@ -91,6 +94,7 @@ struct call_kernel<bpr_loss> {
 
 template <>
 struct call_kernel<gradient_of<bpr_loss>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -117,6 +121,7 @@ struct call_kernel<gradient_of<bpr_loss>> {
 
 template <>
 struct call_kernel<label_smooth> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), prior = c.input(1), out = c.output(0);
     require_float(c, in);
@@ -137,6 +142,7 @@ struct call_kernel<label_smooth> {
 
 template <>
 struct call_kernel<gradient_of<label_smooth>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand slope = c.input(0), dx = c.output(0);
     if (!dx) return;
@@ -169,6 +175,7 @@ void divided_by_labels(const call_context& c) {
 
 template <>
 struct call_kernel<sigmoid_cross_entropy_with_logits> {
+  template <class = void>
   static void run(const call_context& c) {
     require_float(c, c.input(0));
     require_float(c, c.input(1));
@@ -177,6 +184,7 @@ struct call_kernel<sigmoid_cross_entropy_with_logits> {
 };
 template <>
 struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
+  template <class = void>
   static void run(const call_context& c) {
     require_float(c, c.input(0));
     require_float(c, c.input(1));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 
 #include <lamina/engine/cpu/gemm_row_major.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
@@ -66,10 +65,8 @@ struct matmul_shape {
         k(x.width()),
         n(y.width()) {
     if (y.height() != k || (x.count != y.count && x.count != 1 && y.count != 1))
-      fail(c, "expected operands that fit, found " + std::to_string(x.count) + " of [" +
-                  std::to_string(m) + ", " + std::to_string(k) + "] and " +
-                  std::to_string(y.count) + " of [" + std::to_string(y.height()) + ", " +
-                  std::to_string(n) + "]");
+      fail(c, {"expected operands that fit, found ", x.count, " of [", m, ", ", k, "] and ",
+               y.count, " of [", y.height(), ", ", n, "]"});
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(m) * n;
     const bool has_matrices = a.rank > 2 || b.rank > 2;
     out_stride = !has_matrices && out.rows == m ? out.stride : n;
@@ -94,6 +91,7 @@ struct matmul_shape {
 
 template <>
 struct call_kernel<matmul> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), out = c.output(0);
     require_float(c, x);
@@ -105,6 +103,7 @@ struct call_kernel<matmul> {
                      {y.row<const float>(0) + s.y.at(i), s.y.stride, s.y.transposed},
                      out.row<float>(0) + s.out_at(i), s.out_stride, false, c.scratch());
   }
+  template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::matmul_shape s(c, c.input(0), c.input(1), c.output(0));
     return gemm_row_major_scratch_floats(s.m, s.k, s.n);
@@ -113,6 +112,7 @@ struct call_kernel<matmul> {
 
 template <>
 struct call_kernel<gradient_of<matmul>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), slope = c.input(2);
     const operand dx = c.output(0), dy = c.output(1);
@@ -149,6 +149,7 @@ struct call_kernel<gradient_of<matmul>> {
       }
     }
   }
+  template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::matmul_shape s(c, c.input(0), c.input(1), c.input(2));
     return std::max({gemm_row_major_scratch_floats(s.m, s.n, s.k),

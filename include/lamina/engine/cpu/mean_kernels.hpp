@@ -9,6 +9,7 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<mean> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     double sum = 0;
@@ -29,6 +30,7 @@ struct call_kernel<mean> {
 /// Float has a fused form; this serves the other types.
 template <>
 struct call_kernel<gradient_of<mean>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand slope = c.input(0), dx = c.output(0);
     if (!dx) return;

@@ -2,9 +2,7 @@
 // lamina/engine/cpu/metric_kernels.hpp - top_k, accuracy, auc, one_hot.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <string>
+#include <cstring>
 
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
@@ -14,40 +12,54 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<top_k> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0), indices = c.output(1);
     const row_lines lines(in);
     const int k = c.integer(0);
-    if (k < 1 || k > lines.n)
-      fail(c, "expected k from 1 to " + std::to_string(lines.n) + ", found " + std::to_string(k));
-    with_type(in.type, [&]<class T>(T) {
-      for (int r = 0; r < lines.rows; ++r)
-        for (int o = 0; o < lines.outer; ++o)
-          choose(in.row<const T>(r) + o * lines.n, lines.n, k, out.row<T>(r) + o * k,
-                 indices.row<std::int64_t>(r) + o * k);
-    });
+    if (k < 1 || k > lines.n) fail(c, {"expected k from 1 to ", lines.n, ", found ", k});
+    const std::size_t width = static_cast<std::size_t>(size_of(in.type));
+    for (int r = 0; r < lines.rows; ++r)
+      for (int o = 0; o < lines.outer; ++o) {
+        const std::ptrdiff_t first = r * in.stride + static_cast<std::ptrdiff_t>(o) * lines.n;
+        std::int64_t* const index = indices.row<std::int64_t>(r) + o * k;
+        if (in.type == dtype::float32)
+          choose([x = in.row<const float>(0) + first](std::int64_t j) { return x[j]; }, lines.n, k,
+                 index);
+        else if (is_floating(in.type))
+          choose([&](std::int64_t j) { return load_as<double>(in.data, in.type, first + j); },
+                 lines.n, k, index);
+        else
+          choose([&](std::int64_t j) { return load_as<std::int64_t>(in.data, in.type, first + j); },
+                 lines.n, k, index);
+        const char* from = in.row<const char>(0) + first * static_cast<std::ptrdiff_t>(width);
+        char* to = static_cast<char*>(out.data) +
+                   (r * out.stride + o * k) * static_cast<std::ptrdiff_t>(width);
+        for (int i = 0; i < k; ++i, to += width)
+          std::memcpy(to, from + index[i] * static_cast<std::int64_t>(width), width);
+      }
   }
 
  private:
-  /// Keeps the best so far in order; of equal ones the first comes first.
-  template <class T>
-  static void choose(const T* x, int n, int k, T* best, std::int64_t* index) {
+  /// Keeps the indices of the best so far in order; of equal ones the first comes first.
+  template <class Value>
+  LAMINA_NOINLINE static void choose(Value value, int n, int k, std::int64_t* index) {
     int found = 0;
+    auto worst = value(0);
     for (int j = 0; j < n; ++j) {
-      if (found == k && !(x[j] > best[k - 1])) continue;
+      const auto v = value(j);
+      if (found == k && !(v > worst)) continue;
       int at = found < k ? found++ : k - 1;
-      for (; at > 0 && x[j] > best[at - 1]; --at) {
-        best[at] = best[at - 1];
-        index[at] = index[at - 1];
-      }
-      best[at] = x[j];
+      for (; at > 0 && v > value(index[at - 1]); --at) index[at] = index[at - 1];
       index[at] = j;
+      worst = value(index[found - 1]);
     }
   }
 };
 
 template <>
 struct call_kernel<gradient_of<top_k>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -64,6 +76,7 @@ struct call_kernel<gradient_of<top_k>> {
 
 template <>
 struct call_kernel<accuracy> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand indices = c.input(1), label = c.input(2);
     const operand part = c.output(0), correct = c.output(1), total = c.output(2);
@@ -73,7 +86,9 @@ struct call_kernel<accuracy> {
       for (int o = 0; o < lines.outer; ++o) {
         const std::int64_t wanted = integer_in(label, r, o);
         const std::int64_t* found = indices.row<const std::int64_t>(r) + o * lines.n;
-        hits += std::find(found, found + lines.n, wanted) != found + lines.n ? 1 : 0;
+        int i = 0;
+        while (i < lines.n && found[i] != wanted) ++i;
+        hits += i < lines.n ? 1 : 0;
       }
     const std::int64_t all = static_cast<std::int64_t>(lines.rows) * lines.outer;
     if (part)
@@ -86,25 +101,23 @@ struct call_kernel<accuracy> {
 
 template <>
 struct call_kernel<auc> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand predict = c.input(0), label = c.input(1);
     const operand area = c.output(0), positive = c.output(1), negative = c.output(2);
     require_float(c, predict);
     const int thresholds = c.integer(1);
-    if (text_of(c, 0) != "ROC")
-      fail(c, "expected the curve 'ROC', found '" + std::string(text_of(c, 0)) + "'");
+    if (text_of(c, 0) != "ROC") fail(c, {"expected the curve 'ROC', found '", text_of(c, 0), "'"});
     const auto counts = [](const operand& o) { return layout_of(o).size(); };
     if (counts(positive) != thresholds + 1 || counts(negative) != thresholds + 1)
-      fail(c, "expected " + std::to_string(thresholds + 1) +
-                  " counts in StatPosOut and StatNegOut, found " +
-                  std::to_string(counts(positive)) + " and " + std::to_string(counts(negative)));
+      fail(c, {"expected ", thresholds + 1, " counts in StatPosOut and StatNegOut, found ",
+               counts(positive), " and ", counts(negative)});
     keep(c.input(2), positive);
     keep(c.input(3), negative);
     for (int r = 0; r < predict.rows; ++r) {
       const float score = predict.row<const float>(r)[predict.columns - 1];
       if (!(score >= 0 && score <= 1))
-        fail(c, "prediction in row " + std::to_string(r) + ": expected 0 to 1, found " +
-                    std::to_string(score));
+        fail(c, {"prediction in row ", r, ": expected 0 to 1, found ", score});
       const int bin = static_cast<int>(score * static_cast<float>(thresholds));
       const operand& to = integer_in(label, r, 0) > 0 ? positive : negative;
       store_as(to.data, to.type, place(to, bin), count(to, bin) + 1);
@@ -135,6 +148,7 @@ struct call_kernel<auc> {
 
 template <>
 struct call_kernel<one_hot> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const int depth = c.integer(0);

@@ -67,6 +67,7 @@ inline std::ptrdiff_t mul_room(const call_context& c) {
 
 template <>
 struct call_kernel<mul> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), out = c.output(0);
     require_float(c, x);
@@ -86,6 +87,7 @@ struct call_kernel<mul> {
     }
     z.finish(out, to);
   }
+  template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
     return detail::mul_room(c) + gemm_row_major_scratch_floats(a.rows, a.columns, b.columns);
@@ -94,6 +96,7 @@ struct call_kernel<mul> {
 
 template <>
 struct call_kernel<gradient_of<mul>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), slope = c.input(2);
     const operand dx = c.output(0), dy = c.output(1);
@@ -130,6 +133,7 @@ struct call_kernel<gradient_of<mul>> {
       g.finish(dy, to);
     }
   }
+  template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
     const int m = a.rows, k = a.columns, n = b.columns;

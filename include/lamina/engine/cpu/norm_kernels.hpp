@@ -20,12 +20,11 @@ struct normalised_parts {
     const array_layout a = layout_of(x);
     const int axis = c.integer(1);
     if (axis < 0 || axis >= a.rank)
-      fail(c, "expected begin_norm_axis from 0 to " + std::to_string(a.rank - 1) + ", found " +
-                  std::to_string(axis));
+      fail(c, {"expected begin_norm_axis from 0 to ", a.rank - 1, ", found ", axis});
     if (axis == 0) {
       if (x.rows > 1 && x.stride != x.columns)
-        fail(c, "expected begin_norm_axis 1 or more for rows of " + std::to_string(x.columns) +
-                    " elements, found 0");
+        fail(c,
+             {"expected begin_norm_axis 1 or more for rows of ", x.columns, " elements, found 0"});
       rows = 1;
       n = static_cast<int>(a.size());
       return;
@@ -44,6 +43,7 @@ inline float& part_number(const operand& o, int outer, int r, int part) {
 
 template <>
 struct call_kernel<layer_norm> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), scale = c.input(1), bias = c.input(2);
     const operand out = c.output(0), means = c.output(1), variances = c.output(2);
@@ -76,6 +76,7 @@ struct call_kernel<layer_norm> {
 
 template <>
 struct call_kernel<gradient_of<layer_norm>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), scale = c.input(1), means = c.input(2), variances = c.input(3),
                   slope = c.input(4);
@@ -134,6 +135,7 @@ struct call_kernel<gradient_of<layer_norm>> {
 
 template <>
 struct call_kernel<norm> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), norms = c.output(0), out = c.output(1);
     require_float(c, in);
@@ -169,6 +171,7 @@ struct call_kernel<norm> {
 
 template <>
 struct call_kernel<gradient_of<norm>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), norms = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -205,6 +208,7 @@ struct call_kernel<gradient_of<norm>> {
 
 template <>
 struct call_kernel<clip_to_norm> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     require_float(c, in);

@@ -56,7 +56,7 @@ inline void broadcast_steps(const call_context& c, const array_layout& space, ar
     else
       fits = a.extent[d] == 1;
   }
-  if (!fits) fail(c, "expected a shape that is a part of the largest operand's");
+  if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
 }
 
 template <class Op, int K>
@@ -176,8 +176,7 @@ struct pointwise_output {
         for (int i = 0; i < inputs; ++i)
           x[i] = load_as<T>(in[i].data, in[i].type, at[i] + j * loops.inner_step(i));
         if constexpr (is_division<Op> && std::is_integral_v<T>)
-          if (x[1] == 0)
-            fail(c, "expected divisors that are not 0, found 0 at element " + std::to_string(j));
+          if (x[1] == 0) fail(c, {"expected divisors that are not 0, found 0 at element ", j});
         const auto value = value_of(static_cast<const T*>(x), static_cast<const T*>(scalar),
                                     input_index{}, scalar_index{});
         const std::ptrdiff_t to = at[inputs] + j * step;
@@ -214,6 +213,7 @@ requires(Op::kind == operator_kind::pointwise) struct call_kernel<Op> {
 
 template <>
 struct call_kernel<sum> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;

@@ -83,6 +83,7 @@ inline void print_data(const operand& o, int limit) {
 /// Host only: writes to stderr while the program runs.
 template <>
 struct call_kernel<print> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const std::string_view phase = text_of(c, 7);

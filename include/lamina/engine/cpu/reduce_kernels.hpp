@@ -198,6 +198,7 @@ struct call_kernel<gradient_of<reduce_min>>
 /// factors are 0.
 template <>
 struct call_kernel<gradient_of<reduce_prod>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -242,6 +243,7 @@ struct call_kernel<gradient_of<reduce_prod>> {
 
 template <>
 struct call_kernel<cumsum> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     if (!out) return;

@@ -32,9 +32,7 @@ struct reshape_gradient_kernel {
 inline void transpose_into(const call_context& c, const operand& from, const operand& to,
                            bool back) {
   const array_layout x = layout_of(from), y = layout_of(to);
-  if (c.list_size(0) != y.rank)
-    fail(c,
-         "expected " + std::to_string(y.rank) + " axes, found " + std::to_string(c.list_size(0)));
+  if (c.list_size(0) != y.rank) fail(c, {"expected ", y.rank, " axes, found ", c.list_size(0)});
   // The step in `from` of each dimension of `to`.
   std::ptrdiff_t step[array_layout::most] = {};
   for (int k = 0; k < y.rank; ++k) {
@@ -68,12 +66,14 @@ struct call_kernel<gradient_of<flatten2>> : detail::reshape_gradient_kernel {};
 
 template <>
 struct call_kernel<transpose2> {
+  template <class = void>
   static void run(const call_context& c) {
     if (const operand out = c.output(0)) detail::transpose_into(c, c.input(0), out, false);
   }
 };
 template <>
 struct call_kernel<gradient_of<transpose2>> {
+  template <class = void>
   static void run(const call_context& c) {
     if (const operand dx = c.output(0)) detail::transpose_into(c, c.input(1), dx, true);
   }

@@ -54,6 +54,7 @@ LAMINA_INLINE void softmax_line(const float* x, std::ptrdiff_t x_step, float* y,
 
 template <>
 struct call_kernel<softmax> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     require_float(c, in);
@@ -78,6 +79,7 @@ struct call_kernel<softmax> {
 
 template <>
 struct call_kernel<gradient_of<softmax>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
     if (!dx) return;
@@ -110,6 +112,7 @@ struct call_kernel<gradient_of<softmax>> {
 
 template <>
 struct call_kernel<softmax_with_cross_entropy> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand logits = c.input(0), label = c.input(1), softmax = c.output(0),
                   loss = c.output(1);
@@ -137,6 +140,7 @@ struct call_kernel<softmax_with_cross_entropy> {
 
 template <>
 struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
+  template <class = void>
   static void run(const call_context& c) {
     const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);
     if (!dx) return;

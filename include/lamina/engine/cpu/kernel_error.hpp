@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/kernel_error.hpp - how kernels report bad input, at the least cost to them.
+//
+// Why messages come in pieces: a kernel that joins them itself carries the code for it, and for
+// what happens when that throws. So it only lists them, and one cold function joins them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/cpu/call_context.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A piece of a message: a text or a number.
+struct message_part {
+  enum class sort : std::uint8_t { characters, whole_number, real_number };
+
+  constexpr message_part(std::string_view t)
+      : characters(t.data()), whole(static_cast<std::int64_t>(t.size())), is(sort::characters) {}
+  constexpr message_part(const char* t) : message_part(std::string_view(t)) {}
+  template <std::integral T>
+  constexpr message_part(T n)
+      : characters(nullptr), whole(static_cast<std::int64_t>(n)), is(sort::whole_number) {}
+  constexpr message_part(float x) : characters(nullptr), real(x), is(sort::real_number) {}
+
+  const char* characters;
+  union {
+    std::int64_t whole;  // of characters: how many
+    double real;
+  };
+  sort is;
+};
+
+/// Throws lamina::error: the operator's name, then the pieces.
+[[noreturn]] LAMINA_COLD inline void fail(const call_context& c,
+                                          std::initializer_list<message_part> parts) {
+  text message("lamina: ");
+  message << c.schema().type << ": ";
+  for (const message_part& p : parts) {
+    if (p.is == message_part::sort::characters)
+      message << std::string_view(p.characters, static_cast<std::size_t>(p.whole));
+    else if (p.is == message_part::sort::whole_number)
+      message << p.whole;
+    else
+      message.print("%f", p.real);
+  }
+  throw error(message);
+}
+
+}  // namespace lamina::engine::cpu
