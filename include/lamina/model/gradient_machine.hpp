@@ -9,8 +9,9 @@
 namespace lamina {
 
 /// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: forward and backward over a
-/// model that it only reads; the gradients are its own. One a thread.
-template <program_type P>
+/// model that it only reads; the gradients are its own. One a thread. `Backward` is the program
+/// with gradients that it runs.
+template <program_type P, class Backward = with_backward<P>>
 class gradient_machine {
  public:
   static constexpr cost_kind cost = cost_kind_of<P>();
@@ -18,7 +19,7 @@ class gradient_machine {
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
   static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
-  using program = std::conditional_t<cost == cost_kind::number, with_backward<P>, P>;
+  using program = std::conditional_t<cost == cost_kind::number, Backward, P>;
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {

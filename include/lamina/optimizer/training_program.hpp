@@ -77,30 +77,6 @@ constexpr void make_training(program_builder& b) {
   delete[] gradient;
 }
 
-template <class Opt, class Backward>
-constexpr void make_update(program_builder& b) {
-  b.operators.count = 0;
-  b.outputs.count = 0;
-  b.cost = -1;
-  for (int i = 0; i < b.names.count; ++i) b.names[i].output = -1;
-  int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
-  find_gradients(Backward::desc, Backward::desc.count.variables, b.parameters.count, gradient);
-  for (int i = 0; i < b.parameters.count; ++i) {
-    if (gradient[i] < 0) continue;
-    variable_desc d = b.variables.items[b.parameters.items[i].variable];
-    d.base = -1;
-    d.of = b.parameters.items[i].variable;
-    d.suffix = "@GRAD";
-    d.number = -1;
-    d.index = -1;
-    d.kind = variable_kind::gradient;
-    d.persistable = false;
-    gradient[i] = b.variables.push(d);
-  }
-  add_updates<Opt>(b, gradient);
-  delete[] gradient;
-}
-
 }  // namespace detail
 
 /// Forward, backward and update in one program: the update of a weight becomes the epilogue of its
@@ -108,37 +84,8 @@ constexpr void make_update(program_builder& b) {
 template <program_type P, class Opt>
 struct training_program : program_base<training_program<P, Opt>> {
   using result = typename P::result;
-  static constexpr program_counts counts = [] {
-    program_builder b;
-    thaw(b, with_backward<P>::desc);
-    detail::make_training<Opt>(b);
-    return count_of(b);
-  }();
-  static constexpr program_desc<counts> desc = [] {
-    program_builder b;
-    thaw(b, with_backward<P>::desc);
-    detail::make_training<Opt>(b);
-    return freeze<counts>(b);
-  }();
-};
-
-/// Only the updates, from gradients that are given: for gradients that several machines computed,
-/// or whose norms must be known first.
-template <program_type P, class Opt>
-struct update_program : program_base<update_program<P, Opt>> {
-  using result = void;
-  static constexpr program_counts counts = [] {
-    program_builder b;
-    thaw(b, P::desc);
-    detail::make_update<Opt, with_backward<P>>(b);
-    return count_of(b);
-  }();
-  static constexpr program_desc<counts> desc = [] {
-    program_builder b;
-    thaw(b, P::desc);
-    detail::make_update<Opt, with_backward<P>>(b);
-    return freeze<counts>(b);
-  }();
+  static constexpr program_desc desc =
+      changed<with_backward<P>::desc, &detail::make_training<Opt>>();
 };
 
 namespace transform {

@@ -35,17 +35,20 @@ struct group_code {
   int arguments, argument_count;
 };
 
+/// How many elements of each array of a code table are in use.
 struct code_counts {
   int statements, operands, arguments, groups;
 };
 
-template <code_counts N>
+/// The code of all groups. As program_desc, it has room for the largest program and exists during
+/// compilation only.
 struct code_table {
-  static constexpr code_counts count = N;
-  statement_code statements[at_least_one(N.statements)];
-  operand_code operands[at_least_one(N.operands)];
-  int arguments[at_least_one(N.arguments)];  // plan variables, or constants below -1, or -1
-  group_code groups[at_least_one(N.groups)];
+  code_counts count;
+  statement_code statements[2 * lowered_limits.instructions];
+  operand_code operands[lowered_limits.operands + lowered_limits.instructions];
+  int arguments[lowered_limits.operands + lowered_limits.results];  // plan variables, or constants
+                                                                    // below -1, or -1
+  group_code groups[lowered_limits.instructions];
 };
 
 struct code_sink {
@@ -57,13 +60,15 @@ struct code_sink {
 
 /// Writes the code of all groups.
 template <auto const& L, auto const& B>
-constexpr void emit_code(code_sink& out) {
+constexpr code_table emit_code() {
   constexpr int variables = L.count.variables;
   constexpr int groups = B.count;
-  out.statements.reserve(L.count.instructions * 2 + 8);
-  out.operands.reserve(L.count.operands + L.count.instructions + 8);
-  out.arguments.reserve(L.count.operands + L.count.results + 8);
-  out.groups.reserve(groups + 1);
+  code_table made{};
+  code_sink out;
+  out.statements.borrow(made.statements, 0, 2 * lowered_limits.instructions);
+  out.operands.borrow(made.operands, 0, lowered_limits.operands + lowered_limits.instructions);
+  out.arguments.borrow(made.arguments, 0, lowered_limits.operands + lowered_limits.results);
+  out.groups.borrow(made.groups, 0, lowered_limits.instructions);
   int* stamp = new int[static_cast<unsigned>(variables) + 1];  // group in which `value` is known
   int* value = new int[static_cast<unsigned>(variables) + 1];  // its statement; -1: the head
   int* local = new int[static_cast<unsigned>(variables) + 1];  // its argument number
@@ -144,6 +149,8 @@ constexpr void emit_code(code_sink& out) {
   delete[] value;
   delete[] local;
   delete[] lstamp;
+  made.count = {out.statements.count, out.operands.count, out.arguments.count, out.groups.count};
+  return made;
 }
 
 /// Which groups have equal code: one representative each.

@@ -79,35 +79,35 @@ struct instruction {
   unsigned long long feeds;  // which data it depends on, one bit each
 };
 
-/// Sizes of a lowered program.
+/// How many elements of each array of a lowered program are in use, and the most there can be.
 struct lowered_counts {
   int variables, instructions, operands, results, constants, parameters;
 };
+inline constexpr lowered_counts lowered_limits{
+    2 * program_limits.variables, 2 * program_limits.operators, 2 * program_limits.arguments,
+    program_limits.arguments,     program_limits.attributes,    program_limits.parameters};
 
-/// The lowered program as a value.
-template <lowered_counts N>
+/// The lowered program as a value. As program_desc, it has room for the largest one and exists
+/// during compilation only.
 struct lowered_program {
-  static constexpr lowered_counts count = N;
-  plan_variable variables[at_least_one(N.variables)];
-  instruction instructions[at_least_one(N.instructions)];
-  operand operands[at_least_one(N.operands)];
-  int results[at_least_one(N.results)];
-  float constants[at_least_one(N.constants)];
-  int gradients[at_least_one(N.parameters)];  // by parameter: its whole gradient, or -1
+  lowered_counts count;
+  plan_variable variables[lowered_limits.variables];
+  instruction instructions[lowered_limits.instructions];
+  operand operands[lowered_limits.operands];
+  int results[lowered_limits.results];
+  float constants[lowered_limits.constants];
+  int gradients[lowered_limits.parameters];  // by parameter: its whole gradient, or -1
 };
 
-/// How every variable of a program begins as a plan variable.
-template <int Variables, int Parameters>
-struct plan_shapes {
-  plan_variable variables[at_least_one(Variables)];
-  int gradients[at_least_one(Parameters)];  // by parameter: its whole gradient, or -1
-};
-template <int Variables, int Parameters>
-constexpr plan_shapes<Variables, Parameters> shapes_of(const program_view& p) {
-  plan_shapes<Variables, Parameters> r;
-  for (int i = 0; i < at_least_one(Parameters); ++i) r.gradients[i] = -1;
-  if (Variables == 0) r.variables[0] = plan_variable{};
-  for (int v = 0; v < Variables; ++v) {
+/// What lowering begins with: every variable of a program as a plan variable.
+template <class P>
+constexpr lowered_program shapes_of() {
+  const program_view p = view_of(P::desc);
+  lowered_program r{};
+  r.count.variables = p.count.variables;
+  r.count.parameters = p.count.parameters;
+  for (int i = 0; i < p.count.parameters; ++i) r.gradients[i] = -1;
+  for (int v = 0; v < p.count.variables; ++v) {
     const variable_desc& d = p.variables[v];
     const matrix_shape m = matrix_of(d, p.dims);
     const bool derived = d.kind == variable_kind::accumulator || d.kind == variable_kind::gradient;

@@ -28,6 +28,7 @@ struct lowering : lowering_builder {
     for (int i = 0; i < p.count.parameters; ++i)
       if (gradient[i] >= 0 && is_weight(p.variables[p.parameters[i].variable]))
         gradient[i] = in_panels(gradient[i], -1);
+    finish();
   }
 
  private:
@@ -365,5 +366,13 @@ struct lowering : lowering_builder {
     end(i);
   }
 };
+
+/// Lowers program P, whose variables lie in `Shapes`.
+template <class P, const lowered_program& Shapes>
+constexpr lowered_program lowered_from() {
+  lowered_program r = Shapes;
+  lowering(view_of(P::desc), r).run();
+  return r;
+}
 
 }  // namespace lamina

@@ -18,29 +18,29 @@ struct lowering_builder {
   growing<float> constants;
   int* copy_of;   // by variable: its staged, packed or unpacked copy, or -1
   int* gradient;  // by parameter: its whole gradient, or -1
+  lowered_program* made;
 
-  /// `shapes` and `gradients` as shapes_of() found them: in an evaluation of its own, for clang
-  /// counts the steps of each.
-  constexpr lowering_builder(const program_view& program, const plan_variable* shapes,
-                             const int* gradients)
-      : p(program) {
-    const int n = p.count.variables;
-    fill(variables, shapes, n, 64);
-    instructions.reserve(p.count.operators * 2 + 8);
-    operands.reserve(p.count.arguments * 2 + 64);
-    results.reserve(p.count.arguments + 64);
-    constants.reserve(p.count.operators * 4 + 64);
-    copy_of = new int[static_cast<unsigned>(n)];
-    gradient = new int[static_cast<unsigned>(p.count.parameters) + 1];
-    copy_items(gradient, gradients, p.count.parameters);
+  /// Appends to what shapes_of() made of the program, which finish() completes. An evaluation of
+  /// its own, for clang counts the steps of each.
+  constexpr lowering_builder(const program_view& program, lowered_program& to)
+      : p(program),
+        copy_of(new int[static_cast<unsigned>(program.count.variables) + 1]),
+        gradient(to.gradients),
+        made(&to) {
+    variables.borrow(to.variables, to.count.variables, lowered_limits.variables);
+    instructions.borrow(to.instructions, 0, lowered_limits.instructions);
+    operands.borrow(to.operands, 0, lowered_limits.operands);
+    results.borrow(to.results, 0, lowered_limits.results);
+    constants.borrow(to.constants, 0, lowered_limits.constants);
     constants.push(0.0f);
-    for (int v = 0; v < n; ++v) copy_of[v] = -1;
+    for (int v = 0; v < p.count.variables; ++v) copy_of[v] = -1;
+  }
+  constexpr void finish() {
+    made->count = {variables.count, instructions.count, operands.count,
+                   results.count,   constants.count,    p.count.parameters};
   }
   lowering_builder(const lowering_builder&) = delete;
-  constexpr ~lowering_builder() {
-    delete[] copy_of;
-    delete[] gradient;
-  }
+  constexpr ~lowering_builder() { delete[] copy_of; }
 
  protected:
   constexpr int argument(int at) const { return p.arguments[at]; }

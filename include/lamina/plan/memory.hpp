@@ -41,8 +41,9 @@ constexpr int row_width(const plan_variable& v) {
 }
 
 /// Assigns every variable its place: first fit over the holes that dead values leave.
-template <auto const& L, auto const& B>
-constexpr auto place_variables(const program_view& p) {
+template <class P, auto const& L, auto const& B>
+constexpr auto place_variables() {
+  const program_view p = view_of(P::desc);
   constexpr int variables = L.count.variables;
   constexpr int groups = B.count;
   memory_plan<variables> r;

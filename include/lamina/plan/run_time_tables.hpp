@@ -10,19 +10,26 @@
 
 namespace lamina {
 
+namespace detail {
+template <program_type P>
+constexpr auto freeze_bare() {
+  auto d = freeze<P::desc.count>(P::desc);
+  for (int k = 0; k < P::desc.count.operators; ++k)
+    d.operators[k].schema = P::desc.operators[k].schema->bare;
+  for (int k = 0; k < P::desc.count.startup; ++k)
+    d.startup[k].schema = P::desc.startup[k].schema->bare;
+  return d;
+}
+}  // namespace detail
+
 /// A program whose operators refer to schemas without functions.
 template <program_type P>
 struct run_time_program {
-  static constexpr auto desc = [] {
-    auto d = P::desc;
-    for (int k = 0; k < P::desc.count.operators; ++k)
-      d.operators[k].schema = P::desc.operators[k].schema->bare;
-    for (int k = 0; k < P::desc.count.startup; ++k)
-      d.startup[k].schema = P::desc.startup[k].schema->bare;
-    return d;
-  }();
+  static constexpr auto desc = detail::freeze_bare<P>();
   static constexpr program_view view = view_of(desc);
 };
+template <class Training>
+struct run_time_program<without_updates<Training>> : run_time_program<Training> {};
 
 /// A variable of a program in memory.
 struct variable_place {
@@ -53,12 +60,13 @@ struct variable_table {
   struct table_type {
     variable_place of[at_least_one(P::desc.count.variables)];
   };
-  static constexpr table_type table = [] {
+  static constexpr table_type make() {
     table_type t{};
     for (int v = 0; v < P::desc.count.variables; ++v)
       t.of[v] = place_of<plan<P>>(plan<P>::lowered.variables[v].root);
     return t;
-  }();
+  }
+  static constexpr table_type table = make();
 };
 
 /// How the parameters of a program lie: the same for every plan of the program.
@@ -71,7 +79,7 @@ struct parameter_table {
   struct table_type {
     parameter_place of[at_least_one(P::desc.count.parameters)];
   };
-  static constexpr table_type table = [] {
+  static constexpr table_type make() {
     table_type t{};
     for (int i = 0; i < P::desc.count.parameters; ++i) {
       const variable_desc& d = P::desc.variables[P::desc.parameters[i].variable];
@@ -79,7 +87,8 @@ struct parameter_table {
       t.of[i] = {m.rows, m.columns, is_weight(d)};
     }
     return t;
-  }();
+  }
+  static constexpr table_type table = make();
 };
 
 /// Where a plan keeps the gradients of parameters; none: no gradient reaches the parameter.
@@ -88,7 +97,7 @@ struct gradient_table {
   struct table_type {
     memory_slot of[at_least_one(P::desc.count.parameters)];
   };
-  static constexpr table_type table = [] {
+  static constexpr table_type make() {
     table_type t{};
     for (int i = 0; i < P::desc.count.parameters; ++i) {
       const int g = plan<P>::lowered.gradients[i];
@@ -96,20 +105,22 @@ struct gradient_table {
                       : plan<P>::memory.slots[plan<P>::lowered.variables[g].root];
     }
     return t;
-  }();
+  }
+  static constexpr table_type table = make();
 };
 
 /// The first values of a plan's constants.
 template <program_type P>
 struct constant_table {
   struct table_type {
-    float of[at_least_one(plan<P>::lowered_size.constants)];
+    float of[at_least_one(plan<P>::lowered.count.constants)];
   };
-  static constexpr table_type table = [] {
+  static constexpr table_type make() {
     table_type t{};
-    copy_items(t.of, plan<P>::lowered.constants, plan<P>::lowered_size.constants);
+    copy_items(t.of, plan<P>::lowered.constants, plan<P>::lowered.count.constants);
     return t;
-  }();
+  }
+  static constexpr table_type table = make();
 };
 
 }  // namespace lamina

@@ -79,9 +79,24 @@ consteval bool accept() {
     using found = gets<f.found[0]>;
     static_assert(check<f.kind == fault_kind::none, line, expected, found>,
                   "lamina: embedding: padding_idx lies inside the dictionary");
+  } else if constexpr (f.kind == fault_kind::program_size) {
+    static_assert(check<f.kind == fault_kind::none, expects<program_limits.variables>>,
+                  "lamina: program: more variables or operators than a program can hold");
   }
   // The assertion above is the one error; a second one would only repeat it.
   return true;
+}
+
+template <class P>
+constexpr long long count_scalars() {
+  long long sum = 0;
+  for (int i = 0; i < P::desc.count.parameters; ++i) {
+    const variable_desc& v = P::desc.variables[P::desc.parameters[i].variable];
+    long long size = 1;
+    for (int d = 0; d < v.rank; ++d) size *= P::desc.dims[v.dims + d];
+    sum += size;
+  }
+  return sum;
 }
 
 }  // namespace detail
@@ -98,17 +113,15 @@ template <class Derived>
 struct program_base {
   /// How many scalars the parameters hold in all.
   static constexpr long long parameter_count() {
-    long long sum = 0;
-    for (int i = 0; i < Derived::desc.count.parameters; ++i) {
-      const variable_desc& v = Derived::desc.variables[Derived::desc.parameters[i].variable];
-      long long size = 1;
-      for (int d = 0; d < v.rank; ++d) size *= Derived::desc.dims[v.dims + d];
-      sum += size;
-    }
-    return sum;
+    constexpr long long count = detail::count_scalars<Derived>();
+    return count;
   }
-  /// The program as pointers and counts.
-  static constexpr program_view view() { return view_of(Derived::desc); }
+  /// The program as pointers and counts, for code that runs.
+  static constexpr program_view view() { return view_of(frozen<>); }
+
+ private:
+  template <class D = Derived>
+  static constexpr auto frozen = freeze<D::desc.count>(D::desc);
 };
 
 /// A program: `constexpr auto net = lamina::program([](lamina::block& main) { ... return cost; });`
@@ -120,17 +133,8 @@ struct program : program_base<program<F>> {
   /// The type of handle, or tuple of handles, that the record function returns.
   using result = decltype(std::declval<F>()(std::declval<block&>()));
 
-  static constexpr program_counts counts = [] {
-    program_builder b;
-    detail::record<F>(b);
-    return count_of(b);
-  }();
   /// The recorded ProgramDesc.
-  static constexpr program_desc<counts> desc = [] {
-    program_builder b;
-    detail::record<F>(b);
-    return freeze<counts>(b);
-  }();
+  static constexpr program_desc desc = changed<empty_program, &detail::record<F>>();
 
   constexpr program(F) {  // NOLINT: the record function converts
     static_assert(detail::accept<desc>());

@@ -47,14 +47,55 @@ struct program_builder {
   growing<key_counter> keys;       // of kinds of layers
   growing<int> named_parameters;   // only these can be shared
   fault_desc fault;
-  int cost = -1;
-  int accumulators = 0;
+  int cost;
+  int accumulators;
   int current_block = 0;
   op_role role = op_role::forward;
-  bool is_test = false;
+  bool is_test;
   gradient_state* gradients = nullptr;
 
-  constexpr program_builder() : fault{fault_kind::none, 0, 0, 0, {}, {}} {}
+  /// Appends to `program`, which finish() completes.
+  explicit constexpr program_builder(program_desc& program)
+      : fault(program.fault),
+        cost(program.cost),
+        accumulators(program.accumulators),
+        is_test(program.is_test),
+        made(&program) {
+    const program_counts& used = program.count;
+    variables.borrow(program.variables, used.variables, program_limits.variables);
+    operators.borrow(program.operators, used.operators, program_limits.operators);
+    arguments.borrow(program.arguments, used.arguments, program_limits.arguments);
+    attributes.borrow(program.attributes, used.attributes, program_limits.attributes);
+    dims.borrow(program.dims, used.dims, program_limits.dims);
+    integers.borrow(program.integers, used.integers, program_limits.integers);
+    reals.borrow(program.reals, used.reals, program_limits.reals);
+    characters.borrow(program.characters, used.characters, program_limits.characters);
+    names.borrow(program.names, used.names, program_limits.names);
+    blocks.borrow(program.blocks, used.blocks, program_limits.blocks);
+    parameters.borrow(program.parameters, used.parameters, program_limits.parameters);
+    data.borrow(program.data, used.data, program_limits.data);
+    startup.borrow(program.startup, used.startup, program_limits.startup);
+    outputs.borrow(program.outputs, used.outputs, program_limits.outputs);
+  }
+
+  /// Writes back how much was made. A program that outgrew an array is a fault.
+  constexpr void finish() {
+    made->count = {variables.count, operators.count, arguments.count,  attributes.count,
+                   dims.count,      integers.count,  reals.count,      characters.count,
+                   names.count,     blocks.count,    parameters.count, data.count,
+                   startup.count,   outputs.count};
+    if (!(variables.borrowed && operators.borrowed && arguments.borrowed && attributes.borrowed &&
+          dims.borrowed && integers.borrowed && reals.borrowed && characters.borrowed &&
+          names.borrowed && blocks.borrowed && parameters.borrowed && data.borrowed &&
+          startup.borrowed && outputs.borrowed)) {
+      made->count = {};
+      fault.kind = fault_kind::program_size;
+    }
+    made->fault = fault;
+    made->cost = cost;
+    made->accumulators = accumulators;
+    made->is_test = is_test;
+  }
 
   // -- names ------------------------------------------------------------------------------------
 
@@ -178,6 +219,8 @@ struct program_builder {
   }
 
  private:
+  program_desc* made;
+
   static constexpr attribute_value as_attribute(attribute_value v) { return v; }
   static constexpr attribute_value as_attribute(double v) { return {v, 0, 0}; }
   static constexpr attribute_value as_attribute(float v) { return {v, 0, 0}; }
@@ -185,75 +228,16 @@ struct program_builder {
   static constexpr attribute_value as_attribute(bool v) { return {v ? 1.0 : 0.0, 0, 0}; }
 };
 
-/// Sizes of the frozen form of a program.
-constexpr program_counts count_of(const program_builder& b) {
-  return {b.variables.count, b.operators.count, b.arguments.count,  b.attributes.count,
-          b.dims.count,      b.integers.count,  b.reals.count,      b.characters.count,
-          b.names.count,     b.blocks.count,    b.parameters.count, b.data.count,
-          b.startup.count,   b.outputs.count};
-}
-
-/// Copies an array into its frozen place; an empty one has a single zero element.
-template <class T>
-constexpr void freeze_items(T* to, const T* from, int count) {
-  copy_items(to, from, count);
-  if (count == 0) to[0] = T{};
-}
-
-/// The program as a value of exactly its size.
-template <program_counts N>
-constexpr program_desc<N> freeze(const program_builder& b) {
-  program_desc<N> p;
-  freeze_items(p.variables, b.variables.items, N.variables);
-  freeze_items(p.operators, b.operators.items, N.operators);
-  freeze_items(p.arguments, b.arguments.items, N.arguments);
-  freeze_items(p.attributes, b.attributes.items, N.attributes);
-  freeze_items(p.dims, b.dims.items, N.dims);
-  freeze_items(p.integers, b.integers.items, N.integers);
-  freeze_items(p.reals, b.reals.items, N.reals);
-  freeze_items(p.characters, b.characters.items, N.characters);
-  freeze_items(p.names, b.names.items, N.names);
-  freeze_items(p.blocks, b.blocks.items, N.blocks);
-  freeze_items(p.parameters, b.parameters.items, N.parameters);
-  freeze_items(p.data, b.data.items, N.data);
-  freeze_items(p.startup, b.startup.items, N.startup);
-  freeze_items(p.outputs, b.outputs.items, N.outputs);
-  p.fault = b.fault;
-  p.cost = b.cost;
-  p.accumulators = b.accumulators;
-  p.is_test = b.is_test;
-  return p;
-}
-
-/// Fills an array of the builder with a frozen one and leaves room to append.
-template <class T>
-constexpr void fill(growing<T>& to, const T* from, int count, int extra) {
-  to.reserve(count + extra);
-  copy_items(to.items, from, count);
-  to.count = count;
-}
-
-/// Begins a transform: the builder continues where the frozen program ends.
-template <program_counts N>
-constexpr void thaw(program_builder& b, const program_desc<N>& p) {
-  fill(b.variables, p.variables, N.variables, N.variables * 2 + 8);
-  fill(b.operators, p.operators, N.operators, N.operators * 2 + 8);
-  fill(b.arguments, p.arguments, N.arguments, N.arguments * 4 + 64);
-  fill(b.attributes, p.attributes, N.attributes, N.attributes + 16);
-  fill(b.dims, p.dims, N.dims, 16);
-  fill(b.integers, p.integers, N.integers, 8);
-  fill(b.reals, p.reals, N.reals, 8);
-  fill(b.characters, p.characters, N.characters, 64);
-  fill(b.names, p.names, N.names, 8);
-  fill(b.blocks, p.blocks, N.blocks, 1);
-  fill(b.parameters, p.parameters, N.parameters, 1);
-  fill(b.data, p.data, N.data, 1);
-  fill(b.startup, p.startup, N.startup, 8);
-  fill(b.outputs, p.outputs, N.outputs, 1);
-  b.fault = p.fault;
-  b.cost = p.cost;
-  b.accumulators = p.accumulators;
-  b.is_test = p.is_test;
+/// A program made from another: a copy of all of it, then what `Change` does with the builder.
+/// Why no function arguments: compilers remember the value of a call without any, and evaluate the
+/// initialiser of a template's static member more than once.
+template <const program_desc& From, void (*Change)(program_builder&)>
+constexpr program_desc changed() {
+  program_desc made = From;
+  program_builder b(made);
+  Change(b);
+  b.finish();
+  return made;
 }
 
 /// The variable in the n-th input slot of an operator without a duplicable slot before it.

@@ -78,7 +78,8 @@ enum class fault_kind : std::uint8_t {
   parameter_shape,
   name_used_twice,
   foreign_variable,
-  embedding_range
+  embedding_range,
+  program_size
 };
 struct fault_desc {
   fault_kind kind;
@@ -87,7 +88,7 @@ struct fault_desc {
   int expected[4], found[4];
 };
 
-/// How many elements each array of a frozen program has.
+/// How many elements of each array of a program are in use.
 struct program_counts {
   int variables, operators, arguments, attributes, dims, integers, reals, characters, names;
   int blocks, parameters, data, startup, outputs;
@@ -97,30 +98,49 @@ struct program_counts {
 
 constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
-/// A program as a value: Fluid's ProgramDesc. Arrays have exactly the size that was recorded.
-template <program_counts N>
-struct program_desc {
-  static constexpr program_counts count = N;
+/// The most variables, operators and so on of one program.
+inline constexpr program_counts program_limits{65536,  65536, 524288, 262144, 262144, 65536, 65536,
+                                               524288, 65536, 16384,  32768,  4096,   32768, 4096};
 
-  variable_desc variables[at_least_one(N.variables)];
-  operator_desc operators[at_least_one(N.operators)];
-  int arguments[at_least_one(N.arguments)];
-  attribute_value attributes[at_least_one(N.attributes)];
-  int dims[at_least_one(N.dims)];
-  int integers[at_least_one(N.integers)];
-  float reals[at_least_one(N.reals)];
-  char characters[at_least_one(N.characters)];
-  name_desc names[at_least_one(N.names)];
-  block_desc blocks[at_least_one(N.blocks)];
-  parameter_desc parameters[at_least_one(N.parameters)];
-  int data[at_least_one(N.data)];
-  operator_desc startup[at_least_one(N.startup)];
-  int outputs[at_least_one(N.outputs)];
+/// A program as a value: Fluid's ProgramDesc.
+///
+/// Why every array has room for the largest program: the part that is not in use is one zero to a
+/// compiler, so it costs nothing, while an exact size would have to be counted by an evaluation
+/// before; and a transform begins with a copy of the whole value, one step whatever its length.
+/// For the same reason such a value exists during compilation only: code that runs names
+/// `frozen_program` (or tables derived from it) instead.
+struct program_desc {
+  program_counts count;
+  variable_desc variables[program_limits.variables];
+  operator_desc operators[program_limits.operators];
+  int arguments[program_limits.arguments];
+  attribute_value attributes[program_limits.attributes];
+  int dims[program_limits.dims];
+  int integers[program_limits.integers];
+  float reals[program_limits.reals];
+  char characters[program_limits.characters];
+  name_desc names[program_limits.names];
+  block_desc blocks[program_limits.blocks];
+  parameter_desc parameters[program_limits.parameters];
+  int data[program_limits.data];
+  operator_desc startup[program_limits.startup];
+  int outputs[program_limits.outputs];
   fault_desc fault;
   int cost;          // the scalar that training minimises, or -1
   int accumulators;  // how many accumulator variables there are
   bool is_test;
 };
+
+namespace detail {
+constexpr program_desc make_empty_program() {
+  program_desc p{};
+  p.cost = -1;
+  return p;
+}
+}  // namespace detail
+
+/// A program without anything.
+inline constexpr program_desc empty_program = detail::make_empty_program();
 
 /// The same program as plain pointers and counts: what run-time code and passes read.
 struct program_view {
@@ -143,12 +163,57 @@ struct program_view {
   bool is_test;
 };
 
-/// A view of a frozen program.
-template <program_counts N>
-constexpr program_view view_of(const program_desc<N>& p) {
+/// A view of a program.
+template <class Program>
+constexpr program_view view_of(const Program& p) {
   return {p.variables, p.operators,  p.arguments, p.attributes, p.dims,       p.integers,
           p.reals,     p.characters, p.names,     p.blocks,     p.parameters, p.data,
-          p.startup,   p.outputs,    N,           p.cost,       p.is_test};
+          p.startup,   p.outputs,    p.count,     p.cost,       p.is_test};
+}
+
+/// The same program in arrays of exactly its size, for code that runs.
+template <program_counts N>
+struct frozen_program {
+  static constexpr program_counts count = N;
+  variable_desc variables[at_least_one(N.variables)];
+  operator_desc operators[at_least_one(N.operators)];
+  int arguments[at_least_one(N.arguments)];
+  attribute_value attributes[at_least_one(N.attributes)];
+  int dims[at_least_one(N.dims)];
+  int integers[at_least_one(N.integers)];
+  float reals[at_least_one(N.reals)];
+  char characters[at_least_one(N.characters)];
+  name_desc names[at_least_one(N.names)];
+  block_desc blocks[at_least_one(N.blocks)];
+  parameter_desc parameters[at_least_one(N.parameters)];
+  int data[at_least_one(N.data)];
+  operator_desc startup[at_least_one(N.startup)];
+  int outputs[at_least_one(N.outputs)];
+  int cost;
+  bool is_test;
+};
+
+/// Copies a program into arrays of exactly its size.
+template <program_counts N>
+constexpr frozen_program<N> freeze(const program_desc& p) {
+  frozen_program<N> f{};
+  copy_items(f.variables, p.variables, N.variables);
+  copy_items(f.operators, p.operators, N.operators);
+  copy_items(f.arguments, p.arguments, N.arguments);
+  copy_items(f.attributes, p.attributes, N.attributes);
+  copy_items(f.dims, p.dims, N.dims);
+  copy_items(f.integers, p.integers, N.integers);
+  copy_items(f.reals, p.reals, N.reals);
+  copy_items(f.characters, p.characters, N.characters);
+  copy_items(f.names, p.names, N.names);
+  copy_items(f.blocks, p.blocks, N.blocks);
+  copy_items(f.parameters, p.parameters, N.parameters);
+  copy_items(f.data, p.data, N.data);
+  copy_items(f.startup, p.startup, N.startup);
+  copy_items(f.outputs, p.outputs, N.outputs);
+  f.cost = p.cost;
+  f.is_test = p.is_test;
+  return f;
 }
 
 }  // namespace lamina

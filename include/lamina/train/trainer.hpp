@@ -30,7 +30,7 @@ constexpr update_constants<P> find_update_constants() {
   update_constants<P> u;
   for (int& f : u.first) f = -1;
   using plan_type = plan<P>;
-  for (int k = 0; k < plan_type::lowered_size.instructions; ++k) {
+  for (int k = 0; k < plan_type::lowered.count.instructions; ++k) {
     const instruction& i = plan_type::lowered.instructions[k];
     if (i.schema->kind != operator_kind::update) continue;
     const int param = plan_type::lowered.operands[i.inputs].id;
@@ -70,7 +70,7 @@ class trainer {
       return;
     }
     for (int t = 0; t < std::max(1, threads); ++t)
-      machines_.push_back(std::make_unique<gradient_machine<P>>(m, seed));
+      machines_.push_back(std::make_unique<gradient_machine<P, without_updates<fused>>>(m, seed));
     for (int i = 0; i < parameters; ++i) gradients_.push_back(machines_[0]->gradient_memory(i));
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
@@ -255,7 +255,7 @@ class trainer {
   std::vector<engine::cpu::aligned_buffer> accumulators_;
   std::vector<float*> accumulator_pointers_, gradients_;
   std::optional<engine::cpu::machine<fused>> fused_;
-  std::vector<std::unique_ptr<gradient_machine<P>>> machines_;
+  std::vector<std::unique_ptr<gradient_machine<P, without_updates<fused>>>> machines_;
   std::vector<float> costs_;
   std::vector<float> weight_;  // by machine: its share of the rows of the last mini-batch
   std::vector<gradient_clip> clips_ =

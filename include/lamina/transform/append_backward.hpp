@@ -45,7 +45,8 @@ constexpr void mark_wanted(const program_builder& b, bool* wanted, bool data) {
 }
 
 /// Appends the gradient operators of the cost, last operator first.
-constexpr void add_gradients(program_builder& b, bool data) {
+template <bool Data>
+constexpr void add_gradients(program_builder& b) {
   if (b.cost < 0) return;
   const int variables = b.variables.count;
   const int operators = b.operators.count;
@@ -60,7 +61,7 @@ constexpr void add_gradients(program_builder& b, bool data) {
   state.next.reserve(variables * 3);
   for (int v = 0; v < variables; ++v)
     state.first[v] = -1, state.partials[v] = 0, state.gradient[v] = -1;
-  mark_wanted(b, state.wanted, data);
+  mark_wanted(b, state.wanted, Data);
   b.gradients = &state;
   const op_role before = b.role;
 
@@ -82,7 +83,7 @@ constexpr void add_gradients(program_builder& b, bool data) {
     if (op.schema->gradient != nullptr) op.schema->gradient(b, op);
   }
   for (int i = 0; i < b.parameters.count; ++i) gradient_variable(b, b.parameters.items[i].variable);
-  if (data)
+  if (Data)
     for (int i = 0; i < b.data.count; ++i) gradient_variable(b, b.data.items[i]);
 
   b.role = before;
@@ -99,18 +100,7 @@ constexpr void add_gradients(program_builder& b, bool data) {
 template <program_type P, bool Data = false>
 struct with_backward : program_base<with_backward<P, Data>> {
   using result = typename P::result;
-  static constexpr program_counts counts = [] {
-    program_builder b;
-    thaw(b, P::desc);
-    detail::add_gradients(b, Data);
-    return count_of(b);
-  }();
-  static constexpr program_desc<counts> desc = [] {
-    program_builder b;
-    thaw(b, P::desc);
-    detail::add_gradients(b, Data);
-    return freeze<counts>(b);
-  }();
+  static constexpr program_desc desc = changed<P::desc, &detail::add_gradients<Data>>();
 };
 
 namespace transform {

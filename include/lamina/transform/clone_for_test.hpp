@@ -37,18 +37,7 @@ constexpr void set_test_mode(program_builder& b) {
 template <program_type P>
 struct for_test : program_base<for_test<P>> {
   using result = typename P::result;
-  static constexpr program_counts counts = [] {
-    program_builder b;
-    thaw(b, P::desc);
-    detail::set_test_mode(b);
-    return count_of(b);
-  }();
-  static constexpr program_desc<counts> desc = [] {
-    program_builder b;
-    thaw(b, P::desc);
-    detail::set_test_mode(b);
-    return freeze<counts>(b);
-  }();
+  static constexpr program_desc desc = changed<P::desc, &detail::set_test_mode>();
 };
 
 namespace transform {

@@ -54,6 +54,11 @@ constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   delete[] keep;
 }
 
+template <class Pruned>
+constexpr void keep_only(program_builder& b) {
+  keep_needed(b, Pruned::targets, sizeof(Pruned::targets) / sizeof(int));
+}
+
 }  // namespace detail
 
 /// A program pruned to the variables that Names mean.
@@ -69,18 +74,7 @@ struct pruned : program_base<pruned<P, Names...>> {
         return true;
       }(),
       "lamina: prune: no layer or variable of the program has this name");
-  static constexpr program_counts counts = [] {
-    program_builder b;
-    thaw(b, P::desc);
-    detail::keep_needed(b, targets, sizeof...(Names));
-    return count_of(b);
-  }();
-  static constexpr program_desc<counts> desc = [] {
-    program_builder b;
-    thaw(b, P::desc);
-    detail::keep_needed(b, targets, sizeof...(Names));
-    return freeze<counts>(b);
-  }();
+  static constexpr program_desc desc = changed<P::desc, &detail::keep_only<pruned>>();
 };
 
 namespace transform {

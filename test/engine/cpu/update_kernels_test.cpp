@@ -36,10 +36,41 @@ struct case_of_update {
   }
 };
 
+/// Appends the updates of gradients that are given from outside, and nothing else.
+template <class Backward, class Opt>
+constexpr void make_update(lamina::program_builder& b) {
+  b.operators.count = 0;
+  b.outputs.count = 0;
+  b.cost = -1;
+  int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
+  lamina::detail::find_gradients(Backward::desc, Backward::desc.count.variables, b.parameters.count,
+                                 gradient);
+  for (int i = 0; i < b.parameters.count; ++i) {
+    if (gradient[i] < 0) continue;
+    lamina::variable_desc d = b.variables[b.parameters[i].variable];
+    d.base = -1;
+    d.of = b.parameters[i].variable;
+    d.suffix = "@GRAD";
+    d.number = -1;
+    d.index = -1;
+    d.kind = lamina::variable_kind::gradient;
+    d.persistable = false;
+    gradient[i] = b.variables.push(d);
+  }
+  lamina::detail::add_updates<Opt>(b, gradient);
+  delete[] gradient;
+}
+template <class P, class Opt>
+struct update_program : lamina::program_base<update_program<P, Opt>> {
+  using result = void;
+  static constexpr lamina::program_desc desc =
+      lamina::changed<P::desc, &make_update<lamina::with_backward<P>, Opt>>();
+};
+
 template <int W, class Opt>
 void check_update(const Opt& optimizer) {
   using program = std::remove_const_t<decltype(network<W>)>;
-  using updates = lamina::update_program<program, Opt>;
+  using updates = update_program<program, Opt>;
   using update = lamina::update_operator<Opt>;
   using traits = lamina::optimizer::traits<Opt>;
   constexpr int parameters = updates::desc.count.parameters;

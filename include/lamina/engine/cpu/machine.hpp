@@ -27,7 +27,7 @@ template <class P>
 struct schedule_table {
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
-  static constexpr int arguments = plan_type::code_size.arguments;
+  static constexpr int arguments = plan_type::code.count.arguments;
   static constexpr const program_view& program = run_time_program<P>::view;
 
   struct functions {
@@ -111,7 +111,7 @@ class machine {
 
   LAMINA_COLD explicit machine(const outside_memory& outside)
       : outside_(outside), fixed_(static_cast<std::size_t>(fixed_size)) {
-    for (int i = 0; i < plan_type::lowered_size.constants; ++i)
+    for (int i = 0; i < plan_type::lowered.count.constants; ++i)
       constants_[i] = constant_table<P>::table.of[i];
     bind(1);
   }
@@ -203,7 +203,7 @@ class machine {
 
   outside_memory outside_;
   aligned_buffer arena_, fixed_, scratch_;
-  float constants_[at_least_one(plan_type::lowered_size.constants)];
+  float constants_[at_least_one(plan_type::lowered.count.constants)];
   void* feeds_[at_least_one(P::desc.count.data)] = {};
   float* arguments_[at_least_one(schedule::arguments)] = {};
   int rows_ = -1, most_rows_ = 0;
