@@ -6,49 +6,11 @@
 #include <vector>
 
 #include <lamina/engine/cpu/machine.hpp>
+#include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/tensor/xadapt.hpp>
 
 namespace lamina {
-
-namespace detail {
-
-template <dtype>
-struct element_of;
-template <>
-struct element_of<dtype::float32> {
-  using type = float;
-};
-template <>
-struct element_of<dtype::float64> {
-  using type = double;
-};
-template <>
-struct element_of<dtype::int64> {
-  using type = std::int64_t;
-};
-template <>
-struct element_of<dtype::int32> {
-  using type = std::int32_t;
-};
-template <>
-struct element_of<dtype::int16> {
-  using type = std::int16_t;
-};
-template <>
-struct element_of<dtype::int8> {
-  using type = std::int8_t;
-};
-template <>
-struct element_of<dtype::uint8> {
-  using type = std::uint8_t;
-};
-template <>
-struct element_of<dtype::boolean> {
-  using type = bool;
-};
-
-}  // namespace detail
 
 /// Variable V of a machine in its own shape, without a copy; valid until the next run with more
 /// rows. Weights in panels have no such view: model::parameter copies them.

@@ -2,6 +2,7 @@
 // lamina/model/evaluator.hpp - computes activations of a model: forward and test.
 #pragma once
 
+#include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
 #include <lamina/model/feed.hpp>
 #include <lamina/model/feeder.hpp>
@@ -95,7 +96,7 @@ class evaluator {
       const int n = feeder_.rows();
       if (n == 0) continue;
       machine_.bind(n);
-      for (int i = 0; i < feeder<program>::layers; ++i) machine_.feed(i, feeder_.data(i));
+      for (int i = 0; i < feeder<P>::layers; ++i) machine_.feed(i, feeder_.data(i));
       machine_.run(~0ull, seed_, 0);
       r.samples += n;
       if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
@@ -125,13 +126,13 @@ class evaluator {
     constexpr int columns = plan<program>::lowered.variables[P::desc.data[i]].columns;
     const std::size_t n = f.count / static_cast<std::size_t>(columns);
     if (f.count % static_cast<std::size_t>(columns) != 0)
-      throw error("lamina: feed " + variable_name(run_time_program<P>::view, P::desc.data[i]) +
-                  ": expected a multiple of " + std::to_string(columns) + " values, found " +
-                  std::to_string(f.count));
+      throw error(text() << "lamina: feed "
+                         << variable_name(run_time_program<P>::view, P::desc.data[i])
+                         << ": expected a multiple of " << columns << " values, found " << f.count);
     if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
-      throw error("lamina: feed " + variable_name(run_time_program<P>::view, P::desc.data[i]) +
-                  ": expected " + std::to_string(rows_) + " rows as in the other feeds, found " +
-                  std::to_string(n));
+      throw error(text() << "lamina: feed "
+                         << variable_name(run_time_program<P>::view, P::desc.data[i])
+                         << ": expected " << rows_ << " rows as in the other feeds, found " << n);
     if (rows_ < 0) {
       rows_ = static_cast<int>(n);
       machine_.bind(rows_);
@@ -141,7 +142,7 @@ class evaluator {
   }
 
   engine::cpu::machine<program> machine_;
-  feeder<program> feeder_;
+  feeder<P> feeder_;
   std::uint64_t seed_;
   int rows_ = -1;
 };

@@ -4,7 +4,8 @@
 
 #include <array>
 #include <cstddef>
-#include <ranges>
+#include <iterator>
+#include <span>  // with the concepts of ranges: <ranges> adds all views
 #include <type_traits>
 
 #include <lamina/core/dtype.hpp>

@@ -4,13 +4,15 @@
 
 #include <array>
 #include <cstring>
-#include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
@@ -74,9 +76,9 @@ class feeder {
     rows_ = 0;
     for (auto& a : arrays_) a.clear();
     for (const auto& sample : samples) {
-      int layer = 0;
-      detail::with_fields<layers>(sample,
-                                  [&](const auto&... field) { (append(layer++, field), ...); });
+      detail::with_fields<layers>(sample, [&](const auto&... field) {
+        append_all(std::make_integer_sequence<int, sizeof...(field)>(), field...);
+      });
       ++rows_;
     }
   }
@@ -111,41 +113,34 @@ class feeder {
            static_cast<std::size_t>(size_of(table.of[i].type));
   }
 
-  template <class Field>
-  void append(int layer, const Field& field) {
-    if constexpr (std::is_arithmetic_v<Field>)
-      append_numbers(layer, &field, 1);
-    else
-      append_numbers(layer, field.data(), field.size());
+  template <int... I, class... Field>
+  void append_all(std::integer_sequence<int, I...>, const Field&... field) {
+    // A list and no fold: clang folds at most 256 operands.
+    const int each[] = {0, (append < I < layers ? I : 0 > (field), 0)...};
+    (void)each;
   }
-  template <class T>
-  void append_numbers(int layer, const T* values, std::size_t count) {
-    if (static_cast<int>(count) != columns(layer))
-      throw error("lamina: data layer " +
-                  variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer]) +
-                  ", row " + std::to_string(rows_) + ": expected " +
-                  std::to_string(columns(layer)) + " values, found " + std::to_string(count));
+  template <int I, class Field>
+  void append(const Field& field) {
+    using T = typename detail::element_of<table.of[I].type>::type;
+    if constexpr (std::is_arithmetic_v<Field>)
+      convert<T>(&field, 1, room_for(I, 1));
+    else
+      convert<T>(field.data(), field.size(), room_for(I, field.size()));
+  }
+  /// Where the next row of a layer goes.
+  LAMINA_NOINLINE std::byte* room_for(int layer, std::size_t count) {
+    if (static_cast<int>(count) != columns(layer)) fail(layer, count);
     auto& to = arrays_[static_cast<std::size_t>(layer)];
     const std::size_t at = to.size();
     to.resize(at + row_bytes(layer));
-    switch (table.of[layer].type) {
-      case dtype::float32:
-        return convert<float>(values, count, to.data() + at);
-      case dtype::float64:
-        return convert<double>(values, count, to.data() + at);
-      case dtype::int64:
-        return convert<std::int64_t>(values, count, to.data() + at);
-      case dtype::int32:
-        return convert<std::int32_t>(values, count, to.data() + at);
-      case dtype::int16:
-        return convert<std::int16_t>(values, count, to.data() + at);
-      case dtype::boolean:
-        return convert<bool>(values, count, to.data() + at);
-      case dtype::int8:
-        return convert<std::int8_t>(values, count, to.data() + at);
-      default:
-        return convert<std::uint8_t>(values, count, to.data() + at);
-    }
+    return to.data() + at;
+  }
+  [[noreturn]] LAMINA_COLD void fail(int layer, std::size_t count) const {
+    throw error(
+        text() << "lamina: data layer "
+               << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer])
+               << ", row " << rows_ << ": expected " << columns(layer) << " values, found "
+               << count);
   }
   template <class To, class From>
   static void convert(const From* from, std::size_t count, std::byte* to) {

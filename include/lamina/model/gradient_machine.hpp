@@ -28,8 +28,8 @@ class gradient_machine {
 
   /// Cost and gradients of a mini-batch given as one array a data layer, in the order of the data
   /// layers. `step` and `first_row` select the random numbers of dropout. Returns the cost.
-  float backward(int rows, const void* const* data, std::uint64_t step = 0,
-                 std::int64_t first_row = 0) {
+  LAMINA_NOINLINE float backward(int rows, const void* const* data, std::uint64_t step = 0,
+                                 std::int64_t first_row = 0) {
     machine_.bind(rows);
     for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, data[i]);
     machine_.run(~0ull, seed_, step, first_row);

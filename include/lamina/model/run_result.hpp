@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
@@ -70,10 +72,10 @@ struct test_result {
   std::vector<metric_value> metrics;
 
   /// The metric of that name; throws lamina::error for an unknown one.
-  double metric(std::string_view name) const {
+  LAMINA_COLD double metric(std::string_view name) const {
     for (const metric_value& m : metrics)
       if (m.name == name) return m.value;
-    throw error("lamina: test: no metric is named '" + std::string(name) + "'");
+    throw error(text() << "lamina: test: no metric is named '" << name << "'");
   }
 };
 

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <string>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/program/param_attr.hpp>
 
 namespace lamina::optimizer {
@@ -32,19 +33,20 @@ inline float global_norm_scale(std::span<const float> norms, float limit) {
 /// `norms[i]`. The gradients under clip_by_global_norm are one group: only they count in its norm,
 /// and they must agree on the limit, else lamina::error. Gradients under another clip or none get
 /// 1; theirs may be any norm.
-inline void clip_scales(std::span<const gradient_clip> clips, std::span<const float> norms,
-                        std::span<float> scales) {
+LAMINA_COLD inline void clip_scales(std::span<const gradient_clip> clips,
+                                    std::span<const float> norms, std::span<float> scales) {
   if (clips.size() != norms.size() || clips.size() != scales.size())
-    throw error("lamina: clip_scales: expected " + std::to_string(clips.size()) +
-                " norms and scales, found " + std::to_string(norms.size()) + " and " +
-                std::to_string(scales.size()));
+    throw error(text() << "lamina: clip_scales: expected " << clips.size()
+                       << " norms and scales, found " << norms.size() << " and " << scales.size());
   double squares = 0;
   float limit = -1;
   for (std::size_t i = 0; i < clips.size(); ++i) {
     if (clips[i].kind != clip_kind::global_norm) continue;
     if (limit >= 0 && clips[i].high != limit)
-      throw error("lamina: clip_by_global_norm: expected one limit for all parameters, found " +
-                  std::to_string(limit) + " and " + std::to_string(clips[i].high));
+      throw error((text() << "lamina: clip_by_global_norm: expected one limit for all parameters, "
+                             "found ")
+                      .print("%f", limit)
+                      .print(" and %f", clips[i].high));
     limit = clips[i].high;
     squares += static_cast<double>(norms[i]) * norms[i];
   }

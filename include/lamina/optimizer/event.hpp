@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 
 namespace lamina::optimizer {
 
@@ -73,14 +74,14 @@ struct event {
   }
 
   /// The metric of that name; throws lamina::error that lists the names there are.
-  double metric(std::string_view name) const {
+  LAMINA_COLD double metric(std::string_view name) const {
     for (const metric_value& m : metrics)
       if (m.name == name) return m.value;
-    std::string known;
-    for (const metric_value& m : metrics)
-      known += (known.empty() ? "" : ", ") + std::string(m.name);
-    throw error("lamina: event: expected the name of a metric, found '" + std::string(name) +
-                "'; " + std::string(name_of(kind)) + " has: " + (known.empty() ? "none" : known));
+    text known;
+    for (const metric_value& m : metrics) known << (&m == metrics.data() ? "" : ", ") << m.name;
+    throw error(text() << "lamina: event: expected the name of a metric, found '" << name << "'; "
+                       << name_of(kind)
+                       << " has: " << (metrics.empty() ? text() << "none" : known));
   }
 };
 

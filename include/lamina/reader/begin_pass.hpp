@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <ranges>
+#include <span>  // with the concepts of ranges: <ranges> adds all views, a tenth of a second
 #include <type_traits>
 #include <utility>
 

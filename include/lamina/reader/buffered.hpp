@@ -2,18 +2,16 @@
 // lamina/reader/buffered.hpp - reading ahead in a thread of its own.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
 
 namespace lamina::reader {
@@ -28,7 +26,7 @@ class channel {
 
   // Waits for room; false once the consumer has left.
   bool push(T element) {
-    std::unique_lock lock(mutex_);
+    threading::guard lock(mutex_);
     room_.wait(lock, [this] { return abandoned_ || queue_.size() < size_; });
     if (abandoned_) return false;
     queue_.push_back(std::move(element));
@@ -38,7 +36,7 @@ class channel {
 
   // The producer's last word: the end of the pass, or why it could not go on.
   void finish(std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
+    const threading::guard lock(mutex_);
     finished_ = true;
     failure_ = std::move(failure);
     ready_.notify_one();
@@ -47,7 +45,7 @@ class channel {
   // Waits for an element; nothing at the end of the pass. What was read before a failure comes
   // before the failure.
   std::optional<T> pop() {
-    std::unique_lock lock(mutex_);
+    threading::guard lock(mutex_);
     ready_.wait(lock, [this] { return finished_ || !queue_.empty(); });
     if (queue_.empty()) {
       if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -60,15 +58,15 @@ class channel {
   }
 
   void abandon() {
-    const std::lock_guard lock(mutex_);
+    const threading::guard lock(mutex_);
     abandoned_ = true;
     room_.notify_one();
   }
 
  private:
   const std::size_t size_;
-  std::mutex mutex_;
-  std::condition_variable room_, ready_;
+  threading::mutex mutex_;
+  threading::condition room_, ready_;
   std::deque<T> queue_;
   std::exception_ptr failure_;
   bool finished_ = false, abandoned_ = false;
@@ -114,7 +112,7 @@ class buffered_reader {
 
    private:
     detail::channel<value_type>& channel_;
-    std::thread thread_;
+    threading::thread thread_;
   };
 
   static generator<value_type> run(std::shared_ptr<R> reader, std::size_t size,

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include <lamina/core/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 
@@ -33,7 +33,7 @@ class cached_reader {
     explicit memory(std::shared_ptr<R> reader) : reader_(std::move(reader)) {}
 
     const value_type* at(std::size_t position) {
-      const std::lock_guard lock(mutex_);
+      const threading::guard lock(mutex_);
       if (position < elements_.size()) return &elements_[position];
       if (complete_ || !read_on()) return nullptr;
       return &elements_.back();
@@ -60,7 +60,7 @@ class cached_reader {
       return false;
     }
 
-    std::mutex mutex_;
+    threading::mutex mutex_;
     std::shared_ptr<R> reader_;
     std::optional<cursor<R>> walk_;
     std::deque<value_type> elements_;  // growth at the end leaves references valid

@@ -2,22 +2,20 @@
 // lamina/reader/xmap.hpp - a function of each element, computed by several threads.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 
@@ -61,7 +59,7 @@ class crew {
 
   // The next result; nothing at the end of the pass.
   std::optional<T> pop() {
-    std::unique_lock lock(mutex_);
+    threading::guard lock(mutex_);
     ready_.wait(lock, [this] { return done_.count(next_) || (total_ && *total_ == next_); });
     auto node = done_.extract(next_);
     if (node.empty()) return std::nullopt;
@@ -73,7 +71,7 @@ class crew {
   }
 
   void abandon() {
-    const std::lock_guard lock(mutex_);
+    const threading::guard lock(mutex_);
     abandoned_ = true;
     room_.notify_all();
   }
@@ -86,7 +84,7 @@ class crew {
   };
 
   std::optional<element> take(std::exception_ptr& failure, std::uint64_t& position) {
-    const std::lock_guard turn(source_mutex_);
+    const threading::guard turn(source_mutex_);
     if (ended_ || abandoned()) return std::nullopt;
     try {
       if (source_.next()) {
@@ -99,14 +97,14 @@ class crew {
       position = taken_++;  // a failure of the source has its place in the order too
     }
     ended_ = true;
-    const std::lock_guard lock(mutex_);
+    const threading::guard lock(mutex_);
     total_ = taken_;
     ready_.notify_all();
     return std::nullopt;
   }
 
   bool deliver(std::uint64_t position, outcome result) {
-    std::unique_lock lock(mutex_);
+    threading::guard lock(mutex_);
     const auto key = [&] { return options_.ordered ? position : arrived_; };
     room_.wait(lock, [&] { return abandoned_ || key() - next_ < options_.buffer; });
     if (abandoned_) return false;
@@ -117,17 +115,17 @@ class crew {
   }
 
   bool abandoned() {
-    const std::lock_guard lock(mutex_);
+    const threading::guard lock(mutex_);
     return abandoned_;
   }
 
-  std::mutex source_mutex_;  // guards the first group; taken before mutex_ where both are
+  threading::mutex source_mutex_;  // guards the first group; taken before mutex_ where both are
   cursor<R> source_;
   std::uint64_t taken_ = 0;
   bool ended_ = false;
 
-  std::mutex mutex_;
-  std::condition_variable room_, ready_;
+  threading::mutex mutex_;
+  threading::condition room_, ready_;
   std::map<std::uint64_t, outcome> done_;
   std::uint64_t next_ = 0, arrived_ = 0;
   std::optional<std::uint64_t> total_;
@@ -175,7 +173,7 @@ class xmapped_reader {
       for (auto& thread : threads_) thread.join();
     }
     crew& shared_;
-    std::vector<std::thread> threads_;
+    std::vector<threading::thread> threads_;
   };
 
   static generator<value_type> run(std::shared_ptr<R> reader, F f, xmap_options options,

@@ -10,6 +10,8 @@
 #include <unistd.h>
 #endif
 
+#include <lamina/core/config.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina {
@@ -26,7 +28,7 @@ class progress_bar {
   progress_bar(int passes, std::FILE* to, bool redraws)
       : passes_(passes), to_(to), redraws_(redraws) {}
 
-  void operator()(const event& e) {
+  LAMINA_COLD void operator()(const event& e) {
     using clock = std::chrono::steady_clock;
     if (e.is_begin_pass() && !begun_) {
       begun_ = true;
@@ -35,13 +37,9 @@ class progress_bar {
     }
     if (e.is_end_iteration() && redraws_ && clock::now() - last_ >= std::chrono::milliseconds(50)) {
       last_ = clock::now();
-      std::fprintf(to_, "\r%s\x1b[K", line(e).c_str());
-      std::fflush(to_);
+      print("\r%s\x1b[K", e);
     }
-    if (e.is_end_pass()) {
-      std::fprintf(to_, redraws_ ? "\r%s\x1b[K\n" : "%s\n", line(e).c_str());
-      std::fflush(to_);
-    }
+    if (e.is_end_pass()) print(redraws_ ? "\r%s\x1b[K\n" : "%s\n", e);
   }
 
  private:
@@ -53,32 +51,32 @@ class progress_bar {
     return false;
 #endif
   }
-  static std::string number(const char* format, double value) {
-    char text[64];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
+  LAMINA_COLD void print(const char* format, const event& e) const {
+    std::fprintf(to_, format, line(e).c_str());
+    std::fflush(to_);
   }
-  std::string line(const event& e) const {
-    std::string s = "pass " + std::to_string(e.pass + 1);
-    if (passes_ > 0) s += "/" + std::to_string(passes_);
+  LAMINA_COLD std::string line(const event& e) const {
+    text s;
+    s << "pass " << e.pass + 1;
+    if (passes_ > 0) s << "/" << passes_;
     double in_pass = e.is_end_pass() ? 1 : 0;
     if (e.batches && !e.is_end_pass()) {
       const double all = static_cast<double>(*e.batches);
       in_pass = all > 0 ? static_cast<double>(e.batch + 1) / all : 0;
-      s += " [";
-      for (int i = 0; i < 20; ++i) s += i < in_pass * 20 ? '#' : '.';
-      s += "]";
+      s << " [";
+      for (int i = 0; i < 20; ++i) s << (i < in_pass * 20 ? "#" : ".");
+      s << "]";
     }
-    s += " batch " + std::to_string(e.is_end_pass() ? e.batch : e.batch + 1);
-    if (e.batches) s += "/" + std::to_string(*e.batches);
-    s += number(" cost %.4f", e.cost);
-    for (const auto& m : e.metrics) s += " " + std::string(m.name) + number(" %.4f", m.value);
+    s << " batch " << (e.is_end_pass() ? e.batch : e.batch + 1);
+    if (e.batches) s << "/" << *e.batches;
+    s.print(" cost %.4f", e.cost);
+    for (const auto& m : e.metrics) (s << " " << m.name).print(" %.4f", m.value);
     const double done = e.pass - first_pass_ + in_pass;
     if (passes_ > 0 && done > 0) {
       const double spent =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
       const double left = spent / done * (passes_ - first_pass_ - done);
-      s += number(left >= 100 ? " %.0f s left" : " %.1f s left", left > 0 ? left : 0);
+      s.print(left >= 100 ? " %.0f s left" : " %.1f s left", left > 0 ? left : 0);
     }
     return s;
   }

@@ -4,8 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
-#include <ranges>
 #include <span>
 
 #include <lamina/core/config.hpp>

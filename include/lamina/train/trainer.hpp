@@ -40,6 +40,22 @@ constexpr update_constants<P> find_update_constants() {
   return u;
 }
 
+/// L2 norm of an array that lies like a parameter, over the real elements: padding may hold
+/// anything.
+LAMINA_COLD inline float norm_of(const parameter_place& d, const float* g) {
+  double squares = 0;
+  const auto add = [&](const float* x, int n) {
+    for (int j = 0; j < n; ++j) squares += static_cast<double>(x[j]) * x[j];
+  };
+  if (d.panel)
+    engine::cpu::for_each_row_segment(
+        d.rows, d.columns, [&](std::ptrdiff_t offset, int n, int, int) { add(g + offset, n); });
+  else
+    for (int r = 0; r < d.rows; ++r)
+      add(g + static_cast<std::ptrdiff_t>(r) * padded(d.columns), d.columns);
+  return static_cast<float>(std::sqrt(squares));
+}
+
 }  // namespace detail
 
 /// Optimizer = {model, gradient machines} of PaddlePaddle's design, at work. With one thread and no
@@ -58,13 +74,9 @@ class trainer {
 
   LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
-    for (int i = 0; i < parameters; ++i) {
-      const parameter_info info = model<P>::describe(i);
-      size_.push_back(static_cast<std::size_t>(info.rows) *
-                      static_cast<std::size_t>(padded(info.columns)));
-    }
     create_accumulators();
-    if (threads <= 1 && !limits_norms()) {
+    const bool limited = limits_norms();
+    if (threads <= 1 && !limited) {
       fused_.emplace(outside_memory());
       detail::initialise_state(*fused_);
       return;
@@ -74,6 +86,10 @@ class trainer {
     for (int i = 0; i < parameters; ++i) gradients_.push_back(machines_[0]->gradient_memory(i));
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
+    if (!limited) return;
+    clips_.resize(static_cast<std::size_t>(parameters));
+    norms_.resize(clips_.size());
+    scales_.resize(clips_.size());
   }
 
   /// One mini-batch: `rows` rows of one array a data layer. Returns the cost before the update.
@@ -119,14 +135,17 @@ class trainer {
     return false;
   }
   LAMINA_COLD void create_accumulators() {
+    const parameter_list_view all = parameters_in<P>();
+    std::size_t floats = 0;
+    for (int i = 0; i < parameters; ++i) floats += all.floats(i) * states;
+    accumulators_.resize(floats);
+    float* at = accumulators_.data();
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states; ++s) {
-        accumulators_.emplace_back(size_[static_cast<std::size_t>(i)]);
-        engine::cpu::aligned_buffer& a = accumulators_.back();
         const float first = traits::initial_state(opt_, s);
-        for (std::size_t k = 0; k < a.size(); ++k) a.data()[k] = first;
+        accumulator_pointers_.push_back(at);
+        for (std::size_t k = all.floats(i); k > 0; --k) *at++ = first;
       }
-    for (auto& a : accumulators_) accumulator_pointers_.push_back(a.data());
   }
 
   /// The numbers of one parameter's update in this step, one for each attribute of the operator.
@@ -208,7 +227,7 @@ class trainer {
     for (int i = 0; i < parameters; ++i) {
       float* to = gradients_[static_cast<std::size_t>(i)];
       if (to == nullptr) continue;
-      const std::size_t n = size_[static_cast<std::size_t>(i)];
+      const std::size_t n = parameters_in<P>().floats(i);
       const float own = weight_[0];
       for (std::size_t k = 0; k < n; ++k) to[k] = own > 0 ? to[k] * own : 0.0f;
       for (std::size_t t = 1; t < machines_.size(); ++t) {
@@ -225,43 +244,26 @@ class trainer {
     for (int i = 0; i < parameters; ++i) {
       const std::size_t k = static_cast<std::size_t>(i);
       clips_[k] = clip_of(run_time_program<P>::desc.parameters[i], opt_);
-      norms_[k] = gradients_[k] == nullptr ? 0.0f : norm_of(i, gradients_[k]);
+      norms_[k] = gradients_[k] == nullptr
+                      ? 0.0f
+                      : detail::norm_of(parameter_table<P>::table.of[i], gradients_[k]);
     }
     optimizer::clip_scales(clips_, norms_, scales_);
     return scales_.data();
   }
-  /// L2 norm over the real elements: padding may hold anything.
-  LAMINA_COLD float norm_of(int i, const float* g) const {
-    const parameter_place& d = parameter_table<P>::table.of[i];
-    double squares = 0;
-    const auto add = [&](const float* x, int n) {
-      for (int j = 0; j < n; ++j) squares += static_cast<double>(x[j]) * x[j];
-    };
-    if (d.panel)
-      engine::cpu::for_each_row_segment(
-          d.rows, d.columns, [&](std::ptrdiff_t offset, int n, int, int) { add(g + offset, n); });
-    else
-      for (int r = 0; r < d.rows; ++r)
-        add(g + static_cast<std::ptrdiff_t>(r) * padded(d.columns), d.columns);
-    return static_cast<float>(std::sqrt(squares));
-  }
-
   Opt opt_;
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
-  std::vector<std::size_t> size_;
-  std::vector<engine::cpu::aligned_buffer> accumulators_;
+  engine::cpu::aligned_buffer accumulators_;
   std::vector<float*> accumulator_pointers_, gradients_;
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_machine<P, without_updates<fused>>>> machines_;
   std::vector<float> costs_;
-  std::vector<float> weight_;  // by machine: its share of the rows of the last mini-batch
-  std::vector<gradient_clip> clips_ =
-      std::vector<gradient_clip>(static_cast<std::size_t>(parameters));
-  std::vector<float> norms_ = std::vector<float>(static_cast<std::size_t>(parameters));
-  std::vector<float> scales_ = std::vector<float>(static_cast<std::size_t>(parameters));
+  std::vector<float> weight_;         // by machine: its share of the rows of the last mini-batch
+  std::vector<gradient_clip> clips_;  // by parameter, where norms are limited
+  std::vector<float> norms_, scales_;
   worker_pool pool_;
 };
 

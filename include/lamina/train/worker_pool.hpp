@@ -2,15 +2,14 @@
 // lamina/train/worker_pool.hpp - threads that wait for work: one for each gradient machine.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <functional>
-#include <mutex>
-#include <thread>
+#include <memory>
 #include <type_traits>
 #include <utility>
-#include <vector>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/threading.hpp>
 
 namespace lamina {
 
@@ -18,54 +17,67 @@ namespace lamina {
 /// thread is ever started.
 class worker_pool {
  public:
-  explicit worker_pool(int tasks) {
-    for (int i = 1; i < tasks; ++i) threads_.emplace_back([this, i] { work(i); });
+  LAMINA_COLD explicit worker_pool(int tasks)
+      : threads_(tasks > 1 ? std::make_unique<threading::thread[]>(static_cast<unsigned>(tasks - 1))
+                           : nullptr) {
+    try {
+      for (; started_ < tasks - 1; ++started_)
+        threads_[static_cast<unsigned>(started_)] =
+            threading::thread([this, i = started_ + 1] { work(i); });
+    } catch (...) {
+      end();
+      throw;
+    }
   }
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
-  ~worker_pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    begin_.notify_all();
-    for (std::thread& t : threads_) t.join();
-  }
+  ~worker_pool() { end(); }
 
   /// Runs one round and waits for its end; rethrows the first exception of a task.
   template <class Task>
   void run(Task&& task) {
-    if (threads_.empty()) {
+    if (started_ == 0) {
       task(0);
       return;
     }
+    // A plain pointer and not std::function: a round allocates nothing.
+    run_round(&task, [](void* t, int i) { (*static_cast<std::remove_reference_t<Task>*>(t))(i); });
+  }
+
+ private:
+  LAMINA_COLD void end() {
     {
-      const std::lock_guard lock(mutex_);
-      // A plain pointer and not std::function: a round allocates nothing.
-      task_ = &task;
-      call_ = [](void* t, int i) { (*static_cast<std::remove_reference_t<Task>*>(t))(i); };
-      running_ = static_cast<int>(threads_.size());
+      const threading::guard lock(mutex_);
+      ending_ = true;
+    }
+    begin_.notify_all();
+    for (int i = 0; i < started_; ++i) threads_[static_cast<unsigned>(i)].join();
+  }
+  LAMINA_NOINLINE void run_round(void* task, void (*call)(void*, int)) {
+    {
+      const threading::guard lock(mutex_);
+      task_ = task;
+      call_ = call;
+      running_ = started_;
       ++round_;
     }
     begin_.notify_all();
     attempt(0);
-    std::unique_lock lock(mutex_);
+    threading::guard lock(mutex_);
     end_.wait(lock, [this] { return running_ == 0; });
     if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
-
- private:
-  void attempt(int i) {
+  LAMINA_NOINLINE void attempt(int i) {
     try {
       call_(task_, i);
     } catch (...) {
-      const std::lock_guard lock(mutex_);
+      const threading::guard lock(mutex_);
       if (failure_ == nullptr) failure_ = std::current_exception();
     }
   }
-  void work(int i) {
+  LAMINA_NOINLINE void work(int i) {
     std::uint64_t seen = 0;
-    std::unique_lock lock(mutex_);
+    threading::guard lock(mutex_);
     for (;;) {
       begin_.wait(lock, [&] { return ending_ || round_ != seen; });
       if (ending_) return;
@@ -77,9 +89,10 @@ class worker_pool {
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable begin_, end_;
-  std::vector<std::thread> threads_;
+  threading::mutex mutex_;
+  threading::condition begin_, end_;
+  std::unique_ptr<threading::thread[]> threads_;
+  int started_ = 0;
   void* task_ = nullptr;
   void (*call_)(void*, int) = nullptr;
   std::uint64_t round_ = 0;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/threading.hpp - threads, locks and conditions of POSIX: <thread>, <mutex> and
+// <condition_variable> cost every program that includes them a quarter of a second.
+#pragma once
+
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include <pthread.h>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::threading {
+
+/// One thread at a time; see guard.
+class mutex {
+ public:
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+  ~mutex() { pthread_mutex_destroy(&handle_); }
+
+ private:
+  friend class guard;
+  friend class condition;
+  pthread_mutex_t handle_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/// Holds a mutex from here to the end of the scope, or to unlock().
+class guard {
+ public:
+  explicit guard(mutex& m) : mutex_(m) { lock(); }
+  guard(const guard&) = delete;
+  guard& operator=(const guard&) = delete;
+  ~guard() {
+    if (held_) unlock();
+  }
+
+  void lock() {
+    pthread_mutex_lock(&mutex_.handle_);
+    held_ = true;
+  }
+  void unlock() {
+    held_ = false;
+    pthread_mutex_unlock(&mutex_.handle_);
+  }
+
+ private:
+  friend class condition;
+  mutex& mutex_;
+  bool held_ = false;
+};
+
+/// Something that threads wait for.
+class condition {
+ public:
+  condition() = default;
+  condition(const condition&) = delete;
+  condition& operator=(const condition&) = delete;
+  ~condition() { pthread_cond_destroy(&handle_); }
+
+  /// Lets go of the guard's mutex until `met()`, which is only called with the mutex held.
+  template <class Met>
+  void wait(guard& g, Met met) {
+    while (!met()) pthread_cond_wait(&handle_, &g.mutex_.handle_);
+  }
+  void notify_one() { pthread_cond_signal(&handle_); }
+  void notify_all() { pthread_cond_broadcast(&handle_); }
+
+ private:
+  pthread_cond_t handle_ = PTHREAD_COND_INITIALIZER;
+};
+
+/// A thread that calls a function once; an exception that leaves the function ends the program.
+/// Whoever starts one calls join() before it goes.
+class thread {
+ public:
+  /// No thread.
+  thread() = default;
+  /// Throws lamina::error when the system starts no more threads.
+  template <class F>
+  explicit thread(F f) {
+    auto task = std::make_unique<F>(std::move(f));
+    start(&call<F>, task.get());
+    task.release();
+  }
+  thread(thread&& other) noexcept
+      : handle_(other.handle_), runs_(std::exchange(other.runs_, false)) {}
+  thread& operator=(thread&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(runs_, other.runs_);
+    return *this;
+  }
+
+  void join() {
+    if (std::exchange(runs_, false)) pthread_join(handle_, nullptr);
+  }
+
+ private:
+  template <class F>
+  static void* call(void* task) noexcept {
+    (*std::unique_ptr<F>(static_cast<F*>(task)))();
+    return nullptr;
+  }
+  LAMINA_COLD void start(void* (*run)(void*), void* task) {
+    const int failure = pthread_create(&handle_, nullptr, run, task);
+    if (failure != 0)
+      throw error(text() << "lamina: a thread cannot be started: "
+                         << std::generic_category().message(failure));
+    runs_ = true;
+  }
+
+  pthread_t handle_{};
+  bool runs_ = false;
+};
+
+}  // namespace lamina::threading
