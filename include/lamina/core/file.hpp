@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -109,18 +109,17 @@ LAMINA_COLD inline void make_directories(const std::string& path) {
                      << ": cannot be made a directory: " << reason_of(failure));
 }
 
-/// The names in a directory, in no order; none when there is no such directory. Throws
-/// lamina::error naming it when it cannot be read.
-LAMINA_COLD inline std::vector<std::string> names_in(const std::string& directory) {
-  std::vector<std::string> names;
+/// Calls `visit` with the names in a directory, in no order; never when there is no such directory.
+/// Throws lamina::error naming it when it cannot be read.
+template <class Visit>
+LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
   DIR* open = ::opendir(directory.c_str());
   if (open == nullptr) {
-    if (errno == ENOENT || errno == ENOTDIR) return names;
+    if (errno == ENOENT || errno == ENOTDIR) return;
     throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
   }
-  while (const dirent* entry = ::readdir(open)) names.emplace_back(entry->d_name);
+  while (const dirent* entry = ::readdir(open)) visit(std::string_view(entry->d_name));
   ::closedir(open);
-  return names;
 }
 
 }  // namespace lamina

@@ -78,7 +78,7 @@ class tensor_file_reader {
     const std::uint64_t count = number("number of entries");
     std::vector<tensor_entry> entries;
     for (std::uint64_t i = 0; i < count; ++i) {
-      tensor_entry e;
+      tensor_entry& e = entries.emplace_back();
       e.name = content("name");
       const std::uint64_t type = number("dtype");
       e.type = static_cast<dtype>(type);
@@ -96,7 +96,6 @@ class tensor_file_reader {
       if (e.bytes.size() != size)
         fail(text() << "'" << e.name << "': expected " << size << " bytes of data, found "
                     << e.bytes.size());
-      entries.push_back(std::move(e));
     }
     if (at_ != limit_) fail("expected the end of the file, found further bytes");
     return entries;

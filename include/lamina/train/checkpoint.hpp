@@ -47,13 +47,13 @@ LAMINA_COLD inline std::string checkpoint_path(const std::string& directory, std
 /// The serials of the checkpoints in a directory, the newest last.
 LAMINA_COLD inline std::vector<std::int64_t> checkpoints_in(const std::string& directory) {
   std::vector<std::int64_t> found;
-  for (const std::string& name : names_in(directory)) {
+  for_each_name(directory, [&](std::string_view name) {
     const std::int64_t serial = checkpoint_serial(name);
-    if (serial < 0) continue;
+    if (serial < 0) return;
     found.push_back(serial);
     for (std::size_t i = found.size() - 1; i > 0 && found[i - 1] > found[i]; --i)
       std::swap(found[i - 1], found[i]);
-  }
+  });
   return found;
 }
 
@@ -78,7 +78,7 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   type.bytes = facts.optimizer;
   type.dims.push_back(type.bytes.size());
   const auto number = [&](const char* name, std::uint64_t value) {
-    entries.push_back(tensor_entry::number(name, value));
+    entries.emplace_back() = tensor_entry::number(name, value);
   };
   number("@step@", static_cast<std::uint64_t>(facts.steps));
   number("@pass@", static_cast<std::uint64_t>(facts.at.pass));
