@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/program/program_desc.hpp>
 
@@ -77,13 +78,13 @@ class call_context {
     return schema().outputs[slot].duplicable ? program_.arguments[output_start(slot)] : 1;
   }
   /// The i-th variable of an input slot; its data is null when it is absent.
-  operand input(int slot, int i = 0) const {
+  LAMINA_NOINLINE operand input(int slot, int i = 0) const {
     int at = i;
     for (int s = 0; s < slot; ++s) at += input_count(s);
     return at_position(at);
   }
   /// The i-th variable of an output slot; its data is null when nobody wants it.
-  operand output(int slot, int i = 0) const {
+  LAMINA_NOINLINE operand output(int slot, int i = 0) const {
     int at = i;
     for (int s = 0; s < schema().input_count; ++s) at += input_count(s);
     for (int s = 0; s < slot; ++s) at += output_count(s);
@@ -98,7 +99,7 @@ class call_context {
   float* address(int n) const { return arguments_[n]; }
 
   /// A number, truth value or integer among the attributes.
-  double number(int attribute) const {
+  LAMINA_NOINLINE double number(int attribute) const {
     if (group_.op != nullptr && group_.op->attributes >= 0)
       return program_.attributes[group_.op->attributes + attribute].number;
     return schema().attributes[attribute].number;

@@ -2,6 +2,9 @@
 // lamina/engine/cpu/fill_kernels.hpp - values from nothing: constants and random numbers.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+
 #include <lamina/core/random.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/operators/fill.hpp>
@@ -10,16 +13,18 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-template <class T>
-void fill_rows(const operand& to, T value) {
-  for (int r = 0; r < to.rows; ++r)
-    for (int j = 0; j < to.columns; ++j) to.row<T>(r)[j] = value;
-}
-
 inline void fill(const operand& to, double value) {
   if (to.rows == 0 || to.columns == 0) return;
   store_as(to.data, to.type, 0, value);
-  with_word(to.type, [&]<class T>(T) { fill_rows<T>(to, *to.row<const T>(0)); });
+  // Bytes, for no type needs more: what is filled doubles, then every row is a copy of the first.
+  const std::size_t width = static_cast<std::size_t>(size_of(to.type));
+  const std::size_t row = width * static_cast<std::size_t>(to.columns);
+  const std::size_t step = width * static_cast<std::size_t>(to.stride);
+  char* const first = static_cast<char*>(to.data);
+  for (std::size_t n = width; n < row; n *= 2)
+    std::memcpy(first + n, first, n < row - n ? n : row - n);
+  for (int r = 1; r < to.rows; ++r)
+    std::memcpy(first + static_cast<std::size_t>(r) * step, first, row);
 }
 
 /// Out[i] = number(seed, stream, i) in the order of rows.

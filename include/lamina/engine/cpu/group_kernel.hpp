@@ -35,6 +35,34 @@ void run_tile(const tile& t, const void* arguments) {
   }
 }
 
+// The scratch memory of a product does not depend on its statements: one function for all groups.
+LAMINA_COLD inline std::ptrdiff_t gemm_group_scratch(const program_view&, float* const*,
+                                                     const argument_info*, const group_info& g,
+                                                     const run_context& c) {
+  return gemm_scratch_floats(g.rows < 0 ? c.rows : g.rows, g.depth, g.columns);
+}
+LAMINA_COLD inline std::ptrdiff_t gemm_dx_group_scratch(const program_view&, float* const*,
+                                                        const argument_info*, const group_info& g,
+                                                        const run_context& c) {
+  return gemm_dx_scratch_floats(g.rows < 0 ? c.rows : g.rows, g.columns, g.depth);
+}
+LAMINA_COLD inline std::ptrdiff_t gemm_dw_group_scratch(const program_view&, float* const*,
+                                                        const argument_info*, const group_info& g,
+                                                        const run_context& c) {
+  return gemm_dw_scratch_floats(g.depth < 0 ? c.rows : g.depth, g.rows, g.columns);
+}
+
+// The sum of `rows` vectors that are `stride` floats apart.
+LAMINA_INLINE vector sum_of_rows(const float* x, int rows, std::ptrdiff_t stride) {
+  // Four sums, for an addition takes four cycles.
+  vector sum[4] = {vector(0.f), vector(0.f), vector(0.f), vector(0.f)};
+  int m = 0;
+  for (; m + 4 <= rows; m += 4, x += 4 * stride)
+    LAMINA_UNROLL for (int i = 0; i < 4; ++i) sum[i] += vector::load_unaligned(x + i * stride);
+  for (; m < rows; ++m, x += stride) sum[0] += vector::load_unaligned(x);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 }  // namespace detail
 
 template <class Group>
@@ -47,10 +75,7 @@ struct group_kernel<expression::group_expression<group_head::gemm, S>> {
     gemm(g.rows < 0 ? c.rows : g.rows, g.depth, g.columns, a[0], info[0].stride, a[1],
          padded(g.columns), &detail::run_tile<statement_runner<S>>, a, c.scratch);
   }
-  static std::ptrdiff_t scratch(const program_view&, float* const*, const argument_info*,
-                                const group_info& g, const run_context& c) {
-    return gemm_scratch_floats(g.rows < 0 ? c.rows : g.rows, g.depth, g.columns);
-  }
+  static constexpr scratch_function scratch = &detail::gemm_group_scratch;
 };
 
 template <class S>
@@ -60,10 +85,7 @@ struct group_kernel<expression::group_expression<group_head::gemm_dx, S>> {
     gemm_dx(g.rows < 0 ? c.rows : g.rows, g.columns, g.depth, a[0], info[0].stride, a[1],
             padded(g.columns), &detail::run_tile<statement_runner<S>>, a, c.scratch);
   }
-  static std::ptrdiff_t scratch(const program_view&, float* const*, const argument_info*,
-                                const group_info& g, const run_context& c) {
-    return gemm_dx_scratch_floats(g.rows < 0 ? c.rows : g.rows, g.columns, g.depth);
-  }
+  static constexpr scratch_function scratch = &detail::gemm_dx_group_scratch;
 };
 
 template <class S>
@@ -73,10 +95,7 @@ struct group_kernel<expression::group_expression<group_head::gemm_dw, S>> {
     gemm_dw(g.depth < 0 ? c.rows : g.depth, g.rows, g.columns, a[0], info[0].stride, a[1],
             info[1].stride, &detail::run_tile<statement_runner<S>>, a, c.scratch);
   }
-  static std::ptrdiff_t scratch(const program_view&, float* const*, const argument_info*,
-                                const group_info& g, const run_context& c) {
-    return gemm_dw_scratch_floats(g.depth < 0 ? c.rows : g.depth, g.rows, g.columns);
-  }
+  static constexpr scratch_function scratch = &detail::gemm_dw_group_scratch;
 };
 
 template <class S>
@@ -86,16 +105,8 @@ struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
     const statement_runner<S> runner(a);
     const int rows = g.depth < 0 ? c.rows : g.depth;
     const std::ptrdiff_t stride = info[0].stride;
-    for (int j = 0; j < padded(g.columns); j += lanes) {
-      // Four sums, for an addition takes four cycles.
-      vector sum[4] = {vector(0.f), vector(0.f), vector(0.f), vector(0.f)};
-      const float* x = a[0] + j;
-      int m = 0;
-      for (; m + 4 <= rows; m += 4, x += 4 * stride)
-        LAMINA_UNROLL for (int i = 0; i < 4; ++i) sum[i] += vector::load_unaligned(x + i * stride);
-      for (; m < rows; ++m, x += stride) sum[0] += vector::load_unaligned(x);
-      runner((sum[0] + sum[1]) + (sum[2] + sum[3]), {j, 0, j});
-    }
+    for (int j = 0; j < padded(g.columns); j += lanes)
+      runner(detail::sum_of_rows(a[0] + j, rows, stride), {j, 0, j});
   }
   static constexpr scratch_function scratch = nullptr;
 };
@@ -132,13 +143,16 @@ struct group_kernel<expression::call_expression<Op>> {
                   const group_info& g, const run_context& c) {
     call_kernel<Op>::run(call_context(p, a, info, g, c));
   }
-  static std::ptrdiff_t scratch(const program_view& p, float* const* a, const argument_info* info,
-                                const group_info& g, const run_context& c) {
+  static constexpr scratch_function find_scratch() {
     if constexpr (requires(const call_context& x) { call_kernel<Op>::scratch(x); })
-      return call_kernel<Op>::scratch(call_context(p, a, info, g, c));
+      return [](const program_view& p, float* const* a, const argument_info* info,
+                const group_info& g, const run_context& c) -> std::ptrdiff_t {
+        return call_kernel<Op>::scratch(call_context(p, a, info, g, c));
+      };
     else
-      return 0;
+      return nullptr;
   }
+  static constexpr scratch_function scratch = find_scratch();
 };
 
 }  // namespace lamina::engine::cpu

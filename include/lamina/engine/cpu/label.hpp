@@ -21,7 +21,7 @@ class label_reader {
       : c_(c), label_(label), ignored_(ignored) {}
 
   /// The label of line `outer` of a row, or -1 where it is to be ignored.
-  std::int64_t at(int row, int outer, int classes) const {
+  LAMINA_NOINLINE std::int64_t at(int row, int outer, int classes) const {
     const std::int64_t l = label_.type == dtype::int64 ? label_.row<const std::int64_t>(row)[outer]
                                                        : integer_in(label_, row, outer);
     if (l == ignored_) return -1;

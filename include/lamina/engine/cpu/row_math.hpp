@@ -35,14 +35,14 @@ LAMINA_INLINE float sum_terms(std::ptrdiff_t n, Term term, Rest rest) {
 }  // namespace detail
 
 /// x[0] + ... + x[n - 1].
-inline float row_sum(const float* x, std::ptrdiff_t n) {
+LAMINA_NOINLINE inline float row_sum(const float* x, std::ptrdiff_t n) {
   return detail::sum_terms(
       n, [=](std::ptrdiff_t j) { return vector::load_unaligned(x + j); },
       [=](std::ptrdiff_t j) { return x[j]; });
 }
 
 /// x[0] * y[0] + ... + x[n - 1] * y[n - 1].
-inline float dot(const float* x, const float* y, std::ptrdiff_t n) {
+LAMINA_NOINLINE inline float dot(const float* x, const float* y, std::ptrdiff_t n) {
   return detail::sum_terms(
       n,
       [=](std::ptrdiff_t j) {
@@ -52,7 +52,7 @@ inline float dot(const float* x, const float* y, std::ptrdiff_t n) {
 }
 
 /// The sum of (x[j] - center)^2.
-inline float squared_distance(const float* x, float center, std::ptrdiff_t n) {
+LAMINA_NOINLINE inline float squared_distance(const float* x, float center, std::ptrdiff_t n) {
   const vector c(center);
   return detail::sum_terms(
       n,
