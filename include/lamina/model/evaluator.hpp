@@ -15,9 +15,10 @@ namespace lamina {
 
 namespace detail {
 
-/// Fills the variables of a machine that persist but are no parameters: statistics of metrics.
-template <class P>
-void initialise_state(engine::cpu::machine<P>& m) {
+/// Fills the variables of a machine that persist but are no parameters: statistics of metrics. P is
+/// the program that was recorded, from which the machine's program was made.
+template <class P, class Machine>
+LAMINA_COLD void initialise_state(Machine& m) {
   constexpr const program_view& p = run_time_program<P>::view;
   for (int k = 0; k < p.count.startup; ++k) {
     const int v = p.arguments[p.startup[k].outputs];
@@ -41,7 +42,7 @@ class evaluator {
 
   explicit evaluator(const model<P>& m, std::uint64_t seed = 0)
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
-    detail::initialise_state(machine_);
+    detail::initialise_state<P>(machine_);
   }
 
   /// Computes everything that depends on the given data alone:
@@ -111,7 +112,7 @@ class evaluator {
   }
 
   /// Sets accumulated statistics (auc) back to their beginning.
-  void reset() { detail::initialise_state(machine_); }
+  void reset() { detail::initialise_state<P>(machine_); }
 
  private:
   template <fixed_string Name, class T>

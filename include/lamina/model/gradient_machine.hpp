@@ -23,7 +23,7 @@ class gradient_machine {
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
-    detail::initialise_state(machine_);
+    detail::initialise_state<P>(machine_);
   }
 
   /// Cost and gradients of a mini-batch given as one array a data layer, in the order of the data

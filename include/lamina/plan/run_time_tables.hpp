@@ -28,8 +28,6 @@ struct run_time_program {
   static constexpr auto desc = detail::freeze_bare<P>();
   static constexpr program_view view = view_of(desc);
 };
-template <class Training>
-struct run_time_program<without_updates<Training>> : run_time_program<Training> {};
 
 /// A variable of a program in memory.
 struct variable_place {

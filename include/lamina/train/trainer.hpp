@@ -78,7 +78,7 @@ class trainer {
     const bool limited = limits_norms();
     if (threads <= 1 && !limited) {
       fused_.emplace(outside_memory());
-      detail::initialise_state(*fused_);
+      detail::initialise_state<P>(*fused_);
       return;
     }
     for (int t = 0; t < std::max(1, threads); ++t)

@@ -9,6 +9,7 @@
 #include <lamina/engine/cpu/call_kernels.hpp>
 #include <lamina/engine/cpu/copy_kernels.hpp>
 #include <lamina/engine/cpu/group_kernel.hpp>
+#include <lamina/plan/call_program.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina::engine::cpu {
@@ -28,7 +29,7 @@ struct schedule_table {
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int arguments = plan_type::code.count.arguments;
-  static constexpr const program_view& program = run_time_program<P>::view;
+  static constexpr const program_view& program = call_program<P>::view;
 
   struct functions {
     group_function run[at_least_one(plan_type::kernels)];
@@ -63,6 +64,14 @@ struct schedule_table {
             known >= 0 ? P::desc.variables[known].rank : 0};
   }
 
+  /// The operator whose kernel an instruction calls; null for any other.
+  static constexpr const operator_desc* operator_of(const instruction& i) {
+    using calls = call_program<P>;
+    const bool called =
+        i.head == group_head::call && i.op >= 0 && i.schema == P::desc.operators[i.op].schema;
+    return called ? &calls::desc.operators[calls::numbers.of[i.op]] : nullptr;
+  }
+
   static constexpr table_type make() {
     constexpr functions f = make_functions(std::make_integer_sequence<int, plan_type::kernels>{});
     table_type t{};
@@ -71,12 +80,12 @@ struct schedule_table {
       const group_code& c = plan_type::code.groups[g];
       const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
       const int kernel = plan_type::distinct.kernel[g];
-      t.entries[g] = {f.run[kernel],
-                      f.scratch[kernel],
-                      c.arguments,
-                      {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema->bare,
-                       i.op >= 0 ? &run_time_program<P>::desc.operators[i.op] : nullptr},
-                      d.feeds};
+      t.entries[g] = {
+          f.run[kernel],
+          f.scratch[kernel],
+          c.arguments,
+          {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema->bare, operator_of(i)},
+          d.feeds};
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
         const int v = plan_type::code.arguments[a];
         if (v < 0) {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/call_program.hpp - what kernels of operators may ask of the program while it runs.
+//
+// Fused groups need nothing but their arguments. Only an operator with a kernel of its own reads
+// attributes and argument counts, so only those operators reach the binary: a deep network has few.
+#pragma once
+
+#include <lamina/plan/plan.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// By operator: its place among those that are called, or -1.
+template <int Operators>
+struct call_numbers {
+  int of[at_least_one(Operators)];
+};
+template <program_type P>
+constexpr auto number_calls() {
+  constexpr const lowered_program& l = plan<P>::lowered;
+  call_numbers<P::desc.count.operators> r{};
+  for (int k = 0; k < P::desc.count.operators; ++k) r.of[k] = -1;
+  for (int i = 0; i < l.count.instructions; ++i)
+    if (l.instructions[i].head == group_head::call && l.instructions[i].op >= 0 &&
+        l.instructions[i].schema == P::desc.operators[l.instructions[i].op].schema)
+      r.of[l.instructions[i].op] = 0;
+  for (int k = 0, n = 0; k < P::desc.count.operators; ++k)
+    if (r.of[k] == 0) r.of[k] = n++;
+  return r;
+}
+
+/// Copies an operator with its arguments and attributes to the end of another program.
+constexpr void append_call(program_desc& to, const program_desc& from, const operator_desc& op) {
+  program_counts& used = to.count;
+  operator_desc made = op;
+  made.schema = op.schema->bare;
+  made.inputs = used.arguments;
+  made.outputs = made.inputs + (op.outputs - op.inputs);
+  made.end = made.inputs + (op.end - op.inputs);
+  for (int a = op.inputs; a < op.end; ++a) to.arguments[used.arguments++] = from.arguments[a];
+  if (op.attributes >= 0) {
+    made.attributes = used.attributes;
+    for (int a = 0; a < op.schema->attribute_count; ++a)
+      to.attributes[used.attributes++] = from.attributes[op.attributes + a];
+  }
+  to.operators[used.operators++] = made;
+}
+
+template <program_type P, const auto& Numbers>
+constexpr program_desc collect_calls() {
+  program_desc made = P::desc;
+  made.count.operators = made.count.arguments = made.count.attributes = made.count.startup = 0;
+  made.count.parameters = made.count.data = made.count.outputs = made.count.blocks = 0;
+  bool names = false;  // print spells them
+  for (int k = 0; k < P::desc.count.operators; ++k) {
+    if (Numbers.of[k] < 0) continue;
+    append_call(made, P::desc, P::desc.operators[k]);
+    names = names || P::desc.operators[k].schema->has_side_effect;
+  }
+  if (!names) made.count.variables = made.count.names = 0;
+  return made;
+}
+
+}  // namespace detail
+
+/// The called operators of a program, for its machines.
+template <program_type P>
+struct call_program {
+  static constexpr auto numbers = detail::number_calls<P>();
+  static constexpr program_desc collected = detail::collect_calls<P, numbers>();
+  static constexpr auto desc = freeze<collected.count>(collected);
+  static constexpr program_view view = view_of(desc);
+};
+template <class Training>
+struct call_program<without_updates<Training>> : call_program<Training> {};
+
+}  // namespace lamina
