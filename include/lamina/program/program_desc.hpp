@@ -99,7 +99,8 @@ struct program_counts {
 constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /// The most variables, operators and so on of one program.
-inline constexpr program_counts program_limits{65536,  65536, 524288, 262144, 262144, 65536, 65536,
+/// No array of a plan may exceed 2^20 elements: clang refuses longer ones in a constant expression.
+inline constexpr program_counts program_limits{65536,  65536, 262144, 262144, 262144, 65536, 65536,
                                                524288, 65536, 16384,  32768,  4096,   32768, 4096};
 
 /// A program as a value: Fluid's ProgramDesc.
