@@ -23,4 +23,14 @@ struct fixed_string {
   constexpr bool operator==(const fixed_string&) const = default;
 };
 
+/// One text behind the other.
+template <std::size_t N, std::size_t M>
+constexpr fixed_string<N + M - 1> joined(const fixed_string<N>& first,
+                                         const fixed_string<M>& second) {
+  fixed_string<N + M - 1> both;
+  for (std::size_t i = 0; i + 1 < N; ++i) both.text[i] = first.text[i];
+  for (std::size_t i = 0; i < M; ++i) both.text[N - 1 + i] = second.text[i];
+  return both;
+}
+
 }  // namespace lamina

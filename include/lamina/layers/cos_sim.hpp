@@ -19,7 +19,7 @@ constexpr auto cos_sim(variable<T, R, D...> x, variable<U, S, E...> y,
   using left = variable<T, R, D...>;
   using right = variable<U, S, E...>;
   constexpr extents a = whole_shape<left>, c = whole_shape<right>;
-  constexpr bool types = __is_same(T, U) && (__is_same(R, S) || S::domain == once::domain);
+  constexpr bool types = __is_same(T, U) && (__is_same(R, S) || !has_rows<S>);
   constexpr bool fits = !types || (a.rank == 2 && c.rank == 2 && a.at[1] == c.at[1] &&
                                    (c.at[0] == a.at[0] || c.at[0] == 1));
   static_assert(check<types, expects_type<left>, gets_type<right>>,

@@ -16,7 +16,7 @@ constexpr variable<T, R, D...> feed_variable(block& main, int line) {
       b.report(fault_kind::name_used_twice, line, Name.view(), nullptr, 0, nullptr, 0);
   const int name = b.own_name(Name.view());
   const int v =
-      b.add_variable(name, "", -1, b.shape(-1, D...), sizeof...(D) + 1, R::domain, dtype_of<T>);
+      b.add_variable(name, "", -1, b.shape(-1, D...), sizeof...(D) + 1, rows_of<R>(b), dtype_of<T>);
   b.names[name].output = v;
   b.variables[v].kind = variable_kind::data;
   b.variables[v].stop_gradient = true;

@@ -36,8 +36,7 @@ struct operands {
   using rows_x = typename X::rows_type;
   using rows_y = typename Y::rows_type;
   static constexpr bool types = __is_same(typename X::value_type, typename Y::value_type);
-  static constexpr bool rows =
-      !types || __is_same(rows_x, rows_y) || rows_y::domain == once::domain;
+  static constexpr bool rows = !types || __is_same(rows_x, rows_y) || !has_rows<rows_y>;
   static constexpr bool shapes =
       !types || !rows || broadcasts(whole_shape<X>, whole_shape<Y>, Axis);
 };

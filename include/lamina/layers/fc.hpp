@@ -29,7 +29,7 @@ struct flattened;
 template <int Flatten, class T, class R, int... D>
 struct flattened<Flatten, variable<T, R, D...>> {
   static constexpr int count = static_cast<int>(sizeof...(D));
-  static constexpr int kept = Flatten - 1 + (R::domain == once::domain ? 1 : 0);
+  static constexpr int kept = Flatten - 1 + (has_rows<R> ? 0 : 1);
   static constexpr int width = [] {
     const int extent[] = {D..., 1};
     int w = 1;

@@ -97,10 +97,10 @@ class layer_helper {
  private:
   template <class T, class R, int... D>
   constexpr variable<T, R, D...> output_of(variable<T, R, D...>*) {
-    if constexpr (R::domain == once::domain)
-      return {&b_, output(b_.shape(D...), sizeof...(D), R::domain, dtype_of<T>)};
+    if constexpr (has_rows<R>)
+      return {&b_, output(b_.shape(-1, D...), sizeof...(D) + 1, rows_of<R>(b_), dtype_of<T>)};
     else
-      return {&b_, output(b_.shape(-1, D...), sizeof...(D) + 1, R::domain, dtype_of<T>)};
+      return {&b_, output(b_.shape(D...), sizeof...(D), once::domain, dtype_of<T>)};
   }
 
   struct name_source {

@@ -29,6 +29,7 @@
 #include <lamina/layers/reshape.hpp>
 #include <lamina/layers/row_loss.hpp>
 #include <lamina/layers/scale.hpp>
+#include <lamina/layers/sequence.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/layers/slice.hpp>
 #include <lamina/layers/softmax.hpp>

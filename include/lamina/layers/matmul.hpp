@@ -93,8 +93,7 @@ constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y, const matm
   using right = variable<U, S, E...>;
   constexpr detail::product_shape r =
       detail::matmul_shape(whole_shape<left>, whole_shape<right>, Form);
-  constexpr bool types = __is_same(T, U) && (__is_same(R, S) || R::domain == once::domain ||
-                                             S::domain == once::domain);
+  constexpr bool types = __is_same(T, U) && (__is_same(R, S) || !has_rows<R> || !has_rows<S>);
   constexpr bool widths = !types || r.widths;
   constexpr bool fits = !types || !widths || r.fits;
   static_assert(check<types, expects_type<left>, gets_type<right>>,
@@ -104,7 +103,7 @@ constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y, const matm
   static_assert(check<fits, gets_type<left, right>>,
                 "lamina: matmul: leading dimensions are equal or missing, and rows stay in front");
   require_one_program(x, y, line);
-  using domain = typename detail::either_rows<(R::domain != once::domain), R, S>::type;
+  using domain = typename detail::either_rows<has_rows<R>, R, S>::type;
   using out = handle_of<T, domain, r.shape>;
   program_builder& b = *x.builder;
   layer_helper layer(b, "matmul", attr.name);

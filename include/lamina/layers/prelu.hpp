@@ -24,7 +24,7 @@ struct prelu_attr {
 template <class T, class R, int... D>
 constexpr auto prelu(variable<T, R, D...> x, const prelu_attr& attr = {},
                      int line = __builtin_LINE()) {
-  constexpr bool fits = detail::is_real<T> && sizeof...(D) > 0 && R::domain != once::domain;
+  constexpr bool fits = detail::is_real<T> && sizeof...(D) > 0 && has_rows<R>;
   static_assert(check<fits, gets_type<variable<T, R, D...>>>,
                 "lamina: prelu: the input is floating point and has rows and inner dimensions");
   program_builder& b = *x.builder;

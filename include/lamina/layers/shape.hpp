@@ -34,7 +34,7 @@ template <class T, class R, int... D>
 constexpr extents extents_of(variable<T, R, D...>*) {
   const int inner[] = {D..., 0};
   extents whole{};
-  if constexpr (R::domain != once::domain) whole.push(-1);
+  if constexpr (has_rows<R>) whole.push(-1);
   for (int i = 0; i < static_cast<int>(sizeof...(D)); ++i) whole.push(inner[i]);
   return whole;
 }

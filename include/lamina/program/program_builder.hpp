@@ -43,6 +43,7 @@ struct program_builder {
   growing<int> data;
   growing<operator_desc> startup;
   growing<int> outputs;
+  growing<domain_desc> domains;
   growing<name_counter> counters;  // of users' own names
   growing<key_counter> keys;       // of kinds of layers
   growing<int> named_parameters;   // only these can be shared
@@ -76,6 +77,7 @@ struct program_builder {
     data.borrow(program.data, used.data, program_limits.data);
     startup.borrow(program.startup, used.startup, program_limits.startup);
     outputs.borrow(program.outputs, used.outputs, program_limits.outputs);
+    domains.borrow(program.domains, used.domains, program_limits.domains);
   }
 
   /// Writes back how much was made. A program that outgrew an array is a fault.
@@ -83,11 +85,11 @@ struct program_builder {
     made->count = {variables.count, operators.count, arguments.count,  attributes.count,
                    dims.count,      integers.count,  reals.count,      characters.count,
                    names.count,     blocks.count,    parameters.count, data.count,
-                   startup.count,   outputs.count};
+                   startup.count,   outputs.count,   domains.count};
     if (!(variables.borrowed && operators.borrowed && arguments.borrowed && attributes.borrowed &&
           dims.borrowed && integers.borrowed && reals.borrowed && characters.borrowed &&
           names.borrowed && blocks.borrowed && parameters.borrowed && data.borrowed &&
-          startup.borrowed && outputs.borrowed)) {
+          startup.borrowed && outputs.borrowed && domains.borrowed)) {
       made->count = {};
       fault.kind = fault_kind::program_size;
     }
@@ -143,6 +145,19 @@ struct program_builder {
     if (at + static_cast<int>(sizeof...(D)) > dims.capacity) dims.reserve((at + 8) * 2 + 256);
     ((dims.items[dims.count++] = static_cast<int>(extent)), ...);
     return at;
+  }
+
+  // -- row domains ------------------------------------------------------------------------------
+
+  /// The domain of this name whose rows come from those of `parent`; made where there is none.
+  constexpr int domain(std::string_view name, int parent,
+                       domain_kind kind = domain_kind::sequence) {
+    for (int i = 0; i < domains.count; ++i)
+      if (domains[i].kind == kind && domains[i].parent == parent &&
+          std::string_view(characters.items + domains[i].offset,
+                           static_cast<std::size_t>(domains[i].length)) == name)
+        return i;
+    return domains.push({kind, parent, put(name), static_cast<int>(name.size())});
   }
 
   // -- variables --------------------------------------------------------------------------------
@@ -238,6 +253,25 @@ constexpr program_desc changed() {
   Change(b);
   b.finish();
   return made;
+}
+
+/// The number of a row domain in a program: that of once or batch, or of tokens<...>, which (and
+/// whose parents) this makes known to the program.
+template <row_domain R>
+constexpr int rows_of(program_builder& b) {
+  if constexpr (requires { R::domain; })
+    return R::domain;
+  else
+    return b.domain(R::name.view(), rows_of<typename R::parent>(b), R::kind);
+}
+
+/// How many levels of sequences lie above the rows of a domain: the levels of its LoD.
+template <class Program>
+constexpr int lod_level_of(const Program& p, int domain) {
+  int level = 0;
+  for (; domain >= 0; domain = p.domains[domain].parent)
+    level += p.domains[domain].kind == domain_kind::sequence ? 1 : 0;
+  return level;
 }
 
 /// The variable in the n-th input slot of an operator without a duplicable slot before it.

@@ -8,6 +8,7 @@
 
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/growing.hpp>
+#include <lamina/core/rows.hpp>
 #include <lamina/program/operator_schema.hpp>
 
 namespace lamina {
@@ -30,7 +31,7 @@ struct variable_desc {
   const char* suffix;  // ".tmp_", "@GRAD" ...
   int number;          // behind the suffix, or -1
   int dims, rank;      // the whole shape in the pool of dimensions; -1 stands for a run-time count
-  int rows;            // row domain: 0 once, 1 batch
+  int rows;            // row domain: 0 once, 1 batch, else one of the program's own
   int index;           // number among the data, the parameters or the accumulators; else -1
   int block;
   dtype type;
@@ -55,6 +56,13 @@ struct operator_desc {
 struct block_desc {
   int parent;         // -1 for the global block
   int forward_block;  // the block this one computes gradients for, or -1
+};
+
+/// What the rows of variables are (core/rows.hpp). Domain 0 is `once`, domain 1 `batch`.
+struct domain_desc {
+  domain_kind kind;
+  int parent;          // another domain, or -1
+  int offset, length;  // the name, in the pool of characters
 };
 
 /// Regularizers and clips of one parameter or of an optimizer.
@@ -91,7 +99,7 @@ struct fault_desc {
 /// How many elements of each array of a program are in use.
 struct program_counts {
   int variables, operators, arguments, attributes, dims, integers, reals, characters, names;
-  int blocks, parameters, data, startup, outputs;
+  int blocks, parameters, data, startup, outputs, domains;
 
   constexpr bool operator==(const program_counts&) const = default;
 };
@@ -100,8 +108,9 @@ constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /// The most variables, operators and so on of one program.
 /// No array of a plan may exceed 2^20 elements: clang refuses longer ones in a constant expression.
-inline constexpr program_counts program_limits{65536,  65536, 262144, 262144, 262144, 65536, 65536,
-                                               524288, 65536, 16384,  32768,  4096,   32768, 4096};
+inline constexpr program_counts program_limits{65536, 65536, 262144, 262144, 262144,
+                                               65536, 65536, 524288, 65536,  16384,
+                                               32768, 4096,  32768,  4096,   1024};
 
 /// A program as a value: Fluid's ProgramDesc.
 ///
@@ -126,6 +135,7 @@ struct program_desc {
   int data[program_limits.data];
   operator_desc startup[program_limits.startup];
   int outputs[program_limits.outputs];
+  domain_desc domains[program_limits.domains];
   fault_desc fault;
   int cost;          // the scalar that training minimises, or -1
   int accumulators;  // how many accumulator variables there are
@@ -136,11 +146,14 @@ namespace detail {
 constexpr program_desc make_empty_program() {
   program_desc p{};
   p.cost = -1;
+  p.domains[once::domain] = {domain_kind::once, -1, 0, 0};
+  p.domains[batch::domain] = {domain_kind::batch, -1, 0, 0};
+  p.count.domains = 2;
   return p;
 }
 }  // namespace detail
 
-/// A program without anything.
+/// A program without anything but the two domains that every program has.
 inline constexpr program_desc empty_program = detail::make_empty_program();
 
 /// The same program as plain pointers and counts: what run-time code and passes read.
@@ -159,6 +172,7 @@ struct program_view {
   const int* data;
   const operator_desc* startup;
   const int* outputs;
+  const domain_desc* domains;
   program_counts count;
   int cost;
   bool is_test;
@@ -169,7 +183,7 @@ template <class Program>
 constexpr program_view view_of(const Program& p) {
   return {p.variables, p.operators,  p.arguments, p.attributes, p.dims,       p.integers,
           p.reals,     p.characters, p.names,     p.blocks,     p.parameters, p.data,
-          p.startup,   p.outputs,    p.count,     p.cost,       p.is_test};
+          p.startup,   p.outputs,    p.domains,   p.count,      p.cost,       p.is_test};
 }
 
 /// The same program in arrays of exactly its size, for code that runs.
@@ -190,6 +204,7 @@ struct frozen_program {
   int data[at_least_one(N.data)];
   operator_desc startup[at_least_one(N.startup)];
   int outputs[at_least_one(N.outputs)];
+  domain_desc domains[at_least_one(N.domains)];
   int cost;
   bool is_test;
 };
@@ -212,6 +227,7 @@ constexpr frozen_program<N> freeze(const program_desc& p) {
   copy_items(f.data, p.data, N.data);
   copy_items(f.startup, p.startup, N.startup);
   copy_items(f.outputs, p.outputs, N.outputs);
+  copy_items(f.domains, p.domains, N.domains);
   f.cost = p.cost;
   f.is_test = p.is_test;
   return f;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/sequence.hpp - the sequences a user feeds.
+#pragma once
+
+#include <lamina/core/check.hpp>
+#include <lamina/layers/data.hpp>
+
+namespace lamina {
+
+/// The rows of nested_sequence<Name>: elements of sequences of sequences. The middle level, one row
+/// for each inner sequence, is `nested_tokens<Name>::parent`.
+template <fixed_string Name>
+using nested_tokens = tokens<Name, tokens<joined(Name, fixed_string("/sequences"))>>;
+
+namespace layer {
+
+namespace detail {
+template <fixed_string Name, element T, class R, int... Dims>
+constexpr auto feed_sequence(block& main, int line) {
+  static_assert(((Dims > 0) && ...), "lamina: sequence: dimensions are positive");
+  if constexpr (sizeof...(Dims) == 0)
+    return feed_variable<Name, T, R, 1>(main, line);
+  else
+    return feed_variable<Name, T, R, Dims...>(main, line);
+}
+}  // namespace detail
+
+/// One sequence a sample, of any length, 0 too: `sequence<"words", std::int64_t>(main)`, rows
+/// tokens<"words">. Each element is an array of dimensions Dims, without dimensions one number.
+/// Fluid: layers.data(lod_level=1).
+template <fixed_string Name, element T, int... Dims>
+constexpr auto sequence(block& main, int line = __builtin_LINE()) {
+  return detail::feed_sequence<Name, T, tokens<Name>, Dims...>(main, line);
+}
+
+/// Sequences that are as long as those of `like`, one element for each of its elements:
+/// `sequence<"tags", std::int64_t>(words)` has the rows of `words`. A feed whose sequences have
+/// other lengths is an error at run time.
+template <fixed_string Name, element T, int... Dims, class U, class R, int... E>
+constexpr auto sequence(variable<U, R, E...> like, int line = __builtin_LINE()) {
+  static_assert(check<is_tokens<R>, gets_type<variable<U, R, E...>>>,
+                "lamina: sequence: the variable whose lengths are to be used holds sequences");
+  block main{like.builder, 0};
+  return detail::feed_sequence<Name, T, R, Dims...>(main, line);
+}
+
+/// One sequence of sequences a sample, such as the words of the sentences of a document: rows
+/// nested_tokens<Name>. Fluid: layers.data(lod_level=2).
+template <fixed_string Name, element T, int... Dims>
+constexpr auto nested_sequence(block& main, int line = __builtin_LINE()) {
+  return detail::feed_sequence<Name, T, nested_tokens<Name>, Dims...>(main, line);
+}
+
+}  // namespace layer
+}  // namespace lamina
