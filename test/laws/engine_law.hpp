@@ -39,7 +39,17 @@ class engine_run {
  public:
   using program = with_backward<P, true>;
   using machine = engine::cpu::machine<program>;
-  static constexpr auto& desc = program::desc;
+  static constexpr auto desc = freeze<program::desc.count>(program::desc);
+  /// How every variable lies.
+  struct place_table {
+    variable_place of[at_least_one(desc.count.variables)];
+  };
+  static constexpr place_table places = [] {
+    place_table t{};
+    for (int v = 0; v < desc.count.variables; ++v)
+      t.of[v] = place_of<plan<program>>(plan<program>::lowered.variables[v].root);
+    return t;
+  }();
 
   explicit engine_run(const engine_law_options& o) : options_(o), random_(7) {
     for (int i = 0; i < desc.count.parameters; ++i) {
@@ -89,7 +99,7 @@ class engine_run {
 
   /// The values of variables on the executor.
   template <class Real>
-  std::vector<tensor> run_executor(const std::vector<int>& wanted) {
+  std::vector<lod_tensor> run_executor(const std::vector<int>& wanted) {
     basic_executor<Real> executor;
     feed_map feeds;
     for (int i = 0; i < desc.count.data; ++i)
@@ -118,8 +128,8 @@ class engine_run {
   /// The elements of a variable on the engine, row by row.
   std::vector<double> on_engine(int variable) {
     const variable_desc& d = desc.variables[variable];
-    variable_place p = machine::place(variable);
-    const float* data = engine().address(variable);
+    variable_place p = places.of[variable];
+    const float* data = engine().address(p);
     if (d.kind == variable_kind::gradient &&
         desc.variables[d.of].kind == variable_kind::parameter) {
       const int index = desc.variables[d.of].index;
@@ -210,8 +220,8 @@ void check_engine(P, const engine_law_options& o = {}) {
     INFO(rows << " rows");
     run_type run(o);
     run.draw(rows);
-    const std::vector<tensor> exact = run.template run_executor<double>(wanted);
-    const std::vector<tensor> plain = run.template run_executor<float>(wanted);
+    const std::vector<lod_tensor> exact = run.template run_executor<double>(wanted);
+    const std::vector<lod_tensor> plain = run.template run_executor<float>(wanted);
     run.run_engine(0, rows);
     std::vector<std::vector<double>> whole;
     for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/rows.hpp>
+#include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/kernels_activation.hpp>
 #include <lamina/executor/kernels_fill.hpp>
 #include <lamina/executor/kernels_lookup.hpp>
@@ -25,8 +25,8 @@
 
 namespace lamina {
 
-/// The values of data variables by name.
-using feed_map = std::map<std::string, tensor, std::less<>>;
+/// The values of data variables by name; those of sequences carry a LoD (tensor/lod_tensor.hpp).
+using feed_map = std::map<std::string, lod_tensor, std::less<>>;
 
 /// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; those
 /// that the scope holds in another precision are converted. Fluid: Executor.
@@ -49,33 +49,37 @@ class basic_executor {
   /// Gives every parameter its first value: runs the startup operators.
   void run_startup(const program_view& program, scope& variables, std::uint64_t seed = 0) {
     scope local(variables);
-    std::vector<tensor*> values = place(program, variables, local);
+    std::vector<lod_tensor*> values = place(program, variables, local);
     run_options options;
     options.seed = seed;
+    domain_rows rows(program);
     for (int k = 0; k < program.count.startup; ++k)
-      run_operator(program, program.startup[k], values, options, 0);
+      run_operator(program, program.startup[k], values, options, rows);
   }
 
   /// Runs all operators of block 0 in order and returns the values of the variables in `fetch`.
   /// Persistable variables live in `variables`, all others for this run only. Throws lamina::error
-  /// that names the variable for a feed of another name, type, shape or number of rows, a variable
-  /// without a value, a label out of range, or, with check_nan, a result that is not finite.
-  std::vector<tensor> run(const program_view& program, scope& variables, const feed_map& feed,
-                          const std::vector<std::string>& fetch, const run_options& options = {}) {
+  /// that names the variable for a feed of another name, type, shape, number of rows or sequences
+  /// that its domain does not have, a variable without a value, a label out of range, or, with
+  /// check_nan, a result that is not finite.
+  std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
+                              const std::vector<std::string>& fetch,
+                              const run_options& options = {}) {
     scope local(variables);
-    std::vector<tensor*> values = place(program, variables, local);
-    const std::size_t rows = take_feed(program, feed, values);
+    std::vector<lod_tensor*> values = place(program, variables, local);
+    domain_rows rows(program);
+    take_feed(program, feed, values, rows);
     for (int k = 0; k < program.count.operators; ++k)
       if (program.operators[k].block == 0)
         run_operator(program, program.operators[k], values, options, rows);
-    std::vector<tensor> fetched;
+    std::vector<lod_tensor> fetched;
     for (const std::string& name : fetch) fetched.push_back(local.get(name));
     return fetched;
   }
 
   /// As above; returns the values of the variables that the record function returned.
-  std::vector<tensor> run(const program_view& program, scope& variables, const feed_map& feed,
-                          const run_options& options = {}) {
+  std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
+                              const run_options& options = {}) {
     std::vector<std::string> outputs;
     for (int i = 0; i < program.count.outputs; ++i)
       outputs.push_back(name_of(program, program.outputs[i]));
@@ -124,15 +128,16 @@ class basic_executor {
   }
 
   // Where each variable of the program lives. Accumulators begin with zeros.
-  static std::vector<tensor*> place(const program_view& program, scope& variables, scope& local) {
-    std::vector<tensor*> values;
+  static std::vector<lod_tensor*> place(const program_view& program, scope& variables,
+                                        scope& local) {
+    std::vector<lod_tensor*> values;
     for (int v = 0; v < program.count.variables; ++v) {
       const std::string name = name_of(program, v);
       if (!program.variables[v].persistable) {
         values.push_back(&local.var(name));
         continue;
       }
-      tensor* found = variables.find(name);
+      lod_tensor* found = variables.find(name);
       values.push_back(found != nullptr ? found : &variables.var(name));
       if (!values.back()->has_value()) {
         if (program.variables[v].kind == variable_kind::accumulator)
@@ -145,12 +150,9 @@ class basic_executor {
     return values;
   }
 
-  // Returns how many rows the mini-batch has.
-  static std::size_t take_feed(const program_view& program, const feed_map& feed,
-                               const std::vector<tensor*>& values) {
-    std::size_t rows = 0, known = 0;
-    bool any = false;
-    std::string first;
+  static void take_feed(const program_view& program, const feed_map& feed,
+                        const std::vector<lod_tensor*>& values, domain_rows& rows) {
+    std::size_t known = 0;
     for (int i = 0; i < program.count.data; ++i) {
       const int v = program.data[i];
       const std::string name = name_of(program, v);
@@ -158,22 +160,12 @@ class basic_executor {
       if (found == feed.end()) continue;
       ++known;
       require_fit(program, v, found->second, "to be fed to");
-      if (program.variables[v].rows == batch::domain) {
-        const std::size_t n = found->second.shape()[0];
-        if (any && n != rows)
-          throw error("lamina: executor: expected " + std::to_string(rows) +
-                      " rows to be fed to variable '" + name + "' as to '" + first + "', found " +
-                      std::to_string(n));
-        rows = n;
-        any = true;
-        first = name;
-      }
-      tensor& to = *values[static_cast<std::size_t>(v)];
+      rows.feed(v, found->second);
+      lod_tensor& to = *values[static_cast<std::size_t>(v)];
       to = found->second;
       to_real(to);
     }
     if (known != feed.size()) unknown_feed(program, feed);
-    return rows;
   }
   [[noreturn]] static void unknown_feed(const program_view& program, const feed_map& feed) {
     std::string names;
@@ -191,8 +183,8 @@ class basic_executor {
   }
 
   void run_operator(const program_view& program, const operator_desc& op,
-                    const std::vector<tensor*>& values, const run_options& options,
-                    std::size_t rows) {
+                    const std::vector<lod_tensor*>& values, const run_options& options,
+                    domain_rows& rows) {
     if (op.schema->kind == operator_kind::source) return;
     const auto found = kernels_.find(op.schema->type);
     operator_history& history = remembered(program, op);
@@ -203,6 +195,7 @@ class basic_executor {
       kernel::pointwise(ctx);
     else
       ctx.fail("expected an operator with a kernel or a pointwise definition, found none");
+    ctx.finish();
     ++history.runs;
   }
 

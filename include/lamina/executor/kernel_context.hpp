@@ -11,20 +11,12 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/run_options.hpp>
-#include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
-#include <lamina/tensor/tensor.hpp>
+#include <lamina/tensor/lod_tensor.hpp>
 
 namespace lamina {
-
-/// The name of a variable as text.
-inline std::string name_of(const program_view& program, int variable) {
-  std::string text(static_cast<std::size_t>(name_length(program, variable)), ' ');
-  name_writer w{text.data()};
-  write_name(program, variable, w);
-  return text;
-}
 
 /// What an executor remembers of one operator.
 struct operator_history {
@@ -40,8 +32,8 @@ class kernel_context {
   using array = xt::xarray<Real>;
 
   kernel_context(const program_view& program, const operator_desc& op,
-                 const std::vector<tensor*>& values, const run_options& options, std::size_t rows,
-                 const operator_history& history)
+                 const std::vector<lod_tensor*>& values, const run_options& options,
+                 domain_rows& rows, const operator_history& history)
       : program_(program),
         op_(op),
         values_(values),
@@ -83,6 +75,11 @@ class kernel_context {
   xt::xarray<std::int64_t> integers(std::string_view slot, int i = 0) const {
     return input(slot, i).template cast<std::int64_t>();
   }
+  /// The sequences that the rows of an input form; without levels when they form none.
+  const lamina::lod& lod(std::string_view slot, int i = 0) const {
+    (void)input(slot, i);
+    return values_[static_cast<std::size_t>(input_variable(slot, i))]->lod();
+  }
   /// The name of the variable in an input slot, "" when it is empty.
   std::string input_name(std::string_view slot, int i = 0) const {
     const int v = input_variable(slot, i);
@@ -115,7 +112,7 @@ class kernel_context {
     tensor_shape shape;
     for (int d = 0; d < v.rank; ++d) {
       const int extent = program_.dims[v.dims + d];
-      shape.push_back(extent < 0 ? rows_ : static_cast<std::size_t>(extent));
+      shape.push_back(extent < 0 ? rows_of_domain(v.rows) : static_cast<std::size_t>(extent));
     }
     return shape;
   }
@@ -129,7 +126,23 @@ class kernel_context {
     if (value.type() != type) value = value.cast(type);
     check_shape(v, value.shape());
     if (options_.check_nan && type == dtype_of<Real>) check_numbers(v, value.template as<Real>());
-    *values_[static_cast<std::size_t>(v)] = std::move(value);
+    static_cast<tensor&>(*values_[static_cast<std::size_t>(v)]) = std::move(value);
+  }
+  /// The sequences of an output. Not needed where the output has the rows of an input: then it has
+  /// that input's sequences.
+  void set_lod(std::string_view slot, lamina::lod sequences, int i = 0) {
+    const int v = output_variable(slot, i);
+    if (v >= 0) made_.emplace_back(v, std::move(sequences));
+  }
+  /// After the kernel: gives each output its sequences, set_lod's or those of the first input with
+  /// the same rows (Fluid: ShareLoD). Throws lamina::error where these are not what the output's
+  /// row domain says.
+  void finish() {
+    for (int s = 0, at = op_.outputs; s < schema().output_count; ++s) {
+      const int n = schema().outputs[s].duplicable ? program_.arguments[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at)
+        if (program_.arguments[at] >= 0) finish(program_.arguments[at]);
+    }
   }
 
   // -- attributes -------------------------------------------------------------------------------
@@ -224,6 +237,50 @@ class kernel_context {
            ", found none: feed it, or run the startup program first");
     return t;
   }
+  // The first input with the rows of a domain, or -1.
+  int input_with_rows(int domain) const {
+    for (int s = 0, at = op_.inputs; s < schema().input_count; ++s) {
+      const int n = schema().inputs[s].duplicable ? program_.arguments[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at) {
+        const int v = program_.arguments[at];
+        if (v >= 0 && program_.variables[v].rows == domain && program_.variables[v].rank > 0 &&
+            program_.dims[program_.variables[v].dims] < 0 &&
+            values_[static_cast<std::size_t>(v)]->has_value())
+          return v;
+      }
+    }
+    return -1;
+  }
+  std::size_t rows_of_domain(int domain) const {
+    const int v = input_with_rows(domain);
+    if (v >= 0) return values_[static_cast<std::size_t>(v)]->shape()[0];
+    return rows_.has(domain) ? rows_.rows(domain) : 0;
+  }
+  void finish(int variable) {
+    lod_tensor& value = *values_[static_cast<std::size_t>(variable)];
+    if (!value.has_value()) return;
+    const int domain = program_.variables[variable].rows;
+    const int levels = lod_level_of(program_, domain);
+    const lamina::lod* sequences = nullptr;
+    for (const auto& [made, given] : made_)
+      if (made == variable) sequences = &given;
+    if (sequences == nullptr && levels == 0) {
+      value.set_lod({});
+    } else {
+      if (sequences == nullptr) {
+        const int like = input_with_rows(domain);
+        sequences =
+            like >= 0 ? &values_[static_cast<std::size_t>(like)]->lod() : &rows_.sequences(domain);
+      }
+      if (static_cast<int>(sequences->levels()) != levels ||
+          (levels > 0 && (value.rank() == 0 || sequences->rows() != value.shape()[0])))
+        fail("expected sequences of " + std::to_string(levels) + " levels over the rows of " +
+             to_string(value.shape()) + " in variable " + quoted(name_of(program_, variable)) +
+             ", found lengths " + to_string(*sequences));
+      if (sequences != &value.lod()) value.set_lod(*sequences);
+    }
+    rows_.note(variable, value);
+  }
   int find_attribute(std::string_view name) const {
     for (int i = 0; i < schema().attribute_count; ++i)
       if (name == schema().attributes[i].name) return i;
@@ -254,10 +311,11 @@ class kernel_context {
 
   const program_view& program_;
   const operator_desc& op_;
-  const std::vector<tensor*>& values_;
+  const std::vector<lod_tensor*>& values_;
   const run_options& options_;
-  std::size_t rows_;
+  domain_rows& rows_;
   const operator_history& history_;
+  std::vector<std::pair<int, lamina::lod>> made_;  // by variable: sequences that set_lod gave
 };
 
 /// A kernel of the reference executor.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
-#include <lamina/tensor/tensor.hpp>
+#include <lamina/tensor/lod_tensor.hpp>
 
 namespace lamina {
 
@@ -24,24 +24,26 @@ class scope {
 
   /// The variable of this very scope; made, without a value, where there is none.
   /// Fluid: Scope.var.
-  tensor& var(std::string_view name) {
+  lod_tensor& var(std::string_view name) {
     const auto found = variables_.find(name);
     return found != variables_.end() ? found->second : variables_[std::string(name)];
   }
 
   /// The variable here or in the nearest parent that has it, or null. Fluid: Scope.find_var.
-  tensor* find(std::string_view name) {
+  lod_tensor* find(std::string_view name) {
     for (scope* s = this; s != nullptr; s = s->parent_) {
       const auto found = s->variables_.find(name);
       if (found != s->variables_.end()) return &found->second;
     }
     return nullptr;
   }
-  const tensor* find(std::string_view name) const { return const_cast<scope*>(this)->find(name); }
+  const lod_tensor* find(std::string_view name) const {
+    return const_cast<scope*>(this)->find(name);
+  }
 
   /// The value of a variable. Throws lamina::error that names the variable when there is none.
-  const tensor& get(std::string_view name) const {
-    const tensor* found = find(name);
+  const lod_tensor& get(std::string_view name) const {
+    const lod_tensor* found = find(name);
     if (found == nullptr || !found->has_value())
       throw error("lamina: scope: expected a value for variable '" + std::string(name) +
                   "', found " + (found == nullptr ? "no such variable" : "it was never assigned"));
@@ -65,7 +67,7 @@ class scope {
 
  private:
   scope* parent_ = nullptr;
-  std::map<std::string, tensor, std::less<>> variables_;
+  std::map<std::string, lod_tensor, std::less<>> variables_;
 };
 
 }  // namespace lamina

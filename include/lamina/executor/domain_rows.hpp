@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/domain_rows.hpp - how many rows each row domain has in one run, and in which
+// sequences.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/program/names.hpp>
+#include <lamina/program/program_builder.hpp>
+#include <lamina/program/program_desc.hpp>
+#include <lamina/tensor/lod_tensor.hpp>
+
+namespace lamina {
+
+/// The name of a variable as text.
+inline std::string name_of(const program_view& program, int variable) {
+  std::string text(static_cast<std::size_t>(name_length(program, variable)), ' ');
+  name_writer w{text.data()};
+  write_name(program, variable, w);
+  return text;
+}
+
+/// The rows of the domains of a program during one run: those of domains that are fed, and of those
+/// that lie above them, first; then of each domain as operators make values of it.
+class domain_rows {
+ public:
+  explicit domain_rows(const program_view& program)
+      : program_(program), known_(static_cast<std::size_t>(program.count.domains)) {}
+
+  /// Whether the rows of a domain were fed or made.
+  bool has(int domain) const { return at(domain).variable >= 0; }
+  std::size_t rows(int domain) const { return at(domain).rows; }
+  const lod& sequences(int domain) const { return at(domain).sequences; }
+
+  /// Takes the rows of a feed. Throws lamina::error that names the variable when its sequences have
+  /// another number of levels than its domain, or, naming both, when they contradict another
+  /// feed's.
+  void feed(int variable, const lod_tensor& value) {
+    const int domain = program_.variables[variable].rows;
+    if (!has_rows_at_run_time(variable)) return;
+    const int levels = lod_level_of(program_, domain);
+    if (static_cast<int>(value.lod().levels()) != levels)
+      throw error(text() << "lamina: executor: expected sequences of " << levels
+                         << " levels to be fed to variable '" << name_of(program_, variable)
+                         << "', found " << value.lod().levels() << " levels");
+    agree(domain, variable, value.shape()[0], value.lod());
+    lod sequences = value.lod();
+    for (int d = domain; program_.domains[d].kind == domain_kind::sequence;) {
+      const std::size_t n = sequences.sequences();
+      sequences = sequences.above();
+      d = program_.domains[d].parent;
+      agree(d, variable, n, sequences);
+    }
+  }
+
+  /// Takes the rows of a value that an operator made.
+  void note(int variable, const lod_tensor& value) {
+    if (!has_rows_at_run_time(variable)) return;
+    entry& e = known_[static_cast<std::size_t>(program_.variables[variable].rows)];
+    e.rows = value.shape()[0];
+    if (e.variable < 0 || e.sequences != value.lod()) e.sequences = value.lod();
+    if (e.variable < 0) e.variable = variable;
+  }
+
+ private:
+  struct entry {
+    int variable = -1;  // the first that told
+    std::size_t rows = 0;
+    lod sequences{};
+  };
+
+  const entry& at(int domain) const { return known_[static_cast<std::size_t>(domain)]; }
+  bool has_rows_at_run_time(int variable) const {
+    const variable_desc& v = program_.variables[variable];
+    return v.rows != once::domain && v.rank > 0 && program_.dims[v.dims] < 0;
+  }
+
+  void agree(int domain, int variable, std::size_t rows, const lod& sequences) {
+    entry& e = known_[static_cast<std::size_t>(domain)];
+    if (e.variable < 0) {
+      e = {variable, rows, sequences};
+      return;
+    }
+    if (e.rows == rows && e.sequences == sequences) return;
+    const bool own = program_.variables[variable].rows == domain;
+    const bool others_own = program_.variables[e.variable].rows == domain;
+    text what;
+    what << "lamina: executor: expected ";
+    if (sequences.empty())
+      what << e.rows << (own ? " rows" : " sequences");
+    else
+      what << "sequences of lengths " << to_string(e.sequences) << (own ? "" : " above its own");
+    what << " to be fed to variable '" << name_of(program_, variable) << "' as "
+         << (others_own ? "to '" : "in '") << name_of(program_, e.variable) << "', found ";
+    if (sequences.empty())
+      what << rows;
+    else
+      what << to_string(sequences);
+    throw error(what);
+  }
+
+  const program_view& program_;
+  std::vector<entry> known_;
+};
+
+}  // namespace lamina
