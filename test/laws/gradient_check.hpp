@@ -25,22 +25,27 @@ struct gradient_options {
   double step = 1e-6;
   double tolerance = 1e-6;  // relative to the gradient, or to 1 where it is smaller
   std::uint64_t seed = 1;
+  // Of the sequences of feeds that are not given: one level takes the last lengths, two take both.
+  std::vector<lamina::lod::level> lengths{{2, 0, 1}, {2, 0, 3}};
   std::vector<std::string> constant{};  // feeds without a gradient, such as soft labels
 };
 
 /// A value of a variable's recorded shape, filled with random numbers.
-inline lamina::tensor random_value(const lamina::program_view& p, int variable,
-                                   const gradient_options& options) {
+inline lamina::lod_tensor random_value(const lamina::program_view& p, int variable,
+                                       const gradient_options& options) {
   const lamina::variable_desc& v = p.variables[variable];
+  const int levels = lamina::lod_level_of(p, v.rows);
+  const lamina::lod sequences =
+      lamina::lod::from_lengths({options.lengths.end() - levels, options.lengths.end()});
+  const std::size_t rows = levels > 0 ? sequences.rows() : options.rows;
   lamina::tensor_shape shape;
   for (int d = 0; d < v.rank; ++d)
-    shape.push_back(p.dims[v.dims + d] < 0 ? options.rows
-                                           : static_cast<std::size_t>(p.dims[v.dims + d]));
+    shape.push_back(p.dims[v.dims + d] < 0 ? rows : static_cast<std::size_t>(p.dims[v.dims + d]));
   std::vector<double> values(lamina::size_of(shape));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = lamina::random_uniform_at(options.seed, 1000 + static_cast<std::uint64_t>(variable),
                                           i, options.low, options.high);
-  return lamina::tensor(shape, values);
+  return lamina::lod_tensor(lamina::tensor(shape, values), sequences);
 }
 
 /// Compares the gradients in `backward` with central differences of output 0 of `forward`, which

@@ -30,6 +30,8 @@
 #include <lamina/layers/row_loss.hpp>
 #include <lamina/layers/scale.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/layers/sequence_pool.hpp>
+#include <lamina/layers/sequence_rows.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/layers/slice.hpp>
 #include <lamina/layers/softmax.hpp>

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/sequence_rows.hpp - what the layers of sequences do with the rows of their types.
+#pragma once
+
+#include <lamina/core/check.hpp>
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+
+namespace lamina::layer {
+
+namespace detail {
+
+template <class R>
+struct parent_rows_of {
+  using type = R;
+};
+template <class R>
+requires is_tokens<R>
+struct parent_rows_of<R> {
+  using type = typename R::parent;
+};
+
+template <class R, class V>
+struct with_rows_of;
+template <class R, class T, class S, int... D>
+struct with_rows_of<R, variable<T, S, D...>> {
+  using type = variable<T, R, D...>;
+};
+
+}  // namespace detail
+
+/// The rows of one value for each sequence of R; R itself where it has no sequences, so that one
+/// mistake gives one error.
+template <class R>
+using parent_rows = typename detail::parent_rows_of<R>::type;
+
+/// The handle type V with rows R instead of its own.
+template <class R, class V>
+using with_rows = typename detail::with_rows_of<R, V>::type;
+
+}  // namespace lamina::layer

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// sequence_pool on the interpreter: values, sequences of the result, gradients, samples alone.
+#include "shared_executor.hpp"
+#include <catch2/catch.hpp>
+#include <laws/gradient_check.hpp>
+#include <laws/sequence_law.hpp>
+
+#include <lamina/layers/layers.hpp>
+
+namespace layer = lamina::layer;
+using Catch::Contains;
+using lamina::block;
+using lamina::lod;
+using lamina::lod_tensor;
+using lamina::pool;
+
+namespace {
+
+template <pool Type>
+constexpr auto pooled = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 2>(main);
+  return layer::sequence_pool(x, {.type = Type, .pad_value = -7});
+});
+constexpr auto all_kinds = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  return std::tuple{layer::sequence_pool(x),
+                    layer::sequence_pool(x, {.type = pool::sum, .pad_value = 2}),
+                    layer::sequence_pool(x, {.type = pool::sqrt}),
+                    layer::sequence_pool(x, {.type = pool::max, .pad_value = 0.5f}),
+                    layer::sequence_last_step(x),
+                    layer::sequence_first_step(x, {.pad_value = -1})};
+});
+constexpr auto nested = lamina::program([](block& main) {
+  auto words = layer::nested_sequence<"doc", float, 2>(main);
+  auto sentences = layer::sequence_pool(words, {.type = pool::max, .pad_value = -1});
+  static_assert(__is_same(decltype(sentences)::rows_type, lamina::nested_tokens<"doc">::parent));
+  auto documents = layer::sequence_pool(sentences, {.type = pool::sum});
+  static_assert(__is_same(decltype(documents), lamina::variable<float, lamina::batch, 2>));
+  return std::tuple{sentences, documents};
+});
+
+template <class P>
+std::vector<lod_tensor> run(P, const lod_tensor& x, const char* name = "x") {
+  lamina::executor executor;
+  lamina::scope scope;
+  return executor.run(P::view(), scope, {{name, x}});
+}
+std::vector<double> values_of(const lamina::tensor& t) {
+  const auto a = t.cast<double>();
+  return {a.begin(), a.end()};
+}
+using pair = std::array<float, 2>;
+lod_tensor three_sequences() {
+  return lamina::sequences<pair>({{{1, 8}, {5, 2}, {3, -4}, {-1, 6}}, {}, {{-2, -3}}});
+}
+lod_tensor four_documents() {
+  return lamina::nested_sequences<pair>(
+      {{{{1, 8}, {5, 2}}, {}, {{3, -4}}}, {}, {{{-1, 6}}}, {{}, {{-2, -3}, {0, -9}, {1, 1}}}});
+}
+
+}  // namespace
+
+TEST_CASE("sequence_pool by hand, an empty sequence in the middle") {
+  using v = std::vector<double>;
+  const lod_tensor x = three_sequences();
+  CHECK(values_of(run(pooled<pool::average>, x)[0]) == v{2, 3, -7, -7, -2, -3});
+  CHECK(values_of(run(pooled<pool::sum>, x)[0]) == v{8, 12, -7, -7, -2, -3});
+  CHECK(values_of(run(pooled<pool::sqrt>, x)[0]) == v{4, 6, -7, -7, -2, -3});
+  CHECK(values_of(run(pooled<pool::max>, x)[0]) == v{5, 8, -7, -7, -2, -3});
+  CHECK(values_of(run(pooled<pool::last>, x)[0]) == v{-1, 6, -7, -7, -2, -3});
+  CHECK(values_of(run(pooled<pool::first>, x)[0]) == v{1, 8, -7, -7, -2, -3});
+  CHECK(run(pooled<pool::max>, x)[0].lod().empty());
+}
+
+TEST_CASE("MaxIndex is the first row with the maximum, -1 for none") {
+  lamina::executor executor;
+  lamina::scope scope;
+  const lod_tensor x = lamina::sequences<pair>({{{1, 4}, {1, 5}}, {}, {{2, 2}, {0, 3}, {9, 3}}});
+  const auto r =
+      executor.run(pooled<pool::max>.view(), scope, {{"x", x}}, {"sequence_pool_0.tmp_1"});
+  CHECK(r[0].type() == lamina::dtype::int32);
+  CHECK(values_of(r[0]) == std::vector<double>{0, 1, -1, -1, 4, 3});
+}
+
+TEST_CASE("sequence_pool of words gives sentences, of sentences documents") {
+  const auto r = run(nested, four_documents(), "doc");
+  CHECK(r[0].recursive_sequence_lengths() == std::vector<lod::level>{{3, 0, 1, 2}});
+  CHECK(values_of(r[0]) == std::vector<double>{5, 8, -1, -1, 3, -4, -1, 6, -1, -1, 1, 1});
+  CHECK(r[1].lod().empty());
+  CHECK(values_of(r[1]) == std::vector<double>{7, 3, 0, 0, -1, 6, 0, 0});
+}
+
+TEST_CASE("batches without any row, and without any sequence") {
+  const auto empty = run(pooled<pool::max>, lamina::sequences<pair>({{}, {}}))[0];
+  CHECK(values_of(empty) == std::vector<double>(4, -7));
+  const auto none = run(pooled<pool::average>, lamina::sequences<pair>({}))[0];
+  CHECK(none.shape() == lamina::tensor_shape{0, 2});
+}
+
+TEST_CASE("gradient: sequence_pool of every kind, with empty sequences") {
+  laws::check_gradients(lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float, 3>(main);
+    auto w = layer::data<"w", float, 3>(main);
+    auto h = layer::tanh(layer::fc<3>(x));
+    auto pooled = layer::sequence_pool(h) * w + layer::sequence_pool(h, {.type = pool::sum}) +
+                  layer::sequence_pool(h, {.type = pool::sqrt, .pad_value = 2}) * w;
+    auto chosen = layer::sequence_pool(h, {.type = pool::max}) * w +
+                  layer::sequence_last_step(h, {.pad_value = 3}) + layer::sequence_first_step(h);
+    return layer::mean(layer::square(pooled) + layer::square(chosen));
+  }));
+}
+
+TEST_CASE("gradient: sequence_pool over two levels") {
+  laws::check_gradients(lamina::program([](block& main) {
+                          auto words = layer::nested_sequence<"doc", float, 2>(main);
+                          auto w = layer::data<"w", float, 2>(main);
+                          auto sentence = layer::sequence_pool(words, {.type = pool::sqrt});
+                          auto kept = layer::sequence_pool(words, {.type = pool::max});
+                          auto document = layer::sequence_pool(layer::square(sentence) * kept,
+                                                               {.type = pool::average});
+                          return layer::mean(document * w);
+                        }),
+                        {{"doc", four_documents()}}, {.rows = 4});
+}
+
+TEST_CASE("each sample alone is pooled to its row of the batch") {
+  const std::vector<std::vector<std::array<float, 3>>> x{
+      {{1, -2, 3}, {0.5f, 4, -1}}, {}, {{2, 2, 2}}, {{0, 1, -3}, {7, 0, 1}, {-1, -1, 5}}};
+  laws::check_each_sample_alone(all_kinds, {{"x", lamina::sequences(x)}});
+  laws::check_each_sample_alone(nested, {{"doc", four_documents()}});
+}
+
+TEST_CASE("a pooltype that does not exist is refused") {
+  constexpr auto wrong = lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float, 2>(main);
+    lamina::program_builder& b = *main.builder;
+    layer::layer_helper helper(b, "wrong");
+    auto y = helper.output<lamina::variable<float, lamina::batch, 2>>();
+    b.add_operator(lamina::schema_of<lamina::sequence_pool>(), {x.id}, {y.id, -1},
+                   b.attribute_list(b.text("MEDIAN"), 0.f));
+    return y;
+  });
+  CHECK_THROWS_WITH(run(wrong, three_sequences()),
+                    Contains("operator 'sequence_pool'") && Contains("found 'MEDIAN'"));
+}
