@@ -29,7 +29,8 @@ tensor whole(const lamina::tensor_shape& shape, const std::vector<std::int64_t>&
 }
 
 template <class P>
-std::vector<lamina::lod_tensor> run(P, const lamina::feed_map& feed, const lamina::run_options& options = {}) {
+std::vector<lamina::lod_tensor> run(P, const lamina::feed_map& feed,
+                                    const lamina::run_options& options = {}) {
   lamina::executor executor;
   lamina::scope scope;
   executor.run_startup(P::view(), scope, options.seed);

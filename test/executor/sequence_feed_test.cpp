@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequences through the interpreter: feeding, sharing, fetching, and what is refused.
+#include <sstream>
+
 #include "shared_executor.hpp"
 #include <catch2/catch.hpp>
 
@@ -82,6 +84,23 @@ TEST_CASE("two levels of sequences go through unchanged") {
   CHECK(r[0].as<float>()(3, 1) == 2);
   CHECK(r[1].lod() == lod::from_lengths({{1, 0}}));
   CHECK(r[2].lod().empty());
+}
+
+TEST_CASE("print writes the offsets of sequences") {
+  constexpr auto p = lamina::program([](block& main) {
+    auto x = layer::nested_sequence<"x", float, 2>(main);
+    return layer::print(layer::print(x, {.tensor_lod = false, .name = "quiet"}), {.summarize = 0});
+  });
+  std::ostringstream out;
+  lamina::run_options options;
+  options.print_to = &out;
+  lamina::executor executor;
+  lamina::scope scope;
+  const auto r = executor.run(p.view(), scope, {{"x", pairs({{2, 1}, {3, 0, 1}})}}, options);
+  const std::string line = "\tLoD: [[ 0,2,3, ][ 0,3,3,4, ]]\n";
+  CHECK(r[0].lod() == lod::from_lengths({{2, 1}, {3, 0, 1}}));
+  CHECK(out.str().find(line) != std::string::npos);
+  CHECK(out.str().find("LoD") == out.str().rfind("LoD"));
 }
 
 TEST_CASE("sequences with another number of levels than the variable's are refused") {

@@ -31,7 +31,8 @@ constexpr char letter_of(dtype type) {
   }
 }
 
-/// Out = In. Writes time, message, name, shape, type and data, the first first_n times.
+/// Out = In. Writes time, message, name, shape, type, offsets of sequences and data, the first
+/// first_n times.
 template <class Real>
 void print_forward(kernel_context<Real>& ctx) {
   const tensor in = ctx.input("In");
@@ -52,6 +53,15 @@ void print_forward(kernel_context<Real>& ctx) {
     }
     if (ctx.attribute("print_tensor_type", 1) != 0)
       to << "\tdtype: " << letter_of(in.type()) << '\n';
+    if (ctx.attribute("print_tensor_lod", 1) != 0 && !ctx.lod("In").empty()) {
+      to << "\tLoD: [";
+      for (std::size_t l = 0; l < ctx.lod("In").levels(); ++l) {
+        to << "[ ";
+        for (const std::size_t offset : ctx.lod("In").offsets(l)) to << offset << ',';
+        to << " ]";
+      }
+      to << "]\n";
+    }
     to << "\tdata: ";
     in.visit([&](const auto& a) {
       for (std::size_t i = 0; i < a.size(); ++i)
