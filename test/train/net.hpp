@@ -4,6 +4,7 @@
 
 #include "model/samples.hpp"
 
+#include <lamina/model/gradient_machine.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/reader/reader.hpp>
 #include <lamina/train/train.hpp>

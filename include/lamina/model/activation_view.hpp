@@ -26,13 +26,13 @@ auto activation_view(engine::cpu::machine<P>& m) {
     const bool outermost = i == 0 && (d.rows != 0 || d.rank > 1);
     shape[k] = static_cast<std::size_t>(
         d.rows != 0 && i == 0 ? m.rows() : run_time_program<P>::desc.dims[d.dims + i]);
-    strides[k] = outermost ? m.place(V).stride : inner;
+    strides[k] = outermost ? place_of_variable<P, V>.stride : inner;
     inner *= static_cast<std::ptrdiff_t>(shape[k]);
   }
   // xtensor takes the number of elements; strides decide how far they reach.
   std::size_t count = 1;
   for (const std::size_t n : shape) count *= n;
-  const T* data = reinterpret_cast<const T*>(m.address(V));
+  const T* data = reinterpret_cast<const T*>(m.template address<V>());
   return xt::adapt(data, count, xt::no_ownership(), shape, strides);
 }
 

@@ -23,7 +23,7 @@ LAMINA_COLD void initialise_state(Machine& m) {
   for (int k = 0; k < p.count.startup; ++k) {
     const int v = p.arguments[p.startup[k].outputs];
     if (p.variables[v].kind == variable_kind::parameter || m.address(v) == nullptr) continue;
-    const variable_place& lies = m.place(v);
+    const variable_place& lies = *m.place(v);
     engine::cpu::detail::fill(
         {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
         p.attributes[p.startup[k].attributes + 2].number);
@@ -83,7 +83,7 @@ class evaluator {
   float cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
-    return *machine_.address(cost);
+    return *machine_.template address<cost>();
   }
 
   /// Cost and metrics over a whole pass of a reader of mini-batches: means over all samples.

@@ -9,9 +9,8 @@
 namespace lamina {
 
 /// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: forward and backward over a
-/// model that it only reads; the gradients are its own. One a thread. `Backward` is the program
-/// with gradients that it runs.
-template <program_type P, class Backward = with_backward<P>>
+/// model that it only reads; the gradients are its own. One a thread.
+template <program_type P>
 class gradient_machine {
  public:
   static constexpr cost_kind cost = cost_kind_of<P>();
@@ -19,7 +18,7 @@ class gradient_machine {
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
   static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
-  using program = std::conditional_t<cost == cost_kind::number, Backward, P>;
+  using program = std::conditional_t<cost == cost_kind::number, with_backward<P>, P>;
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
@@ -33,7 +32,7 @@ class gradient_machine {
     machine_.bind(rows);
     for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, data[i]);
     machine_.run(~0ull, seed_, step, first_row);
-    return *machine_.address(P::desc.cost);
+    return *machine_.template address<P::desc.cost>();
   }
   /// The same for a range of samples.
   template <class Batch>

@@ -5,6 +5,7 @@
 // attributes and argument counts, so only those operators reach the binary: a deep network has few.
 #pragma once
 
+#include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
 
 namespace lamina {
@@ -30,23 +31,6 @@ constexpr auto number_calls() {
   return r;
 }
 
-/// Copies an operator with its arguments and attributes to the end of another program.
-constexpr void append_call(program_desc& to, const program_desc& from, const operator_desc& op) {
-  program_counts& used = to.count;
-  operator_desc made = op;
-  made.schema = op.schema->bare;
-  made.inputs = used.arguments;
-  made.outputs = made.inputs + (op.outputs - op.inputs);
-  made.end = made.inputs + (op.end - op.inputs);
-  for (int a = op.inputs; a < op.end; ++a) to.arguments[used.arguments++] = from.arguments[a];
-  if (op.attributes >= 0) {
-    made.attributes = used.attributes;
-    for (int a = 0; a < op.schema->attribute_count; ++a)
-      to.attributes[used.attributes++] = from.attributes[op.attributes + a];
-  }
-  to.operators[used.operators++] = made;
-}
-
 template <program_type P, const auto& Numbers>
 constexpr program_desc collect_calls() {
   program_desc made = P::desc;
@@ -55,7 +39,7 @@ constexpr program_desc collect_calls() {
   bool names = false;  // print spells them
   for (int k = 0; k < P::desc.count.operators; ++k) {
     if (Numbers.of[k] < 0) continue;
-    append_call(made, P::desc, P::desc.operators[k]);
+    made.operators[made.count.operators++] = copy_operator(made, P::desc, P::desc.operators[k]);
     names = names || P::desc.operators[k].schema->has_side_effect;
   }
   if (!names) made.count.variables = made.count.names = 0;
@@ -72,7 +56,5 @@ struct call_program {
   static constexpr auto desc = freeze<collected.count>(collected);
   static constexpr program_view view = view_of(desc);
 };
-template <class Training>
-struct call_program<without_updates<Training>> : call_program<Training> {};
 
 }  // namespace lamina

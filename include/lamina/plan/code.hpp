@@ -29,6 +29,10 @@ struct statement_code {
   int operands;
 };
 
+/// What a kernel does with an argument, where it matters who runs it: an update's parameter and its
+/// numbers are others for a machine that leaves updates to somebody else.
+enum class argument_use : std::uint8_t { plain, updated, numbers };
+
 /// The code of a group.
 struct group_code {
   int statements, statement_count;
@@ -48,108 +52,114 @@ struct code_table {
   operand_code operands[lowered_limits.operands + lowered_limits.instructions];
   int arguments[lowered_limits.operands + lowered_limits.results];  // plan variables, or constants
                                                                     // below -1, or -1
+  argument_use uses[lowered_limits.operands + lowered_limits.results];  // of the arguments
   group_code groups[lowered_limits.instructions];
 };
 
-struct code_sink {
-  growing<statement_code> statements;
-  growing<operand_code> operands;
-  growing<int> arguments;
-  growing<group_code> groups;
-};
-
-/// Writes the code of all groups.
+/// Writes the code of all groups. Positions are local integers and arrays are written in place:
+/// this is the longest evaluation of a plan, and every call in it would count.
 template <auto const& L, auto const& B>
 constexpr code_table emit_code() {
   constexpr int variables = L.count.variables;
   constexpr int groups = B.count;
   code_table made{};
-  code_sink out;
-  out.statements.borrow(made.statements, 0, 2 * lowered_limits.instructions);
-  out.operands.borrow(made.operands, 0, lowered_limits.operands + lowered_limits.instructions);
-  out.arguments.borrow(made.arguments, 0, lowered_limits.operands + lowered_limits.results);
-  out.groups.borrow(made.groups, 0, lowered_limits.instructions);
-  int* stamp = new int[static_cast<unsigned>(variables) + 1];  // group in which `value` is known
-  int* value = new int[static_cast<unsigned>(variables) + 1];  // its statement; -1: the head
-  int* local = new int[static_cast<unsigned>(variables) + 1];  // its argument number
-  int* lstamp = new int[static_cast<unsigned>(variables) + 1];
-  for (int v = 0; v < variables; ++v) stamp[v] = lstamp[v] = -1;
-  for (int g = 0; g < groups; ++g) {
-    const group_desc& d = B.groups[g];
-    const int statement0 = out.statements.count;
-    const int argument0 = out.arguments.count;
-    const auto argument = [&](int v) {
-      return v < 0            ? out.arguments.push(v) - argument0
-             : lstamp[v] == g ? local[v]
-                              : (lstamp[v] = g, local[v] = out.arguments.push(v) - argument0);
-    };
-    for (int e = d.first; e < d.first + d.count; ++e) {
+  statement_code* const statements = made.statements;
+  operand_code* const operands = made.operands;
+  int* const arguments = made.arguments;
+  int statement = 0, operand_at = 0, argument_at = 0, argument0 = 0, g = 0;
+  struct known {
+    int group;     // in which `value` is known
+    int value;     // its statement; -1: the head
+    int argument;  // its argument number ...
+    int in_group;  // ... in this group
+  };
+  known* const of = new known[static_cast<unsigned>(variables) + 1];
+  for (int v = 0; v < variables; ++v) of[v].group = of[v].in_group = -1;
+  const auto argument = [&](int v) {
+    return v >= 0 && of[v].in_group == g
+               ? of[v].argument
+               : (arguments[argument_at] = v,
+                  v >= 0 ? (of[v].in_group = g, of[v].argument = argument_at - argument0) : 0,
+                  argument_at++ - argument0);
+  };
+  for (; g < groups; ++g) {
+    const int first = B.groups[g].first, end = first + B.groups[g].count;
+    const int statement0 = statement;
+    argument0 = argument_at;
+    for (int e = first; e < end; ++e) {
       const instruction& i = L.instructions[B.order[e]];
+      const int inputs = i.inputs, inputs_end = i.inputs + i.input_count;
       if (i.head == group_head::call) {
         // Position by position: absent operands and repetitions stay where they are.
-        for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
-          const int v = L.operands[a].id;
-          out.arguments.push(v < 0 ? v : L.variables[v].root);
-        }
+        for (int a = inputs; a < inputs_end; ++a)
+          arguments[argument_at++] =
+              L.operands[a].id < 0 ? L.operands[a].id : L.variables[L.operands[a].id].root;
+        if (i.schema->kind == operator_kind::update)
+          made.uses[argument_at - i.input_count] = argument_use::updated,
+                                  made.uses[argument_at - 1] = argument_use::numbers;
         for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
-          out.arguments.push(L.results[o] < 0 ? -1 : L.variables[L.results[o]].root);
+          arguments[argument_at++] = L.results[o] < 0 ? -1 : L.variables[L.results[o]].root;
         continue;
       }
       if (i.head != group_head::pointwise) {
-        for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
-          argument(L.variables[L.operands[a].id].root);
+        for (int a = inputs; a < inputs_end; ++a) argument(L.variables[L.operands[a].id].root);
         const int v = L.variables[L.results[i.outputs]].root;
-        stamp[v] = g;
-        value[v] = -1;
+        of[v].group = g;
+        of[v].value = -1;
         if (B.stored[v]) {
-          const int at = out.operands.push({source::head, 0});
-          const std::int8_t store = static_cast<std::int8_t>(argument(v));
-          out.statements.push({&schema_of<keep>(), 0, store, 1, false, at});
+          operands[operand_at] = {source::head, 0};
+          statements[statement++] = {
+              &schema_of<keep>(), 0, static_cast<std::int8_t>(argument(v)), 1, false, operand_at++};
         }
         continue;
       }
+      const int operands0 = operand_at;
       const bool update = i.schema->kind == operator_kind::update;
-      const int at = out.operands.count;
-      for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
-        const operand& from = L.operands[a];
-        if (from.id < 0) {
-          out.operands.push({from.how == access::numbers ? source::numbers : source::scalar,
-                             static_cast<std::int8_t>(argument(from.id))});
-          continue;
-        }
-        const int v = L.variables[from.id].root;
-        if (from.how == access::load && stamp[v] == g) {
-          out.operands.push(value[v] < 0
-                                ? operand_code{source::head, 0}
-                                : operand_code{source::value, static_cast<std::int8_t>(value[v])});
-          continue;
-        }
-        const source how = from.how == access::load     ? source::load
-                           : from.how == access::row    ? source::row
-                           : from.how == access::column ? source::column
-                                                        : source::scalar;
-        out.operands.push({how, static_cast<std::int8_t>(argument(v))});
+      int a = inputs;
+      if (update) {
+        // Never the argument of a statement that only reads the parameter.
+        made.uses[argument_at] = argument_use::updated;
+        operands[operand_at++] = {source::load, static_cast<std::int8_t>(argument_at - argument0)};
+        arguments[argument_at++] = L.variables[L.operands[a++].id].root;
       }
-      const int number = out.statements.count - statement0;
+      for (; a < inputs_end; ++a) {
+        const int id = L.operands[a].id;
+        const access how = L.operands[a].how;
+        if (how == access::numbers) made.uses[argument_at] = argument_use::numbers;
+        if (id < 0) {
+          operands[operand_at++] = {how == access::numbers ? source::numbers : source::scalar,
+                                    static_cast<std::int8_t>(argument(id))};
+          continue;
+        }
+        const int v = L.variables[id].root;
+        if (how == access::load && of[v].group == g)
+          operands[operand_at++] = {of[v].value < 0 ? source::head : source::value,
+                                    static_cast<std::int8_t>(of[v].value < 0 ? 0 : of[v].value)};
+        else
+          operands[operand_at++] = {how == access::load     ? source::load
+                                    : how == access::row    ? source::row
+                                    : how == access::column ? source::column
+                                                            : source::scalar,
+                                    static_cast<std::int8_t>(argument(v))};
+      }
       int store = -1;
       if (!update) {
         const int v = L.variables[L.results[i.outputs]].root;
-        stamp[v] = g;
-        value[v] = number;
+        of[v].group = g;
+        of[v].value = statement - statement0;
         if (B.stored[v]) store = argument(v);
       }
-      out.statements.push({i.schema, static_cast<std::int8_t>(i.output),
-                           static_cast<std::int8_t>(store), static_cast<std::int8_t>(i.input_count),
-                           update, at});
+      statements[statement++] = {i.schema,
+                                 static_cast<std::int8_t>(i.output),
+                                 static_cast<std::int8_t>(store),
+                                 static_cast<std::int8_t>(i.input_count),
+                                 update,
+                                 operands0};
     }
-    out.groups.push({statement0, out.statements.count - statement0, argument0,
-                     out.arguments.count - argument0});
+    made.groups[g] = {statement0, statement - statement0, argument0, argument_at - argument0};
   }
-  delete[] stamp;
-  delete[] value;
-  delete[] local;
-  delete[] lstamp;
-  made.count = {out.statements.count, out.operands.count, out.arguments.count, out.groups.count};
+  delete[] of;
+  made.count = {statement, operand_at, argument_at, groups};
   return made;
 }
 

@@ -43,8 +43,8 @@ struct assignment {
 };
 
 /// Assigns instructions to groups. `Separate` keeps what needs different feeds apart, so that a
-/// test program can run with a part of its feeds. Without `Updates`, those belong to no group (-1).
-template <bool Separate, bool Updates, auto const& L>
+/// test program can run with a part of its feeds.
+template <bool Separate, auto const& L>
 constexpr auto assign_groups() {
   constexpr int instructions = L.count.instructions;
   constexpr int variables = L.count.variables;
@@ -57,10 +57,6 @@ constexpr auto assign_groups() {
   for (int k = 0; k < instructions; ++k) {
     const instruction& i = L.instructions[k];
     int g = -1;
-    if (!Updates && i.schema->kind == operator_kind::update) {
-      r.group[k] = -1;
-      continue;
-    }
     if (i.head == group_head::pointwise) {
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
         const int v = L.operands[a].id;
@@ -109,8 +105,7 @@ constexpr auto form_groups() {
   grouping<count, instructions, variables> r;
   int* at = new int[static_cast<unsigned>(count) + 1];
   for (int g = 0; g <= count; ++g) at[g] = 0;
-  for (int k = 0; k < instructions; ++k)
-    if (A.group[k] >= 0) ++at[A.group[k]];
+  for (int k = 0; k < instructions; ++k) ++at[A.group[k]];
   for (int g = 0, sum = 0; g < count; ++g) {
     const int c = at[g];
     at[g] = sum;
@@ -118,12 +113,11 @@ constexpr auto form_groups() {
     sum += c;
   }
   if (count == 0) r.groups[0] = group_desc{};
-  for (int k = 0; k < at_least_one(instructions); ++k) r.order[k] = 0;
+  if (instructions == 0) r.order[0] = 0;
   for (int v = 0; v < at_least_one(variables); ++v)
     r.producer[v] = -1, r.last[v] = -1, r.stored[v] = false;
   for (int k = 0; k < instructions; ++k) {
     const int g = A.group[k];
-    if (g < 0) continue;
     const instruction& i = L.instructions[k];
     if (at[g] == r.groups[g].first)
       r.groups[g] = {i.head, i.rows, i.columns, i.depth, i.panel, r.groups[g].first, 0, i.feeds};

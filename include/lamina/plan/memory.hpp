@@ -17,7 +17,9 @@ enum class memory_space : std::int8_t {
   parameter,    // offset: number of the parameter
   accumulator,  // offset: number of the accumulator
   feed,         // offset: number of the data
-  gradient      // offset: number of the parameter whose gradient is given from outside
+  gradient,     // offset: number of the parameter whose gradient is given from outside
+  updated,      // offset: number of the parameter that is updated here
+  numbers       // offset: first of the constants that are an update's numbers
 };
 
 struct memory_slot {

@@ -6,7 +6,7 @@
 #include <lamina/plan/code.hpp>
 #include <lamina/plan/lowering.hpp>
 #include <lamina/plan/memory.hpp>
-#include <lamina/program/without_updates.hpp>
+#include <lamina/program/program.hpp>
 
 namespace lamina {
 
@@ -44,32 +44,18 @@ constexpr auto find_pinned() {
 
 }  // namespace detail
 
-/// The instructions of a program.
-template <program_type P>
-struct lowering_of {
-  static constexpr lowered_program shapes = shapes_of<P>();
-  static constexpr lowered_program value = lowered_from<P, shapes>();
-};
-template <class Training>
-struct lowering_of<without_updates<Training>> : lowering_of<Training> {};
-
-/// Whether a plan of P updates parameters.
-template <program_type P>
-inline constexpr bool updates_run = detail::has_updates<P>();
-template <class Training>
-inline constexpr bool updates_run<without_updates<Training>> = false;
-
 /// The schedule of a program: groups in order, their code, which of them are one kernel, and where
 /// every variable lies. Everything is data; types come later (expression/).
 template <program_type P>
 struct plan {
   using program = P;
 
-  static constexpr const lowered_program& lowered = lowering_of<P>::value;
-  static constexpr bool updates = updates_run<P>;
+  static constexpr lowered_program shapes = shapes_of<P>();
+  static constexpr lowered_program lowered = lowered_from<P, shapes>();
+  static constexpr bool updates = detail::has_updates<P>();
   static constexpr auto pinned = detail::find_pinned<P, lowered, updates>();
 
-  static constexpr auto assigned = assign_groups<P::desc.is_test, updates, lowered>();
+  static constexpr auto assigned = assign_groups<P::desc.is_test, lowered>();
   static constexpr auto grouped = form_groups<lowered, assigned, pinned>();
 
   static constexpr code_table code = emit_code<lowered, grouped>();

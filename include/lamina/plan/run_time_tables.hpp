@@ -6,26 +6,27 @@
 // gradient rules of all their operators; these tables refer to nothing that is not needed.
 #pragma once
 
+#include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
 
 namespace lamina {
 
 namespace detail {
 template <program_type P>
-constexpr auto freeze_bare() {
-  auto d = freeze<P::desc.count>(P::desc);
-  for (int k = 0; k < P::desc.count.operators; ++k)
-    d.operators[k].schema = P::desc.operators[k].schema->bare;
+constexpr program_desc collect_startup() {
+  program_desc made = P::desc;
+  made.count.operators = made.count.arguments = made.count.attributes = 0;
   for (int k = 0; k < P::desc.count.startup; ++k)
-    d.startup[k].schema = P::desc.startup[k].schema->bare;
-  return d;
+    made.startup[k] = copy_operator(made, P::desc, P::desc.startup[k]);
+  return made;
 }
 }  // namespace detail
 
-/// A program whose operators refer to schemas without functions.
+/// A program without its operators: variables, names, parameters, and how they begin.
 template <program_type P>
 struct run_time_program {
-  static constexpr auto desc = detail::freeze_bare<P>();
+  static constexpr program_desc collected = detail::collect_startup<P>();
+  static constexpr auto desc = freeze<collected.count>(collected);
   static constexpr program_view view = view_of(desc);
 };
 
@@ -52,19 +53,59 @@ constexpr variable_place place_of(int v) {
           d.panel};
 }
 
-/// Where the variables of a program lie.
+/// How variable V of a program lies.
+template <program_type P, int V>
+inline constexpr variable_place place_of_variable =
+    place_of<plan<P>>(plan<P>::lowered.variables[V].root);
+
+/// Where the variables lie that are looked up by number while a program runs: those that it returns
+/// or names, and those that persist without being parameters. In the order of their numbers.
 template <program_type P>
 struct variable_table {
+  static constexpr int find_kept(int* ids) {
+    // A mark a variable, so that a long list of names is not searched for each of them.
+    bool* kept = new bool[static_cast<unsigned>(P::desc.count.variables) + 1];
+    for (int v = 0; v < P::desc.count.variables; ++v)
+      kept[v] = P::desc.variables[v].persistable &&
+                P::desc.variables[v].kind != variable_kind::parameter &&
+                P::desc.variables[v].kind != variable_kind::accumulator;
+    for (int i = 0; i < plan<P>::pinned.count; ++i)
+      if (plan<P>::pinned.ids[i] < P::desc.count.variables) kept[plan<P>::pinned.ids[i]] = true;
+    int n = 0;
+    for (int v = 0; v < P::desc.count.variables; ++v)
+      if (kept[v]) {
+        if (ids != nullptr) ids[n] = v;
+        ++n;
+      }
+    delete[] kept;
+    return n;
+  }
+  static constexpr int count = find_kept(nullptr);
   struct table_type {
-    variable_place of[at_least_one(P::desc.count.variables)];
+    int ids[at_least_one(count)];
+    variable_place of[at_least_one(count)];
   };
   static constexpr table_type make() {
     table_type t{};
-    for (int v = 0; v < P::desc.count.variables; ++v)
-      t.of[v] = place_of<plan<P>>(plan<P>::lowered.variables[v].root);
+    find_kept(t.ids);
+    for (int i = 0; i < count; ++i)
+      t.of[i] = place_of<plan<P>>(plan<P>::lowered.variables[t.ids[i]].root);
     return t;
   }
   static constexpr table_type table = make();
+
+  /// The place of a variable; null for one that is not in the table.
+  static constexpr const variable_place* find(int variable) {
+    int first = 0, end = count;
+    while (first < end) {
+      const int middle = (first + end) / 2;
+      if (table.ids[middle] < variable)
+        first = middle + 1;
+      else
+        end = middle;
+    }
+    return first < count && table.ids[first] == variable ? &table.of[first] : nullptr;
+  }
 };
 
 /// How the parameters of a program lie: the same for every plan of the program.

@@ -11,9 +11,10 @@
 #include <vector>
 
 #include <lamina/core/config.hpp>
-#include <lamina/model/gradient_machine.hpp>
+#include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
+#include <lamina/train/gradient_part.hpp>
 #include <lamina/train/worker_pool.hpp>
 
 namespace lamina {
@@ -39,6 +40,8 @@ constexpr update_constants<P> find_update_constants() {
   }
   return u;
 }
+template <class P>
+inline constexpr update_constants<P> update_constants_of = find_update_constants<P>();
 
 /// L2 norm of an array that lies like a parameter, over the real elements: padding may hold
 /// anything.
@@ -81,9 +84,11 @@ class trainer {
       detail::initialise_state<P>(*fused_);
       return;
     }
+    std::vector<bool> updated;
+    for (const int first : detail::update_constants_of<fused>.first) updated.push_back(first >= 0);
     for (int t = 0; t < std::max(1, threads); ++t)
-      machines_.push_back(std::make_unique<gradient_machine<P, without_updates<fused>>>(m, seed));
-    for (int i = 0; i < parameters; ++i) gradients_.push_back(machines_[0]->gradient_memory(i));
+      machines_.push_back(std::make_unique<gradient_part<P, fused>>(m.memory(), updated));
+    for (int i = 0; i < parameters; ++i) gradients_.push_back(machines_[0]->gradient(i));
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
     if (!limited) return;
@@ -187,13 +192,13 @@ class trainer {
     engine::cpu::machine<fused>& m = *fused_;
     m.bind(rows);
     for (int i = 0; i < P::desc.count.data; ++i) m.feed(i, data(i, 0));
-    static constexpr auto where = detail::find_update_constants<fused>();
+    constexpr auto& where = detail::update_constants_of<fused>;
     scalar_ = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i)
       if (where.first[i] >= 0) set_numbers(i, 1.0f, m.constants() + where.first[i]);
     m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
     ++steps_;
-    return *m.address(P::desc.cost);
+    return *m.template address<P::desc.cost>();
   }
 
   template <class Data>
@@ -207,8 +212,8 @@ class trainer {
       if (end == first) return;
       const void* arrays[at_least_one(P::desc.count.data)] = {};
       for (int i = 0; i < P::desc.count.data; ++i) arrays[i] = data(i, first);
-      costs_[static_cast<std::size_t>(t)] = machines_[static_cast<std::size_t>(t)]->backward(
-          end - first, arrays, static_cast<std::uint64_t>(steps_), first);
+      costs_[static_cast<std::size_t>(t)] = machines_[static_cast<std::size_t>(t)]->run(
+          end - first, arrays, seed_, static_cast<std::uint64_t>(steps_), first);
     });
     add_gradients();
     const float* scale = limit_norms();
@@ -232,7 +237,7 @@ class trainer {
       for (std::size_t k = 0; k < n; ++k) to[k] = own > 0 ? to[k] * own : 0.0f;
       for (std::size_t t = 1; t < machines_.size(); ++t) {
         if (weight_[t] <= 0) continue;
-        const float* from = machines_[t]->gradient_memory(i);
+        const float* from = machines_[t]->gradient(i);
         const float w = weight_[t];
         for (std::size_t k = 0; k < n; ++k) to[k] += w * from[k];
       }
@@ -259,7 +264,7 @@ class trainer {
   engine::cpu::aligned_buffer accumulators_;
   std::vector<float*> accumulator_pointers_, gradients_;
   std::optional<engine::cpu::machine<fused>> fused_;
-  std::vector<std::unique_ptr<gradient_machine<P, without_updates<fused>>>> machines_;
+  std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
   std::vector<float> costs_;
   std::vector<float> weight_;         // by machine: its share of the rows of the last mini-batch
   std::vector<gradient_clip> clips_;  // by parameter, where norms are limited

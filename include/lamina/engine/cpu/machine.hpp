@@ -88,12 +88,15 @@ struct schedule_table {
           d.feeds};
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
         const int v = plan_type::code.arguments[a];
+        const argument_use use = plan_type::code.uses[a];
         if (v < 0) {
           t.info[a] = {1, 1, 1, dtype::float32, false, 0, 0};
-          t.slots[a] = {memory_space::none, is_constant(v) ? constant_index(v) : -1};
+          t.slots[a] = {use == argument_use::numbers ? memory_space::numbers : memory_space::none,
+                        is_constant(v) ? constant_index(v) : -1};
         } else {
           t.info[a] = info_of(v);
           t.slots[a] = plan_type::memory.slots[v];
+          if (use == argument_use::updated) t.slots[a].space = memory_space::updated;
         }
       }
     }
@@ -108,6 +111,8 @@ struct outside_memory {
   float* const* parameters = nullptr;
   float* const* gradients = nullptr;
   float* const* accumulators = nullptr;
+  /// The machine writes to `gradients` what it would update parameters with.
+  bool leaves_updates = false;
 };
 
 /// Runs program P on the CPU in float. Owns activations and gradients, never parameters. Not for
@@ -150,10 +155,24 @@ class machine {
   }
 
   int rows() const { return rows_; }
-  /// The memory of a variable of the program, null if the plan never stores it; and how it lies.
-  float* address(int variable) { return address_of(place(variable).slot); }
-  static constexpr const variable_place& place(int variable) {
-    return variable_table<P>::table.of[variable];
+  /// Where variable V of the program lies.
+  template <int V>
+  static constexpr const variable_place& place() {
+    return place_of_variable<P, V>;
+  }
+  /// The memory of variable V of the program, null if the plan never stores it.
+  template <int V>
+  float* address() {
+    return address(place<V>());
+  }
+  float* address(const variable_place& place) { return address_of(place.slot); }
+  /// The same for a variable that the program returns or names, or that persists; null for others.
+  static constexpr const variable_place* place(int variable) {
+    return variable_table<P>::find(variable);
+  }
+  float* address(int variable) {
+    const variable_place* const found = place(variable);
+    return found == nullptr ? nullptr : address(*found);
   }
   /// The memory of parameter i's gradient, in the layout of the parameter; null if there is none.
   float* gradient(int i) { return address_of(gradient_table<P>::table.of[i]); }
@@ -198,6 +217,10 @@ class machine {
         return outside_.accumulators == nullptr ? nullptr : outside_.accumulators[s.offset];
       case memory_space::gradient:
         return outside_.gradients == nullptr ? nullptr : outside_.gradients[s.offset];
+      case memory_space::updated:
+        return (outside_.leaves_updates ? outside_.gradients : outside_.parameters)[s.offset];
+      case memory_space::numbers:
+        return outside_.leaves_updates ? nullptr : constants_ + s.offset;
       case memory_space::feed:
         return static_cast<float*>(feeds_[s.offset]);
       case memory_space::none:

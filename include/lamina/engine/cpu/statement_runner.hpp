@@ -95,7 +95,7 @@ struct one_statement;
 template <class Op, int K, int Store, class... In>
 struct one_statement<ex::let<Op, K, Store, In...>> {
   static constexpr int numbers = 0;
-  static LAMINA_INLINE void load_numbers(float* const*, vector*) {}
+  static LAMINA_INLINE bool load_numbers(float* const*, vector*) { return true; }
   static constexpr int scalars = std::max({-1, operand_reader<In>::scalar...});
   static constexpr bool by_row = (operand_reader<In>::by_row || ...);
   static constexpr bool by_column = (operand_reader<In>::by_column || ...);
@@ -106,7 +106,7 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
      ...);
   }
   static LAMINA_INLINE void run(float* const* a, const vector* s, const vector*, vector head,
-                                vector* values, int number, const place& at) {
+                                vector* values, int number, const place& at, bool) {
     const vector v = pointwise_value<Op, K>(operand_reader<In>::get(a, s, head, values, at)...);
     values[number] = v;
     if constexpr (Store >= 0) v.store_unaligned(a[Store] + at.offset);
@@ -127,10 +127,13 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
     return nullptr;
   }
   static LAMINA_INLINE void load_scalars(float* const*, vector*) {}
-  static LAMINA_INLINE void load_numbers(float* const* a, vector* number) {
+  static LAMINA_INLINE bool load_numbers(float* const* a, vector* number) {
     const float* first = nullptr;
     ((first = first_of(a, In{}) != nullptr ? first_of(a, In{}) : first), ...);
+    // Without numbers the update is somebody else's: the gradient itself is wanted.
+    if (first == nullptr) return false;
     for (int k = 0; k < numbers; ++k) number[k] = vector(first[k]);
+    return true;
   }
   template <class Reader>
   static LAMINA_INLINE void store(float* const* a, vector v, const place& at) {
@@ -138,9 +141,10 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
       v.store_unaligned(a[Reader::argument] + at.offset);
   }
   static LAMINA_INLINE void run(float* const* a, const vector* s, const vector* number, vector head,
-                                vector* values, int, const place& at) {
-    vector param = operand_reader<Param>::get(a, s, head, values, at);
+                                vector* values, int, const place& at, bool updates) {
     const vector grad = operand_reader<Grad>::get(a, s, head, values, at);
+    if (!updates) return store<operand_reader<Param>>(a, grad, at);
+    vector param = operand_reader<Param>::get(a, s, head, values, at);
     vector state[sizeof...(In) + 1] = {operand_reader<In>::get(a, s, head, values, at)...};
     Op::apply(param, grad, state, number);
     store<operand_reader<Param>>(a, param, at);
@@ -168,18 +172,20 @@ struct statement_runner<expression::statements<S...>> {
   vector scalar[static_cast<std::size_t>(scalars) + 1];
   vector number[static_cast<std::size_t>(numbers) + 1];
   float* const* arguments;
+  bool updates = true;
 
   LAMINA_INLINE explicit statement_runner(float* const* a) : arguments(a) {
     (detail::one_statement<S>::load_scalars(a, scalar), ...);
     int at = 0;
-    ((detail::one_statement<S>::load_numbers(a, number + at),
+    ((updates = detail::one_statement<S>::load_numbers(a, number + at) && updates,
       at += detail::one_statement<S>::numbers),
      ...);
   }
   LAMINA_INLINE void operator()(vector head, const place& at) const {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;
-    ((detail::one_statement<S>::run(arguments, scalar, number + first, head, values, statement, at),
+    ((detail::one_statement<S>::run(arguments, scalar, number + first, head, values, statement, at,
+                                    updates),
       ++statement, first += detail::one_statement<S>::numbers),
      ...);
   }

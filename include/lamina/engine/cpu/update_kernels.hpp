@@ -3,6 +3,7 @@
 // over the parameter.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include <lamina/engine/cpu/panel.hpp>
@@ -24,6 +25,7 @@ struct call_kernel<update_operator<Opt>> {
     if (!c.at_position(0)) return;
     float* array[arrays];
     for (int i = 0; i < arrays; ++i) array[i] = c.address(i);
+    if (c.address(arrays) == nullptr) return keep_gradient(c.at_position(0), array);
     run(c.at_position(0), array, c.address(arrays));
   }
 
@@ -73,6 +75,12 @@ struct call_kernel<update_operator<Opt>> {
   }
 
  private:
+  /// For a machine that leaves updates to somebody else.
+  static void keep_gradient(const operand& param, float* const* array) {
+    const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(param.rows) * padded(param.columns);
+    std::copy(array[1], array[1] + n, array[0]);
+  }
+
   /// The array of numbers or of vectors, as `like` says.
   template <class A, class B>
   static A* of(A* numbers_, B*, float) {
