@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/gradient_part.hpp - one thread's part of a training step.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/model/evaluator.hpp>
+
+namespace lamina {
+
+/// The gradients of a part of a mini-batch: a machine of the training program that leaves the
+/// updates to the trainer, and writes every gradient into memory of this part instead. P is the
+/// recorded program.
+template <program_type P, class Training>
+class gradient_part {
+ public:
+  /// `updated` tells for each parameter whether the training program updates it.
+  gradient_part(float* const* parameters, const std::vector<bool>& updated)
+      : gradients_(allocate(updated, memory_)),
+        machine_({parameters, gradients_.data(), nullptr, true}) {
+    detail::initialise_state<P>(machine_);
+  }
+  gradient_part(const gradient_part&) = delete;
+  gradient_part& operator=(const gradient_part&) = delete;
+
+  /// Runs forward and backward; returns the cost.
+  float run(int rows, const void* const* data, std::uint64_t seed, std::uint64_t step,
+            std::int64_t first_row) {
+    machine_.bind(rows);
+    for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, data[i]);
+    machine_.run(~0ull, seed, step, first_row);
+    return *machine_.template address<P::desc.cost>();
+  }
+  /// The gradient of parameter i, in the layout of the parameter; null if it is not updated.
+  float* gradient(int i) { return gradients_[static_cast<std::size_t>(i)]; }
+  engine::cpu::machine<Training>& machine() { return machine_; }
+
+ private:
+  LAMINA_COLD static std::vector<float*> allocate(const std::vector<bool>& updated,
+                                                  engine::cpu::aligned_buffer& memory) {
+    const parameter_list_view all = parameters_in<P>();
+    std::size_t floats = 0;
+    for (int i = 0; i < all.size(); ++i)
+      if (updated[static_cast<std::size_t>(i)]) floats += all.floats(i);
+    memory.resize(floats);
+    std::vector<float*> pointers;
+    float* at = memory.data();
+    for (int i = 0; i < all.size(); ++i) {
+      const bool own = updated[static_cast<std::size_t>(i)];
+      pointers.push_back(own ? at : nullptr);
+      if (own) at += all.floats(i);
+    }
+    return pointers;
+  }
+
+  engine::cpu::aligned_buffer memory_;
+  std::vector<float*> gradients_;
+  engine::cpu::machine<Training> machine_;
+};
+
+}  // namespace lamina
