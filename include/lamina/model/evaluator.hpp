@@ -71,7 +71,7 @@ class evaluator {
     static_assert(check<found >= 0, detail::name_letters<Name>>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int v = found < 0 ? 0 : found;
-    constexpr auto space = engine::cpu::machine<program>::place(v).slot.space;
+    constexpr auto space = place_of_variable<program, v>.slot.space;
     constexpr bool kept = space != memory_space::none && space != memory_space::parameter;
     static_assert(check < kept || found<0, detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
