@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
+
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;
@@ -32,9 +33,9 @@ struct inputs {
     for (float& x : images) x = normal(random);
     for (auto& y : labels) y = static_cast<std::int64_t>(random() % 10);
   }
-  const void* operator()(int layer, int row) const {
-    return layer == 0 ? static_cast<const void*>(images.data() + row * 784)
-                      : static_cast<const void*>(labels.data() + row);
+  lamina::batch_view<program> view() const {
+    const void* arrays[] = {images.data(), labels.data()};
+    return lamina::batch_view<program>::dense(static_cast<int>(labels.size()), arrays);
   }
 };
 
@@ -43,7 +44,7 @@ void train(benchmark::State& state, const Opt& opt) {
   const inputs batch(64);
   lamina::model model{w1};
   lamina::trainer<program, Opt> trainer(opt, model);
-  for (auto _ : state) benchmark::DoNotOptimize(trainer.step(64, batch));
+  for (auto _ : state) benchmark::DoNotOptimize(trainer.step(batch.view()));
 }
 void w1_sgd(benchmark::State& state) {
   train(state, lamina::optimizer::sgd{.learning_rate = 1e-4f});

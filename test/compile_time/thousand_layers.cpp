@@ -21,4 +21,4 @@ using training =
 using plan = lamina::plan<training>;
 static_assert(training::desc.count.operators > 8000);
 static_assert(plan::groups > 3000 && plan::kernels < 15);
-static_assert(plan::memory.arena_width > 64 * 1000);
+static_assert(plan::memory.width() > 64 * 1000);

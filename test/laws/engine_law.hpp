@@ -86,7 +86,7 @@ class engine_run {
 
   /// Runs the engine on rows [first, first + rows).
   void run_engine(int first, int rows, std::uint64_t seed = 3, std::uint64_t step = 5) {
-    engine().bind(rows);
+    engine().bind(rows, first);
     for (int i = 0; i < desc.count.data; ++i) {
       const std::size_t row = feed(i).bytes.size() / static_cast<std::size_t>(rows_);
       // A copy of exactly these rows: what lies beyond them must not be read.
@@ -94,7 +94,7 @@ class engine_run {
       part_[i] = std::vector<char>(from, from + static_cast<std::ptrdiff_t>(row) * rows);
       engine().feed(i, part_[i].data());
     }
-    engine().run(~0ull, seed, step, first);
+    engine().run(~0ull, seed, step);
   }
 
   /// The values of variables on the executor.
@@ -138,7 +138,7 @@ class engine_run {
       p.stride = padded(p.columns);
     }
     REQUIRE(data != nullptr);
-    const int rows = p.rows < 0 ? engine().rows() : p.rows;
+    const int rows = p.rows < 0 ? engine().rows(-p.rows) : p.rows;
     std::vector<double> all;
     for (int r = 0; r < rows; ++r)
       for (int j = 0; j < p.columns; ++j) {

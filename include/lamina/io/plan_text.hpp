@@ -28,6 +28,14 @@ constexpr const char* head_name(group_head head) {
   }
 }
 
+/// "12", "batch", or the name of a row domain.
+inline std::string rows_text(const program_view& p, int rows) {
+  if (rows >= 0) return std::to_string(rows);
+  if (-rows == batch::domain) return "batch";
+  const domain_desc& d = p.domains[-rows];
+  return std::string(p.characters + d.offset, static_cast<std::size_t>(d.length));
+}
+
 }  // namespace detail
 
 /// The schedule of a program, a line a group: its number, its kernel, its head with the shape, the
@@ -42,8 +50,7 @@ std::string plan_text(P) {
   for (int g = 0; g < plan_type::groups; ++g) {
     const group_desc& d = plan_type::grouped.groups[g];
     text += std::to_string(g) + " kernel " + std::to_string(plan_type::distinct.kernel[g]) + " " +
-            detail::head_name(d.head) + " " +
-            (d.rows < 0 ? std::string("batch") : std::to_string(d.rows)) + "x" +
+            detail::head_name(d.head) + " " + detail::rows_text(p, d.rows) + "x" +
             std::to_string(d.columns);
     for (int e = d.first; e < d.first + d.count; ++e) {
       const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[e]];

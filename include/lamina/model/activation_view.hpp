@@ -25,7 +25,7 @@ auto activation_view(engine::cpu::machine<P>& m) {
     const auto k = static_cast<std::size_t>(i);
     const bool outermost = i == 0 && (d.rows != 0 || d.rank > 1);
     shape[k] = static_cast<std::size_t>(
-        d.rows != 0 && i == 0 ? m.rows() : run_time_program<P>::desc.dims[d.dims + i]);
+        d.rows != 0 && i == 0 ? m.rows(d.rows) : run_time_program<P>::desc.dims[d.dims + i]);
     strides[k] = outermost ? place_of_variable<P, V>.stride : inner;
     inner *= static_cast<std::ptrdiff_t>(shape[k]);
   }

@@ -49,15 +49,22 @@ class evaluator {
   /// `e.forward(feed<"image">(pixels))` needs no label. All feeds have equally many rows.
   /// An unknown name or another element type is a compile-time error; sizes that do not fit throw
   /// lamina::error.
-  template <fixed_string... Names, class... T>
-  void forward(feed_value<Names, T>... feeds) {
-    static_assert(sizeof...(Names) > 0, "lamina: forward: feed at least one data layer");
-    constexpr bool known = ((data_named<P>(Names.view()) >= 0) && ...);
+  template <class... Feed>
+  void forward(Feed... feeds) {
+    static_assert(sizeof...(Feed) > 0, "lamina: forward: feed at least one data layer");
+    constexpr bool known = ((data_named<P>(Feed::name.view()) >= 0) && ...);
     using all = detail::known_data<P, !known>;
-    static_assert(check<known, gets_type<detail::name_letters<Names>...>, all>,
+    static_assert(check<known, gets_type<detail::name_letters<Feed::name>...>, all>,
                   "lamina: feed: the program has no data layer of this name");
     rows_ = -1;
-    unsigned long long given = 0;
+    feeder_.clear();
+    unsigned long long copied = 0;
+    ((copied |= copy(feeds)), ...);
+    if (copied != 0) {
+      rows_ = feeder_.rows();
+      take_all(feeder_.view(), copied);
+    }
+    unsigned long long given = copied;
     ((given |= take(feeds)), ...);
     machine_.run(given, seed_, 0);
   }
@@ -96,8 +103,7 @@ class evaluator {
       feeder_.fill(batch);
       const int n = feeder_.rows();
       if (n == 0) continue;
-      machine_.bind(n);
-      for (int i = 0; i < feeder<P>::layers; ++i) machine_.feed(i, feeder_.data(i));
+      take_all(feeder_.view(), ~0ull);
       machine_.run(~0ull, seed_, 0);
       r.samples += n;
       if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
@@ -115,31 +121,71 @@ class evaluator {
   void reset() { detail::initialise_state<P>(machine_); }
 
  private:
+  /// The data layer that a feed names; forward() reports an unknown one.
+  template <fixed_string Name>
+  static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
+
+  /// Data that the feeder copied.
+  void take_all(const batch_view<P>& batch, unsigned long long which) {
+    machine_.bind(batch.rows);
+    for (int i = 0; i < feeder<P>::layers; ++i)
+      if ((which >> (i & 63) & 1ull) != 0) machine_.feed(i, batch.data[i]);
+  }
+  /// Sequences are copied: their offsets have to be found.
+  template <fixed_string Name, class Sequences>
+  unsigned long long copy(feed_sequences<Name, Sequences> f) {
+    constexpr int i = layer_of<Name>;
+    constexpr bool fits = detail::data_layers_of<P>.of[i].parent >= 0;
+    static_assert(check<fits, detail::name_letters<Name>>,
+                  "lamina: feed: this data layer takes no sequences");
+    if constexpr (fits) feeder_.template fill_layer<i>(f.values);
+    return 1ull << (i & 63);
+  }
+  /// The elements of a single sequence.
+  template <fixed_string Name, class T>
+  unsigned long long copy(feed_value<Name, T> f) {
+    constexpr int i = layer_of<Name>;
+    if constexpr (detail::data_layers_of<P>.of[i].parent < 0) {
+      return 0;
+    } else {
+      const std::span<const T> one[] = {{f.values, f.count}};
+      feeder_.template fill_layer<i>(one);
+      return 1ull << (i & 63);
+    }
+  }
+
+  template <fixed_string Name, class Sequences>
+  unsigned long long take(feed_sequences<Name, Sequences>) {
+    return 0;
+  }
   template <fixed_string Name, class T>
   unsigned long long take(feed_value<Name, T> f) {
-    constexpr int found = data_named<P>(Name.view());
-    constexpr int i = found < 0 ? 0 : found;  // forward() reports it
-    constexpr variable_desc d = P::desc.variables[P::desc.data[i]];
-    using expected = typename detail::element_of<d.type>::type;
-    constexpr bool fits = __is_same(T, expected) || found < 0;
-    static_assert(check<fits, expects_type<expected>, gets_type<T>>,
-                  "lamina: feed: the element type is that of the data layer");
-    constexpr int columns = plan<program>::lowered.variables[P::desc.data[i]].columns;
-    const std::size_t n = f.count / static_cast<std::size_t>(columns);
-    if (f.count % static_cast<std::size_t>(columns) != 0)
-      throw error(text() << "lamina: feed "
-                         << variable_name(run_time_program<P>::view, P::desc.data[i])
-                         << ": expected a multiple of " << columns << " values, found " << f.count);
-    if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
-      throw error(text() << "lamina: feed "
-                         << variable_name(run_time_program<P>::view, P::desc.data[i])
-                         << ": expected " << rows_ << " rows as in the other feeds, found " << n);
-    if (rows_ < 0) {
-      rows_ = static_cast<int>(n);
-      machine_.bind(rows_);
+    constexpr int i = layer_of<Name>;
+    if constexpr (detail::data_layers_of<P>.of[i].parent >= 0) {
+      return 0;
+    } else {
+      constexpr variable_desc d = P::desc.variables[P::desc.data[i]];
+      using expected = typename detail::element_of<d.type>::type;
+      constexpr bool fits = __is_same(T, expected) || data_named<P>(Name.view()) < 0;
+      static_assert(check<fits, expects_type<expected>, gets_type<T>>,
+                    "lamina: feed: the element type is that of the data layer");
+      constexpr int columns = plan<program>::lowered.variables[P::desc.data[i]].columns;
+      const std::size_t n = f.count / static_cast<std::size_t>(columns);
+      if (f.count % static_cast<std::size_t>(columns) != 0)
+        throw error(
+            text() << "lamina: feed " << variable_name(run_time_program<P>::view, P::desc.data[i])
+                   << ": expected a multiple of " << columns << " values, found " << f.count);
+      if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
+        throw error(text() << "lamina: feed "
+                           << variable_name(run_time_program<P>::view, P::desc.data[i])
+                           << ": expected " << rows_ << " rows as in the other feeds, found " << n);
+      if (rows_ < 0) {
+        rows_ = static_cast<int>(n);
+        machine_.bind(rows_);
+      }
+      machine_.feed(i, f.values);
+      return 1ull << (i & 63);
     }
-    machine_.feed(i, f.values);
-    return 1ull << i;
   }
 
   engine::cpu::machine<program> machine_;

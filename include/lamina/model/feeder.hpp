@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -12,9 +13,9 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/model/batch_view.hpp>
 #include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
-#include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina {
 
@@ -67,14 +68,16 @@ template <program_type P>
 class feeder {
  public:
   static constexpr int layers = P::desc.count.data;
+  static constexpr int domains = P::desc.count.domains;
 
   /// Copies a mini-batch: a range of samples with one field for each data layer. A field is a
-  /// number or a contiguous container of numbers. Throws lamina::error naming the data layer when
-  /// a field has another size than the layer.
+  /// number or a contiguous container of numbers; of a sequence, a container of as many numbers (or
+  /// of containers, one an element) as the sequence is long; of nested sequences, a container of
+  /// those. Throws lamina::error naming the data layer when a field has another size than the
+  /// layer, or sequences of one name have two lengths.
   template <class Batch>
   LAMINA_NOINLINE void fill(const Batch& samples) {
-    rows_ = 0;
-    for (auto& a : arrays_) a.clear();
+    clear();
     for (const auto& sample : samples) {
       detail::with_fields<layers>(sample, [&](const auto&... field) {
         append_all(std::make_integer_sequence<int, sizeof...(field)>(), field...);
@@ -82,31 +85,40 @@ class feeder {
       ++rows_;
     }
   }
+  /// Copies the fields of one data layer alone, a sample each, into a mini-batch that clear()
+  /// began.
+  template <int I, class Fields>
+  LAMINA_NOINLINE void fill_layer(const Fields& fields) {
+    const int before = rows_;
+    rows_ = 0;
+    for (const auto& field : fields) {
+      append<I>(field);
+      ++rows_;
+    }
+    if (before > 0 && before != rows_) fail(I, before, "samples as in the other feeds", rows_);
+  }
+  /// Begins a mini-batch.
+  void clear() {
+    rows_ = 0;
+    for (auto& a : arrays_) a.clear();
+    for (auto& o : offsets_) o.assign(1, 0);
+  }
 
   int rows() const { return rows_; }
-  /// The array of data layer `i`, from row `first` on.
-  const void* data(int i, int first = 0) const {
-    return arrays_[static_cast<std::size_t>(i)].data() +
-           static_cast<std::size_t>(first) * row_bytes(i);
+  /// The mini-batch; valid until the next one is filled.
+  batch_view<P> view() const {
+    batch_view<P> v;
+    v.rows.count[batch::domain] = rows_;
+    for (int d = batch::domain + 1; d < domains; ++d) {
+      v.rows.offsets[d] = offsets_[static_cast<std::size_t>(d)].data();
+      v.rows.count[d] = offsets_[static_cast<std::size_t>(d)].back();
+    }
+    for (int i = 0; i < layers; ++i) v.data[i] = arrays_[static_cast<std::size_t>(i)].data();
+    return v;
   }
 
  private:
-  struct layer_info {
-    int columns;
-    dtype type;
-  };
-  struct layer_table {
-    layer_info of[at_least_one(layers)];
-  };
-  static constexpr layer_table table = [] {
-    layer_table t{};
-    for (int i = 0; i < layers; ++i) {
-      const variable_desc& d = P::desc.variables[P::desc.data[i]];
-      t.of[i] = {1, d.type};
-      for (int k = 1; k < d.rank; ++k) t.of[i].columns *= P::desc.dims[d.dims + k];
-    }
-    return t;
-  }();
+  static constexpr const detail::data_layers<P>& table = detail::data_layers_of<P>;
   static constexpr int columns(int i) { return table.of[i].columns; }
   static constexpr std::size_t row_bytes(int i) {
     return static_cast<std::size_t>(table.of[i].columns) *
@@ -121,26 +133,80 @@ class feeder {
   }
   template <int I, class Field>
   void append(const Field& field) {
-    using T = typename detail::element_of<table.of[I].type>::type;
-    if constexpr (std::is_arithmetic_v<Field>)
-      convert<T>(&field, 1, room_for(I, 1));
-    else
-      convert<T>(field.data(), field.size(), room_for(I, field.size()));
+    constexpr detail::data_layer layer = table.of[I];
+    if constexpr (layer.parent < 0) {
+      append_row<I>(field);
+    } else if constexpr (layer.grandparent < 0) {
+      close_sequence(I, layer.domain, rows_, append_sequence<I>(field));
+    } else {
+      int inner = 0;
+      const int before = offset_count(layer.parent, rows_);
+      for (const auto& sequence : field)
+        close_sequence(I, layer.domain, before + inner++, append_sequence<I>(sequence));
+      close_sequence(I, layer.parent, rows_, inner);
+    }
   }
-  /// Where the next row of a layer goes.
-  LAMINA_NOINLINE std::byte* room_for(int layer, std::size_t count) {
-    if (static_cast<int>(count) != columns(layer)) fail(layer, count);
+  /// The elements of a sequence, each a row; returns how many.
+  template <int I, class Field>
+  int append_sequence(const Field& field) {
+    static_assert(!std::is_arithmetic_v<Field>,
+                  "lamina: reader: the field of a sequence is a container of its elements");
+    using item = std::remove_cvref_t<decltype(*std::begin(field))>;
+    if constexpr (std::is_arithmetic_v<item>) {
+      const std::size_t length = field.size() / static_cast<std::size_t>(columns(I));
+      if (field.size() % static_cast<std::size_t>(columns(I)) != 0)
+        fail(I, columns(I), "values (or a multiple)", static_cast<long long>(field.size()));
+      convert<element<I>>(field.data(), field.size(), room_for(I, length));
+      return static_cast<int>(length);
+    } else {
+      int length = 0;
+      for (const auto& element : field) {
+        append_row<I>(element);
+        ++length;
+      }
+      return length;
+    }
+  }
+  template <int I>
+  using element = typename detail::element_of<table.of[I].type>::type;
+  template <int I, class Field>
+  void append_row(const Field& field) {
+    std::size_t count = 1;
+    if constexpr (!std::is_arithmetic_v<Field>) count = field.size();
+    if (static_cast<int>(count) != columns(I))
+      fail(I, columns(I), "values", static_cast<long long>(count));
+    if constexpr (std::is_arithmetic_v<Field>)
+      convert<element<I>>(&field, 1, room_for(I, 1));
+    else
+      convert<element<I>>(field.data(), count, room_for(I, 1));
+  }
+  /// Where the next rows of a layer go.
+  LAMINA_NOINLINE std::byte* room_for(int layer, std::size_t rows) {
     auto& to = arrays_[static_cast<std::size_t>(layer)];
     const std::size_t at = to.size();
-    to.resize(at + row_bytes(layer));
+    to.resize(at + rows * row_bytes(layer));
     return to.data() + at;
   }
-  [[noreturn]] LAMINA_COLD void fail(int layer, std::size_t count) const {
+  /// How many sequences of a domain lie before those of sample `row`.
+  int offset_count(int domain, int row) const {
+    return offsets_[static_cast<std::size_t>(domain)][static_cast<std::size_t>(row)];
+  }
+  /// Notes the length of sequence `number`; all data layers of a domain must agree.
+  LAMINA_NOINLINE void close_sequence(int layer, int domain, int number, int length) {
+    auto& to = offsets_[static_cast<std::size_t>(domain)];
+    const auto n = static_cast<std::size_t>(number);
+    if (to.size() == n + 1)
+      to.push_back(to.back() + length);
+    else if (to[n + 1] - to[n] != length)
+      fail(layer, to[n + 1] - to[n], "elements as in another sequence of that name", length);
+  }
+  [[noreturn]] LAMINA_COLD void fail(int layer, long long expected, const char* what,
+                                     long long found) const {
     throw error(
         text() << "lamina: data layer "
                << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer])
-               << ", row " << rows_ << ": expected " << columns(layer) << " values, found "
-               << count);
+               << ", row " << rows_ << ": expected " << expected << " " << what << ", found "
+               << found);
   }
   template <class To, class From>
   static void convert(const From* from, std::size_t count, std::byte* to) {
@@ -151,6 +217,7 @@ class feeder {
   }
 
   std::array<std::vector<std::byte>, static_cast<std::size_t>(at_least_one(layers))> arrays_;
+  std::array<std::vector<int>, static_cast<std::size_t>(domains)> offsets_;
   int rows_ = 0;
 };
 

@@ -29,18 +29,20 @@ class gradient_machine {
   /// layers. `step` and `first_row` select the random numbers of dropout. Returns the cost.
   LAMINA_NOINLINE float backward(int rows, const void* const* data, std::uint64_t step = 0,
                                  std::int64_t first_row = 0) {
-    machine_.bind(rows);
-    for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, data[i]);
-    machine_.run(~0ull, seed_, step, first_row);
+    return backward(batch_view<P>::dense(rows, data, first_row), step);
+  }
+  /// The same for a mini-batch of sequences too.
+  float backward(const batch_view<P>& batch, std::uint64_t step = 0) {
+    machine_.bind(batch.rows);
+    for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, batch.data[i]);
+    machine_.run(~0ull, seed_, step);
     return *machine_.template address<P::desc.cost>();
   }
   /// The same for a range of samples.
   template <class Batch>
   float backward(const Batch& samples, std::uint64_t step = 0) {
     feeder_.fill(samples);
-    const void* data[at_least_one(P::desc.count.data)] = {};
-    for (int i = 0; i < P::desc.count.data; ++i) data[i] = feeder_.data(i);
-    return backward(feeder_.rows(), data, step);
+    return backward(feeder_.view(), step);
   }
 
   /// The gradient of a parameter in its own shape: `g.gradient<"fc_0.w_0">()`; zeros where the cost

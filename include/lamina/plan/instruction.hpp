@@ -32,13 +32,15 @@ struct operand {
   access how;
 };
 
-/// Constant 0 is one over the number of rows of the batch.
+/// Rows that are known when a program runs: minus the number of their domain. The first constants
+/// are one over the rows of each domain, from the batch on.
+constexpr int domain_of_rows(int rows) { return rows < 0 ? -rows : 0; }
+constexpr int inverse_rows(int domain) { return domain - 1; }
 constexpr int constant_operand(int index) { return -2 - index; }
 constexpr bool is_constant(int variable) { return variable < -1; }
 constexpr int constant_index(int variable) { return -2 - variable; }
-inline constexpr int inverse_rows = 0;
 
-/// A variable as the plan sees it: a matrix of `rows` (-1: the batch) by `columns`.
+/// A variable as the plan sees it: a matrix of `rows` (below zero: of a domain) by `columns`.
 struct plan_variable {
   int rows, columns;
   dtype type;
@@ -57,7 +59,7 @@ constexpr matrix_shape matrix_of(const variable_desc& d, const int* dims) {
   const int skipped = many || d.rank > 1 ? 1 : 0;
   int columns = 1;
   for (int i = skipped; i < d.rank; ++i) columns *= dims[d.dims + i];
-  return {many ? -1 : skipped != 0 ? dims[d.dims] : 1, columns};
+  return {many ? -d.rows : skipped != 0 ? dims[d.dims] : 1, columns};
 }
 
 /// Two-dimensional float parameters lie in panels, whoever reads them: a parameter's layout must

@@ -121,7 +121,10 @@ struct lowering : lowering_builder {
     const plan_variable& d = variables.items[dx];
     instruction i = begin(group_head::pointwise, schema_of<spread_mean>(), 0, k);
     use(i, dout, access::scalar);
-    use(i, d.rows < 0 ? constant_operand(inverse_rows) : constant(1.0 / d.rows), access::scalar);
+    use(i,
+        d.rows < 0 ? constant_operand(inverse_rows(domain_of_rows(d.rows)))
+                   : constant(1.0 / d.rows),
+        access::scalar);
     use(i, constant(1.0 / d.columns), access::scalar);
     result(i, dx);
     i.rows = d.rows;

@@ -32,7 +32,7 @@ struct lowering_builder {
     operands.borrow(to.operands, 0, lowered_limits.operands);
     results.borrow(to.results, 0, lowered_limits.results);
     constants.borrow(to.constants, 0, lowered_limits.constants);
-    constants.push(0.0f);
+    for (int d = batch::domain; d < p.count.domains; ++d) constants.push(0.0f);
     for (int v = 0; v < p.count.variables; ++v) copy_of[v] = -1;
   }
   constexpr void finish() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/memory.hpp - where each stored variable of a plan lies.
-// Values with a row a sample share one arena by liveness: an offset counts floats a row, so the
-// plan holds for every batch size. Everything else has a fixed place.
+// Values with a row a sample (or a row an element of a sequence) share one arena a row domain by
+// liveness: an offset counts floats a row, so the plan holds for every batch size and all lengths.
+// Everything else has a fixed place.
 #pragma once
 
 #include <lamina/core/padding.hpp>
@@ -12,7 +13,7 @@ namespace lamina {
 /// Which memory a variable lies in.
 enum class memory_space : std::int8_t {
   none,         // never stored
-  arena,        // offset: floats a row of the batch
+  arena,        // offset: floats a row of the domain
   fixed,        // offset: floats
   parameter,    // offset: number of the parameter
   accumulator,  // offset: number of the accumulator
@@ -24,16 +25,23 @@ enum class memory_space : std::int8_t {
 
 struct memory_slot {
   memory_space space;
+  std::int16_t domain;  // of the arena
   int offset;
 };
 
 /// The memory plan.
-template <int Variables>
+template <int Variables, int Domains>
 struct memory_plan {
   memory_slot slots[at_least_one(Variables)];
-  int arena_width;       // floats a row
-  long long fixed_size;  // floats
-  int unshared_width;    // floats a row, had every variable of the program its own place
+  int arena_width[Domains];  // floats a row, by domain
+  long long fixed_size;      // floats
+  int unshared_width;        // floats a row, had every variable of the program its own place
+  /// Floats a row of every domain together.
+  constexpr int width() const {
+    int sum = 0;
+    for (const int w : arena_width) sum += w;
+    return sum;
+  }
 };
 
 /// Floats that a row of a variable fills.
@@ -48,11 +56,7 @@ constexpr auto place_variables() {
   const program_view p = view_of(P::desc);
   constexpr int variables = L.count.variables;
   constexpr int groups = B.count;
-  memory_plan<variables> r;
-  r.arena_width = 0;
-  r.fixed_size = 0;
-  r.unshared_width = 0;
-  r.slots[0] = {memory_space::none, 0};
+  memory_plan<variables, P::desc.count.domains> r{};
   int* first_made = new int[static_cast<unsigned>(groups) + 1];
   int* first_dead = new int[static_cast<unsigned>(groups) + 1];
   int* next_made = new int[static_cast<unsigned>(variables) + 1];
@@ -60,33 +64,32 @@ constexpr auto place_variables() {
   for (int g = 0; g <= groups; ++g) first_made[g] = first_dead[g] = -1;
   for (int v = 0; v < variables; ++v) {
     const plan_variable& d = L.variables[v];
-    r.slots[v] = {memory_space::none, 0};
     const bool own = d.root == v;
     if (d.rows < 0 && v < p.count.variables && p.variables[v].kind != variable_kind::data)
       r.unshared_width += row_width(d);
     if (v < p.count.variables) {
       const variable_desc& from = p.variables[v];
       if (from.kind == variable_kind::parameter) {
-        r.slots[v] = {memory_space::parameter, from.index};
+        r.slots[v] = {memory_space::parameter, 0, from.index};
         continue;
       }
       if (from.kind == variable_kind::accumulator) {
-        r.slots[v] = {memory_space::accumulator, from.index};
+        r.slots[v] = {memory_space::accumulator, 0, from.index};
         continue;
       }
       if (from.kind == variable_kind::data) {
-        r.slots[v] = {memory_space::feed, from.index};
+        r.slots[v] = {memory_space::feed, 0, from.index};
         continue;
       }
       if (from.kind == variable_kind::gradient && B.producer[v] < 0 && own) {
         if (p.variables[from.of].kind == variable_kind::parameter)
-          r.slots[v] = {memory_space::gradient, p.variables[from.of].index};
+          r.slots[v] = {memory_space::gradient, 0, p.variables[from.of].index};
         continue;
       }
     }
     if (!own || (!B.stored[v] && !(v < p.count.variables && p.variables[v].persistable))) continue;
     if (d.rows >= 0) {
-      r.slots[v] = {memory_space::fixed, static_cast<int>(r.fixed_size)};
+      r.slots[v] = {memory_space::fixed, 0, static_cast<int>(r.fixed_size)};
       r.fixed_size += static_cast<long long>(d.rows) * row_width(d);
       continue;
     }
@@ -97,29 +100,31 @@ constexpr auto place_variables() {
     next_dead[v] = first_dead[end], first_dead[end] = v;
   }
   struct hole {
-    int at, width;
+    int at, width, domain;
   };
   growing<hole> holes;
   holes.reserve(64);
   for (int g = 0; g < groups; ++g) {
     for (int v = first_made[g]; v >= 0; v = next_made[v]) {
       const int width = row_width(L.variables[v]);
+      const int domain = domain_of_rows(L.variables[v].rows);
       int at = -1;
       for (int h = holes.count; h-- > 0;) {
-        if (holes[h].width < width) continue;
+        if (holes[h].width < width || holes[h].domain != domain) continue;
         at = holes[h].at;
-        holes[h] = {holes[h].at + width, holes[h].width - width};
+        holes[h] = {holes[h].at + width, holes[h].width - width, domain};
         if (holes[h].width == 0) holes[h] = holes[--holes.count];
         break;
       }
       if (at < 0) {
-        at = r.arena_width;
-        r.arena_width += width;
+        at = r.arena_width[domain];
+        r.arena_width[domain] += width;
       }
-      r.slots[v] = {memory_space::arena, at};
+      r.slots[v] = {memory_space::arena, static_cast<std::int16_t>(domain), at};
     }
     for (int v = first_dead[g]; v >= 0; v = next_dead[v])
-      holes.push({r.slots[v].offset, row_width(L.variables[v])});
+      holes.push(
+          {r.slots[v].offset, row_width(L.variables[v]), domain_of_rows(L.variables[v].rows)});
   }
   delete[] first_made;
   delete[] first_dead;

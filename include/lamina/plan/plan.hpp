@@ -66,7 +66,7 @@ struct plan {
   static constexpr int groups = grouped.count;
   static constexpr int kernels = distinct.count;
   /// Bytes a row of the batch that the plan needs, and that every variable of its own would need.
-  static constexpr long long planned_bytes = 4ll * memory.arena_width;
+  static constexpr long long planned_bytes = 4ll * memory.width();
   static constexpr long long unshared_bytes = 4ll * memory.unshared_width;
 };
 

@@ -140,7 +140,7 @@ struct gradient_table {
     table_type t{};
     for (int i = 0; i < P::desc.count.parameters; ++i) {
       const int g = plan<P>::lowered.gradients[i];
-      t.of[i] = g < 0 ? memory_slot{memory_space::none, -1}
+      t.of[i] = g < 0 ? memory_slot{memory_space::none, 0, -1}
                       : plan<P>::memory.slots[plan<P>::lowered.variables[g].root];
     }
     return t;

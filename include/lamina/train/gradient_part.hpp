@@ -26,11 +26,10 @@ class gradient_part {
   gradient_part& operator=(const gradient_part&) = delete;
 
   /// Runs forward and backward; returns the cost.
-  float run(int rows, const void* const* data, std::uint64_t seed, std::uint64_t step,
-            std::int64_t first_row) {
-    machine_.bind(rows);
-    for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, data[i]);
-    machine_.run(~0ull, seed, step, first_row);
+  float run(const batch_view<P>& part, std::uint64_t seed, std::uint64_t step) {
+    machine_.bind(part.rows);
+    for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, part.data[i]);
+    machine_.run(~0ull, seed, step);
     return *machine_.template address<P::desc.cost>();
   }
   /// The gradient of parameter i, in the layout of the parameter; null if it is not updated.

@@ -36,7 +36,6 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
                 std::to_string(options.threads));
   trainer<P, Opt> t(opt, m, options.threads, options.seed);
   feeder<P> feed;
-  const auto data = [&](int i, int row) { return feed.data(i, row); };
   training_position at;
   const checkpoint_options& saving = options.checkpoint;
   if (saving.resume && !saving.directory.empty())
@@ -72,7 +71,7 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
       const int rows = feed.rows();
       if (rows == 0) continue;
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
-      const double now_cost = static_cast<double>(t.step(rows, data));
+      const double now_cost = static_cast<double>(t.step(feed.view()));
       cost += now_cost * rows;
       samples += rows;
       for (std::size_t i = 0; i < static_cast<std::size_t>(metrics::count); ++i) {

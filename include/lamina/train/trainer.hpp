@@ -97,11 +97,8 @@ class trainer {
     scales_.resize(clips_.size());
   }
 
-  /// One mini-batch: `rows` rows of one array a data layer. Returns the cost before the update.
-  template <class Data>
-  float step(int rows, const Data& data) {
-    return fused_ ? fused_step(rows, data) : split_step(rows, data);
-  }
+  /// One mini-batch. Returns the cost before the update.
+  float step(const batch_view<P>& batch) { return fused_ ? fused_step(batch) : split_step(batch); }
 
   /// A metric of the last step: mean over its samples.
   double metric(int i) {
@@ -187,11 +184,10 @@ class trainer {
     }
   }
 
-  template <class Data>
-  LAMINA_NOINLINE float fused_step(int rows, const Data& data) {
+  LAMINA_NOINLINE float fused_step(const batch_view<P>& batch) {
     engine::cpu::machine<fused>& m = *fused_;
-    m.bind(rows);
-    for (int i = 0; i < P::desc.count.data; ++i) m.feed(i, data(i, 0));
+    m.bind(batch.rows);
+    for (int i = 0; i < P::desc.count.data; ++i) m.feed(i, batch.data[i]);
     constexpr auto& where = detail::update_constants_of<fused>;
     scalar_ = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i)
@@ -201,19 +197,28 @@ class trainer {
     return *m.template address<P::desc.cost>();
   }
 
-  template <class Data>
-  LAMINA_NOINLINE float split_step(int rows, const Data& data) {
+  /// Whose rows the cost is a mean of: a part counts by how many of them it has.
+  static constexpr int cost_domain = [] {
+    for (int k = 0; k < P::desc.count.operators; ++k) {
+      const operator_desc& op = P::desc.operators[k];
+      if (op.schema == &schema_of<mean>() && output_of(P::desc, op, 0) == P::desc.cost)
+        return P::desc.variables[input_of(P::desc, op, 0)].rows;
+    }
+    return batch::domain;
+  }();
+
+  LAMINA_NOINLINE float split_step(const batch_view<P>& batch) {
     const int parts = static_cast<int>(machines_.size());
+    const int rows = batch.size();
+    const float weighed = static_cast<float>(std::max(1, batch.rows.count[cost_domain]));
     pool_.run([&](int t) {
+      const std::size_t k = static_cast<std::size_t>(t);
       const int first = static_cast<int>(static_cast<std::int64_t>(rows) * t / parts);
       const int end = static_cast<int>(static_cast<std::int64_t>(rows) * (t + 1) / parts);
-      weight_[static_cast<std::size_t>(t)] =
-          static_cast<float>(end - first) / static_cast<float>(rows);
-      if (end == first) return;
-      const void* arrays[at_least_one(P::desc.count.data)] = {};
-      for (int i = 0; i < P::desc.count.data; ++i) arrays[i] = data(i, first);
-      costs_[static_cast<std::size_t>(t)] = machines_[static_cast<std::size_t>(t)]->run(
-          end - first, arrays, seed_, static_cast<std::uint64_t>(steps_), first);
+      const batch_view<P> part = batch.part(first, end);
+      weight_[k] = static_cast<float>(part.rows.count[cost_domain]) / weighed;
+      if (weight_[k] > 0)
+        costs_[k] = machines_[k]->run(part, seed_, static_cast<std::uint64_t>(steps_));
     });
     add_gradients();
     const float* scale = limit_norms();

@@ -7,13 +7,14 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
+#include <lamina/engine/cpu/domain_rows.hpp>
 #include <lamina/program/program_desc.hpp>
 
 namespace lamina::engine::cpu {
 
 /// What a schedule knows of an argument before any batch arrives.
 struct argument_info {
-  int rows;     // -1: the batch
+  int rows;     // below zero: of a domain
   int columns;  // elements a row
   int stride;   // elements from row to row
   dtype type;
@@ -32,11 +33,15 @@ struct group_info {
 
 /// What changes from run to run.
 struct run_context {
-  int rows;                 // of the batch
-  std::int64_t row_offset;  // of this shard in the whole batch
+  const int* rows;                // by domain
+  const int* const* offsets;      // by domain: where sequences begin
+  const std::int64_t* first_row;  // by domain: of this shard in the whole batch
   std::uint64_t seed;
   std::uint64_t step;  // of training; random masks depend on it
   float* scratch;
+
+  /// Rows as a schedule knows them: a number, or minus a domain.
+  int rows_of(int known) const { return known < 0 ? rows[-known] : known; }
 };
 
 /// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart. The
@@ -49,6 +54,7 @@ struct operand {
   bool panel;
   const int* dims;
   int rank;
+  int domain = 0;  // of the rows; 0: none
 
   template <class T>
   T* row(int r) const {
@@ -93,10 +99,22 @@ class call_context {
   /// The n-th argument as it lies, whatever its slot; constants follow the inputs of an update.
   operand at_position(int n) const {
     const argument_info& i = info_[n];
-    return {arguments_[n], i.rows < 0 ? run_.rows : i.rows, i.columns, i.stride, i.type,
-            i.panel,       program_.dims + i.dims,          i.rank};
+    return {arguments_[n],
+            run_.rows_of(i.rows),
+            i.columns,
+            i.stride,
+            i.type,
+            i.panel,
+            program_.dims + i.dims,
+            i.rank,
+            i.rows < 0 ? -i.rows : 0};
   }
   float* address(int n) const { return arguments_[n]; }
+
+  /// The sequences that the rows of an array belong to: one for each row of the parent domain.
+  sequence_rows sequences(const operand& o) const {
+    return {run_.offsets[o.domain], run_.rows[program_.domains[o.domain].parent]};
+  }
 
   /// A number, truth value or integer among the attributes.
   LAMINA_NOINLINE double number(int attribute) const {

@@ -18,5 +18,6 @@
 #include <lamina/engine/cpu/print_kernels.hpp>
 #include <lamina/engine/cpu/reduce_kernels.hpp>
 #include <lamina/engine/cpu/reshape_kernels.hpp>
+#include <lamina/engine/cpu/sequence_kernels.hpp>
 #include <lamina/engine/cpu/softmax_kernels.hpp>
 #include <lamina/engine/cpu/update_kernels.hpp>

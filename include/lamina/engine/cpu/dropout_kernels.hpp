@@ -76,7 +76,8 @@ struct call_kernel<dropout> {
     // A batch counts its rows from the beginning of the whole mini-batch; a vector or a matrix of
     // parameters belongs to no shard.
     const bool has_rows = in.rank > 0 && in.dims[0] < 0;
-    const std::uint64_t offset = has_rows ? static_cast<std::uint64_t>(c.run().row_offset) : 0;
+    const std::uint64_t offset =
+        has_rows ? static_cast<std::uint64_t>(c.run().first_row[in.domain]) : 0;
     const bool flat = in.rank == 1 && !has_rows;
     const std::uint64_t width = static_cast<std::uint64_t>(in.columns);
     constexpr std::uint64_t together = 64;

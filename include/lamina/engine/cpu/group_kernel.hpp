@@ -39,17 +39,17 @@ void run_tile(const tile& t, const void* arguments) {
 LAMINA_COLD inline std::ptrdiff_t gemm_group_scratch(const program_view&, float* const*,
                                                      const argument_info*, const group_info& g,
                                                      const run_context& c) {
-  return gemm_scratch_floats(g.rows < 0 ? c.rows : g.rows, g.depth, g.columns);
+  return gemm_scratch_floats(c.rows_of(g.rows), g.depth, g.columns);
 }
 LAMINA_COLD inline std::ptrdiff_t gemm_dx_group_scratch(const program_view&, float* const*,
                                                         const argument_info*, const group_info& g,
                                                         const run_context& c) {
-  return gemm_dx_scratch_floats(g.rows < 0 ? c.rows : g.rows, g.columns, g.depth);
+  return gemm_dx_scratch_floats(c.rows_of(g.rows), g.columns, g.depth);
 }
 LAMINA_COLD inline std::ptrdiff_t gemm_dw_group_scratch(const program_view&, float* const*,
                                                         const argument_info*, const group_info& g,
                                                         const run_context& c) {
-  return gemm_dw_scratch_floats(g.depth < 0 ? c.rows : g.depth, g.rows, g.columns);
+  return gemm_dw_scratch_floats(c.rows_of(g.depth), g.rows, g.columns);
 }
 
 // The sum of `rows` vectors that are `stride` floats apart.
@@ -72,8 +72,8 @@ template <class S>
 struct group_kernel<expression::group_expression<group_head::gemm, S>> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    gemm(g.rows < 0 ? c.rows : g.rows, g.depth, g.columns, a[0], info[0].stride, a[1],
-         padded(g.columns), &detail::run_tile<statement_runner<S>>, a, c.scratch);
+    gemm(c.rows_of(g.rows), g.depth, g.columns, a[0], info[0].stride, a[1], padded(g.columns),
+         &detail::run_tile<statement_runner<S>>, a, c.scratch);
   }
   static constexpr scratch_function scratch = &detail::gemm_group_scratch;
 };
@@ -82,8 +82,8 @@ template <class S>
 struct group_kernel<expression::group_expression<group_head::gemm_dx, S>> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    gemm_dx(g.rows < 0 ? c.rows : g.rows, g.columns, g.depth, a[0], info[0].stride, a[1],
-            padded(g.columns), &detail::run_tile<statement_runner<S>>, a, c.scratch);
+    gemm_dx(c.rows_of(g.rows), g.columns, g.depth, a[0], info[0].stride, a[1], padded(g.columns),
+            &detail::run_tile<statement_runner<S>>, a, c.scratch);
   }
   static constexpr scratch_function scratch = &detail::gemm_dx_group_scratch;
 };
@@ -92,8 +92,8 @@ template <class S>
 struct group_kernel<expression::group_expression<group_head::gemm_dw, S>> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    gemm_dw(g.depth < 0 ? c.rows : g.depth, g.rows, g.columns, a[0], info[0].stride, a[1],
-            info[1].stride, &detail::run_tile<statement_runner<S>>, a, c.scratch);
+    gemm_dw(c.rows_of(g.depth), g.rows, g.columns, a[0], info[0].stride, a[1], info[1].stride,
+            &detail::run_tile<statement_runner<S>>, a, c.scratch);
   }
   static constexpr scratch_function scratch = &detail::gemm_dw_group_scratch;
 };
@@ -103,7 +103,7 @@ struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     const statement_runner<S> runner(a);
-    const int rows = g.depth < 0 ? c.rows : g.depth;
+    const int rows = c.rows_of(g.depth);
     const std::ptrdiff_t stride = info[0].stride;
     for (int j = 0; j < padded(g.columns); j += lanes)
       runner(detail::sum_of_rows(a[0] + j, rows, stride), {j, 0, j});
@@ -116,7 +116,7 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
   static void run(const program_view&, float* const* a, const argument_info*, const group_info& g,
                   const run_context& c) {
     const statement_runner<S> runner(a);
-    const int rows = g.rows < 0 ? c.rows : g.rows;
+    const int rows = c.rows_of(g.rows);
     const int width = padded(g.columns);
     if constexpr (!statement_runner<S>::by_row && !statement_runner<S>::by_column) {
       const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(rows) * width;

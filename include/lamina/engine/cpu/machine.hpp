@@ -92,7 +92,7 @@ struct schedule_table {
         if (v < 0) {
           t.info[a] = {1, 1, 1, dtype::float32, false, 0, 0};
           t.slots[a] = {use == argument_use::numbers ? memory_space::numbers : memory_space::none,
-                        is_constant(v) ? constant_index(v) : -1};
+                        0, is_constant(v) ? constant_index(v) : -1};
         } else {
           t.info[a] = info_of(v);
           t.slots[a] = plan_type::memory.slots[v];
@@ -130,10 +130,19 @@ class machine {
     bind(1);
   }
 
-  /// Gets ready for `rows` rows; allocates only when there were never as many.
-  void bind(int rows) {
-    if (rows != rows_) bind_anew(rows);
+  static constexpr int domains = P::desc.count.domains;
+
+  /// Gets ready for these rows; allocates only when there was never need for as much memory. The
+  /// offsets of sequences are read in place and must outlive the run.
+  void bind(const domain_rows<domains>& rows) {
+    bool same = bound_;
+    for (int d = batch::domain; d < domains; ++d) same = same && rows.count[d] == rows_.count[d];
+    rows_ = rows;
+    if (!same) bind_anew();
   }
+  /// The same for samples without sequences; `first_row` is the place of the first one in the whole
+  /// mini-batch.
+  void bind(int rows, std::int64_t first_row = 0) { bind(domain_rows<domains>(rows, first_row)); }
 
   /// Sets the array of the n-th data; it is read in place and must outlive the run.
   void feed(int data, const void* values) {
@@ -145,16 +154,16 @@ class machine {
   }
 
   /// Runs every group whose data are among `given` (a bit each).
-  void run(unsigned long long given, std::uint64_t seed, std::uint64_t step,
-           std::int64_t row_offset = 0) {
-    const run_context c{rows_, row_offset, seed, step, scratch_.data()};
+  void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    const run_context c = context(seed, step);
     for (const schedule_entry& e : schedule::table.entries)
       if ((e.feeds & ~given) == 0)
         e.run(schedule::program, arguments_ + e.first_argument,
               schedule::table.info + e.first_argument, e.group, c);
   }
 
-  int rows() const { return rows_; }
+  /// Rows of the batch, or of another domain.
+  int rows(int domain = batch::domain) const { return rows_.count[domain]; }
   /// Where variable V of the program lies.
   template <int V>
   static constexpr const variable_place& place() {
@@ -180,20 +189,24 @@ class machine {
   float* constants() { return constants_; }
 
  private:
-  static constexpr int arena_width = plan_type::memory.arena_width;
   static constexpr long long fixed_size = plan_type::memory.fixed_size;
 
-  LAMINA_COLD void bind_anew(int rows) {
-    rows_ = rows;
-    constants_[inverse_rows] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
-    const std::size_t wanted =
-        static_cast<std::size_t>(arena_width) * static_cast<std::size_t>(rows);
-    if (rows > most_rows_) {
-      arena_.resize(wanted);
-      most_rows_ = rows;
+  run_context context(std::uint64_t seed, std::uint64_t step) {
+    return {rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data()};
+  }
+  LAMINA_COLD void bind_anew() {
+    bound_ = true;
+    std::size_t wanted = 0;
+    for (int d = batch::domain; d < domains; ++d) {
+      const int rows = rows_.count[d];
+      constants_[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
+      arena_begin_[d] = wanted;
+      wanted += static_cast<std::size_t>(plan_type::memory.arena_width[d]) *
+                static_cast<std::size_t>(rows);
     }
+    if (wanted > arena_.size()) arena_.resize(wanted);
     place_arguments();
-    run_context c{rows, 0, 0, 0, nullptr};
+    const run_context c = context(0, 0);
     std::ptrdiff_t most = 0;
     for (int g = 0; g < schedule::groups; ++g) {
       const schedule_entry& e = schedule::table.entries[g];
@@ -208,7 +221,8 @@ class machine {
   float* address_of(memory_slot s) {
     switch (s.space) {
       case memory_space::arena:
-        return arena_.data() + static_cast<std::ptrdiff_t>(s.offset) * rows_;
+        return arena_.data() + arena_begin_[s.domain] +
+               static_cast<std::ptrdiff_t>(s.offset) * rows_.count[s.domain];
       case memory_space::fixed:
         return fixed_.data() + s.offset;
       case memory_space::parameter:
@@ -238,7 +252,9 @@ class machine {
   float constants_[at_least_one(plan_type::lowered.count.constants)];
   void* feeds_[at_least_one(P::desc.count.data)] = {};
   float* arguments_[at_least_one(schedule::arguments)] = {};
-  int rows_ = -1, most_rows_ = 0;
+  domain_rows<domains> rows_;
+  std::size_t arena_begin_[domains] = {};
+  bool bound_ = false;
 };
 
 }  // namespace lamina::engine::cpu

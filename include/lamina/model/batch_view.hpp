@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/batch_view.hpp - a mini-batch as one array a data layer, and its parts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/engine/cpu/domain_rows.hpp>
+#include <lamina/plan/run_time_tables.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// What a data layer of a program takes: numbers a row, their type, whose rows.
+struct data_layer {
+  int columns;
+  dtype type;
+  int domain;
+  int parent;       // the domain of the sequences that the rows belong to, or -1
+  int grandparent;  // and those of the sequences of sequences, or -1
+};
+template <program_type P>
+struct data_layers {
+  data_layer of[at_least_one(P::desc.count.data)];
+};
+template <program_type P>
+constexpr data_layers<P> find_data_layers() {
+  data_layers<P> t{};
+  const auto parent = [](int domain) {
+    return domain >= 0 && P::desc.domains[domain].kind == domain_kind::sequence
+               ? P::desc.domains[domain].parent
+               : -1;
+  };
+  for (int i = 0; i < P::desc.count.data; ++i) {
+    const variable_desc& d = P::desc.variables[P::desc.data[i]];
+    t.of[i] = {1, d.type, d.rows, parent(d.rows), parent(parent(d.rows))};
+    for (int k = 1; k < d.rank; ++k) t.of[i].columns *= P::desc.dims[d.dims + k];
+  }
+  return t;
+}
+template <program_type P>
+inline constexpr data_layers<P> data_layers_of = find_data_layers<P>();
+
+}  // namespace detail
+
+/// Refers to the arrays of a mini-batch, in the order of the data layers, and to the offsets of its
+/// sequences.
+template <program_type P>
+struct batch_view {
+  static constexpr int layers = P::desc.count.data;
+  static constexpr int domains = P::desc.count.domains;
+
+  const std::byte* data[at_least_one(layers)] = {};
+  engine::cpu::domain_rows<domains> rows;
+
+  /// A mini-batch without sequences, of one array a data layer; `first_row` is the place of its
+  /// first sample in a larger one.
+  static batch_view dense(int rows, const void* const* arrays, std::int64_t first_row = 0) {
+    batch_view b;
+    b.rows = engine::cpu::domain_rows<domains>(rows, first_row);
+    for (int i = 0; i < layers; ++i) b.data[i] = static_cast<const std::byte*>(arrays[i]);
+    return b;
+  }
+
+  int size() const { return rows.count[batch::domain]; }
+
+  /// Samples `first` to `end` (exclusive), with their sequences.
+  batch_view part(int first, int end) const {
+    batch_view p;
+    int begins[domains] = {}, ends[domains] = {};
+    begins[batch::domain] = first;
+    ends[batch::domain] = end;
+    // Parents have smaller numbers than their children.
+    for (int d = batch::domain; d < domains; ++d) {
+      if (rows.offsets[d] != nullptr) {
+        const int parent = parent_of(d);
+        begins[d] = rows.offsets[d][begins[parent]] - rows.offsets[d][0];
+        ends[d] = rows.offsets[d][ends[parent]] - rows.offsets[d][0];
+        p.rows.offsets[d] = rows.offsets[d] + begins[parent];
+      }
+      p.rows.count[d] = ends[d] - begins[d];
+      p.rows.first[d] = rows.first[d] + begins[d];
+    }
+    for (int i = 0; i < layers; ++i) {
+      const detail::data_layer& l = detail::data_layers_of<P>.of[i];
+      p.data[i] = data[i] + static_cast<std::size_t>(begins[l.domain]) *
+                                static_cast<std::size_t>(l.columns * size_of(l.type));
+    }
+    return p;
+  }
+
+ private:
+  static int parent_of(int d) {
+    static constexpr auto parents = [] {
+      struct {
+        int of[domains];
+      } t{};
+      for (int i = 0; i < domains; ++i) t.of[i] = P::desc.domains[i].parent;
+      return t;
+    }();
+    return parents.of[d];
+  }
+};
+
+}  // namespace lamina
