@@ -20,6 +20,8 @@
 #include <lamina/executor/kernels_reduction.hpp>
 #include <lamina/executor/kernels_reshape.hpp>
 #include <lamina/executor/kernels_sequence.hpp>
+#include <lamina/executor/kernels_sequence_ids.hpp>
+#include <lamina/executor/kernels_sequence_pad.hpp>
 #include <lamina/executor/kernels_shape.hpp>
 #include <lamina/executor/pointwise_kernel.hpp>
 #include <lamina/tensor/scope.hpp>
@@ -225,7 +227,9 @@ basic_executor<Real>::basic_executor() {
   kernel::add_print_kernels(kernels_);
   kernel::add_reduction_kernels(kernels_);
   kernel::add_reshape_kernels(kernels_);
+  kernel::add_sequence_ids_kernels(kernels_);
   kernel::add_sequence_kernels(kernels_);
+  kernel::add_sequence_pad_kernels(kernels_);
   kernel::add_shape_kernels(kernels_);
 }
 

@@ -26,6 +26,8 @@
 #include <lamina/operators/reduce.hpp>
 #include <lamina/operators/reshape.hpp>
 #include <lamina/operators/row_loss.hpp>
+#include <lamina/operators/sequence_ids.hpp>
+#include <lamina/operators/sequence_pad.hpp>
 #include <lamina/operators/sequence_pool.hpp>
 #include <lamina/operators/softmax.hpp>
 #include <lamina/operators/sum.hpp>
