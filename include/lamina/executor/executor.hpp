@@ -13,6 +13,7 @@
 #include <lamina/executor/kernels_fill.hpp>
 #include <lamina/executor/kernels_lookup.hpp>
 #include <lamina/executor/kernels_loss.hpp>
+#include <lamina/executor/kernels_lstm.hpp>
 #include <lamina/executor/kernels_matrix.hpp>
 #include <lamina/executor/kernels_normalization.hpp>
 #include <lamina/executor/kernels_optimizer.hpp>
@@ -221,6 +222,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_fill_kernels(kernels_);
   kernel::add_lookup_kernels(kernels_);
   kernel::add_loss_kernels(kernels_);
+  kernel::add_lstm_kernels(kernels_);
   kernel::add_matrix_kernels(kernels_);
   kernel::add_normalization_kernels(kernels_);
   kernel::add_optimizer_kernels(kernels_);

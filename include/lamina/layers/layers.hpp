@@ -13,6 +13,7 @@
 #include <lamina/layers/cumsum.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/layers/dropout.hpp>
+#include <lamina/layers/dynamic_lstm.hpp>
 #include <lamina/layers/elementwise.hpp>
 #include <lamina/layers/embedding.hpp>
 #include <lamina/layers/fc.hpp>
@@ -25,6 +26,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/prelu.hpp>
 #include <lamina/layers/print.hpp>
+#include <lamina/layers/recurrent.hpp>
 #include <lamina/layers/reduce.hpp>
 #include <lamina/layers/reshape.hpp>
 #include <lamina/layers/row_ids.hpp>

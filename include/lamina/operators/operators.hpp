@@ -15,6 +15,7 @@
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/operators/lookup_table.hpp>
 #include <lamina/operators/loss.hpp>
+#include <lamina/operators/lstm.hpp>
 #include <lamina/operators/matmul.hpp>
 #include <lamina/operators/mean.hpp>
 #include <lamina/operators/metric.hpp>

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/recurrent_step.hpp - what the kernels of recurrent operators share.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <lamina/executor/kernel_shape.hpp>
+
+namespace lamina::kernel {
+
+/// A function of gates, cells and candidates, with its derivative in terms of its own result.
+template <class Real>
+class recurrent_function {
+ public:
+  /// The one that an attribute names by text; identity when the operator has no such attribute.
+  recurrent_function(const kernel_context<Real>& ctx, const char* attribute)
+      : recurrent_function(number_of(ctx, attribute, ctx.text(attribute))) {}
+  /// The one of a number as Fluid's gru_unit counts: 0 identity, 1 sigmoid, 2 tanh, 3 relu.
+  explicit recurrent_function(int number) : number_(number) {}
+
+  Real operator()(Real x) const {
+    return number_ == 1   ? Real(1) / (Real(1) + std::exp(-x))
+           : number_ == 2 ? std::tanh(x)
+           : number_ == 3 ? std::max(x, Real(0))
+                          : x;
+  }
+  Real derivative(Real y) const {
+    return number_ == 1   ? y * (Real(1) - y)
+           : number_ == 2 ? Real(1) - y * y
+           : number_ == 3 ? Real(y > 0)
+                          : Real(1);
+  }
+
+ private:
+  static int number_of(const kernel_context<Real>& ctx, const char* attribute,
+                       const std::string& name) {
+    if (name.empty() || name == "identity") return 0;
+    if (name == "sigmoid") return 1;
+    if (name == "tanh") return 2;
+    if (name == "relu") return 3;
+    ctx.fail("expected sigmoid, tanh, relu or identity as " + std::string(attribute) + ", found '" +
+             name + "'");
+  }
+
+  int number_;
+};
+
+/// The rows of one sequence in the order in which a recurrent operator visits them.
+struct recurrent_steps {
+  std::size_t first, count;
+  bool reverse;
+
+  recurrent_steps(const lod& sequences, std::size_t s, bool backwards)
+      : first(sequences.last()[s]), count(sequences.length(s)), reverse(backwards) {}
+  std::size_t row(std::size_t step) const {
+    return reverse ? first + count - 1 - step : first + step;
+  }
+};
+
+/// x between -limit and limit; any x where the limit is 0.
+template <class Real>
+Real clipped(Real x, Real limit) {
+  return limit > 0 ? std::min(std::max(x, -limit), limit) : x;
+}
+/// Whether a clipped value passes a gradient.
+template <class Real>
+bool passes_clip(Real x, Real limit) {
+  return !(limit > 0) || std::abs(x) < limit;
+}
+
+/// Throws unless the rows of an input are `width` wide.
+template <class Real>
+void require_extent(const kernel_context<Real>& ctx, const char* slot, std::size_t width) {
+  const tensor_shape shape = ctx.input(slot).shape();
+  if (matrix(shape, 1).columns != width)
+    ctx.fail("expected rows of " + std::to_string(width) + " numbers in variable '" +
+             ctx.input_name(slot) + "', found " + to_string(shape));
+}
+
+/// The elements of an initial state [rows, width], null where none is given. Throws lamina::error
+/// for another shape.
+template <class Real>
+const Real* initial_state(const kernel_context<Real>& ctx, const char* slot, std::size_t rows,
+                          std::size_t width) {
+  if (!ctx.has(slot)) return nullptr;
+  const auto& state = ctx.real(slot);
+  if (shape_of(state) != tensor_shape{rows, width})
+    ctx.fail("expected the shape " + to_string(tensor_shape{rows, width}) + " for variable '" +
+             ctx.input_name(slot) + "', one row for each sequence, found " +
+             to_string(shape_of(state)));
+  return state.data();
+}
+
+}  // namespace lamina::kernel

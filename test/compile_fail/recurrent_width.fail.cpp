@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gates of another width than the size says.
+// expect-error: static.assert.*recurrent: the input is a row of floating point numbers
+// expect-fact: expects<16>
+// expect-lines: 12
+#include <lamina/layers/dynamic_lstm.hpp>
+#include <lamina/layers/sequence.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 8>(main);
+  auto other = layer::data<"other", float, 8>(main);
+#ifdef SHOULD_FAIL
+  return std::get<0>(layer::dynamic_lstm<16>(x));  // <- here
+#else
+  (void)other;
+  return std::get<0>(layer::dynamic_lstm<8>(x));
+#endif
+});
+
+int main() { return net.parameter_count() < 0; }
