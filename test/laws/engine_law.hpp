@@ -14,6 +14,7 @@
 
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/executor/executor.hpp>
+#include <lamina/model/batch_view.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace lamina::law {
@@ -30,7 +31,7 @@ struct engine_law_options {
 /// Elements of a feed, one after the other as a user has them.
 struct fed_values {
   std::vector<char> bytes;
-  tensor value;
+  lod_tensor value;
 };
 
 /// A program with its gradients on the compiled engine, beside the same on the executor.
@@ -40,6 +41,7 @@ class engine_run {
   using program = with_backward<P, true>;
   using machine = engine::cpu::machine<program>;
   static constexpr auto desc = freeze<program::desc.count>(program::desc);
+  static constexpr int domains = desc.count.domains;
   /// How every variable lies.
   struct place_table {
     variable_place of[at_least_one(desc.count.variables)];
@@ -78,7 +80,17 @@ class engine_run {
 
   /// New feeds of this many rows.
   void draw(int rows) {
-    rows_ = rows;
+    rows_ = engine::cpu::domain_rows<domains>(rows);
+    for (int d = batch::domain + 1; d < domains; ++d) {
+      // Lengths that differ, 0 among them.
+      static constexpr int lengths[] = {2, 0, 3, 1, 4};
+      std::vector<int>& offsets = offsets_[d];
+      offsets.assign(1, 0);
+      for (int i = 0; i < rows_.count[desc.domains[d].parent]; ++i)
+        offsets.push_back(offsets.back() + lengths[(i + d) % 5]);
+      rows_.count[d] = offsets.back();
+      rows_.offsets[d] = offsets.data();
+    }
     feeds_.clear();
     for (int i = 0; i < desc.count.data; ++i) feeds_.push_back(drawn(desc.data[i]));
   }
@@ -86,12 +98,20 @@ class engine_run {
 
   /// Runs the engine on rows [first, first + rows).
   void run_engine(int first, int rows, std::uint64_t seed = 3, std::uint64_t step = 5) {
-    engine().bind(rows, first);
+    batch_view<program> whole;
+    whole.rows = rows_;
+    for (int i = 0; i < desc.count.data; ++i)
+      whole.data[i] = reinterpret_cast<const std::byte*>(feed(i).bytes.data());
+    const batch_view<program> part = whole.part(first, first + rows);
+    now_ = part.rows;
+    engine().bind(part.rows);
     for (int i = 0; i < desc.count.data; ++i) {
-      const std::size_t row = feed(i).bytes.size() / static_cast<std::size_t>(rows_);
+      const int d = desc.variables[desc.data[i]].rows;
+      const std::size_t row =
+          rows_.count[d] == 0 ? 0 : feed(i).bytes.size() / static_cast<std::size_t>(rows_.count[d]);
       // A copy of exactly these rows: what lies beyond them must not be read.
-      const auto from = feed(i).bytes.begin() + static_cast<std::ptrdiff_t>(row) * first;
-      part_[i] = std::vector<char>(from, from + static_cast<std::ptrdiff_t>(row) * rows);
+      const char* const from = reinterpret_cast<const char*>(part.data[i]);
+      part_[i] = std::vector<char>(from, from + row * static_cast<std::size_t>(part.rows.count[d]));
       engine().feed(i, part_[i].data());
     }
     engine().run(~0ull, seed, step);
@@ -149,6 +169,12 @@ class engine_run {
     return all;
   }
 
+  /// Rows of a variable in the whole mini-batch, and where those of the last run begin.
+  int rows_of(int variable) const { return rows_.count[desc.variables[variable].rows]; }
+  int first_row(int variable) const {
+    return static_cast<int>(now_.first[desc.variables[variable].rows]);
+  }
+
   /// The recorded shape with this many rows.
   static tensor_shape shape_of(int variable, int rows) {
     const variable_desc& v = desc.variables[variable];
@@ -165,7 +191,7 @@ class engine_run {
     return std::uniform_real_distribution<float>(options_.low, options_.high)(random_);
   }
   fed_values drawn(int variable) {
-    const tensor_shape shape = shape_of(variable, rows_);
+    const tensor_shape shape = shape_of(variable, rows_of(variable));
     fed_values f;
     engine::cpu::with_type(desc.variables[variable].type, [&]<class T>(T) {
       f.bytes.resize(size_of(shape) * sizeof(T));
@@ -177,6 +203,10 @@ class engine_run {
           to[i] = static_cast<T>(static_cast<int>(random_() % 1000003u) % options_.limit);
       f.value = tensor(shape, to);
     });
+    std::vector<lod::level> levels;
+    for (int d = desc.variables[variable].rows; d > batch::domain; d = desc.domains[d].parent)
+      levels.insert(levels.begin(), lod::level(offsets_[d].begin(), offsets_[d].end()));
+    if (!levels.empty()) f.value.set_lod(lod(levels));
     return f;
   }
   // Counters such as those of auc begin at 0.
@@ -194,7 +224,8 @@ class engine_run {
   std::vector<machine> machine_;
   std::vector<fed_values> feeds_;
   std::vector<char> part_[at_least_one(desc.count.data)];
-  int rows_ = 0;
+  std::vector<int> offsets_[desc.count.domains];
+  engine::cpu::domain_rows<desc.count.domains> rows_, now_;
 };
 
 inline void require_close(const std::vector<double>& found, const tensor& expected,
@@ -226,7 +257,7 @@ void check_engine(P, const engine_law_options& o = {}) {
     std::vector<std::vector<double>> whole;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       INFO("variable " << name_of(run_type::program::view(), wanted[i]));
-      CHECK(exact[i].shape() == run_type::shape_of(wanted[i], rows));
+      CHECK(exact[i].shape() == run_type::shape_of(wanted[i], run.rows_of(wanted[i])));
       whole.push_back(run.on_engine(wanted[i]));
       require_close(whole[i], exact[i], o.tolerance);
       require_close(whole[i], plain[i], 2 * o.tolerance);
@@ -241,12 +272,15 @@ void check_engine(P, const engine_law_options& o = {}) {
         INFO("row " << row << " alone, variable " << name_of(run_type::program::view(), v));
         const std::vector<double> alone = run.on_engine(v);
         const std::vector<double>& all = whole[static_cast<std::size_t>(i)];
-        REQUIRE(alone.size() * static_cast<std::size_t>(rows) == all.size());
+        const int in_all = run.rows_of(v);
+        if (in_all == 0) continue;
+        const std::size_t width = all.size() / static_cast<std::size_t>(in_all);
+        const std::size_t first = width * static_cast<std::size_t>(run.first_row(v));
+        REQUIRE(first + alone.size() <= all.size());
+        if (run_type::desc.variables[v].rows == batch::domain) REQUIRE(alone.size() == width);
         for (std::size_t j = 0; j < alone.size(); ++j)
-          if (alone[j] != Approx(all[static_cast<std::size_t>(row) * alone.size() + j])
-                              .epsilon(1e-5)
-                              .margin(1e-6)) {
-            CHECK(alone[j] == all[static_cast<std::size_t>(row) * alone.size() + j]);
+          if (alone[j] != Approx(all[first + j]).epsilon(1e-5).margin(1e-6)) {
+            CHECK(alone[j] == all[first + j]);
             break;
           }
       }
