@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequences through feeder, evaluator, gradient machine and training, on several threads too.
+#include <array>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include <lamina/lamina.hpp>
+
+namespace layer = lamina::layer;
+
+namespace {
+
+constexpr auto tagging = lamina::program([](lamina::block& main) {
+  auto word = layer::sequence<"word", std::int64_t>(main);
+  auto next = layer::sequence<"next", std::int64_t>(word);
+  auto e = layer::embedding<12, 8>(word);
+  auto logits = layer::fc<12>(e, {.name = "logits"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, next));
+});
+constexpr auto polarity = lamina::program([](lamina::block& main) {
+  auto word = layer::sequence<"word", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto h = layer::fc<16>(layer::embedding<12, 8>(word), {.act = lamina::activation::tanh});
+  auto logits =
+      layer::fc<2>(layer::sequence_pool(h, {.type = lamina::pool::max}), {.name = "logits"});
+  layer::accuracy(logits, label, {.name = "accuracy"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+constexpr auto points = lamina::program([](lamina::block& main) {
+  auto x = layer::nested_sequence<"x", float, 2>(main);
+  auto sums = layer::sequence_pool(x, {.type = lamina::pool::sum});
+  return layer::mean(layer::sequence_pool(sums, {.type = lamina::pool::max, .name = "y"}));
+});
+
+struct tagged {
+  std::vector<std::int64_t> word, next;
+};
+struct sentence {
+  std::vector<std::int64_t> word;
+  std::int64_t label;
+};
+
+std::vector<sentence> sentences(int n) {
+  std::vector<sentence> all;
+  unsigned state = 7;
+  const auto draw = [&](unsigned below) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<std::int64_t>((state >> 10) % below);
+  };
+  for (int i = 0; i < n; ++i) {
+    sentence s{{}, 0};
+    const auto length = draw(9);  // 0 too
+    for (std::int64_t k = 0; k < length; ++k) {
+      s.word.push_back(draw(12));
+      if (s.word.back() < 2) s.label = 1;
+    }
+    all.push_back(s);
+  }
+  return all;
+}
+
+std::string message_of(const auto& run) {
+  try {
+    run();
+  } catch (const lamina::error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a model of sequences learns") {
+  lamina::model model{polarity};
+  lamina::optimizer::adam adam{.learning_rate = 0.02f};
+  adam.train(model, sentences(600) | lamina::reader::batch(20), {.passes = 12});
+  lamina::evaluator e{model};
+  CHECK(e.test(sentences(600) | lamina::reader::batch(50)).metric("accuracy") > 0.97);
+}
+
+TEST_CASE("each sequence alone equals its row in the batch") {
+  lamina::model model{polarity};
+  lamina::evaluator e{model}, one{model};
+  std::vector<std::vector<std::int64_t>> words = {{3, 1, 4}, {}, {1}, {5, 9, 2, 6}};
+  e.forward(lamina::feed<"word">(words));
+  auto all = e.activation<"logits">();
+  REQUIRE(all.shape(0) == 4);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    one.forward(lamina::feed<"word">(words[i]));
+    auto row = one.activation<"logits">();
+    REQUIRE(row.shape(0) == 1);
+    for (std::size_t j = 0; j < 2; ++j) CHECK(row(0, j) == Approx(all(i, j)).margin(1e-6));
+  }
+}
+
+TEST_CASE("nested sequences are fed as containers of containers") {
+  lamina::model model{points};
+  lamina::evaluator e{model};
+  using point = std::array<float, 2>;
+  const std::vector<std::vector<std::vector<point>>> x = {
+      {{{1, 2}, {3, 4}}, {{10, -1}}}, {}, {{{5, 5}}, {}}};
+  e.forward(lamina::feed<"x">(x));
+  auto y = e.activation<"y">();
+  REQUIRE(y.shape(0) == 3);
+  CHECK(y(0, 0) == 10);
+  CHECK(y(0, 1) == 6);
+  CHECK(y(1, 0) == 0);
+  CHECK(y(2, 0) == 5);
+}
+
+TEST_CASE("threads see whole sequences") {
+  const auto data = sentences(64);
+  const auto after = [&](int threads) {
+    lamina::model model{polarity, 3};
+    lamina::optimizer::sgd sgd{.learning_rate = 0.1f};
+    sgd.train(model, data | lamina::reader::batch(16), {.passes = 2, .threads = threads});
+    return model.parameter<"logits.w_0">();
+  };
+  const auto one = after(1), three = after(3);
+  for (std::size_t i = 0; i < one.size(); ++i)
+    CHECK(three.flat(i) == Approx(one.flat(i)).margin(2e-6));
+}
+
+TEST_CASE("parts count by the rows of the cost") {
+  std::vector<tagged> data;
+  for (const sentence& s : sentences(24)) data.push_back({s.word, s.word});
+  const auto after = [&](int threads) {
+    lamina::model model{tagging, 3};
+    lamina::optimizer::sgd sgd{.learning_rate = 0.1f};
+    sgd.train(model, data | lamina::reader::batch(8), {.passes = 2, .threads = threads});
+    return model.parameter<"logits.w_0">();
+  };
+  const auto one = after(1), two = after(2);
+  for (std::size_t i = 0; i < one.size(); ++i)
+    CHECK(two.flat(i) == Approx(one.flat(i)).margin(2e-6));
+}
+
+TEST_CASE("gradients of a batch of sequences are means of those of the samples") {
+  lamina::model model{polarity, 5};
+  lamina::gradient_machine all{model}, one{model};
+  const auto data = sentences(4);
+  all.backward(data);
+  const auto whole = all.gradient<"logits.w_0">();
+  xt::xarray<float> sum = xt::zeros<float>(whole.shape());
+  for (const sentence& s : data) {
+    one.backward(std::vector<sentence>{s});
+    const auto part = one.gradient<"logits.w_0">();
+    for (std::size_t i = 0; i < sum.size(); ++i) sum.flat(i) += part.flat(i) / 4;
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    CHECK(whole.flat(i) == Approx(sum.flat(i)).margin(1e-6));
+}
+
+TEST_CASE("what does not fit is named") {
+  lamina::model model{tagging};
+  lamina::gradient_machine g{model};
+  CHECK(message_of([&] { g.backward(std::vector<tagged>{{{1, 2, 3}, {1, 2}}}); }) ==
+        "lamina: data layer next, row 0: expected 3 elements as in another sequence of that name, "
+        "found 2");
+  lamina::model nested{points};
+  lamina::evaluator e{nested};
+  const std::vector<std::vector<std::vector<float>>> odd = {{{1, 2, 3}}};
+  CHECK(message_of([&] { e.forward(lamina::feed<"x">(odd)); }) ==
+        "lamina: data layer x, row 0: expected 2 values (or a multiple), found 3");
+  lamina::model two{polarity};
+  lamina::evaluator f{two};
+  const std::vector<std::vector<std::int64_t>> words = {{1}, {2}};
+  const std::vector<std::int64_t> labels = {0};
+  CHECK(message_of([&] {
+          f.forward(lamina::feed<"word">(words), lamina::feed<"label">(labels));
+        }) == "lamina: feed label: expected 2 rows as in the other feeds, found 1");
+}
