@@ -10,6 +10,7 @@
 
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/kernels_activation.hpp>
+#include <lamina/executor/kernels_crf.hpp>
 #include <lamina/executor/kernels_fill.hpp>
 #include <lamina/executor/kernels_lookup.hpp>
 #include <lamina/executor/kernels_loss.hpp>
@@ -219,6 +220,7 @@ class basic_executor {
 template <class Real>
 basic_executor<Real>::basic_executor() {
   kernel::add_activation_kernels(kernels_);
+  kernel::add_crf_kernels(kernels_);
   kernel::add_fill_kernels(kernels_);
   kernel::add_lookup_kernels(kernels_);
   kernel::add_loss_kernels(kernels_);

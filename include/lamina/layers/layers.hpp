@@ -9,6 +9,7 @@
 #include <lamina/layers/compare.hpp>
 #include <lamina/layers/concat.hpp>
 #include <lamina/layers/cos_sim.hpp>
+#include <lamina/layers/crf_decoding.hpp>
 #include <lamina/layers/cross_entropy.hpp>
 #include <lamina/layers/cumsum.hpp>
 #include <lamina/layers/data.hpp>
@@ -20,6 +21,7 @@
 #include <lamina/layers/gather.hpp>
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/layers/layer_norm.hpp>
+#include <lamina/layers/linear_chain_crf.hpp>
 #include <lamina/layers/loss.hpp>
 #include <lamina/layers/matmul.hpp>
 #include <lamina/layers/mean.hpp>

@@ -7,6 +7,7 @@
 #include <lamina/operators/clip.hpp>
 #include <lamina/operators/compare.hpp>
 #include <lamina/operators/concat.hpp>
+#include <lamina/operators/crf.hpp>
 #include <lamina/operators/cross_entropy.hpp>
 #include <lamina/operators/dropout.hpp>
 #include <lamina/operators/elementwise.hpp>
