@@ -12,6 +12,7 @@
 #include <lamina/executor/kernels_activation.hpp>
 #include <lamina/executor/kernels_crf.hpp>
 #include <lamina/executor/kernels_fill.hpp>
+#include <lamina/executor/kernels_gru.hpp>
 #include <lamina/executor/kernels_lookup.hpp>
 #include <lamina/executor/kernels_loss.hpp>
 #include <lamina/executor/kernels_lstm.hpp>
@@ -222,6 +223,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_activation_kernels(kernels_);
   kernel::add_crf_kernels(kernels_);
   kernel::add_fill_kernels(kernels_);
+  kernel::add_gru_kernels(kernels_);
   kernel::add_lookup_kernels(kernels_);
   kernel::add_loss_kernels(kernels_);
   kernel::add_lstm_kernels(kernels_);

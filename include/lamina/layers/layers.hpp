@@ -14,11 +14,13 @@
 #include <lamina/layers/cumsum.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/layers/dropout.hpp>
+#include <lamina/layers/dynamic_gru.hpp>
 #include <lamina/layers/dynamic_lstm.hpp>
 #include <lamina/layers/elementwise.hpp>
 #include <lamina/layers/embedding.hpp>
 #include <lamina/layers/fc.hpp>
 #include <lamina/layers/gather.hpp>
+#include <lamina/layers/gru_unit.hpp>
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/layers/layer_norm.hpp>
 #include <lamina/layers/linear_chain_crf.hpp>
