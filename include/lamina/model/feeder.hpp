@@ -146,13 +146,13 @@ class feeder {
       close_sequence(I, layer.parent, rows_, inner);
     }
   }
-  /// The elements of a sequence, each a row; returns how many.
+  /// The elements of a sequence, each a row; returns how many. A number is a sequence of one.
   template <int I, class Field>
   int append_sequence(const Field& field) {
-    static_assert(!std::is_arithmetic_v<Field>,
-                  "lamina: reader: the field of a sequence is a container of its elements");
-    using item = std::remove_cvref_t<decltype(*std::begin(field))>;
-    if constexpr (std::is_arithmetic_v<item>) {
+    if constexpr (std::is_arithmetic_v<Field>) {
+      append_row<I>(field);
+      return 1;
+    } else if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(*std::begin(field))>>) {
       const std::size_t length = field.size() / static_cast<std::size_t>(columns(I));
       if (field.size() % static_cast<std::size_t>(columns(I)) != 0)
         fail(I, columns(I), "values (or a multiple)", static_cast<long long>(field.size()));

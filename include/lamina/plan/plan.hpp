@@ -42,6 +42,32 @@ constexpr auto find_pinned() {
   return r;
 }
 
+/// A row domain that no data layer feeds, and that is in use; -1 if there is none. Sequences that
+/// an operator makes have a length that nobody knows before it has run.
+template <class P>
+constexpr int domain_made_inside() {
+  bool known[P::desc.count.domains] = {};
+  known[once::domain] = known[batch::domain] = true;
+  for (int i = 0; i < P::desc.count.data; ++i)
+    for (int d = P::desc.variables[P::desc.data[i]].rows; d >= 0; d = P::desc.domains[d].parent)
+      known[d] = true;
+  for (int v = 0; v < P::desc.count.variables; ++v)
+    if (!known[P::desc.variables[v].rows]) return P::desc.variables[v].rows;
+  return -1;
+}
+template <class P, int... I>
+auto domain_letters(std::integer_sequence<int, I...>)
+    -> named<P::desc.characters[P::desc.domains[domain_made_inside<P>()].offset + I]...>;
+template <class P, bool Known>
+struct domain_name {
+  using type = decltype(domain_letters<P>(
+      std::make_integer_sequence<int, P::desc.domains[domain_made_inside<P>()].length>{}));
+};
+template <class P>
+struct domain_name<P, true> {
+  using type = named<>;
+};
+
 }  // namespace detail
 
 /// The schedule of a program: groups in order, their code, which of them are one kernel, and where
@@ -49,6 +75,9 @@ constexpr auto find_pinned() {
 template <program_type P>
 struct plan {
   using program = P;
+  static constexpr bool rows_are_fed = detail::domain_made_inside<P>() < 0;
+  static_assert(check<rows_are_fed, typename detail::domain_name<P, rows_are_fed>::type>,
+                "lamina: plan: the engine knows the length of sequences only when they are fed");
 
   static constexpr lowered_program shapes = shapes_of<P>();
   static constexpr lowered_program lowered = lowered_from<P, shapes>();
