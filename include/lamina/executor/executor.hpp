@@ -25,6 +25,7 @@
 #include <lamina/executor/kernels_sequence.hpp>
 #include <lamina/executor/kernels_sequence_ids.hpp>
 #include <lamina/executor/kernels_sequence_pad.hpp>
+#include <lamina/executor/kernels_sequence_rows.hpp>
 #include <lamina/executor/kernels_shape.hpp>
 #include <lamina/executor/pointwise_kernel.hpp>
 #include <lamina/tensor/scope.hpp>
@@ -235,6 +236,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_reshape_kernels(kernels_);
   kernel::add_sequence_ids_kernels(kernels_);
   kernel::add_sequence_kernels(kernels_);
+  kernel::add_sequence_row_kernels(kernels_);
   kernel::add_sequence_pad_kernels(kernels_);
   kernel::add_shape_kernels(kernels_);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/kernels_sequence.hpp - operators that look at whole sequences: sequence_pool.
+// lamina/executor/kernels_sequence.hpp - operators that look at whole sequences: pool and softmax.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include <lamina/executor/kernel_shape.hpp>
@@ -88,9 +89,44 @@ void sequence_pool_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
+void sequence_softmax_forward(kernel_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  const lod::level& begin = ctx.lod("X").last();
+  if (x.size() != begin.back())
+    ctx.fail("expected one number a row, found the shape " + to_string(shape_of(x)));
+  auto out = zeros<Real>(shape_of(x));
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
+    if (begin[s] == begin[s + 1]) continue;
+    Real most = x.flat(begin[s]), sum = 0;
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) most = std::max(most, x.flat(r));
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
+      sum += out.flat(r) = std::exp(x.flat(r) - most);
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) out.flat(r) /= sum;
+  }
+  ctx.give("Out", std::move(out));
+}
+
+template <class Real>
+void sequence_softmax_gradient(kernel_context<Real>& ctx) {
+  const auto& y = ctx.real("Out");
+  const auto& dy = ctx.real("Out@GRAD");
+  const lod::level& begin = ctx.lod("Out").last();
+  auto dx = zeros<Real>(shape_of(y));
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
+    Real sum = 0;
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) sum += y.flat(r) * dy.flat(r);
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
+      dx.flat(r) = y.flat(r) * (dy.flat(r) - sum);
+  }
+  ctx.give("X@GRAD", std::move(dx));
+}
+
+template <class Real>
 void add_sequence_kernels(kernel_table<Real>& table) {
   table["sequence_pool"] = sequence_pool_forward<Real>;
   table["sequence_pool_grad"] = sequence_pool_gradient<Real>;
+  table["sequence_softmax"] = sequence_softmax_forward<Real>;
+  table["sequence_softmax_grad"] = sequence_softmax_gradient<Real>;
 }
 
 }  // namespace lamina::kernel

@@ -30,15 +30,22 @@ void evaluate(kernel_context<Real>& ctx) {
   const std::size_t inputs = static_cast<std::size_t>(schema.input_count);
   const T zero = 0;
 
-  // The largest input gives the shape; the others are broadcast to it.
+  // The largest input gives the shape, or one without elements, which has no rows; the others are
+  // broadcast to it.
   tensor_shape shape{1};
   std::size_t largest = 0;
+  bool first = true;
   for (std::size_t s = 0; s < inputs; ++s) {
     if (!ctx.has(schema.inputs[s].name)) continue;
     const tensor_shape found = ctx.input(schema.inputs[s].name).shape();
     const std::size_t n = size_of(found);
-    if (largest == 0 || n > largest || (n == largest && found.size() > shape.size())) shape = found;
-    largest = n > largest ? n : largest;
+    const bool larger = (n == 0) != (largest == 0)
+                            ? n == 0
+                            : n > largest || (n == largest && found.size() > shape.size());
+    if (!first && !larger) continue;
+    first = false;
+    shape = found;
+    largest = n;
   }
   const std::size_t whole = size_of(shape);
   const int axis = ctx.integer("axis", -1);
@@ -85,7 +92,7 @@ void evaluate(kernel_context<Real>& ctx) {
     }
     xt::xarray<T> sum = zeros<T>(wanted);
     const std::vector<std::size_t> place = broadcast_places(shape, wanted, axis);
-    if (place.empty())
+    if (place.empty() && whole != 0)
       ctx.fail("expected an output that can be broadcast to " + to_string(shape) + ", found " +
                to_string(wanted));
     for (std::size_t i = 0; i < whole; ++i) sum.flat(place[i]) += result.flat(i);

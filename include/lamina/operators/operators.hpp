@@ -29,9 +29,12 @@
 #include <lamina/operators/reduce.hpp>
 #include <lamina/operators/reshape.hpp>
 #include <lamina/operators/row_loss.hpp>
+#include <lamina/operators/sequence_expand.hpp>
 #include <lamina/operators/sequence_ids.hpp>
 #include <lamina/operators/sequence_pad.hpp>
 #include <lamina/operators/sequence_pool.hpp>
+#include <lamina/operators/sequence_shape.hpp>
+#include <lamina/operators/sequence_softmax.hpp>
 #include <lamina/operators/softmax.hpp>
 #include <lamina/operators/sum.hpp>
 #include <lamina/operators/tunable_activation.hpp>

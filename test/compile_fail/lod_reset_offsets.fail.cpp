@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lengths where offsets are needed.
+// expect-error: static.assert.*lod_reset: offsets begin with 0 and never descend
+// expect-fact: gets<4, 2>
+// expect-lines: 12
+#include <lamina/layers/lod_reset.hpp>
+#include <lamina/layers/sequence.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 8>(main);
+#ifdef SHOULD_FAIL
+  return layer::lod_reset<"y", 4, 2>(x);  // <- here
+#else
+  return layer::lod_reset<"y", 0, 4, 6>(x);
+#endif
+});
+
+int main() { return net.parameter_count() < 0; }

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// sequence_reverse, sequence_concat, sequence_slice, sequence_reshape and lod_reset on the
+// interpreter: values, sequences of the result, gradients, samples alone, bad input.
+#include "shared_executor.hpp"
+#include <catch2/catch.hpp>
+#include <laws/gradient_check.hpp>
+#include <laws/sequence_law.hpp>
+
+#include <lamina/layers/layers.hpp>
+
+namespace layer = lamina::layer;
+using Catch::Contains;
+using lamina::batch;
+using lamina::block;
+using lamina::lod;
+using lamina::lod_tensor;
+using lamina::nested_tokens;
+using lamina::regrouped;
+using lamina::tokens;
+
+namespace {
+
+constexpr auto reversed = lamina::program(
+    [](block& main) { return layer::sequence_reverse(layer::sequence<"x", std::int64_t>(main)); });
+constexpr auto nested = lamina::program([](block& main) {
+  auto x = layer::nested_sequence<"x", float>(main);
+  auto y = layer::sequence_reverse(x);
+  static_assert(__is_same(decltype(y)::rows_type, nested_tokens<"x">));
+  auto joined = layer::sequence_concat<"joined">(std::tuple{x, y});
+  static_assert(
+      __is_same(decltype(joined)::rows_type, tokens<"joined", nested_tokens<"x">::parent>));
+  return std::tuple{y, joined};
+});
+constexpr auto concat = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 2>(main);
+  auto y = layer::sequence<"y", float, 2>(main);
+  auto both = layer::sequence_concat<"both">(std::tuple{x, y, x});
+  static_assert(__is_same(decltype(both), lamina::variable<float, tokens<"both">, 2>));
+  return both;
+});
+constexpr auto sliced = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 2>(main);
+  auto offset = layer::data<"offset", std::int64_t>(main);
+  auto length = layer::data<"length", std::int32_t>(main);
+  auto part = layer::sequence_slice<"part">(x, offset, length);
+  static_assert(__is_same(decltype(part), lamina::variable<float, tokens<"part">, 2>));
+  return part;
+});
+template <int Width>
+constexpr auto reshaped = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 2>(main);
+  return layer::sequence_reshape<"y", Width>(x);
+});
+constexpr auto reset = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 2>(main);
+  auto y = layer::nested_sequence<"y", std::int64_t>(main);
+  auto as = layer::lod_reset(x, y);
+  static_assert(__is_same(decltype(as), lamina::variable<float, nested_tokens<"y">, 2>));
+  auto groups = layer::lod_reset<"groups", 0, 2, 2, 6>(x);
+  static_assert(__is_same(decltype(groups)::rows_type, tokens<"groups", regrouped<"groups">>));
+  auto sums = layer::sequence_pool(groups, {.type = lamina::pool::sum});
+  static_assert(__is_same(decltype(sums), lamina::variable<float, regrouped<"groups">, 2>));
+  return std::tuple{as, groups, sums};
+});
+constexpr auto by_values = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float>(main);
+  auto offsets = layer::data<"offsets", std::int64_t>(main);
+  return layer::lod_reset<"groups">(x, offsets);
+});
+// The same net there and back: x cut, joined and reversed again is x.
+constexpr auto there_and_back = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 2>(main);
+  auto reversed = layer::sequence_reverse(x);
+  auto wide = layer::sequence_reshape<"flat", 1>(reversed);
+  auto both = layer::sequence_concat<"both">(std::tuple{x, reversed});
+  auto same = layer::lod_reset(layer::sequence_reverse(reversed), x);
+  return std::tuple{reversed, wide, both, same - x};
+});
+
+template <class P>
+std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
+  lamina::executor executor;
+  lamina::scope scope;
+  return executor.run(P::view(), scope, feed);
+}
+using values = std::vector<double>;
+using lengths = std::vector<lod::level>;
+values values_of(const lamina::tensor& t) {
+  const auto a = t.cast<double>();
+  return {a.begin(), a.end()};
+}
+using pair = std::array<float, 2>;
+lod_tensor some_pairs() {
+  return lamina::sequences<pair>({{{1, -2}, {3, 4}, {5, 6}}, {}, {{7, 8}}});
+}
+template <class T>
+lamina::tensor column(const std::vector<T>& v) {
+  return lamina::tensor({v.size(), 1}, v);
+}
+
+}  // namespace
+
+TEST_CASE("sequence_reverse turns each sequence") {
+  const auto y =
+      run(reversed, {{"x", lamina::sequences<std::int64_t>({{1, 2, 3}, {}, {4, 5}})}})[0];
+  CHECK(y.type() == lamina::dtype::int64);
+  CHECK(values_of(y) == values{3, 2, 1, 5, 4});
+  CHECK(y.recursive_sequence_lengths() == lengths{{3, 0, 2}});
+}
+
+TEST_CASE("of two levels the inner sequences are reversed and joined") {
+  const auto r =
+      run(nested, {{"x", lamina::nested_sequences<float>({{{1, 2}, {}}, {}, {{3, 4, 5}}})}});
+  CHECK(values_of(r[0]) == values{2, 1, 5, 4, 3});
+  CHECK(r[0].recursive_sequence_lengths() == lengths{{2, 0, 1}, {2, 0, 3}});
+  CHECK(values_of(r[1]) == values{1, 2, 2, 1, 3, 4, 5, 5, 4, 3});
+  CHECK(r[1].recursive_sequence_lengths() == lengths{{2, 0, 1}, {4, 0, 6}});
+}
+
+TEST_CASE("sequence_concat joins sequence by sequence") {
+  const auto r = run(
+      concat, {{"x", some_pairs()}, {"y", lamina::sequences<pair>({{}, {{9, 9}}, {{10, 11}}})}})[0];
+  CHECK(r.recursive_sequence_lengths() == lengths{{6, 1, 3}});
+  CHECK(values_of(r) == values{1, -2, 3, 4, 5, 6, 1, -2, 3, 4, 5, 6, 9, 9, 7, 8, 10, 11, 7, 8});
+}
+
+TEST_CASE("sequence_slice takes a part of each sequence, an empty one too") {
+  const auto r = run(sliced, {{"x", some_pairs()},
+                              {"offset", column<std::int64_t>({1, 0, 1})},
+                              {"length", column<std::int32_t>({2, 0, 0})}})[0];
+  CHECK(values_of(r) == values{3, 4, 5, 6});
+  CHECK(r.recursive_sequence_lengths() == lengths{{2, 0, 0}});
+}
+
+TEST_CASE("sequence_slice outside a sequence is refused") {
+  const auto slice = [](std::int64_t offset, std::int32_t length) {
+    return run(sliced, {{"x", some_pairs()},
+                        {"offset", column<std::int64_t>({0, 0, offset})},
+                        {"length", column<std::int32_t>({3, 0, length})}});
+  };
+  CHECK(slice(0, 1)[0].recursive_sequence_lengths() == lengths{{3, 0, 1}});
+  CHECK_THROWS_WITH(slice(0, 2), Contains("operator 'sequence_slice'") &&
+                                     Contains("from 0 to 1 in variable 'length', found 2"));
+  CHECK_THROWS_WITH(slice(2, 0), Contains("from 0 to 1 in variable 'offset', found 2"));
+  CHECK_THROWS_WITH(slice(-1, 1), Contains("in variable 'offset', found -1"));
+  CHECK_THROWS_WITH(slice(1, -1), Contains("in variable 'length', found -1"));
+}
+
+TEST_CASE("sequence_reshape keeps the elements of each sequence") {
+  const auto x = lamina::sequences<pair>({{{1, 2}, {3, 4}}, {}, {{5, 6}, {7, 8}}});
+  const auto wide = run(reshaped<4>, {{"x", x}})[0];
+  CHECK(wide.shape() == lamina::tensor_shape{2, 4});
+  CHECK(wide.recursive_sequence_lengths() == lengths{{1, 0, 1}});
+  CHECK(values_of(wide) == values{1, 2, 3, 4, 5, 6, 7, 8});
+  const auto narrow = run(reshaped<1>, {{"x", x}})[0];
+  CHECK(narrow.shape() == lamina::tensor_shape{8, 1});
+  CHECK(narrow.recursive_sequence_lengths() == lengths{{4, 0, 4}});
+  CHECK_THROWS_WITH(run(reshaped<3>, {{"x", x}}),
+                    Contains("operator 'sequence_reshape'") &&
+                        Contains("fill rows of 3, found 2 rows of 2 in sequence 0"));
+}
+
+TEST_CASE("lod_reset gives rows the sequences of another variable, or those of offsets") {
+  const lamina::tensor x({6, 2}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const auto ids = lamina::nested_sequences<std::int64_t>({{{0, 1}, {}}, {{2, 3, 4, 5}}});
+  const auto r = run(reset, {{"x", lod_tensor(x, lod::from_lengths({{5, 1}}))}, {"y", ids}});
+  CHECK(r[0].recursive_sequence_lengths() == lengths{{2, 1}, {2, 0, 4}});
+  CHECK(values_of(r[0]) == values_of(x));
+  CHECK(r[1].recursive_sequence_lengths() == lengths{{2, 0, 4}});
+  CHECK(values_of(r[1]) == values_of(x));
+  CHECK(values_of(r[2]) == values{4, 6, 0, 0, 32, 36});
+  CHECK_THROWS_WITH(
+      run(reset,
+          {{"x", lod_tensor(x, lod::from_lengths({{5, 1}})).slice(0, 1)}, {"y", ids.slice(0, 1)}}),
+      Contains("operator 'lod_reset'") && Contains("over the 5 rows of 'x', found lengths [[2], "));
+}
+
+TEST_CASE("gradient: sequence_reverse, sequence_concat, sequence_reshape") {
+  laws::check_gradients(lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float, 2>(main);
+    auto y = layer::sequence<"y", float, 2>(main);
+    auto turned = layer::sequence_reverse(layer::tanh(x));
+    auto both = layer::sequence_concat<"both">(std::tuple{turned, layer::square(y), x});
+    auto w = layer::sequence_reshape<"wide", 4>(layer::sequence_concat<"even">(std::tuple{x, x}));
+    return layer::mean(layer::square(layer::sequence_reverse(both))) +
+           layer::mean(layer::square(layer::fc<2>(w)));
+  }));
+}
+
+TEST_CASE("gradient: sequence_concat of an input that is not trained") {
+  laws::check_gradients(lamina::program([](block& main) {
+                          auto x = layer::sequence<"x", float, 2>(main);
+                          auto ids = layer::sequence<"ids", std::int64_t>(main);
+                          auto both = layer::sequence_concat<"both">(
+                              std::tuple{layer::cast<float>(ids), layer::fc<1>(x)});
+                          return layer::mean(layer::square(both));
+                        }),
+                        {{"ids", lamina::sequences<std::int64_t>({{1}, {2, 3}, {}})}});
+}
+
+TEST_CASE("gradient: sequence_slice") {
+  laws::check_gradients(
+      lamina::program([](block& main) {
+        auto x = layer::sequence<"x", float, 2>(main);
+        auto offset = layer::data<"offset", std::int64_t>(main);
+        auto length = layer::data<"length", std::int64_t>(main);
+        auto part = layer::sequence_slice<"part">(x, offset, length);
+        return layer::mean(layer::square(part));
+      }),
+      {{"offset", column<std::int64_t>({1, 0, 1})}, {"length", column<std::int64_t>({1, 0, 2})}});
+}
+
+TEST_CASE("gradient: lod_reset") {
+  laws::check_gradients(lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float, 2>(main);
+    auto y = layer::sequence<"y", float, 2>(main);
+    auto groups = layer::lod_reset<"groups", 0, 3, 3, 5>(layer::square(x));
+    auto sums = layer::sequence_pool(groups, {.type = lamina::pool::sum});
+    return layer::mean(layer::square(layer::lod_reset(layer::tanh(x), y) * y)) +
+           layer::mean(layer::square(sums));
+  }));
+}
+
+TEST_CASE("each sample alone is turned, joined and cut as in the batch") {
+  laws::check_each_sample_alone(there_and_back, {{"x", some_pairs()}});
+  laws::check_each_sample_alone(
+      nested, {{"x", lamina::nested_sequences<float>({{{1, 2}, {}}, {}, {{3, 4, 5}}})}});
+  laws::check_each_sample_alone(
+      concat,
+      {{"x", some_pairs()}, {"y", lamina::sequences<pair>({{}, {{9, 9}}, {{10, 11}, {-1, 0}}})}});
+  laws::check_each_sample_alone(sliced, {{"x", some_pairs()},
+                                         {"offset", column<std::int64_t>({1, 0, 0})},
+                                         {"length", column<std::int32_t>({2, 0, 1})}});
+}
+
+TEST_CASE("turned twice and back in its own sequences x is x, without any row too") {
+  for (const lod_tensor& x :
+       {some_pairs(), lamina::sequences<pair>({{}, {}}), lamina::sequences<pair>({})}) {
+    const auto r = run(there_and_back, {{"x", x}});
+    CHECK(r[3].lod() == x.lod());
+    CHECK(values_of(r[3]) == values(x.size(), 0));
+  }
+}
+
+TEST_CASE("lod_reset by the offsets in a variable") {
+  const auto group = [](const std::vector<std::int64_t>& offsets) {
+    const auto x = lamina::sequences<float>(
+        std::vector<std::vector<float>>(offsets.size(), std::vector<float>{7}));
+    return run(by_values, {{"x", x}, {"offsets", column(offsets)}})[0];
+  };
+  const lod_tensor y = group({0, 1, 1, 4});
+  CHECK(y.recursive_sequence_lengths() == lengths{{1, 0, 3}});
+  CHECK(values_of(y) == values{7, 7, 7, 7});
+  CHECK_THROWS_WITH(group({0, 2, 1, 4}),
+                    Contains("operator 'lod_reset'") && Contains("ascending offsets"));
+  CHECK_THROWS_WITH(group({1, 1, 1, 4}), Contains("to begin with offset 0"));
+  CHECK_THROWS_WITH(group({0, 1, 1, 3}),
+                    Contains("over the 4 rows of 'x', found lengths [[1, 0, "));
+}
+
+TEST_CASE("lod_reset with append makes sequences below those of its input") {
+  constexpr auto below = lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float>(main);
+    lamina::program_builder& b = *main.builder;
+    layer::layer_helper helper(b, "below");
+    auto y = helper.output<lamina::variable<float, tokens<"y", tokens<"x">>, 1>>();
+    const int offsets[] = {0, 1, 2, 3};
+    b.add_operator(lamina::schema_of<lamina::lod_reset>(), {x.id, -1}, {y.id},
+                   b.attribute_list(b.integer_list(offsets, 4), true));
+    return y;
+  });
+  const auto y = run(below, {{"x", lamina::sequences<float>({{1, 2}, {}, {3}})}})[0];
+  CHECK(y.recursive_sequence_lengths() == lengths{{2, 0, 1}, {1, 1, 1}});
+}
