@@ -16,6 +16,7 @@
 #include <lamina/layers/dropout.hpp>
 #include <lamina/layers/dynamic_gru.hpp>
 #include <lamina/layers/dynamic_lstm.hpp>
+#include <lamina/layers/dynamic_lstmp.hpp>
 #include <lamina/layers/elementwise.hpp>
 #include <lamina/layers/embedding.hpp>
 #include <lamina/layers/fc.hpp>
@@ -26,6 +27,7 @@
 #include <lamina/layers/linear_chain_crf.hpp>
 #include <lamina/layers/lod_reset.hpp>
 #include <lamina/layers/loss.hpp>
+#include <lamina/layers/lstm_unit.hpp>
 #include <lamina/layers/matmul.hpp>
 #include <lamina/layers/mean.hpp>
 #include <lamina/layers/one_operator.hpp>
