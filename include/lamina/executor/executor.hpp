@@ -24,6 +24,7 @@
 #include <lamina/executor/kernels_reshape.hpp>
 #include <lamina/executor/kernels_sequence.hpp>
 #include <lamina/executor/kernels_sequence_ids.hpp>
+#include <lamina/executor/kernels_sequence_metric.hpp>
 #include <lamina/executor/kernels_sequence_pad.hpp>
 #include <lamina/executor/kernels_sequence_rows.hpp>
 #include <lamina/executor/kernels_shape.hpp>
@@ -236,6 +237,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_reshape_kernels(kernels_);
   kernel::add_sequence_ids_kernels(kernels_);
   kernel::add_sequence_kernels(kernels_);
+  kernel::add_sequence_metric_kernels(kernels_);
   kernel::add_sequence_row_kernels(kernels_);
   kernel::add_sequence_pad_kernels(kernels_);
   kernel::add_shape_kernels(kernels_);

@@ -6,6 +6,7 @@
 #include <lamina/layers/activation_functions.hpp>
 #include <lamina/layers/arithmetic.hpp>
 #include <lamina/layers/assign.hpp>
+#include <lamina/layers/chunk_eval.hpp>
 #include <lamina/layers/compare.hpp>
 #include <lamina/layers/concat.hpp>
 #include <lamina/layers/cos_sim.hpp>
@@ -17,6 +18,7 @@
 #include <lamina/layers/dynamic_gru.hpp>
 #include <lamina/layers/dynamic_lstm.hpp>
 #include <lamina/layers/dynamic_lstmp.hpp>
+#include <lamina/layers/edit_distance.hpp>
 #include <lamina/layers/elementwise.hpp>
 #include <lamina/layers/embedding.hpp>
 #include <lamina/layers/fc.hpp>

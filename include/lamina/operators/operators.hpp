@@ -31,6 +31,7 @@
 #include <lamina/operators/row_loss.hpp>
 #include <lamina/operators/sequence_expand.hpp>
 #include <lamina/operators/sequence_ids.hpp>
+#include <lamina/operators/sequence_metric.hpp>
 #include <lamina/operators/sequence_pad.hpp>
 #include <lamina/operators/sequence_pool.hpp>
 #include <lamina/operators/sequence_shape.hpp>
