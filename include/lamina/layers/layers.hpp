@@ -36,6 +36,7 @@
 #include <lamina/layers/prelu.hpp>
 #include <lamina/layers/print.hpp>
 #include <lamina/layers/recurrent.hpp>
+#include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/reduce.hpp>
 #include <lamina/layers/reshape.hpp>
 #include <lamina/layers/row_ids.hpp>
@@ -58,6 +59,7 @@
 #include <lamina/layers/sequence_softmax.hpp>
 #include <lamina/layers/sequence_unpad.hpp>
 #include <lamina/layers/shape.hpp>
+#include <lamina/layers/simple_attention.hpp>
 #include <lamina/layers/slice.hpp>
 #include <lamina/layers/softmax.hpp>
 #include <lamina/layers/softmax_with_cross_entropy.hpp>

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/recurrent_nets.hpp - recurrent layers with their input products, in one direction
+// and in both. Source: the networks of PaddlePaddle v2.
+#pragma once
+
+#include <lamina/layers/concat.hpp>
+#include <lamina/layers/dynamic_gru.hpp>
+#include <lamina/layers/dynamic_lstm.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/sequence_pool.hpp>
+
+namespace lamina::layer {
+
+/// Options of simple_lstm and simple_gru.
+struct simple_rnn_attr {
+  bool is_reverse = false;  // from the last element of each sequence to the first
+  recurrent_activation gate_activation = recurrent_activation::sigmoid;
+  recurrent_activation activation = recurrent_activation::tanh;  // of candidates, cells too
+  param_attr param{};                                            // of the input's weight
+  param_attr recurrent_param{};                                  // of the recurrent weight
+  param_attr bias_param{};                                       // of the recurrent bias
+  std::string_view name{};
+};
+
+/// Options of bidirectional_lstm and bidirectional_gru: of each direction.
+struct bidirectional_attr {
+  param_attr forward_param{}, backward_param{};                      // of the input's weights
+  param_attr forward_recurrent_param{}, backward_recurrent_param{};  // of the recurrent weights
+  param_attr forward_bias_param{}, backward_bias_param{};            // of the recurrent biases
+  std::string_view name{};
+};
+
+/// The hidden states, Size wide, of an LSTM with peepholes over fc<4 * Size>(x) without a bias.
+/// v2: simple_lstm.
+template <int Size, class T, class R, int... D>
+constexpr auto simple_lstm(variable<T, R, D...> x, const simple_rnn_attr& attr = {},
+                           int line = __builtin_LINE()) {
+  const auto gates = fc<4 * Size>(x, {.param = attr.param, .bias = false}, line);
+  return std::get<0>(dynamic_lstm<4 * Size>(gates,
+                                            {.is_reverse = attr.is_reverse,
+                                             .gate_activation = attr.gate_activation,
+                                             .cell_activation = attr.activation,
+                                             .candidate_activation = attr.activation,
+                                             .param = attr.recurrent_param,
+                                             .bias_param = attr.bias_param,
+                                             .name = attr.name},
+                                            line));
+}
+
+/// The states, Size wide, of a GRU over fc<3 * Size>(x) without a bias. v2: simple_gru.
+template <int Size, class T, class R, int... D>
+constexpr auto simple_gru(variable<T, R, D...> x, const simple_rnn_attr& attr = {},
+                          int line = __builtin_LINE()) {
+  const auto gates = fc<3 * Size>(x, {.param = attr.param, .bias = false}, line);
+  return dynamic_gru<Size>(gates,
+                           {.is_reverse = attr.is_reverse,
+                            .gate_activation = attr.gate_activation,
+                            .candidate_activation = attr.activation,
+                            .param = attr.recurrent_param,
+                            .bias_param = attr.bias_param,
+                            .name = attr.name},
+                           line);
+}
+
+namespace detail {
+
+/// Both directions beside each other: each element's states, or the last state of either.
+template <bool WholeSequence, class V>
+constexpr auto join_directions(V forward, V backward, std::string_view name, int line) {
+  if constexpr (WholeSequence)
+    return concat({forward, backward}, {.name = name}, line);
+  else
+    return concat({sequence_last_step(forward), sequence_first_step(backward)}, {.name = name},
+                  line);
+}
+
+constexpr simple_rnn_attr direction(const bidirectional_attr& attr, bool backwards) {
+  return {
+      .is_reverse = backwards,
+      .param = backwards ? attr.backward_param : attr.forward_param,
+      .recurrent_param = backwards ? attr.backward_recurrent_param : attr.forward_recurrent_param,
+      .bias_param = backwards ? attr.backward_bias_param : attr.forward_bias_param};
+}
+
+}  // namespace detail
+
+/// Two simple_lstm of width Size, one in each direction: a row [2 * Size] for each sequence, the
+/// state behind its last element beside the backward one's behind its first. With WholeSequence a
+/// row for each element. v2: bidirectional_lstm(return_seq).
+template <int Size, bool WholeSequence = false, class T, class R, int... D>
+constexpr auto bidirectional_lstm(variable<T, R, D...> x, const bidirectional_attr& attr = {},
+                                  int line = __builtin_LINE()) {
+  return detail::join_directions<WholeSequence>(
+      simple_lstm<Size>(x, detail::direction(attr, false), line),
+      simple_lstm<Size>(x, detail::direction(attr, true), line), attr.name, line);
+}
+
+/// The same of two simple_gru. v2: bidirectional_gru(return_seq).
+template <int Size, bool WholeSequence = false, class T, class R, int... D>
+constexpr auto bidirectional_gru(variable<T, R, D...> x, const bidirectional_attr& attr = {},
+                                 int line = __builtin_LINE()) {
+  return detail::join_directions<WholeSequence>(
+      simple_gru<Size>(x, detail::direction(attr, false), line),
+      simple_gru<Size>(x, detail::direction(attr, true), line), attr.name, line);
+}
+
+}  // namespace lamina::layer

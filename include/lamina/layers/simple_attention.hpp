@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/simple_attention.hpp - what of a sequence a decoder looks at.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/layers/elementwise.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/sequence_expand_as.hpp>
+#include <lamina/layers/sequence_pool.hpp>
+#include <lamina/layers/sequence_softmax.hpp>
+
+namespace lamina::layer {
+
+/// Options of simple_attention.
+struct simple_attention_attr {
+  activation weight_act = activation::tanh;
+  param_attr transform_param{};  // of the weight on the state
+  param_attr softmax_param{};    // of the weight that scores
+  std::string_view name{};
+};
+
+/// One row for each sequence, the average of its encoded elements under weights that depend on a
+/// state of the sequence:
+///   e_t = v . act(state U + projected_t)    a = softmax of e over the sequence
+///   context = sum_t a_t * encoded_t
+/// `encoded` [T, E] and `projected` [T, P] have the rows of the sequences, `state` [S] has one for
+/// each sequence. Parameters: weights [S, P] and [P, 1] initialised by Xavier. Source: Bahdanau et
+/// al. 2014. v2: simple_attention.
+template <class T, class R, int... E, class U, class S, int... P, class V, class Q, int... D>
+constexpr auto simple_attention(variable<T, R, E...> encoded, variable<U, S, P...> projected,
+                                variable<V, Q, D...> state, const simple_attention_attr& attr = {},
+                                int line = __builtin_LINE()) {
+  using in = variable<T, R, E...>;
+  constexpr bool rows = is_tokens<R> && __is_same(R, S) && __is_same(Q, parent_rows<R>) &&
+                        sizeof...(E) == 1 && sizeof...(P) == 1;
+  static_assert(
+      check<rows, gets_type<in, variable<U, S, P...>, variable<V, Q, D...>>>,
+      "lamina: simple_attention: two rows for each element of sequences, and a state for each "
+      "sequence");
+  program_builder& b = *encoded.builder;
+  layer_helper layer(b, "simple_attention", attr.name);
+  if constexpr (rows) {
+    constexpr int width = variable<U, S, P...>::size;
+    const auto transformed = fc<width>(state, {.param = attr.transform_param, .bias = false}, line);
+    const auto seen = sequence_expand_as(transformed, projected, {}, line);
+    const auto both = elementwise_add(seen, projected, {.act = attr.weight_act}, line);
+    const auto score = fc<1>(both, {.param = attr.softmax_param, .bias = false}, line);
+    const auto scaled = elementwise_mul<0>(encoded, sequence_softmax(score), {}, line);
+    return layer.returns(sequence_pool(scaled, {.type = pool::sum}));
+  } else {
+    return layer.returns(with_rows<parent_rows<R>, in>{&b, encoded.id});
+  }
+}
+
+}  // namespace lamina::layer
