@@ -23,6 +23,7 @@
 #include <lamina/executor/kernels_reduction.hpp>
 #include <lamina/executor/kernels_reshape.hpp>
 #include <lamina/executor/kernels_sequence.hpp>
+#include <lamina/executor/kernels_sequence_conv.hpp>
 #include <lamina/executor/kernels_sequence_ids.hpp>
 #include <lamina/executor/kernels_sequence_metric.hpp>
 #include <lamina/executor/kernels_sequence_pad.hpp>
@@ -237,6 +238,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_reshape_kernels(kernels_);
   kernel::add_sequence_ids_kernels(kernels_);
   kernel::add_sequence_kernels(kernels_);
+  kernel::add_sequence_conv_kernels(kernels_);
   kernel::add_sequence_metric_kernels(kernels_);
   kernel::add_sequence_row_kernels(kernels_);
   kernel::add_sequence_pad_kernels(kernels_);

@@ -39,11 +39,14 @@
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/reduce.hpp>
 #include <lamina/layers/reshape.hpp>
+#include <lamina/layers/row_conv.hpp>
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/layers/row_loss.hpp>
 #include <lamina/layers/scale.hpp>
 #include <lamina/layers/sequence.hpp>
 #include <lamina/layers/sequence_concat.hpp>
+#include <lamina/layers/sequence_conv.hpp>
+#include <lamina/layers/sequence_conv_pool.hpp>
 #include <lamina/layers/sequence_enumerate.hpp>
 #include <lamina/layers/sequence_erase.hpp>
 #include <lamina/layers/sequence_expand.hpp>

@@ -29,6 +29,7 @@
 #include <lamina/operators/reduce.hpp>
 #include <lamina/operators/reshape.hpp>
 #include <lamina/operators/row_loss.hpp>
+#include <lamina/operators/sequence_conv.hpp>
 #include <lamina/operators/sequence_expand.hpp>
 #include <lamina/operators/sequence_ids.hpp>
 #include <lamina/operators/sequence_metric.hpp>

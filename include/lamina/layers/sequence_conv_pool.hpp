@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/sequence_conv_pool.hpp - what a convolution finds in each sequence.
+#pragma once
+
+#include <lamina/layers/sequence_conv.hpp>
+#include <lamina/layers/sequence_pool.hpp>
+
+namespace lamina::layer {
+
+/// Options of sequence_conv_pool.
+struct sequence_conv_pool_attr {
+  activation act = activation::sigmoid;
+  pool type = pool::max;
+  param_attr param{};       // of the filter
+  bool bias = true;         // false: no bias
+  param_attr bias_param{};  // of the bias
+  float pad_value = 0;      // what a sequence without rows becomes
+  std::string_view name{};  // of the convolution
+};
+
+/// sequence_pool(sequence_conv(x)): NumFilters numbers a sequence, each the strongest answer of a
+/// filter over FilterSize rows. The text classifier of Kim (2014), Convolutional Neural Networks
+/// for Sentence Classification. Fluid: nets.sequence_conv_pool.
+template <int NumFilters, int FilterSize, class T, class R, int... D>
+constexpr auto sequence_conv_pool(variable<T, R, D...> x, const sequence_conv_pool_attr& attr = {},
+                                  int line = __builtin_LINE()) {
+  const auto found = sequence_conv<NumFilters, FilterSize>(x,
+                                                           {.act = attr.act,
+                                                            .param = attr.param,
+                                                            .bias = attr.bias,
+                                                            .bias_param = attr.bias_param,
+                                                            .name = attr.name},
+                                                           line);
+  return sequence_pool(found, {.type = attr.type, .pad_value = attr.pad_value});
+}
+
+}  // namespace lamina::layer
