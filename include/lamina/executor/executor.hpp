@@ -11,6 +11,7 @@
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/kernels_activation.hpp>
 #include <lamina/executor/kernels_crf.hpp>
+#include <lamina/executor/kernels_ctc.hpp>
 #include <lamina/executor/kernels_fill.hpp>
 #include <lamina/executor/kernels_gru.hpp>
 #include <lamina/executor/kernels_lookup.hpp>
@@ -225,6 +226,7 @@ template <class Real>
 basic_executor<Real>::basic_executor() {
   kernel::add_activation_kernels(kernels_);
   kernel::add_crf_kernels(kernels_);
+  kernel::add_ctc_kernels(kernels_);
   kernel::add_fill_kernels(kernels_);
   kernel::add_gru_kernels(kernels_);
   kernel::add_lookup_kernels(kernels_);

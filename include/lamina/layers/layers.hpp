@@ -12,6 +12,7 @@
 #include <lamina/layers/cos_sim.hpp>
 #include <lamina/layers/crf_decoding.hpp>
 #include <lamina/layers/cross_entropy.hpp>
+#include <lamina/layers/ctc_greedy_decoder.hpp>
 #include <lamina/layers/cumsum.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/layers/dropout.hpp>
@@ -70,4 +71,5 @@
 #include <lamina/layers/sum.hpp>
 #include <lamina/layers/topk.hpp>
 #include <lamina/layers/tunable_activations.hpp>
+#include <lamina/layers/warpctc.hpp>
 #include <lamina/operators/operators.hpp>

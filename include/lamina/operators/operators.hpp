@@ -9,6 +9,7 @@
 #include <lamina/operators/concat.hpp>
 #include <lamina/operators/crf.hpp>
 #include <lamina/operators/cross_entropy.hpp>
+#include <lamina/operators/ctc.hpp>
 #include <lamina/operators/dropout.hpp>
 #include <lamina/operators/elementwise.hpp>
 #include <lamina/operators/fill.hpp>
