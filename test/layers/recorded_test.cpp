@@ -262,11 +262,11 @@ TEST_CASE("recorded: copies, counters and comparisons") {
               "clip_by_norm: X=v -> Out=clip_by_norm_0.tmp_0[-1,6] max_norm=3",
               "fill_constant: -> Out=fill_constant_0.tmp_0[1]int64 shape=1 dtype=3 value=10 "
               "force_cpu=0",
-              "increment: X=fill_constant_0.tmp_0 -> Out=fill_constant_0.tmp_0[1]int64 step=1",
-              "less_than: X=i Y=fill_constant_0.tmp_0 -> Out=less_than_0.tmp_0[-1,1]bool",
-              "greater_equal: X=i Y=fill_constant_0.tmp_0 -> Out=less_than_0.tmp_0[-1,1]bool",
-              "logical_not: X=less_than_0.tmp_0 -> Out=logical_not_0.tmp_0[-1,1]bool",
-              "logical_and: X=less_than_0.tmp_0 Y=logical_not_0.tmp_0 -> "
+              "increment: X=fill_constant_0.tmp_0 -> Out=increment_0.tmp_0[1]int64 step=1",
+              "less_than: X=i Y=increment_0.tmp_0 -> Out=less_than_0.tmp_0[-1,1]bool",
+              "greater_equal: X=i Y=increment_0.tmp_0 -> Out=greater_equal_0.tmp_0[-1,1]bool",
+              "logical_not: X=greater_equal_0.tmp_0 -> Out=logical_not_0.tmp_0[-1,1]bool",
+              "logical_and: X=greater_equal_0.tmp_0 Y=logical_not_0.tmp_0 -> "
               "Out=logical_and_0.tmp_0[-1,1]bool",
               "print: In=v -> Out=print_0.tmp_0[-1,6] first_n=2 message=v summarize=-1 "
               "print_tensor_name=1 print_tensor_type=1 print_tensor_shape=1 print_tensor_lod=1 "

@@ -44,6 +44,29 @@ struct tokens {
   static constexpr int lod_level = Parent::lod_level + 1;
 };
 
+/// The rows of R that the condition of an if_else chose for one of its branches. `Key` is the
+/// branch, so the rows of two branches never mix.
+template <class R, class Key>
+struct chosen {
+  using parent = R;
+  using key = Key;
+  static constexpr domain_kind kind = domain_kind::subset;
+  static constexpr int lod_level = 0;
+};
+
+/// The rows at one time step of sequences R: one row for each sequence that is long enough.
+template <class R, class Key>
+struct at_step {
+  using parent = typename R::parent;
+  using key = Key;
+  static constexpr domain_kind kind = domain_kind::step;
+  static constexpr int lod_level = 0;
+};
+
+/// Its address stands for a type R during recording.
+template <class R>
+inline constexpr char domain_mark = 0;
+
 /// Whether R names a row domain.
 template <class R>
 concept row_domain = requires {

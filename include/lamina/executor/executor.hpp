@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include <lamina/executor/block_arguments.hpp>
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/kernels_activation.hpp>
+#include <lamina/executor/kernels_array.hpp>
 #include <lamina/executor/kernels_crf.hpp>
 #include <lamina/executor/kernels_ctc.hpp>
 #include <lamina/executor/kernels_fill.hpp>
@@ -53,35 +55,37 @@ class basic_executor {
   /// Whether operators of this schema can be run.
   bool can_run(const operator_schema& schema) const {
     return schema.kind == operator_kind::source || kernel::is_pointwise(schema) ||
+           (schema.attribute_count > 0 && schema.attributes[0].type == attribute_type::block) ||
            kernels_.find(schema.type) != kernels_.end();
   }
 
   /// Gives every parameter its first value: runs the startup operators.
   void run_startup(const program_view& program, scope& variables, std::uint64_t seed = 0) {
     scope local(variables);
-    std::vector<lod_tensor*> values = place(program, variables, local);
+    run_memory memory(program);
+    place(program, variables, local, memory);
     run_options options;
     options.seed = seed;
     domain_rows rows(program);
     for (int k = 0; k < program.count.startup; ++k)
-      run_operator(program, program.startup[k], values, options, rows);
+      run_operator(program, program.startup[k], memory, options, rows);
   }
 
-  /// Runs all operators of block 0 in order and returns the values of the variables in `fetch`.
-  /// Persistable variables live in `variables`, all others for this run only. Throws lamina::error
-  /// that names the variable for a feed of another name, type, shape, number of rows or sequences
-  /// that its domain does not have, a variable without a value, a label out of range, or, with
-  /// check_nan, a result that is not finite.
+  /// Runs all operators of block 0 in order, and the blocks that they run, and returns the values
+  /// of the variables in `fetch`, which are of block 0. Persistable variables live in `variables`,
+  /// all others for this run only. Throws lamina::error that names the variable for a feed of
+  /// another name, type, shape, number of rows or sequences that its domain does not have, a
+  /// variable without a value, a label out of range, a condition that stays true for more than
+  /// options.iterations, or, with check_nan, a result that is not finite.
   std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
                               const std::vector<std::string>& fetch,
                               const run_options& options = {}) {
     scope local(variables);
-    std::vector<lod_tensor*> values = place(program, variables, local);
+    run_memory memory(program);
+    place(program, variables, local, memory);
     domain_rows rows(program);
-    take_feed(program, feed, values, rows);
-    for (int k = 0; k < program.count.operators; ++k)
-      if (program.operators[k].block == 0)
-        run_operator(program, program.operators[k], values, options, rows);
+    take_feed(program, feed, memory.values, rows);
+    run_block(program, 0, memory, options, rows);
     std::vector<lod_tensor> fetched;
     for (const std::string& name : fetch) fetched.push_back(local.get(name));
     return fetched;
@@ -137,27 +141,31 @@ class basic_executor {
     return tensor_shape(first, first + program.variables[variable].rank);
   }
 
-  // Where each variable of the program lives. Accumulators begin with zeros.
-  static std::vector<lod_tensor*> place(const program_view& program, scope& variables,
-                                        scope& local) {
-    std::vector<lod_tensor*> values;
+  // Where each variable of the program lives: only those of block 0 have a name outside of it.
+  // Accumulators begin with zeros.
+  static void place(const program_view& program, scope& variables, scope& local,
+                    run_memory& memory) {
     for (int v = 0; v < program.count.variables; ++v) {
+      lod_tensor*& value = memory.values[static_cast<std::size_t>(v)];
+      if (program.variables[v].block != 0) {
+        value = &memory.local(v);
+        continue;
+      }
       const std::string name = name_of(program, v);
       if (!program.variables[v].persistable) {
-        values.push_back(&local.var(name));
+        value = &local.var(name);
         continue;
       }
       lod_tensor* found = variables.find(name);
-      values.push_back(found != nullptr ? found : &variables.var(name));
-      if (!values.back()->has_value()) {
+      value = found != nullptr ? found : &variables.var(name);
+      if (!value->has_value()) {
         if (program.variables[v].kind == variable_kind::accumulator)
-          *values.back() = tensor::zeros(dtype_of<Real>, recorded_shape(program, v));
+          *value = tensor::zeros(dtype_of<Real>, recorded_shape(program, v));
         continue;
       }
-      require_fit(program, v, *values.back(), "in the scope for");
-      to_real(*values.back());
+      require_fit(program, v, *value, "in the scope for");
+      to_real(*value);
     }
-    return values;
   }
 
   static void take_feed(const program_view& program, const feed_map& feed,
@@ -192,13 +200,51 @@ class basic_executor {
     throw error("lamina: executor: two data variables have the same name, among " + names);
   }
 
-  void run_operator(const program_view& program, const operator_desc& op,
-                    const std::vector<lod_tensor*>& values, const run_options& options,
-                    domain_rows& rows) {
+  void run_block(const program_view& program, int block, run_memory& memory,
+                 const run_options& options, domain_rows& rows) {
+    memory.enter(block);
+    for (const int k : memory.operators(block))
+      run_operator(program, program.operators[k], memory, options, rows);
+  }
+
+  // Runs the operators that run a block.
+  void run_block_operator(const program_view& program, const operator_desc& op, int block,
+                          run_memory& memory, const run_options& options, domain_rows& rows) {
+    const block_arguments arguments(program, op, dtype_of<Real>);
+    const auto once = [&] { run_block(program, block, memory, options, rows); };
+    if (is_type(op, "while")) {
+      std::vector<step_scope>& scopes = memory.scopes[arguments.scopes];
+      scopes.clear();
+      for (std::uint64_t n = 0; arguments.condition_holds(memory); ++n) {
+        if (n == options.iterations)
+          throw error(text() << "lamina: executor: operator 'while': expected the condition '"
+                             << name_of(program, static_cast<int>(arguments.condition))
+                             << "' to be false after " << options.iterations
+                             << " iterations, found true");
+        once();
+        if (memory.keeps(block)) scopes.push_back(memory.keep(block));
+      }
+    } else if (is_type(op, "while_grad")) {
+      std::vector<step_scope>& scopes = memory.scopes[arguments.scopes];
+      for (; !scopes.empty(); scopes.pop_back()) {
+        memory.restore(program.blocks[block].forward_block, std::move(scopes.back()));
+        once();
+      }
+    } else if (arguments.condition_holds(memory)) {
+      once();
+    } else {
+      arguments.leave_empty(memory, rows);
+    }
+  }
+
+  void run_operator(const program_view& program, const operator_desc& op, run_memory& memory,
+                    const run_options& options, domain_rows& rows) {
     if (op.schema->kind == operator_kind::source) return;
+    if (const int block = sub_block_of(program, op); block >= 0)
+      return run_block_operator(program, op, block, memory, options, rows);
     const auto found = kernels_.find(op.schema->type);
     operator_history& history = remembered(program, op);
-    kernel_context<Real> ctx(program, op, values, options, rows, history);
+    kernel_context<Real> ctx(program, op, memory, options, rows, history);
     if (found != kernels_.end())
       found->second(ctx);
     else if (kernel::is_pointwise(*op.schema))
@@ -225,6 +271,7 @@ class basic_executor {
 template <class Real>
 basic_executor<Real>::basic_executor() {
   kernel::add_activation_kernels(kernels_);
+  kernel::add_array_kernels(kernels_);
   kernel::add_crf_kernels(kernels_);
   kernel::add_ctc_kernels(kernels_);
   kernel::add_fill_kernels(kernels_);
@@ -238,12 +285,12 @@ basic_executor<Real>::basic_executor() {
   kernel::add_print_kernels(kernels_);
   kernel::add_reduction_kernels(kernels_);
   kernel::add_reshape_kernels(kernels_);
-  kernel::add_sequence_ids_kernels(kernels_);
   kernel::add_sequence_kernels(kernels_);
   kernel::add_sequence_conv_kernels(kernels_);
   kernel::add_sequence_metric_kernels(kernels_);
   kernel::add_sequence_row_kernels(kernels_);
   kernel::add_sequence_pad_kernels(kernels_);
+  kernel::add_sequence_ids_kernels(kernels_);
   kernel::add_shape_kernels(kernels_);
 }
 

@@ -12,6 +12,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/executor/domain_rows.hpp>
+#include <lamina/executor/run_memory.hpp>
 #include <lamina/executor/run_options.hpp>
 #include <lamina/program/program_desc.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
@@ -31,12 +32,12 @@ class kernel_context {
  public:
   using array = xt::xarray<Real>;
 
-  kernel_context(const program_view& program, const operator_desc& op,
-                 const std::vector<lod_tensor*>& values, const run_options& options,
-                 domain_rows& rows, const operator_history& history)
+  kernel_context(const program_view& program, const operator_desc& op, run_memory& memory,
+                 const run_options& options, domain_rows& rows, const operator_history& history)
       : program_(program),
         op_(op),
-        values_(values),
+        memory_(memory),
+        values_(memory.values),
         options_(options),
         rows_(rows),
         history_(history) {}
@@ -93,6 +94,11 @@ class kernel_context {
            " in variable " + quoted(input_name(slot)) + ", found " + std::to_string(value));
   }
 
+  /// The array of tensors in an input slot.
+  std::vector<lod_tensor>& array_of(std::string_view slot) const {
+    return memory_.arrays[static_cast<std::size_t>(input_variable(slot, 0))];
+  }
+
   // -- outputs ----------------------------------------------------------------------------------
 
   /// How many variables an output slot holds.
@@ -115,6 +121,10 @@ class kernel_context {
       shape.push_back(extent < 0 ? rows_of_domain(v.rows) : static_cast<std::size_t>(extent));
     }
     return shape;
+  }
+  /// The array of tensors in an output slot.
+  std::vector<lod_tensor>& array_output(std::string_view slot) const {
+    return memory_.arrays[static_cast<std::size_t>(output_variable(slot, 0))];
   }
   /// Assigns an output, converted to its variable's type; does nothing when nobody reads it. All
   /// inputs must have been read: an output may be the same variable as an input.
@@ -311,6 +321,7 @@ class kernel_context {
 
   const program_view& program_;
   const operator_desc& op_;
+  run_memory& memory_;
   const std::vector<lod_tensor*>& values_;
   const run_options& options_;
   domain_rows& rows_;

@@ -17,7 +17,8 @@ struct run_options {
   /// By number of the parameter: the attributes of its update operator, in the order of its schema,
   /// where a training loop sets them anew each step. Empty: as recorded.
   std::vector<std::vector<float>> update_numbers{};
-  std::ostream* print_to = nullptr;  // of the print operator; null: std::cerr
+  std::uint64_t iterations = 1000000;  // the most of one while loop; one more throws
+  std::ostream* print_to = nullptr;    // of the print operator; null: std::cerr
 };
 
 }  // namespace lamina

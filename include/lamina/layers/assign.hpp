@@ -34,14 +34,26 @@ constexpr variable<To, R, D...> cast(variable<T, R, D...> x, const assign_attr& 
   return layer.returns(y);
 }
 
-/// x += value, in place; returns x. Fluid: increment.
+/// Copies x into `into`, which stands for the copy from here on. Fluid: assign(output=).
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> increment(variable<T, R, D...> x, float value = 1,
+constexpr void assign(const variable<T, R, D...>& x, variable<T, R, D...>& into,
+                      const assign_attr& attr = {}) {
+  into = assign(x, attr);
+}
+
+/// x + value, a number: x stands for the sum from here on, which is also returned.
+/// Fluid: increment. What read x before keeps the old value; Fluid would overwrite it.
+template <class T, class R, int... D>
+constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, float value = 1,
                                          const assign_attr& attr = {}) {
-  program_builder& b = *x.builder;
-  layer_helper layer(b, "increment", attr.name);
-  b.add_operator(schema_of<lamina::increment>(), {x.id}, {x.id}, b.attribute_list(value));
-  return layer.returns(x);
+  return x = detail::same_shape<lamina::increment>(x, "increment", attr.name,
+                                                   x.builder->attribute_list(value));
+}
+/// x + value, where x has no name of its own.
+template <class T, class R, int... D>
+constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, float value = 1,
+                                         const assign_attr& attr = {}) {
+  return increment(x, value, attr);
 }
 
 /// min(max(x, low), high). Fluid: clip.

@@ -14,21 +14,6 @@ struct compare_attr {
 
 namespace detail {
 
-template <class Op, class X, class Y, class Z>
-constexpr auto compare_into(X x, Y y, Z into, int line) {
-  using fit = operands<-1, X, Y>;
-  static_assert(check<fit::types, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: both operands have one element type");
-  static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: both operands have the same rows, or the second has none");
-  static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: the shape of the second operand is a part of the first's");
-  require_one_program(x, y, line);
-  require_one_program(x, into, line);
-  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {into.id});
-  return into;
-}
-
 template <class Op, class T, class R, int... D, class Y>
 constexpr auto compare(variable<T, R, D...> x, Y y, const compare_attr& attr, int line) {
   using in = variable<T, R, D...>;
@@ -47,6 +32,13 @@ constexpr auto compare(variable<T, R, D...> x, Y y, const compare_attr& attr, in
   return layer.returns(z);
 }
 
+/// The comparison under another handle's name.
+template <class Op, class X, class Y, class Z>
+constexpr auto compare_into(const X& x, const Y& y, Z& into, int line) {
+  require_one_program(x, into, line);
+  return into = compare<Op>(x, y, {}, line);
+}
+
 template <class Op, class X, class Y>
 constexpr auto logic(X x, Y y, const compare_attr& attr, int line) {
   constexpr bool logical = __is_same(X, Y) && __is_same(typename X::value_type, bool);
@@ -62,7 +54,7 @@ constexpr auto logic(X x, Y y, const compare_attr& attr, int line) {
 }  // namespace detail
 
 // The shape of y is the shape of x or a part of it, as with the elementwise layers. The form with
-// three variables writes into one that exists: the condition of a loop.
+// three variables lets a handle stand for the result from here on: the condition of a loop.
 
 /// x < y. Fluid: less_than.
 template <class T, class R, int... D, class U, class S, int... E>
@@ -72,7 +64,7 @@ constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
-                         variable<bool, R, D...> into, int line = __builtin_LINE()) {
+                         variable<bool, R, D...>& into, int line = __builtin_LINE()) {
   return detail::compare_into<lamina::less_than>(x, y, into, line);
 }
 
@@ -84,7 +76,7 @@ constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                          variable<bool, R, D...> into, int line = __builtin_LINE()) {
+                          variable<bool, R, D...>& into, int line = __builtin_LINE()) {
   return detail::compare_into<lamina::less_equal>(x, y, into, line);
 }
 
@@ -96,7 +88,7 @@ constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
-                            variable<bool, R, D...> into, int line = __builtin_LINE()) {
+                            variable<bool, R, D...>& into, int line = __builtin_LINE()) {
   return detail::compare_into<lamina::greater_than>(x, y, into, line);
 }
 
@@ -108,7 +100,7 @@ constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                             variable<bool, R, D...> into, int line = __builtin_LINE()) {
+                             variable<bool, R, D...>& into, int line = __builtin_LINE()) {
   return detail::compare_into<lamina::greater_equal>(x, y, into, line);
 }
 
@@ -119,7 +111,7 @@ constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y, const compa
   return detail::compare<lamina::equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y, variable<bool, R, D...> into,
+constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y, variable<bool, R, D...>& into,
                      int line = __builtin_LINE()) {
   return detail::compare_into<lamina::equal>(x, y, into, line);
 }
@@ -132,7 +124,7 @@ constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
 }
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                         variable<bool, R, D...> into, int line = __builtin_LINE()) {
+                         variable<bool, R, D...>& into, int line = __builtin_LINE()) {
   return detail::compare_into<lamina::not_equal>(x, y, into, line);
 }
 

@@ -19,11 +19,12 @@ constexpr variable<T, R, D...> feed_variable(block& main, int line) {
       b.add_variable(name, "", -1, b.shape(-1, D...), sizeof...(D) + 1, rows_of<R>(b), dtype_of<T>);
   b.names[name].output = v;
   b.variables[v].kind = variable_kind::data;
+  b.variables[v].block = 0;
   b.variables[v].stop_gradient = true;
   b.variables[v].index = b.data.push(v);
   const int at = b.arguments.count;
   b.argument(v);
-  b.operators.push({&schema_of<lamina::data>(), at, at, at + 1, -1, b.current_block, b.role});
+  b.operators.push({&schema_of<lamina::data>(), at, at, at + 1, -1, 0, b.role});
   return {&b, v};
 }
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include <lamina/layers/activation_functions.hpp>
 #include <lamina/layers/arithmetic.hpp>
 #include <lamina/layers/assign.hpp>
+#include <lamina/layers/body.hpp>
 #include <lamina/layers/chunk_eval.hpp>
 #include <lamina/layers/compare.hpp>
 #include <lamina/layers/concat.hpp>
@@ -69,7 +70,9 @@
 #include <lamina/layers/softmax_with_cross_entropy.hpp>
 #include <lamina/layers/split.hpp>
 #include <lamina/layers/sum.hpp>
+#include <lamina/layers/tensor_array.hpp>
 #include <lamina/layers/topk.hpp>
 #include <lamina/layers/tunable_activations.hpp>
 #include <lamina/layers/warpctc.hpp>
+#include <lamina/layers/while_loop.hpp>
 #include <lamina/operators/operators.hpp>

@@ -48,8 +48,7 @@ struct cast : pointwise {
   }
 };
 
-/// Out = X + step. Out is X itself: the variable is changed in place, so counters of loops keep
-/// one name. Fluid: increment.
+/// Out = X + step. Fluid: increment, where Out is mostly X itself.
 struct increment : pointwise {
   static constexpr const char* type = "increment";
   static constexpr std::array<attribute_desc, 1> attributes{{{"step", attribute_type::real, 1}}};

@@ -6,7 +6,9 @@
 
 namespace lamina {
 
-/// What append_backward knows while it walks the operators backwards.
+/// What append_backward knows while it walks the operators of a block backwards. The gradient block
+/// of a loop has a state of its own: gradients of variables of outer blocks begin anew in it, and
+/// are added to those outside at its end.
 struct gradient_state {
   const operator_schema* sum;    // the operators that join partial gradients and make zeros: given,
   const operator_schema* zeros;  // because operators are defined with the help of this header
@@ -15,7 +17,9 @@ struct gradient_state {
   int* first;                    // newest partial gradient of a variable, or -1
   int* partials;                 // how many there are
   int* gradient;                 // the finished gradient, or -1
-  growing<int> next;             // by gradient variable: the partial gradient before it
+  int* sums;                     // where a gradient is added up over a block's runs, or -1
+  int body;                      // the block whose gradients these are
+  growing<int>* next;            // by gradient variable: the partial gradient before it
 };
 
 /// Whether anybody asks for the gradient of `variable`.
@@ -29,13 +33,26 @@ constexpr int partial_gradient(program_builder& b, int variable) {
   if (!wants_gradient(b, variable)) return -1;
   gradient_state& g = *b.gradients;
   const variable_desc& v = b.variables.items[variable];
-  const int made = b.variables.push({-1, variable, "@GRAD", -1, v.dims, v.rank, v.rows, -1, v.block,
-                                     v.type, variable_kind::gradient, false, false});
-  while (g.next.count <= made) g.next.push(-1);
-  g.next.items[made] = g.first[variable];
+  const char* suffix = b.is_inside(v.block, g.body) ? "@GRAD" : "@GRAD@STEP";
+  const int made =
+      b.variables.push({-1, variable, suffix, -1, v.dims, v.rank, v.rows, -1, b.current_block,
+                        v.type, variable_kind::gradient, false, false});
+  while (g.next->count <= made) g.next->push(-1);
+  g.next->items[made] = g.first[variable];
   g.first[variable] = made;
   ++g.partials[variable];
   return made;
+}
+
+/// Puts the partial gradients of `variable` into `parts`, oldest first, and numbers their names.
+constexpr void rename_partials(program_builder& b, int variable, int* parts) {
+  const gradient_state& g = *b.gradients;
+  const bool own = b.is_inside(b.variables.items[variable].block, g.body);
+  for (int at = g.first[variable], i = g.partials[variable]; i-- > 0; at = g.next->items[at]) {
+    parts[i] = at;
+    b.variables.items[at].suffix = own ? "@GRAD@RENAME@" : "@GRAD@STEP@RENAME@";
+    b.variables.items[at].number = i;
+  }
 }
 
 /// The whole gradient of `variable`: Fluid renames several partial gradients and adds a `sum`.
@@ -47,16 +64,10 @@ constexpr int gradient_variable(program_builder& b, int variable) {
   const int n = g.partials[variable];
   if (n == 1) return g.gradient[variable] = g.first[variable];
   int* parts = new int[static_cast<unsigned>(n)];
-  for (int at = g.first[variable], i = n; i-- > 0; at = g.next.items[at]) {
-    parts[i] = at;
-    b.variables.items[at].suffix = "@GRAD@RENAME@";
-    b.variables.items[at].number = i;
-  }
-  variable_desc whole = b.variables.items[parts[0]];
-  whole.suffix = "@GRAD";
-  whole.number = -1;
+  const variable_desc whole = b.variables.items[g.first[variable]];
+  rename_partials(b, variable, parts);
   const int made = b.variables.push(whole);
-  while (g.next.count <= made) g.next.push(-1);
+  while (g.next->count <= made) g.next->push(-1);
   operator_desc op = b.begin(*g.sum);
   b.list(parts, n);
   op.outputs = b.arguments.count;
@@ -65,6 +76,19 @@ constexpr int gradient_variable(program_builder& b, int variable) {
   b.operators.push(op);
   delete[] parts;
   return g.gradient[variable] = made;
+}
+
+/// The gradient of an array of tensors: an array itself, empty at first.
+constexpr int array_gradient(program_builder& b, int array) {
+  gradient_state& g = *b.gradients;
+  if (g.gradient[array] >= 0) return g.gradient[array];
+  variable_desc v = b.variables.items[array];
+  v.base = -1;
+  v.of = array;
+  v.suffix = "@GRAD";
+  v.number = -1;
+  v.block = b.current_block;
+  return g.gradient[array] = b.variables.push(v);
 }
 
 namespace detail {
@@ -78,8 +102,9 @@ constexpr int zero_gradient(program_builder& b, int variable) {
   v.number = -1;
   v.kind = variable_kind::gradient;
   v.persistable = false;
+  v.block = b.current_block;
   const int made = b.variables.push(v);
-  while (b.gradients->next.count <= made) b.gradients->next.push(-1);
+  while (b.gradients->next->count <= made) b.gradients->next->push(-1);
   b.add_operator(*b.gradients->zeros, {variable}, {made});
   return made;
 }

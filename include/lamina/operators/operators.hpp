@@ -4,6 +4,7 @@
 
 #include <lamina/operators/activation.hpp>
 #include <lamina/operators/assign.hpp>
+#include <lamina/operators/block_operators.hpp>
 #include <lamina/operators/clip.hpp>
 #include <lamina/operators/compare.hpp>
 #include <lamina/operators/concat.hpp>
@@ -40,5 +41,6 @@
 #include <lamina/operators/sequence_softmax.hpp>
 #include <lamina/operators/softmax.hpp>
 #include <lamina/operators/sum.hpp>
+#include <lamina/operators/tensor_array.hpp>
 #include <lamina/operators/tunable_activation.hpp>
 #include <lamina/operators/unary.hpp>

@@ -63,7 +63,7 @@ constexpr void find_gradients(const Program& p, int variables, int parameters, i
   for (int i = 0; i < parameters; ++i) gradient[i] = -1;
   for (int v = 0; v < variables; ++v) {
     const variable_desc& d = p.variables[v];
-    if (d.kind == variable_kind::gradient && d.number < 0 &&
+    if (d.kind == variable_kind::gradient && d.number < 0 && d.block == 0 &&
         p.variables[d.of].kind == variable_kind::parameter)
       gradient[p.variables[d.of].index] = v;
   }

@@ -75,6 +75,8 @@ struct domain_name<P, true> {
 template <program_type P>
 struct plan {
   using program = P;
+  static_assert(P::desc.count.blocks == 1,
+                "lamina: plan: the engine runs programs without loops and branches only");
   static constexpr bool rows_are_fed = detail::domain_made_inside<P>() < 0;
   static_assert(check<rows_are_fed, typename detail::domain_name<P, rows_are_fed>::type>,
                 "lamina: plan: the engine knows the length of sequences only when they are fed");

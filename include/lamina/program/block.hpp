@@ -16,18 +16,48 @@ struct block {
   int index;
 };
 
+/// What every handle of a variable is: a name of C++ for a variable of the program.
+/// Why it knows the block that the C++ object was made in: assigning to a handle of an outer block
+/// inside the body of a loop means that the variable is handed from one iteration to the next, and
+/// only the handle itself can see the assignment (layers/while_loop.hpp).
+struct variable_handle {
+  program_builder* builder;
+  int id;
+  int home;  // the block in which this object was constructed
+
+  constexpr variable_handle(program_builder* to, int variable)
+      : builder(to), id(variable), home(to->current_block) {}
+  constexpr variable_handle(const variable_handle& from)
+      : builder(from.builder), id(from.id), home(from.builder->current_block) {}
+  /// Names another variable from here on; noted when an inner block does it.
+  constexpr variable_handle& operator=(const variable_handle& from) {
+    if (home != builder->current_block) note_write();
+    builder = from.builder;
+    id = from.id;
+    return *this;
+  }
+
+  /// Tells the innermost open body that it writes this handle, once.
+  constexpr void note_write() {
+    program_builder& b = *builder;
+    if (home == b.current_block || !b.is_inside(b.current_block, home)) return;
+    for (int i = b.written_begin; i < b.written.count; ++i)
+      if (b.written[i].to == this) return;
+    b.written.push({this, id});
+  }
+};
+
 /// A variable as a layer sees it: element type, row domain and inner dimensions stand in the type,
 /// so a wrong shape is an error at the user's own line. The graph stays in the builder.
 /// `Dims` are the inner dimensions; variables of domain `once` spell their whole shape.
 template <element T, row_domain Rows, int... Dims>
-struct variable {
+struct variable : variable_handle {
   using value_type = T;
   using rows_type = Rows;
   static constexpr int rank = static_cast<int>(sizeof...(Dims));
   static constexpr int size = (1 * ... * Dims);
 
-  program_builder* builder;
-  int id;
+  using variable_handle::variable_handle;
 };
 
 /// What a type says of a variable's shape, for the cases where a pack must be taken apart.

@@ -37,6 +37,34 @@ constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
   b.outputs.push(v.id);
 }
 
+/// Notes a mistake when an operator, or the caller, uses a variable of a block that it is not in.
+constexpr void require_scopes(program_builder& b) {
+  int wrong = -1;
+  for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
+    const operator_desc& op = b.operators[k];
+    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
+      const int n = op.schema->inputs[s].duplicable ? b.arguments[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at)
+        if (b.arguments[at] >= 0 && !b.is_inside(op.block, b.variables[b.arguments[at]].block))
+          wrong = b.arguments[at];
+    }
+  }
+  for (int i = 0; i < b.outputs.count; ++i)
+    if (b.variables[b.outputs[i]].block != 0) wrong = b.outputs[i];
+  if (wrong < 0) return;
+  const struct {
+    const variable_desc* variables;
+    const name_desc* names;
+    const char* characters;
+  } named{b.variables.items, b.names.items, b.characters.items};
+  char* text = new char[static_cast<unsigned>(name_length(named, wrong)) + 1];
+  name_writer w{text};
+  write_name(named, wrong, w);
+  b.report(fault_kind::out_of_block, 0, std::string_view(text, static_cast<std::size_t>(w.length)),
+           nullptr, 0, nullptr, 0);
+  delete[] text;
+}
+
 template <class F>
 constexpr void record(program_builder& b) {
   b.blocks.push({-1, -1});
@@ -50,6 +78,7 @@ constexpr void record(program_builder& b) {
     std::apply([&](auto... v) { (declare_output(b, v), ...); }, F{}(main));
   }
   if (b.outputs.count > 0) b.cost = b.outputs[0];
+  if (b.blocks.count > 1) require_scopes(b);
 }
 
 /// The name of a fault as the letters of a type.
@@ -79,6 +108,18 @@ consteval bool accept() {
     using found = gets<f.found[0]>;
     static_assert(check<f.kind == fault_kind::none, line, expected, found>,
                   "lamina: embedding: padding_idx lies inside the dictionary");
+  } else if constexpr (f.kind == fault_kind::loop_condition) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: while_loop: the body writes the condition");
+  } else if constexpr (f.kind == fault_kind::unstable_body) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: block: a body records the same each time that it is called");
+  } else if constexpr (f.kind == fault_kind::branch_writes) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: if_else: a branch writes no variable of an outer block");
+  } else if constexpr (f.kind == fault_kind::out_of_block) {
+    static_assert(check<f.kind == fault_kind::none, faulty_name<P>>,
+                  "lamina: block: a variable is used in its own block and those inside of it");
   } else if constexpr (f.kind == fault_kind::program_size) {
     static_assert(check<f.kind == fault_kind::none, expects<program_limits.variables>>,
                   "lamina: program: more variables or operators than a program can hold");

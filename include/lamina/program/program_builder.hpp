@@ -23,6 +23,20 @@ struct key_counter {
   int next;
 };
 
+struct variable_handle;
+
+/// A handle of an outer block that the body of an inner one assigned to, and what it named before.
+struct written_handle {
+  variable_handle* to;
+  int before;
+};
+
+/// A row domain that a branch or a time step opened, by the mark of its type.
+struct opened_domain {
+  const char* mark;
+  int domain;
+};
+
 /// What append_backward keeps while it works (operators/gradient.hpp).
 struct gradient_state;
 
@@ -47,6 +61,9 @@ struct program_builder {
   growing<name_counter> counters;  // of users' own names
   growing<key_counter> keys;       // of kinds of layers
   growing<int> named_parameters;   // only these can be shared
+  growing<opened_domain> open_domains;
+  growing<written_handle> written;  // by the bodies that are being recorded, innermost last
+  int written_begin = 0;            // where those of the innermost body begin
   fault_desc fault;
   int cost;
   int accumulators;
@@ -136,6 +153,14 @@ struct program_builder {
     return at;
   }
 
+  // -- blocks -----------------------------------------------------------------------------------
+
+  /// Whether `block` is `outer` or lies in it.
+  constexpr bool is_inside(int block, int outer) const {
+    while (block > outer) block = blocks.items[block].parent;
+    return block == outer;
+  }
+
   // -- shapes -----------------------------------------------------------------------------------
 
   /// Puts a whole shape into the pool; returns where.
@@ -157,7 +182,23 @@ struct program_builder {
           std::string_view(characters.items + domains[i].offset,
                            static_cast<std::size_t>(domains[i].length)) == name)
         return i;
-    return domains.push({kind, parent, put(name), static_cast<int>(name.size())});
+    return domains.push({kind, parent, put(name), static_cast<int>(name.size()), -1});
+  }
+
+  /// A new domain whose type stands for it while it is open: `mark` is the type's domain_mark.
+  constexpr int open_domain(const char* mark, std::string_view name, int parent, domain_kind kind,
+                            int chosen_by) {
+    const int made =
+        domains.push({kind, parent, put(name), static_cast<int>(name.size()), chosen_by});
+    open_domains.push({mark, made});
+    return made;
+  }
+  /// The open domain of a type; a fault where there is none.
+  constexpr int find_open_domain(const char* mark) {
+    for (int i = open_domains.count; i-- > 0;)
+      if (open_domains[i].mark == mark) return open_domains[i].domain;
+    report(fault_kind::out_of_block, 0, {}, nullptr, 0, nullptr, 0);
+    return once::domain;
   }
 
   // -- variables --------------------------------------------------------------------------------
@@ -261,17 +302,30 @@ template <row_domain R>
 constexpr int rows_of(program_builder& b) {
   if constexpr (requires { R::domain; })
     return R::domain;
+  else if constexpr (requires { typename R::key; })
+    return b.find_open_domain(&domain_mark<R>);
   else
     return b.domain(R::name.view(), rows_of<typename R::parent>(b), R::kind);
 }
 
-/// How many levels of sequences lie above the rows of a domain: the levels of its LoD.
+/// How many levels of sequences lie above the rows of a domain: the levels of its LoD. Rows that
+/// were chosen one by one, or at a time step, are in no sequences.
 template <class Program>
 constexpr int lod_level_of(const Program& p, int domain) {
   int level = 0;
-  for (; domain >= 0; domain = p.domains[domain].parent)
-    level += p.domains[domain].kind == domain_kind::sequence ? 1 : 0;
+  for (; domain >= 0 && p.domains[domain].kind == domain_kind::sequence;
+       domain = p.domains[domain].parent)
+    ++level;
   return level;
+}
+
+/// The block that an operator runs (while, conditional_block and their gradients), or -1.
+template <class Program>
+constexpr int sub_block_of(const Program& p, const operator_desc& op) {
+  return op.attributes >= 0 && op.schema->attribute_count > 0 &&
+                 op.schema->attributes[0].type == attribute_type::block
+             ? static_cast<int>(p.attributes[op.attributes].number)
+             : -1;
 }
 
 /// The variable in the n-th input slot of an operator without a duplicable slot before it.

@@ -21,8 +21,17 @@ struct name_desc {
   int output;  // the variable that a layer of this name returned last, or -1
 };
 
-/// What a variable is for.
-enum class variable_kind : std::uint8_t { temporary, data, parameter, gradient, accumulator };
+/// What a variable is for. A tensor_array holds any number of values of the variable's shape, a
+/// step_scopes what the iterations of a loop leave for its gradient; neither holds a value itself.
+enum class variable_kind : std::uint8_t {
+  temporary,
+  data,
+  parameter,
+  gradient,
+  accumulator,
+  tensor_array,
+  step_scopes
+};
 
 /// A variable. Its name is text of `base` (or the name of variable `of`), `suffix`, `number`.
 struct variable_desc {
@@ -63,6 +72,7 @@ struct domain_desc {
   domain_kind kind;
   int parent;          // another domain, or -1
   int offset, length;  // the name, in the pool of characters
+  int chosen_by;       // subset: a variable of these rows that always has a value; else -1
 };
 
 /// Regularizers and clips of one parameter or of an optimizer.
@@ -87,7 +97,11 @@ enum class fault_kind : std::uint8_t {
   name_used_twice,
   foreign_variable,
   embedding_range,
-  program_size
+  program_size,
+  loop_condition,
+  unstable_body,
+  branch_writes,
+  out_of_block
 };
 struct fault_desc {
   fault_kind kind;
@@ -146,8 +160,8 @@ namespace detail {
 constexpr program_desc make_empty_program() {
   program_desc p{};
   p.cost = -1;
-  p.domains[once::domain] = {domain_kind::once, -1, 0, 0};
-  p.domains[batch::domain] = {domain_kind::batch, -1, 0, 0};
+  p.domains[once::domain] = {domain_kind::once, -1, 0, 0, -1};
+  p.domains[batch::domain] = {domain_kind::batch, -1, 0, 0, -1};
   p.count.domains = 2;
   return p;
 }

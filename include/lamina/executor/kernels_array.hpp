@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/kernels_array.hpp - arrays of tensors: write, read, length and their gradients.
+#pragma once
+
+#include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
+
+namespace lamina::kernel {
+
+/// The index in slot I, which is not negative.
+template <class Real>
+std::size_t array_index(const kernel_context<Real>& ctx) {
+  const std::int64_t i = ctx.integers("I").flat(0);
+  if (i < 0) ctx.fail("expected an index from 0 on, found " + std::to_string(i));
+  return static_cast<std::size_t>(i);
+}
+
+/// Whether a slot of an array has a value.
+inline bool holds(const std::vector<lod_tensor>& array, std::size_t i) {
+  return i < array.size() && array[i].has_value();
+}
+
+template <class Real>
+void write_to_array_forward(kernel_context<Real>& ctx) {
+  std::vector<lod_tensor>& to = ctx.array_output("Out");
+  const std::size_t i = array_index(ctx);
+  if (i >= to.size()) to.resize(i + 1);
+  to[i] = lod_tensor(ctx.input("X"), ctx.lod("X"));
+}
+
+template <class Real>
+void write_to_array_gradient(kernel_context<Real>& ctx) {
+  std::vector<lod_tensor>& from = ctx.array_of("Out@GRAD");
+  const std::size_t i = array_index(ctx);
+  if (holds(from, i))
+    ctx.give("X@GRAD", std::move(from[i]));
+  else
+    ctx.give("X@GRAD", zeros<Real>(ctx.input("X").shape()));
+  if (i < from.size()) from[i] = {};
+}
+
+template <class Real>
+void read_from_array_forward(kernel_context<Real>& ctx) {
+  const std::vector<lod_tensor>& from = ctx.array_of("X");
+  const std::size_t i = array_index(ctx);
+  if (!holds(from, i))
+    ctx.fail("expected a value at index " + std::to_string(i) + " of array '" +
+             ctx.input_name("X") + "', which has " + std::to_string(from.size()) +
+             " values, found none");
+  ctx.give("Out", from[i]);
+  ctx.set_lod("Out", from[i].lod());
+}
+
+template <class Real>
+void read_from_array_gradient(kernel_context<Real>& ctx) {
+  std::vector<lod_tensor>& to = ctx.array_output("X@GRAD");
+  const std::size_t i = array_index(ctx);
+  if (i >= to.size()) to.resize(i + 1);
+  if (!to[i].has_value()) {
+    to[i] = tensor(ctx.real("Out@GRAD"));
+  } else {
+    const auto& d = ctx.real("Out@GRAD");
+    auto& sum = to[i].template as<Real>();
+    for (std::size_t k = 0; k < sum.size(); ++k) sum.flat(k) += d.flat(k);
+  }
+}
+
+template <class Real>
+void lod_array_length_forward(kernel_context<Real>& ctx) {
+  ctx.give("Out",
+           tensor::filled<std::int64_t>({1}, static_cast<std::int64_t>(ctx.array_of("X").size())));
+}
+
+template <class Real>
+void add_array_kernels(kernel_table<Real>& table) {
+  table["write_to_array"] = write_to_array_forward<Real>;
+  table["write_to_array_grad"] = write_to_array_gradient<Real>;
+  table["read_from_array"] = read_from_array_forward<Real>;
+  table["read_from_array_grad"] = read_from_array_gradient<Real>;
+  table["lod_array_length"] = lod_array_length_forward<Real>;
+}
+
+}  // namespace lamina::kernel

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/run_memory.hpp - where the values of one run lie, those of blocks too.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/program/program_builder.hpp>
+#include <lamina/program/program_desc.hpp>
+#include <lamina/tensor/lod_tensor.hpp>
+
+namespace lamina {
+
+/// What one iteration of a loop leaves for its gradient: the values of those variables of the body
+/// that operators outside of the body name. Fluid: a step scope.
+struct step_scope {
+  std::vector<lod_tensor> values;               // in the order of run_memory's list
+  std::vector<std::vector<lod_tensor>> arrays;  // of tensor arrays
+  std::vector<std::vector<step_scope>> scopes;  // of loops inside of the body
+};
+
+/// The values, arrays and step scopes of all variables of a program during one run.
+class run_memory {
+ public:
+  explicit run_memory(const program_view& program)
+      : program_(program),
+        values(static_cast<std::size_t>(program.count.variables)),
+        arrays(static_cast<std::size_t>(program.count.variables)),
+        scopes(static_cast<std::size_t>(program.count.variables)),
+        local_(static_cast<std::size_t>(program.count.variables)),
+        operators_(static_cast<std::size_t>(program.count.blocks)),
+        kept_(static_cast<std::size_t>(program.count.blocks)),
+        local_arrays_(static_cast<std::size_t>(program.count.blocks)) {
+    for (int k = 0; k < program.count.operators; ++k)
+      operators_[at(program.operators[k].block)].push_back(k);
+    for (int v = 0; v < program.count.variables; ++v)
+      if (program.variables[v].kind == variable_kind::tensor_array)
+        local_arrays_[at(program.variables[v].block)].push_back(v);
+    if (program.count.blocks > 1) find_kept();
+  }
+
+  /// Storage for a variable that lives in no scope.
+  lod_tensor& local(int variable) { return local_[at(variable)]; }
+  /// The operators of a block, in order.
+  const std::vector<int>& operators(int block) const { return operators_[at(block)]; }
+
+  /// A block begins: its arrays are empty.
+  void enter(int block) {
+    for (const int v : local_arrays_[at(block)]) arrays[at(v)].clear();
+  }
+  /// An iteration of a loop is over: takes what its gradient needs.
+  step_scope keep(int block) {
+    step_scope kept;
+    for (const int v : kept_[at(block)]) {
+      kept.values.push_back(std::move(*values[at(v)]));
+      *values[at(v)] = {};
+      kept.arrays.push_back(std::move(arrays[at(v)]));
+      arrays[at(v)].clear();
+      kept.scopes.push_back(std::move(scopes[at(v)]));
+      scopes[at(v)].clear();
+    }
+    return kept;
+  }
+  /// Whether keep() would take anything.
+  bool keeps(int block) const { return !kept_[at(block)].empty(); }
+  /// Puts back what keep() took.
+  void restore(int block, step_scope kept) {
+    for (std::size_t i = 0; i < kept.values.size(); ++i) {
+      const std::size_t v = at(kept_[at(block)][i]);
+      *values[v] = std::move(kept.values[i]);
+      arrays[v] = std::move(kept.arrays[i]);
+      scopes[v] = std::move(kept.scopes[i]);
+    }
+  }
+
+ private:
+  const program_view& program_;
+
+ public:
+  std::vector<lod_tensor*> values;              // by variable; of arrays and step scopes unused
+  std::vector<std::vector<lod_tensor>> arrays;  // by variable
+  std::vector<std::vector<step_scope>> scopes;  // by variable
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  // The body of the innermost loop that a block lies in, or -1; a condition's block is no loop's.
+  int loop_of(int block) const {
+    for (; block > 0; block = program_.blocks[block].parent)
+      if (is_loop_[at(block)]) return block;
+    return -1;
+  }
+  bool is_inside(int block, int outer) const {
+    while (block > outer) block = program_.blocks[block].parent;
+    return block == outer;
+  }
+  void find_kept() {
+    is_loop_.assign(at(program_.count.blocks), false);
+    for (int k = 0; k < program_.count.operators; ++k) {
+      const int block = sub_block_of(program_, program_.operators[k]);
+      if (block >= 0 && std::string_view(program_.operators[k].schema->type) == "while")
+        is_loop_[at(block)] = true;
+    }
+    std::vector<bool> kept(at(program_.count.variables), false);
+    for (int k = 0; k < program_.count.operators; ++k) {
+      const operator_desc& op = program_.operators[k];
+      const auto name = [&](int v) {
+        const int loop = loop_of(program_.variables[v].block);
+        if (loop >= 0 && !kept[at(v)] && !is_inside(op.block, loop)) {
+          kept[at(v)] = true;
+          kept_[at(loop)].push_back(v);
+        }
+      };
+      for_each_argument(op, true, name);
+      for_each_argument(op, false, [&](int v) {
+        name(v);
+        // A gradient has the shape of what it is the gradient of.
+        if (program_.variables[v].of >= 0) name(program_.variables[v].of);
+      });
+    }
+  }
+  template <class F>
+  void for_each_argument(const operator_desc& op, bool input, const F& f) const {
+    const slot_desc* slots = input ? op.schema->inputs : op.schema->outputs;
+    const int count = input ? op.schema->input_count : op.schema->output_count;
+    for (int s = 0, i = input ? op.inputs : op.outputs; s < count; ++s)
+      for (int n = slots[s].duplicable ? program_.arguments[i++] : 1; n > 0; --n, ++i)
+        if (program_.arguments[i] >= 0) f(program_.arguments[i]);
+  }
+
+  std::vector<lod_tensor> local_;
+  std::vector<std::vector<int>> operators_;  // by block
+  std::vector<std::vector<int>> kept_;       // by body of a loop: what an iteration leaves
+  std::vector<std::vector<int>> local_arrays_;
+  std::vector<bool> is_loop_;
+};
+
+}  // namespace lamina

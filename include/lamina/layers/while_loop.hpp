@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/while_loop.hpp - a loop that runs as long as a condition holds.
+#pragma once
+
+#include <lamina/layers/body.hpp>
+
+namespace lamina::layer {
+
+/// Options of while_loop.
+struct while_attr {
+  std::string_view name{};
+};
+
+/// Runs what `body` records while `going`, one bool, is true; zero iterations too:
+///
+///   auto i = layer::fill_constant<std::int64_t>(main, 0), n = ...;
+///   auto going = layer::less_than(i, n);
+///   layer::while_loop(going, [&](lamina::block& body) {
+///     state = layer::tanh(layer::fc<8>(state));
+///     layer::increment(i);
+///     layer::less_than(i, n, going);
+///   });
+///
+/// A handle of an outer block that the body assigns to has its value of the iteration before at the
+/// start of the body, and that of the last iteration behind the loop. A handle made in the body
+/// exists in one iteration. The body is called more than once while it is recorded, so it changes
+/// nothing but handles. Loops nest to any depth. Fluid: While.
+template <class F>
+constexpr void while_loop(variable<bool, once, 1>& going, F&& body, const while_attr& attr = {},
+                          int line = __builtin_LINE()) {
+  program_builder& b = *going.builder;
+  layer_helper layer(b, "while", attr.name);
+  detail::recorded_body made;
+  detail::record_body(layer, body, made, line);
+  if (!made.writes(going)) b.report(fault_kind::loop_condition, line, {}, nullptr, 0, nullptr, 0);
+  growing<int> reads, writes;
+  detail::outer_arguments(b, made.block, made.first, reads, writes);
+  const int scopes = detail::scopes_output(layer);
+  operator_desc op = b.begin(schema_of<lamina::while_block>());
+  b.list(reads.items, reads.count);
+  b.argument(going.id);
+  op.outputs = b.arguments.count;
+  b.list(writes.items, writes.count);
+  b.argument(scopes);
+  op.end = b.arguments.count;
+  op.attributes = b.attribute_list(made.block, b.is_test);
+  b.operators.push(op);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/rollback.hpp - takes back what was recorded since a moment.
+#pragma once
+
+#include <lamina/program/program_builder.hpp>
+
+namespace lamina {
+
+/// Remembers how much a builder holds; undo() forgets all that was recorded since. Bodies of loops
+/// are recorded once to learn what they write, and then for good.
+/// Why truncation is enough: recording only appends. What it changes in older entries, counters of
+/// names and the first fault, is kept here.
+class rollback {
+ public:
+  constexpr explicit rollback(program_builder& b)
+      : b_(b),
+        size_{b.variables.count, b.operators.count, b.arguments.count,  b.attributes.count,
+              b.dims.count,      b.integers.count,  b.reals.count,      b.characters.count,
+              b.names.count,     b.blocks.count,    b.parameters.count, b.data.count,
+              b.startup.count,   b.outputs.count,   b.domains.count},
+        named_parameters_(b.named_parameters.count),
+        fault_(b.fault),
+        accumulators_(b.accumulators) {
+    for (int i = 0; i < b.keys.count; ++i) keys_.push(b.keys[i]);
+    for (int i = 0; i < b.counters.count; ++i) counters_.push(b.counters[i]);
+  }
+
+  /// The builder is again as it was.
+  constexpr void undo() {
+    b_.variables.count = size_.variables;
+    b_.operators.count = size_.operators;
+    b_.arguments.count = size_.arguments;
+    b_.attributes.count = size_.attributes;
+    b_.dims.count = size_.dims;
+    b_.integers.count = size_.integers;
+    b_.reals.count = size_.reals;
+    b_.characters.count = size_.characters;
+    b_.names.count = size_.names;
+    b_.blocks.count = size_.blocks;
+    b_.parameters.count = size_.parameters;
+    b_.data.count = size_.data;
+    b_.startup.count = size_.startup;
+    b_.outputs.count = size_.outputs;
+    b_.domains.count = size_.domains;
+    b_.named_parameters.count = named_parameters_;
+    b_.keys.count = keys_.count;
+    copy_items(b_.keys.items, keys_.items, keys_.count);
+    b_.counters.count = counters_.count;
+    copy_items(b_.counters.items, counters_.items, counters_.count);
+    b_.fault = fault_;
+    b_.accumulators = accumulators_;
+  }
+
+ private:
+  program_builder& b_;
+  program_counts size_;
+  int named_parameters_;
+  fault_desc fault_;
+  int accumulators_;
+  growing<key_counter> keys_;
+  growing<name_counter> counters_;
+};
+
+}  // namespace lamina

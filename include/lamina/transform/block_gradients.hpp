@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/transform/block_gradients.hpp - walks the operators of a block backwards, and into the
+// blocks that they run.
+//
+// The gradient of a while is a while_grad, which runs a block of gradient operators once for each
+// iteration, last one first. What the rules of that block are:
+//  - A carried variable c has one gradient outside of it, which holds the gradient of c at the end
+//    of the iteration when the block starts, and that at its start when it ends.
+//  - Gradients of variables of outer blocks are added to sums outside of it, zero before the loop:
+//    parameters, feeds, what an outer loop carries. Inner loops add to the same sums.
+//  - Gradients of arrays of outer blocks are the arrays outside, written slot by slot.
+//  - It reads carried variables as they were when the iteration began. Since the loop overwrites
+//    them, the forward block first copies those that are read: c@STEP. Fluid would read the value
+//    behind the loop.
+#pragma once
+
+#include <lamina/operators/assign.hpp>
+#include <lamina/operators/block_operators.hpp>
+#include <lamina/operators/elementwise.hpp>
+#include <lamina/operators/gradient.hpp>
+#include <lamina/operators/sum.hpp>
+
+namespace lamina::detail {
+
+/// Marks every floating result that depends on a variable that is marked; whether there was one
+/// that was not marked before.
+constexpr bool mark_results(const program_builder& b, bool* wanted) {
+  bool found = false;
+  for (int k = 0; k < b.operators.count; ++k) {
+    const operator_desc& op = b.operators.items[k];
+    if (op.schema->gradient == nullptr) continue;
+    bool any = false;
+    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
+      const int n = op.schema->inputs[s].duplicable ? b.arguments.items[at++] : 1;
+      const bool through = (op.schema->differentiable >> s & 1u) != 0;
+      for (int i = 0; i < n; ++i, ++at)
+        any = any || (through && b.arguments.items[at] >= 0 && wanted[b.arguments.items[at]]);
+    }
+    if (!any) continue;
+    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
+      const int n = op.schema->outputs[s].duplicable ? b.arguments.items[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at) {
+        const int v = b.arguments.items[at];
+        if (v >= 0 && is_floating(b.variables.items[v].type) && !b.variables.items[v].stop_gradient)
+          found = found || !wanted[v], wanted[v] = true;
+      }
+    }
+  }
+  return found;
+}
+
+/// Marks what a gradient is asked for: trainable parameters, with `data` the floating feeds too,
+/// and every floating result that depends on one of them. What a loop carries depends on later
+/// operators, so a program with blocks needs several passes.
+constexpr void mark_wanted(const program_builder& b, bool* wanted, bool data) {
+  const int variables = b.variables.count;
+  for (int v = 0; v < variables; ++v) wanted[v] = false;
+  for (int i = 0; i < b.parameters.count; ++i)
+    wanted[b.parameters.items[i].variable] = b.parameters.items[i].trainable;
+  if (data)
+    for (int i = 0; i < b.data.count; ++i)
+      wanted[b.data.items[i]] = is_floating(b.variables.items[b.data.items[i]].type);
+  while (mark_results(b, wanted) && b.blocks.count > 1) {
+  }
+}
+
+/// The state of one walk; `wanted` and `next` are shared by all of a program.
+constexpr gradient_state new_gradient_state(int variables, bool* wanted, growing<int>& next,
+                                            int body) {
+  const unsigned n = static_cast<unsigned>(variables);
+  gradient_state s{&schema_of<sum>(),
+                   &schema_of<fill_zeros_like>(),
+                   variables,
+                   wanted,
+                   new int[n],
+                   new int[n],
+                   new int[n],
+                   new int[n],
+                   body,
+                   &next};
+  for (int v = 0; v < variables; ++v)
+    s.first[v] = -1, s.partials[v] = 0, s.gradient[v] = -1, s.sums[v] = -1;
+  return s;
+}
+constexpr void delete_gradient_state(gradient_state& s) {
+  delete[] s.first;
+  delete[] s.partials;
+  delete[] s.gradient;
+  delete[] s.sums;
+}
+
+/// Appends the gradient operators of blocks.
+class block_gradients {
+ public:
+  /// The first `operators` operators of the program are the forward ones.
+  constexpr block_gradients(program_builder& b, int operators) : b_(b) {
+    if (b.blocks.count < 2) return;
+    const unsigned variables = static_cast<unsigned>(b.variables.count);
+    carrier_ = new int[variables];
+    copy_ = new int[variables];
+    begin_ = new int[static_cast<unsigned>(b.blocks.count)];
+    for (int v = 0; v < b.variables.count; ++v) carrier_[v] = copy_[v] = -1;
+    for (int i = 0; i < b.blocks.count; ++i) begin_[i] = operators;
+    for (int k = operators; k-- > 0;) {
+      const operator_desc& op = b.operators.items[k];
+      for (int block = op.block; block > 0; block = b.blocks.items[block].parent) begin_[block] = k;
+      if (hands_over(op)) carrier_[output_of(b, op, 0)] = op.block;
+    }
+  }
+  block_gradients(const block_gradients&) = delete;
+  block_gradients& operator=(const block_gradients&) = delete;
+  constexpr ~block_gradients() {
+    delete[] carrier_;
+    delete[] copy_;
+    delete[] begin_;
+  }
+
+  /// Appends the gradients of the operators of `block` in front of operator `end` to the current
+  /// block.
+  constexpr void sweep(int block, int end) {
+    const int begin = block > 0 ? begin_[block] : 0;
+    for (int k = end; k-- > begin;) {
+      const operator_desc op = b_.operators.items[k];
+      if (op.block != block) continue;
+      const int first = b_.operators.count;
+      if (op.schema->gradient != nullptr) {
+        if (!hands_over(op)) op.schema->gradient(b_, op);
+      } else if (carrier_ != nullptr) {
+        if (const int inner = sub_block_of(b_, op); inner >= 0) differentiate(op, inner, k);
+      }
+      if (carrier_ != nullptr) read_copies(first, block);
+    }
+  }
+
+  /// Puts the copies of carried variables to the start of their blocks.
+  constexpr void place_copies() {
+    if (copies_.count == 0) return;
+    growing<operator_desc> old;
+    old.reserve(b_.operators.count);
+    for (int k = 0; k < b_.operators.count; ++k) old.push(b_.operators.items[k]);
+    b_.operators.count = 0;
+    for (int k = 0; k < old.count; ++k) {
+      for (int i = 0; i < copies_.count; ++i) {
+        const int v = copies_[i];
+        if (begin_[carrier_[v]] != k) continue;
+        const int block = b_.current_block;
+        const op_role role = b_.role;
+        b_.current_block = carrier_[v];
+        b_.role = op_role::forward;
+        b_.add_operator(schema_of<assign>(), {v}, {copy_[v]});
+        b_.current_block = block;
+        b_.role = role;
+      }
+      b_.operators.push(old[k]);
+    }
+  }
+
+ private:
+  // A block's last operators give variables of outer blocks their values; everything else that a
+  // block computes is its own.
+  constexpr bool hands_over(const operator_desc& op) const {
+    return op.schema == &schema_of<assign>() &&
+           b_.variables.items[output_of(b_, op, 0)].block != op.block;
+  }
+
+  template <class F>
+  constexpr void for_each_input(const operator_desc& op, const F& f) const {
+    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
+      const int n = op.schema->inputs[s].duplicable ? b_.arguments.items[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at)
+        if (b_.arguments.items[at] >= 0) f(b_.arguments.items[at]);
+    }
+  }
+
+  // What to read for a variable in the gradients of forward block `block`.
+  constexpr int at_start(int v, int block) {
+    if (v >= b_.gradients->forward_variables || carrier_[v] < 0) return v;
+    const int carrier = carrier_[v];
+    if (!b_.is_inside(block, carrier) || b_.is_inside(b_.current_block, carrier)) return v;
+    if (copy_[v] < 0) {
+      const variable_desc d = b_.variables.items[v];
+      copy_[v] = b_.variables.push({-1, v, "@STEP", -1, d.dims, d.rank, d.rows, -1, carrier, d.type,
+                                    variable_kind::temporary, false, true});
+      copies_.push(v);
+    }
+    return copy_[v];
+  }
+  // The operators from `first` on that were appended to the current block read copies.
+  constexpr void read_copies(int first, int block) {
+    for (int k = first; k < b_.operators.count; ++k) {
+      const operator_desc& op = b_.operators.items[k];
+      if (op.block != b_.current_block || sub_block_of(b_, op) >= 0) continue;
+      for_each_input(op, [&](int& v) { v = at_start(v, block); });
+    }
+  }
+
+  constexpr void zeros_like(int like, int made) {
+    b_.add_operator(schema_of<fill_zeros_like>(), {like}, {made});
+  }
+
+  // Appends the gradient of an operator, the k-th, that runs block `body`.
+  constexpr void differentiate(const operator_desc& op, int body, int k) {
+    gradient_state& outer = *b_.gradients;
+    const bool loop = is<while_block>(op);
+    const bool repeats = loop || b_.attributes.items[op.attributes + 1].number != 0;
+    growing<int> from, to;  // what the body hands over, and to which carried variable
+    bool flows = false;
+    for (int i = begin_[body]; i < k; ++i) {
+      const operator_desc& inner = b_.operators.items[i];
+      if (inner.block != body || !hands_over(inner)) continue;
+      const int c = output_of(b_, inner, 0);
+      if (!wants_gradient(b_, c)) continue;
+      const bool reached = outer.partials[c] > 0 || outer.gradient[c] >= 0;
+      flows = flows || reached;
+      if (!reached && !repeats) continue;
+      from.push(input_of(b_, inner, 0));
+      to.push(c);
+    }
+    growing<int> read, arrays;
+    outer_variables(body, k, to, read, arrays);
+    for (int i = 0; i < arrays.count; ++i) flows = flows || outer.gradient[arrays[i]] >= 0;
+    if (!flows) return;
+
+    for (int i = 0; i < to.count; ++i)
+      if (gradient_variable(b_, to[i]) < 0) outer.gradient[to[i]] = zero_gradient(b_, to[i]);
+    growing<int> sums;
+    for (int i = 0; i < read.count; ++i) {
+      const int v = read[i];
+      int where = outer.sums[v];
+      if (where < 0) {
+        where = partial_gradient(b_, v);
+        zeros_like(v, where);
+      }
+      sums.push(where);
+    }
+    for (int i = 0; i < arrays.count; ++i) array_gradient(b_, arrays[i]);
+
+    const int outer_block = b_.current_block;
+    const int made = b_.blocks.push({outer_block, body});
+    gradient_state inner =
+        new_gradient_state(outer.forward_variables, outer.wanted, *outer.next, body);
+    for (int i = 0; i < read.count; ++i) inner.sums[read[i]] = sums[i];
+    for (int i = 0; i < arrays.count; ++i) inner.gradient[arrays[i]] = outer.gradient[arrays[i]];
+    b_.gradients = &inner;
+    b_.current_block = made;
+    for (int i = 0; i < from.count; ++i) {
+      const int handed = partial_gradient(b_, from[i]);
+      if (handed >= 0) b_.add_operator(schema_of<assign>(), {outer.gradient[to[i]]}, {handed});
+    }
+    sweep(body, k);
+    for (int i = 0; i < read.count; ++i) add_to_sum(read[i], sums[i]);
+    for (int i = 0; repeats && i < to.count; ++i) {
+      const int whole = gradient_variable(b_, to[i]);
+      const int outside = outer.gradient[to[i]];
+      if (whole >= 0)
+        b_.add_operator(schema_of<assign>(), {whole}, {outside});
+      else
+        zeros_like(outside, outside);
+    }
+    b_.gradients = &outer;
+    b_.current_block = outer_block;
+    delete_gradient_state(inner);
+    append(op, made, loop, read, sums, to);
+  }
+
+  // Floating variables and arrays outside of `body` that its operators read or write; those in `to`
+  // are left out.
+  constexpr void outer_variables(int body, int end, const growing<int>& to, growing<int>& read,
+                                 growing<int>& arrays) {
+    bool* seen = new bool[static_cast<unsigned>(b_.gradients->forward_variables)];
+    for (int v = 0; v < b_.gradients->forward_variables; ++v) seen[v] = false;
+    for (int i = 0; i < to.count; ++i) seen[to[i]] = true;
+    const auto note = [&](int v) {
+      if (!wants_gradient(b_, v) || seen[v] || b_.is_inside(b_.variables.items[v].block, body))
+        return;
+      seen[v] = true;
+      (b_.variables.items[v].kind == variable_kind::tensor_array ? arrays : read).push(v);
+    };
+    for (int i = begin_[body]; i < end; ++i) {
+      const operator_desc& op = b_.operators.items[i];
+      if (!b_.is_inside(op.block, body) || sub_block_of(b_, op) >= 0) continue;
+      for_each_input(op, note);
+      if (op.schema->output_count == 1 && !op.schema->outputs[0].duplicable &&
+          b_.variables.items[output_of(b_, op, 0)].kind == variable_kind::tensor_array)
+        note(output_of(b_, op, 0));
+    }
+    delete[] seen;
+  }
+
+  // At the end of a gradient block: sum = sum + the gradients of v in this block.
+  constexpr void add_to_sum(int v, int where) {
+    const int n = b_.gradients->partials[v];
+    if (n == 0) return;
+    int* parts = new int[static_cast<unsigned>(n) + 1];
+    parts[0] = where;
+    if (n == 1)
+      parts[1] = b_.gradients->first[v];
+    else
+      rename_partials(b_, v, parts + 1);
+    operator_desc op = b_.begin(schema_of<sum>());
+    b_.list(parts, n + 1);
+    op.outputs = b_.arguments.count;
+    b_.argument(where);
+    op.end = b_.arguments.count;
+    b_.operators.push(op);
+    delete[] parts;
+  }
+
+  // The operator that runs gradient block `made`.
+  constexpr void append(const operator_desc& op, int made, bool loop, const growing<int>& read,
+                        const growing<int>& sums, const growing<int>& to) {
+    const gradient_state& outer = *b_.gradients;
+    const int block = op.block;
+    const int scopes = b_.arguments.items[op.end - 1];
+    int condition = -1;
+    if (!loop) condition = at_start(b_.arguments.items[op.inputs + 1], block);
+    operator_desc g = b_.begin(loop ? schema_of<while_block_gradient>()
+                                    : schema_of<conditional_block_gradient>());
+    if (!loop) b_.list(&condition, 1);
+    b_.list(read.items, read.count);
+    b_.list(to.items, to.count);
+    b_.argument(to.count);
+    for (int i = 0; i < to.count; ++i) b_.argument(outer.gradient[to[i]]);
+    b_.argument(scopes);
+    g.outputs = b_.arguments.count;
+    b_.argument(sums.count + to.count);
+    for (int i = 0; i < sums.count; ++i) b_.argument(sums[i]);
+    for (int i = 0; i < to.count; ++i) b_.argument(outer.gradient[to[i]]);
+    g.end = b_.arguments.count;
+    g.attributes = loop ? b_.attribute_list(made)
+                        : b_.attribute_list(made, b_.attributes.items[op.attributes + 1]);
+    b_.operators.push(g);
+  }
+
+  program_builder& b_;
+  int* carrier_ = nullptr;  // by variable: the block that hands a value over to it, or -1
+  int* copy_ = nullptr;     // by variable: its copy at the start of that block, or -1
+  int* begin_ = nullptr;    // by block: its first operator, those of blocks inside included
+  growing<int> copies_{};   // the variables that have one
+};
+
+}  // namespace lamina::detail
