@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/sequence_row_kernels.hpp - operators that weigh, repeat, turn and look ahead
+// along the rows of sequences: softmax, expand, expand_as, reverse, lod_reset, row_conv.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <lamina/engine/cpu/sequence_kernels.hpp>
+#include <lamina/operators/sequence_conv.hpp>
+#include <lamina/operators/sequence_expand.hpp>
+#include <lamina/operators/sequence_shape.hpp>
+#include <lamina/operators/sequence_softmax.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Row `to` of an array becomes row `from` of another of the same type.
+inline void copy_row(const operand& x, int from, const operand& out, int to) {
+  const std::ptrdiff_t width = size_of(x.type);
+  std::memcpy(static_cast<char*>(out.data) + to * out.stride * width,
+              static_cast<const char*>(x.data) + from * x.stride * width,
+              static_cast<std::size_t>(x.columns * width));
+}
+
+/// Row s of x, once for each row of sequence s.
+inline void repeat_rows(const call_context& c, const operand& x, const operand& out,
+                        const sequence_rows& all) {
+  if (x.rows != all.count)
+    fail(c, {"expected one row for each of ", all.count, " sequences, found ", x.rows});
+  for (int s = 0; s < all.count; ++s)
+    for (int r = all.begin(s); r < all.end(s); ++r) copy_row(x, s, out, r);
+}
+
+/// Row s becomes the sum of the rows of d that belong to sequence s.
+inline void add_repeated(const operand& d, const operand& dx, const sequence_rows& all) {
+  for (int s = 0; s < all.count; ++s) {
+    if (all.length(s) == 0)
+      std::fill_n(dx.row<float>(s), dx.columns, 0.0f);
+    else
+      pool_sum(d.row<const float>(all.begin(s)), d.stride, all.length(s), dx.columns, 1.0f,
+               dx.row<float>(s));
+  }
+}
+
+/// All rows of x, which has as many as out.
+inline void copy_rows(const call_context& c, const operand& x, const operand& out) {
+  if (x.rows != out.rows) fail(c, {"expected ", out.rows, " rows, found ", x.rows});
+  for (int r = 0; r < x.rows; ++r) copy_row(x, r, out, r);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_softmax> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0);
+    require_float(c, x);
+    const sequence_rows all = c.sequences(x);
+    for (int s = 0; s < all.count; ++s) {
+      if (all.length(s) == 0) continue;
+      float most = *x.row<const float>(all.begin(s)), sum = 0;
+      for (int r = all.begin(s); r < all.end(s); ++r) most = std::max(most, *x.row<const float>(r));
+      for (int r = all.begin(s); r < all.end(s); ++r)
+        sum += *out.row<float>(r) = std::exp(*x.row<const float>(r) - most);
+      const float factor = 1.0f / sum;
+      for (int r = all.begin(s); r < all.end(s); ++r) *out.row<float>(r) *= factor;
+    }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_softmax>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand y = c.input(0), d = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    const sequence_rows all = c.sequences(y);
+    for (int s = 0; s < all.count; ++s) {
+      float sum = 0;
+      for (int r = all.begin(s); r < all.end(s); ++r)
+        sum += *y.row<const float>(r) * *d.row<const float>(r);
+      for (int r = all.begin(s); r < all.end(s); ++r)
+        *dx.row<float>(r) = *y.row<const float>(r) * (*d.row<const float>(r) - sum);
+    }
+  }
+};
+
+/// Of rows only: a plan refuses whole sequences that are repeated, for it cannot know their
+/// lengths.
+template <>
+struct call_kernel<sequence_expand> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand out = c.output(0);
+    detail::repeat_rows(c, c.input(0), out, c.sequences(out));
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_expand>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand d = c.input(2), dx = c.output(0);
+    require_float(c, d);
+    if (dx) detail::add_repeated(d, dx, c.sequences(d));
+  }
+};
+
+template <>
+struct call_kernel<sequence_expand_as> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand out = c.output(0);
+    detail::repeat_rows(c, c.input(0), out, c.sequences(out));
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_expand_as>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    call_kernel<gradient_of<sequence_expand>>::run(c);
+  }
+};
+
+template <>
+struct call_kernel<sequence_reverse> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0);
+    const sequence_rows all = c.sequences(x);
+    for (int s = 0; s < all.count; ++s)
+      for (int r = all.begin(s); r < all.end(s); ++r)
+        detail::copy_row(x, all.begin(s) + all.end(s) - 1 - r, out, r);
+  }
+};
+
+/// In the sequences of another variable: those are known, and the rows have to be as many.
+template <>
+struct call_kernel<lod_reset> {
+  template <class = void>
+  static void run(const call_context& c) {
+    detail::copy_rows(c, c.input(0), c.output(0));
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<lod_reset>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    if (const operand dx = c.output(0)) detail::copy_rows(c, c.input(1), dx);
+  }
+};
+
+template <>
+struct call_kernel<row_conv> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), filter = c.input(1), out = c.output(0);
+    require_float(c, x);
+    const sequence_rows all = c.sequences(x);
+    for (int s = 0; s < all.count; ++s)
+      for (int t = all.begin(s); t < all.end(s); ++t) {
+        const int taps = std::min(filter.rows, all.end(s) - t);
+        const float* const from = x.row<const float>(t);
+        const float* const w = filter.row<const float>(0);
+        float* const to = out.row<float>(t);
+        for_each_place(x.columns, [&](std::ptrdiff_t i, auto like) {
+          auto sum = load(from + i, like) * load(w + i, like);
+          for (int j = 1; j < taps; ++j)
+            sum += load(from + j * x.stride + i, like) * load(w + j * filter.stride + i, like);
+          store(to + i, sum);
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<row_conv>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), filter = c.input(1), d = c.input(2);
+    const operand dx = c.output(0), dfilter = c.output(1);
+    const sequence_rows all = c.sequences(d);
+    if (dfilter) clear(dfilter);
+    for (int s = 0; s < all.count; ++s)
+      for (int t = all.begin(s); t < all.end(s); ++t) {
+        if (dx) back(d, filter, t, std::min(filter.rows, t - all.begin(s) + 1), dx.row<float>(t));
+        if (!dfilter) continue;
+        const int taps = std::min(filter.rows, all.end(s) - t);
+        for (int j = 0; j < taps; ++j) {
+          const float* const dy = d.row<const float>(t);
+          const float* const from = x.row<const float>(t + j);
+          float* const to = dfilter.row<float>(j);
+          for_each_place(d.columns, [&](std::ptrdiff_t i, auto like) {
+            store(to + i,
+                  decltype(like)(load(to + i, like) + load(dy + i, like) * load(from + i, like)));
+          });
+        }
+      }
+  }
+
+ private:
+  // Row t was seen by the results at t, t - 1, ..., through weights 0, 1, ...
+  static void back(const operand& d, const operand& filter, int t, int taps, float* to) {
+    const float* const dy = d.row<const float>(t);
+    const float* const w = filter.row<const float>(0);
+    for_each_place(d.columns, [&](std::ptrdiff_t i, auto like) {
+      auto sum = load(dy + i, like) * load(w + i, like);
+      for (int j = 1; j < taps; ++j)
+        sum += load(dy - j * d.stride + i, like) * load(w + j * filter.stride + i, like);
+      store(to + i, sum);
+    });
+  }
+};
+
+}  // namespace lamina::engine::cpu
