@@ -12,6 +12,7 @@
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/kernels_activation.hpp>
 #include <lamina/executor/kernels_array.hpp>
+#include <lamina/executor/kernels_beam_search.hpp>
 #include <lamina/executor/kernels_crf.hpp>
 #include <lamina/executor/kernels_ctc.hpp>
 #include <lamina/executor/kernels_fill.hpp>
@@ -272,6 +273,7 @@ template <class Real>
 basic_executor<Real>::basic_executor() {
   kernel::add_activation_kernels(kernels_);
   kernel::add_array_kernels(kernels_);
+  kernel::add_beam_search_kernels(kernels_);
   kernel::add_crf_kernels(kernels_);
   kernel::add_ctc_kernels(kernels_);
   kernel::add_fill_kernels(kernels_);

@@ -4,6 +4,7 @@
 
 #include <lamina/operators/activation.hpp>
 #include <lamina/operators/assign.hpp>
+#include <lamina/operators/beam_search.hpp>
 #include <lamina/operators/block_operators.hpp>
 #include <lamina/operators/clip.hpp>
 #include <lamina/operators/compare.hpp>
