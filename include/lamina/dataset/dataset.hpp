@@ -4,8 +4,11 @@
 
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/csv.hpp>
+#include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/digits.hpp>
 #include <lamina/dataset/housing.hpp>
 #include <lamina/dataset/idx.hpp>
 #include <lamina/dataset/mnist.hpp>
+#include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/dataset/table.hpp>
+#include <lamina/dataset/text.hpp>

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/dictionary.hpp - words as numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::dataset {
+
+/// How often each word was seen.
+using word_counts = std::map<std::string, std::int64_t, std::less<>>;
+
+/// Counts one more of a word.
+inline void count_word(word_counts& counts, std::string_view word) {
+  const auto found = counts.find(word);
+  if (found != counts.end())
+    ++found->second;
+  else
+    counts.emplace(word, 1);
+}
+
+/// Words and their ids. 0 is every unknown word; the others have 1, 2, ... by how often they were
+/// seen, the most frequent first, words seen equally often in alphabetical order of their bytes.
+class dictionary {
+ public:
+  /// The `size - 1` most frequent words and the unknown one, or fewer where there are no more; so
+  /// every id fits an embedding of `size` rows. Error: size below 2.
+  LAMINA_COLD dictionary(const word_counts& counts, std::int64_t size) {
+    if (size < 2)
+      throw error(lamina::text() << "lamina: dataset::dictionary: expected a size of at least 2, "
+                                    "the unknown word and one more, found "
+                                 << size);
+    std::vector<word_counts::const_iterator> order;
+    for (auto it = counts.begin(); it != counts.end(); ++it) order.push_back(it);
+    std::stable_sort(order.begin(), order.end(),
+                     [](auto a, auto b) { return a->second > b->second; });
+    words_.emplace_back("<unk>");
+    for (const auto& it : order) {
+      if (this->size() == size) break;
+      ids_.emplace(it->first, this->size());
+      words_.push_back(it->first);
+    }
+  }
+
+  /// How many ids there are, the unknown word's included.
+  std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
+
+  /// The id of a word, 0 if it is none of the dictionary's.
+  std::int64_t id(std::string_view word) const {
+    const auto found = ids_.find(word);
+    return found == ids_.end() ? 0 : found->second;
+  }
+
+  /// The word of an id, "<unk>" for 0. Error: there is no such id.
+  const std::string& word(std::int64_t id) const {
+    if (id < 0 || id >= size())
+      throw error(lamina::text() << "lamina: dataset::dictionary: expected an id from 0 to "
+                                 << size() - 1 << ", found " << id);
+    return words_[static_cast<std::size_t>(id)];
+  }
+
+ private:
+  std::map<std::string, std::int64_t, std::less<>> ids_;
+  std::vector<std::string> words_;
+};
+
+}  // namespace lamina::dataset

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/movie_reviews.hpp - sentences of film reviews that praise or blame, and a
+// synthetic twin without files.
+// Source: Pang and Lee, "Seeing stars" (ACL 2005), sentence polarity dataset v1.0.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/philox.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/dataset/dictionary.hpp>
+#include <lamina/dataset/table.hpp>
+
+namespace lamina::dataset::movie_reviews {
+
+struct sample {
+  std::vector<std::int64_t> words;  ///< ids of the dictionary; at least one word
+  std::int64_t label;               ///< 1: praise, 0: blame
+};
+
+namespace detail {
+
+/// Sentences as text, in the order they are to be used in.
+struct sentences {
+  struct sentence {
+    std::string text;  // words with blanks between them
+    std::int64_t label;
+  };
+  std::vector<sentence> all;
+
+  std::size_t train_count() const { return all.size() * 9 / 10; }
+
+  // Fisher and Yates with a Philox stream of its own.
+  void shuffle() {
+    for (std::size_t left = all.size(); left > 1; --left) {
+      const random_words drawn = philox(2005, 1, left);
+      std::swap(all[left - 1], all[(std::uint64_t{drawn.word[0]} << 32 | drawn.word[1]) % left]);
+    }
+  }
+};
+
+/// Calls `visit(word)` with the words of a line.
+template <class Visit>
+void for_each_word(std::string_view line, Visit visit) {
+  constexpr std::string_view blanks = " \t\r";
+  for (std::size_t at = line.find_first_not_of(blanks); at != line.npos;) {
+    const std::size_t end = line.find_first_of(blanks, at);
+    visit(line.substr(at, end - at));
+    at = line.find_first_not_of(blanks, end);
+  }
+}
+
+LAMINA_COLD inline void check_line(const std::string& path, std::size_t offset,
+                                   std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const unsigned byte = static_cast<unsigned char>(line[i]);
+    if ((byte < 32 && byte != '\t' && byte != '\r') || byte == 127)
+      throw format_error(path, offset + i,
+                         lamina::text()
+                             << "movie reviews: expected text, found the control byte " << byte);
+  }
+  if (line.find_first_not_of(" \t\r") == line.npos)
+    throw format_error(path, offset,
+                       "movie reviews: expected a sentence on every line, found an empty line");
+}
+
+LAMINA_COLD inline void read_lines(const std::string& path, std::int64_t label, sentences& to) {
+  const std::string bytes = read_file(path);
+  if (bytes.empty())
+    throw format_error(path, 0, "movie reviews: expected at least one sentence, found none");
+  const std::string_view all = bytes;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = all.find('\n', at);
+    const std::string_view line = all.substr(at, end == all.npos ? end : end - at);
+    check_line(path, at, line);
+    to.all.push_back({std::string(line), label});
+    at = end == all.npos ? all.size() : end + 1;
+  }
+}
+
+}  // namespace detail
+
+/// Sentences as ids and the dictionary behind them, shared by all tables made from them.
+class source {
+ public:
+  /// Counts the words of the sentences to train with; those to test with add none.
+  LAMINA_COLD source(const detail::sentences& from, std::int64_t dictionary_size)
+      : data_(std::make_shared<const data>(from, dictionary_size)) {}
+
+  sample at(std::size_t row) const {
+    const auto first = data_->ids.begin() + data_->begins[row];
+    const auto last = data_->ids.begin() + data_->begins[row + 1];
+    return {{first, last}, data_->labels[row]};
+  }
+
+  /// The words of the sentences to train with.
+  const dictionary& words() const { return data_->words; }
+  /// The first 90 % of the shuffled sentences, and the rest.
+  table<source> train() const { return {*this, 0, data_->train_count}; }
+  table<source> test() const { return {*this, data_->train_count, data_->labels.size()}; }
+
+ private:
+  struct data {
+    data(const detail::sentences& from, std::int64_t size)
+        : words(counts(from), size), train_count(from.train_count()), begins{0} {
+      for (const auto& sentence : from.all) {
+        detail::for_each_word(sentence.text, [&](std::string_view word) {
+          ids.push_back(static_cast<std::int32_t>(words.id(word)));
+        });
+        begins.push_back(static_cast<std::ptrdiff_t>(ids.size()));
+        labels.push_back(static_cast<std::uint8_t>(sentence.label));
+      }
+    }
+    static word_counts counts(const detail::sentences& from) {
+      word_counts seen;
+      for (std::size_t i = 0; i < from.train_count(); ++i)
+        detail::for_each_word(from.all[i].text,
+                              [&](std::string_view word) { count_word(seen, word); });
+      return seen;
+    }
+
+    dictionary words;
+    std::size_t train_count;
+    std::vector<std::ptrdiff_t> begins;  // of the sentences in ids
+    std::vector<std::int32_t> ids;
+    std::vector<std::uint8_t> labels;
+  };
+  std::shared_ptr<const data> data_;
+};
+
+/// The sentences of rt-polarity.pos and rt-polarity.neg in `directory`, a line each, its words
+/// apart by blanks and taken as the bytes they are (latin-1 in the original files). They are
+/// shuffled with a fixed seed, the same on every machine; 90 % are for training. Errors: a missing
+/// file; format_error for a file without sentences, an empty line, and bytes that are no text.
+LAMINA_COLD inline source read(const std::string& directory, std::int64_t dictionary_size) {
+  detail::sentences all;
+  detail::read_lines(directory + "/rt-polarity.pos", 1, all);
+  detail::read_lines(directory + "/rt-polarity.neg", 0, all);
+  all.shuffle();
+  return source(all, dictionary_size);
+}
+
+/// How many sentences the twin has.
+inline constexpr std::size_t twin_size = 2000;
+
+/// A twin of the data set for programs without its files: sentences of 2 to 14 words, about as many
+/// that praise as blame. One word praises or blames; "not" or "never" before it turns it round,
+/// which happens in half of the sentences. In half of the others the same word stands before
+/// another one, where it means nothing, so the order of words counts: without it three in four can
+/// be right. The same bits everywhere.
+LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
+  constexpr std::array praise{"brilliant", "charming", "clever", "delightful", "funny",
+                              "moving",    "smart",    "superb", "touching",   "witty"};
+  constexpr std::array blame{"awful",    "boring",  "clumsy", "dreadful", "dull",
+                             "lifeless", "shallow", "stale",  "tedious",  "tiresome"};
+  constexpr std::array plain{"a",    "actor", "and",   "camera", "director", "film", "his",
+                             "in",   "is",    "it",    "movie",  "music",    "of",   "on",
+                             "plot", "quite", "scene", "script", "story",    "that", "the",
+                             "this", "to",    "very",  "with",   "world",    "year", "."};
+  constexpr std::array turning{"not", "never"};
+  detail::sentences all;
+  for (std::uint64_t i = 0; i < twin_size; ++i) {
+    std::uint64_t drawn = 0;
+    const auto below = [&](std::size_t count) {
+      return static_cast<std::size_t>(philox(2005, 2 + i, drawn++).word[0] % count);
+    };
+    const bool praises = below(2) == 0, turned = below(2) == 0, misleads = !turned && below(2) == 0;
+    const std::size_t length = 2 + below(12), place = below(length);
+    std::size_t misleading = length;  // the place of a negation that means nothing
+    if (misleads) misleading = (place + 1 + below(length - 1)) % length;
+    std::string text;
+    for (std::size_t w = 0; w < length; ++w) {
+      if ((w == place && turned) || w == misleading) (text += turning[below(2)]) += ' ';
+      if (w == place)
+        text += praises ? praise[below(praise.size())] : blame[below(blame.size())];
+      else
+        text += plain[below(plain.size())];
+      text += ' ';
+    }
+    all.all.push_back({text, praises != turned ? 1 : 0});
+  }
+  return source(all, dictionary_size);
+}
+
+}  // namespace lamina::dataset::movie_reviews
