@@ -33,6 +33,7 @@
 #include <lamina/executor/kernels_sequence_pad.hpp>
 #include <lamina/executor/kernels_sequence_rows.hpp>
 #include <lamina/executor/kernels_shape.hpp>
+#include <lamina/executor/kernels_split_merge.hpp>
 #include <lamina/executor/pointwise_kernel.hpp>
 #include <lamina/tensor/scope.hpp>
 
@@ -294,6 +295,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_sequence_pad_kernels(kernels_);
   kernel::add_sequence_ids_kernels(kernels_);
   kernel::add_shape_kernels(kernels_);
+  kernel::add_split_merge_kernels(kernels_);
 }
 
 /// The interpreter in the precision of the engines.

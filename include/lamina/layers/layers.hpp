@@ -11,6 +11,7 @@
 #include <lamina/layers/chunk_eval.hpp>
 #include <lamina/layers/compare.hpp>
 #include <lamina/layers/concat.hpp>
+#include <lamina/layers/conditional.hpp>
 #include <lamina/layers/cos_sim.hpp>
 #include <lamina/layers/crf_decoding.hpp>
 #include <lamina/layers/cross_entropy.hpp>
@@ -27,6 +28,7 @@
 #include <lamina/layers/fc.hpp>
 #include <lamina/layers/gather.hpp>
 #include <lamina/layers/gru_unit.hpp>
+#include <lamina/layers/if_else.hpp>
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/layers/layer_norm.hpp>
 #include <lamina/layers/linear_chain_crf.hpp>

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches on the interpreter: rows split by a mask, and blocks that run if one bool is true.
+#include "shared_executor.hpp"
+#include <catch2/catch.hpp>
+#include <laws/block_gradient_law.hpp>
+#include <laws/sequence_law.hpp>
+
+#include <lamina/layers/conditional.hpp>
+#include <lamina/layers/if_else.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/layers/while_loop.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+using lamina::lod_tensor;
+using integer = std::int64_t;
+using values = std::vector<double>;
+
+namespace {
+
+template <class P>
+std::vector<lod_tensor> run(P, const lamina::feed_map& feed = {}) {
+  lamina::basic_executor<double> executor;
+  lamina::scope scope;
+  executor.run_startup(P::view(), scope);
+  return executor.run(P::view(), scope, feed);
+}
+values values_of(const lamina::tensor& t) {
+  const auto a = t.cast<double>();
+  return {a.begin(), a.end()};
+}
+lod_tensor column(const std::vector<float>& of) { return lamina::tensor({of.size(), 1}, of); }
+constexpr auto constant(block& main, integer value) {
+  return layer::fill_constant<integer>(main, static_cast<double>(value));
+}
+constexpr auto real(block& main, double value) { return layer::fill_constant<float>(main, value); }
+template <class V>
+constexpr auto positive(V x) {
+  return layer::greater_than(x, layer::scale(x, 0));
+}
+template <class V>
+constexpr auto cost_of(V x) {
+  return layer::reduce_sum(layer::square(x));
+}
+
+// |x| by rows, and how many rows each side had.
+constexpr auto magnitude = lamina::program([](block& main) {
+  auto x = layer::data<"x", float>(main);
+  return layer::if_else(
+      positive(x), [&](auto& yes) { return layer::scale(yes.input(x), 1); },
+      [&](auto& no) { return -no.input(x); });
+});
+
+constexpr auto two_nets = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto key = layer::data<"key", float>(main);
+  auto h = layer::tanh(layer::fc<4>(x));
+  auto [y, z] = layer::if_else(
+      positive(key),
+      [&](auto& yes) {
+        auto in = yes.input(h);
+        return std::tuple{layer::fc<2>(in), in * in};
+      },
+      [&](auto& no) {
+        auto in = no.input(h);
+        return std::tuple{layer::tanh(layer::fc<2>(no.input(x))), layer::sin(in)};
+      });
+  return std::tuple{cost_of(y) + cost_of(z * h), y};
+});
+lamina::feed_map keys(const std::vector<float>& of) { return {{"key", column(of)}}; }
+const laws::gradient_options four_rows{.rows = 4, .constant = {"key"}};
+
+}  // namespace
+
+TEST_CASE("if_else merges rows in their order: mixed, all true, all false, no rows") {
+  CHECK(values_of(run(magnitude, {{"x", column({3, -1, -4, 1, -5})}})[0]) == values{3, 1, 4, 1, 5});
+  CHECK(values_of(run(magnitude, {{"x", column({3, 1})}})[0]) == values{3, 1});
+  CHECK(values_of(run(magnitude, {{"x", column({-3, -1})}})[0]) == values{3, 1});
+  const auto none = run(magnitude, {{"x", column({})}})[0];
+  CHECK(none.shape() == lamina::tensor_shape{0, 1});
+}
+
+TEST_CASE("each row of an if_else alone is that of the batch") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 3>(main);
+    auto key = layer::data<"key", float>(main);
+    return layer::if_else(
+        positive(key), [&](auto& yes) { return layer::fc<2>(yes.input(x)); },
+        [&](auto& no) { return layer::fc<2>(no.input(x)); });
+  });
+  const lod_tensor x(
+      lamina::tensor({4, 3}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 0, 1}));
+  laws::check_each_sample_alone(net, {{"x", x}, {"key", column({1, -1, -1, 1})}});
+}
+
+TEST_CASE("gradient: if_else, mixed, all true and all false") {
+  laws::check_block_gradients(two_nets, keys({1, -1, -1, 1}), four_rows);
+  laws::check_block_gradients(two_nets, keys({1, 1, 1, 1}), four_rows);
+  laws::check_block_gradients(two_nets, keys({-1, -1, -1, -1}), four_rows);
+}
+
+TEST_CASE("an if_else without rows has zero gradients") {
+  constexpr auto backward = lamina::transform::append_backward(two_nets);
+  lamina::basic_executor<double> executor;
+  lamina::scope scope;
+  executor.run_startup(two_nets.view(), scope);
+  const auto found = executor.run(
+      backward.view(), scope,
+      {{"x", lamina::tensor::zeros(lamina::dtype::float32, {0, 3})}, {"key", column({})}},
+      {"fc_0.w_0@GRAD", "fc_1.w_0@GRAD", "fc_2.w_0@GRAD"});
+  for (const lod_tensor& t : found)
+    for (const double x : values_of(t)) CHECK(x == 0);
+}
+
+TEST_CASE("gradient: an if_else in a loop, the mask changes in each iteration") {
+  laws::check_block_gradients(
+      lamina::program([](block& main) {
+        auto x = layer::data<"x", float, 2>(main);
+        auto h = x;
+        auto i = constant(main, 0), n = constant(main, 4);
+        auto going = layer::less_than(i, n);
+        layer::while_loop(going, [&](block&) {
+          h = layer::if_else(
+              positive(layer::reduce_sum<1>(h, layer::keep_dim)),
+              [&](auto& yes) { return layer::fc<2>(yes.input(h)) - yes.input(x); },
+              [&](auto& no) { return layer::tanh(layer::fc<2>(no.input(h))) + no.input(x); });
+          layer::increment(i);
+          layer::less_than(i, n, going);
+        });
+        return cost_of(h);
+      }),
+      {}, {.rows = 5});
+}
+
+TEST_CASE("gradient: a loop in a branch, that runs or has no rows; an if_else in a branch") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 2>(main);
+    auto key = layer::data<"key", float>(main);
+    auto inner = layer::data<"inner", float>(main);
+    auto y = layer::if_else(
+        positive(key),
+        [&](auto& yes) {
+          auto h = yes.input(x);
+          auto i = constant(main, 0), n = constant(main, 3);
+          auto going = layer::less_than(i, n);
+          layer::while_loop(going, [&](block&) {
+            h = layer::tanh(layer::fc<2>(h)) + yes.input(x);
+            layer::increment(i);
+            layer::less_than(i, n, going);
+          });
+          return h;
+        },
+        [&](auto& no) {
+          auto z = no.input(x);
+          return layer::if_else(
+              positive(no.input(inner)), [&](auto& one) { return layer::fc<2>(one.input(z)); },
+              [&](auto& two) { return layer::sin(two.input(z)); });
+        });
+    return cost_of(y * x);
+  });
+  laws::gradient_options options{.rows = 4, .constant = {"key", "inner"}};
+  const lod_tensor inner = column({1, -1, 1, -1});
+  laws::check_block_gradients(net, {{"key", column({1, -1, -1, 1})}, {"inner", inner}}, options);
+  laws::check_block_gradients(net, {{"key", column({-1, -1, -1, -1})}, {"inner", inner}}, options);
+  laws::check_block_gradients(net, {{"key", column({1, 1, 1, 1})}, {"inner", inner}}, options);
+}
+
+TEST_CASE("if_else splits whole sequences by a mask of samples, and elements by one of elements") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto words = layer::sequence<"words", float, 2>(main);
+    auto key = layer::data<"key", float>(main);
+    auto by_sample = layer::if_else(
+        positive(key), [&](auto& yes) { return layer::scale(yes.input(words), 10); },
+        [&](auto& no) { return layer::scale(no.input(words), -1); });
+    auto by_word = layer::if_else(
+        positive(layer::reduce_sum<1>(words, layer::keep_dim)),
+        [&](auto& yes) { return layer::scale(yes.input(words), 10); },
+        [&](auto& no) { return layer::scale(no.input(words), -1); });
+    static_assert(__is_same(decltype(by_sample), decltype(words)));
+    return std::tuple{by_sample, by_word};
+  });
+  using pair = std::array<float, 2>;
+  const lod_tensor words =
+      lamina::sequences<pair>({{{1, 2}, {-3, 1}}, {}, {{-5, 6}, {7, 8}, {0, -1}}, {{2, 2}}});
+  const auto found = run(net, {{"words", words}, {"key", column({-1, 1, 1, -1})}});
+  CHECK(to_string(found[0].lod()) == to_string(words.lod()));
+  CHECK(to_string(found[1].lod()) == to_string(words.lod()));
+  CHECK(values_of(found[0]) == values{-1, -2, 3, -1, -50, 60, 70, 80, 0, -10, -2, -2});
+  CHECK(values_of(found[1]) == values{10, 20, 3, -1, -50, 60, 70, 80, 0, 1, 20, 20});
+  laws::check_each_sample_alone(net, {{"words", words}, {"key", column({-1, 1, 1, -1})}});
+}
+
+TEST_CASE("gradient: if_else over sequences, with one that is empty") {
+  laws::check_block_gradients(
+      lamina::program([](block& main) {
+        auto words = layer::sequence<"words", float, 2>(main);
+        auto key = layer::data<"key", float>(main);
+        auto y = layer::if_else(
+            positive(key), [&](auto& yes) { return layer::fc<2>(yes.input(words)); },
+            [&](auto& no) { return layer::sin(no.input(words)); });
+        auto pooled = layer::if_else(
+            positive(key),
+            [&](auto& yes) {
+              return layer::sequence_pool(yes.input(y), {.type = lamina::pool::sum});
+            },
+            [&](auto& no) {
+              return layer::sequence_pool(no.input(words), {.type = lamina::pool::max});
+            });
+        return cost_of(y) + cost_of(pooled);
+      }),
+      {{"key", column({1, -1, -1})}}, {.rows = 3, .constant = {"key"}});
+}
+
+TEST_CASE("switch_case runs the first case that holds") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float>(main);
+    auto at = layer::reduce_sum(x);
+    auto rate = real(main, 0.5), runs = real(main, 0);
+    layer::switch_case(layer::less_than(at, real(main, 1)), [&](block&) { rate = real(main, 1); })
+        .when(layer::less_than(at, real(main, 2)),
+              [&](block&) {
+                rate = real(main, 2);
+                runs = runs + 1;
+              })
+        .when(layer::less_than(at, real(main, 3)), [&](block&) { rate = rate * 6; })
+        .otherwise([&](block&) { runs = runs + 5; });
+    return std::tuple{rate, runs};
+  });
+  const auto at = [&](float x) {
+    const auto found = run(net, {{"x", column({x})}});
+    return values{found[0].cast<double>().flat(0), found[1].cast<double>().flat(0)};
+  };
+  CHECK(at(0) == values{1, 0});
+  CHECK(at(1) == values{2, 1});
+  CHECK(at(2.5f) == values{3, 0});
+  CHECK(at(4) == values{0.5, 5});
+}
+
+TEST_CASE("gradient: a conditional_block, run and not; what it leaves unwritten passes through") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 2>(main);
+    auto key = layer::data<"key", float>(main);
+    auto h = layer::fc<2>(x), g = h;
+    layer::conditional_block(positive(layer::reduce_sum(key)), [&](block&) {
+      h = layer::tanh(layer::fc<2>(h) * g) + x;
+      g = layer::sin(g);
+    });
+    return cost_of(h) + cost_of(g * x);
+  });
+  laws::check_block_gradients(net, keys({1, 1, 1, 1}), four_rows);
+  laws::check_block_gradients(net, keys({-1, -1, -1, -1}), four_rows);
+}
+
+TEST_CASE("gradient: cond in a loop, which takes both sides; switch_case") {
+  laws::check_block_gradients(lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 2>(main);
+    auto h = x;
+    auto i = constant(main, 0), n = constant(main, 4), two = constant(main, 2);
+    auto going = layer::less_than(i, n);
+    layer::while_loop(going, [&](block&) {
+      auto even = layer::equal(layer::elementwise_mod(i, two), constant(main, 0));
+      h = layer::cond(
+          even, [&](block&) { return layer::tanh(layer::fc<2>(h)) + x; },
+          [&](block&) { return h * layer::cos(h); });
+      layer::switch_case(layer::equal(i, two), [&](block&) { h = h * h; }).otherwise([&](block&) {
+        h = layer::fc<2>(h);
+      });
+      layer::increment(i);
+      layer::less_than(i, n, going);
+    });
+    auto [a, b] = layer::cond(
+        layer::less_than(n, i),
+        [&](block&) {
+          return std::tuple{h, x};
+        },
+        [&](block&) {
+          return std::tuple{x * h, layer::scale(h, 0.5f)};
+        });
+    return cost_of(a) + cost_of(b);
+  }));
+}
