@@ -173,11 +173,11 @@ class evaluator {
       const std::size_t n = f.count / static_cast<std::size_t>(columns);
       if (f.count % static_cast<std::size_t>(columns) != 0)
         throw error(
-            text() << "lamina: feed " << variable_name(run_time_program<P>::view, P::desc.data[i])
+            text() << "lamina: feed " << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
                    << ": expected a multiple of " << columns << " values, found " << f.count);
       if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
         throw error(text() << "lamina: feed "
-                           << variable_name(run_time_program<P>::view, P::desc.data[i])
+                           << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
                            << ": expected " << rows_ << " rows as in the other feeds, found " << n);
       if (rows_ < 0) {
         rows_ = static_cast<int>(n);

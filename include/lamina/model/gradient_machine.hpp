@@ -34,7 +34,7 @@ class gradient_machine {
   /// The same for a mini-batch of sequences too.
   float backward(const batch_view<P>& batch, std::uint64_t step = 0) {
     machine_.bind(batch.rows);
-    for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, batch.data[i]);
+    for (int i = 0; i < batch_view<P>::layers; ++i) machine_.feed(i, batch.data[i]);
     machine_.run(~0ull, seed_, step);
     return *machine_.template address<P::desc.cost>();
   }
@@ -55,7 +55,8 @@ class gradient_machine {
                   "lamina: parameter: the program has no parameter of this name");
     constexpr int i = found < 0 ? 0 : found;
     const parameter_info info = model<P>::describe(i);
-    xt::xarray<float> value = xt::zeros<float>(info.shape);
+    auto value = xt::xarray<float>::from_shape(info.shape);
+    value.fill(0);
     const float* from = gradient_memory(i);
     if (from == nullptr) return value;
     unpack_like(info, from, value.data());

@@ -17,6 +17,11 @@ template <int Operators>
 struct call_numbers {
   int of[at_least_one(Operators)];
 };
+/// Whether a kernel called for `op` may ask for its attributes: the operator's own, and those of
+/// plans that have any.
+constexpr bool calls_operator(const operator_schema& called, const operator_desc& op) {
+  return &called == op.schema || called.attribute_count > 0;
+}
 template <program_type P>
 constexpr auto number_calls() {
   constexpr const lowered_program& l = plan<P>::lowered;
@@ -24,7 +29,7 @@ constexpr auto number_calls() {
   for (int k = 0; k < P::desc.count.operators; ++k) r.of[k] = -1;
   for (int i = 0; i < l.count.instructions; ++i)
     if (l.instructions[i].head == group_head::call && l.instructions[i].op >= 0 &&
-        l.instructions[i].schema == P::desc.operators[l.instructions[i].op].schema)
+        calls_operator(*l.instructions[i].schema, P::desc.operators[l.instructions[i].op]))
       r.of[l.instructions[i].op] = 0;
   for (int k = 0, n = 0; k < P::desc.count.operators; ++k)
     if (r.of[k] == 0) r.of[k] = n++;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <lamina/plan/grouping.hpp>
+#include <lamina/plan/plan_operators.hpp>
 
 namespace lamina {
 

@@ -2,7 +2,6 @@
 // lamina/plan/instruction.hpp - what operators are lowered to, before they are grouped.
 #pragma once
 
-#include <lamina/operators/pointwise.hpp>
 #include <lamina/program/program_desc.hpp>
 
 namespace lamina {
@@ -126,44 +125,5 @@ constexpr lowered_program shapes_of() {
   }
   return r;
 }
-
-// -- operators that only plans contain ----------------------------------------------------------
-
-/// Copies a feed into memory whose rows are padded.
-struct stage_feed : operator_definition {
-  static constexpr const char* type = "stage_feed";
-  static constexpr auto inputs = slots_x;
-  static constexpr auto outputs = slots_out;
-};
-/// A row-major copy of a matrix in panels.
-struct unpack_panels : stage_feed {
-  static constexpr const char* type = "unpack_panels";
-  static constexpr bool knows_panels = true;
-};
-/// A copy in panels of a row-major matrix.
-struct pack_panels : stage_feed {
-  static constexpr const char* type = "pack_panels";
-  static constexpr bool knows_panels = true;
-};
-/// The value of a group's head itself, when it has to be stored.
-struct keep : pointwise {
-  static constexpr const char* type = "keep";
-  static constexpr std::uint32_t differentiable = 0;
-  template <class T>
-  LAMINA_FN static T f(T x) {
-    return x;
-  }
-};
-/// dX of mean: dOut / (rows * columns).
-struct spread_mean : pointwise {
-  static constexpr const char* type = "spread_mean";
-  static constexpr std::uint32_t differentiable = 0;
-  static constexpr std::array<attribute_desc, 2> attributes{
-      {{"one_over_rows", attribute_type::real}, {"one_over_columns", attribute_type::real}}};
-  template <class T>
-  LAMINA_FN static T f(T dy, T one_over_rows, T one_over_columns) {
-    return dy * one_over_rows * one_over_columns;
-  }
-};
 
 }  // namespace lamina

@@ -14,13 +14,13 @@
 #include <lamina/operators/mean.hpp>
 #include <lamina/operators/mul.hpp>
 #include <lamina/operators/sum.hpp>
-#include <lamina/plan/lowering_builder.hpp>
+#include <lamina/plan/sequence_lowering.hpp>
 
 namespace lamina {
 
 /// The lowering at work.
-struct lowering : lowering_builder {
-  using lowering_builder::lowering_builder;
+struct lowering : sequence_lowering {
+  using sequence_lowering::sequence_lowering;
 
   constexpr void run() {
     for (int k = 0; k < p.count.operators; ++k) lower(k);
@@ -53,6 +53,8 @@ struct lowering : lowering_builder {
         return;
       case operator_kind::call:
         if (is<gradient_of<mean>>(op) && lower_mean_grad(op, k)) return;
+        if (is<sequence_conv>(op)) return lower_sequence_conv(op, k);
+        if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(op, k);
         lower_call(op, k);
         return;
     }

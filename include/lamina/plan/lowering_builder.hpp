@@ -4,6 +4,7 @@
 
 #include <lamina/core/growing.hpp>
 #include <lamina/plan/instruction.hpp>
+#include <lamina/plan/plan_operators.hpp>
 #include <lamina/program/program_builder.hpp>
 
 namespace lamina {

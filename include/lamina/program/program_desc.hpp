@@ -122,9 +122,9 @@ constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /// The most variables, operators and so on of one program.
 /// No array of a plan may exceed 2^20 elements: clang refuses longer ones in a constant expression.
-inline constexpr program_counts program_limits{65536, 65536, 262144, 262144, 262144,
-                                               65536, 65536, 524288, 65536,  16384,
-                                               32768, 4096,  32768,  4096,   1024};
+inline constexpr program_counts program_limits{32768, 32768, 131072, 131072, 131072,
+                                               32768, 32768, 131072, 32768,  4096,
+                                               16384, 1024,  16384,  1024,   1024};
 
 /// A program as a value: Fluid's ProgramDesc.
 ///

@@ -54,3 +54,21 @@ TEST_CASE("sequence_pool") {
 TEST_CASE("sequences beside dense samples") { lamina::law::check_engine(words, {.limit = 9}); }
 TEST_CASE("nested sequences") { lamina::law::check_engine(nested); }
 TEST_CASE("a cost for every element") { lamina::law::check_engine(token_cost, {.limit = 9}); }
+
+template <int Filters, int Size, bool Trained>
+constexpr auto convolved = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 6>(main);
+  auto y = layer::sequence_conv<Filters, Size>(
+      x, {.padding_trainable = Trained, .act = lamina::activation::tanh});
+  auto z = layer::sequence_conv<5, 3>(y, {.bias = false});
+  auto two = layer::sequence_pool(y, {.type = lamina::pool::max});
+  return std::tuple{layer::mean(layer::sequence_pool(z, {.type = lamina::pool::sum})) +
+                        layer::mean(two),
+                    z, two};
+});
+
+TEST_CASE("sequence_conv") {
+  lamina::law::check_engine(convolved<9, 3, false>);
+  lamina::law::check_engine(convolved<20, 4, true>);
+  lamina::law::check_engine(convolved<4, 1, false>);
+}

@@ -20,5 +20,6 @@
 #include <lamina/engine/cpu/reshape_kernels.hpp>
 #include <lamina/engine/cpu/sequence_kernels.hpp>
 #include <lamina/engine/cpu/sequence_row_kernels.hpp>
+#include <lamina/engine/cpu/sequence_window_kernels.hpp>
 #include <lamina/engine/cpu/softmax_kernels.hpp>
 #include <lamina/engine/cpu/update_kernels.hpp>

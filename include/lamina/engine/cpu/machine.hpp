@@ -67,8 +67,8 @@ struct schedule_table {
   /// The operator whose kernel an instruction calls; null for any other.
   static constexpr const operator_desc* operator_of(const instruction& i) {
     using calls = call_program<P>;
-    const bool called =
-        i.head == group_head::call && i.op >= 0 && i.schema == P::desc.operators[i.op].schema;
+    const bool called = i.head == group_head::call && i.op >= 0 &&
+                        lamina::detail::calls_operator(*i.schema, P::desc.operators[i.op]);
     return called ? &calls::desc.operators[calls::numbers.of[i.op]] : nullptr;
   }
 
@@ -125,12 +125,23 @@ class machine {
 
   LAMINA_COLD explicit machine(const outside_memory& outside)
       : outside_(outside), fixed_(static_cast<std::size_t>(fixed_size)) {
-    for (int i = 0; i < plan_type::lowered.count.constants; ++i)
+    for (int i = 0; i < constants_count; ++i)
       constants_[i] = constant_table<P>::table.of[i];
     bind(1);
   }
 
   static constexpr int domains = P::desc.count.domains;
+  static constexpr int constants_count = plan_type::lowered.count.constants;
+  /// Floats a row, by domain: the part of the memory plan that is needed at run time.
+  struct arena_widths {
+    int of[domains];
+  };
+  static constexpr arena_widths make_widths() {
+    arena_widths w{};
+    copy_items(w.of, plan_type::memory.arena_width, domains);
+    return w;
+  }
+  static constexpr arena_widths width = make_widths();
 
   /// Gets ready for these rows; allocates only when there was never need for as much memory. The
   /// offsets of sequences are read in place and must outlive the run.
@@ -201,7 +212,7 @@ class machine {
       const int rows = rows_.count[d];
       constants_[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
       arena_begin_[d] = wanted;
-      wanted += static_cast<std::size_t>(plan_type::memory.arena_width[d]) *
+      wanted += static_cast<std::size_t>(width.of[d]) *
                 static_cast<std::size_t>(rows);
     }
     if (wanted > arena_.size()) arena_.resize(wanted);
@@ -249,7 +260,7 @@ class machine {
 
   outside_memory outside_;
   aligned_buffer arena_, fixed_, scratch_;
-  float constants_[at_least_one(plan_type::lowered.count.constants)];
+  float constants_[at_least_one(constants_count)];
   void* feeds_[at_least_one(P::desc.count.data)] = {};
   float* arguments_[at_least_one(schedule::arguments)] = {};
   domain_rows<domains> rows_;

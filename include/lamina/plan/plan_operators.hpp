@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/plan_operators.hpp - operators that only plans contain.
+#pragma once
+
+#include <lamina/operators/pointwise.hpp>
+#include <lamina/operators/sequence_conv.hpp>
+
+namespace lamina {
+
+/// Copies a feed into memory whose rows are padded.
+struct stage_feed : operator_definition {
+  static constexpr const char* type = "stage_feed";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+};
+/// A row-major copy of a matrix in panels.
+struct unpack_panels : stage_feed {
+  static constexpr const char* type = "unpack_panels";
+  static constexpr bool knows_panels = true;
+};
+/// A copy in panels of a row-major matrix.
+struct pack_panels : stage_feed {
+  static constexpr const char* type = "pack_panels";
+  static constexpr bool knows_panels = true;
+};
+/// The value of a group's head itself, when it has to be stored.
+struct keep : pointwise {
+  static constexpr const char* type = "keep";
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_FN static T f(T x) {
+    return x;
+  }
+};
+/// dX of mean: dOut / (rows * columns).
+struct spread_mean : pointwise {
+  static constexpr const char* type = "spread_mean";
+  static constexpr std::uint32_t differentiable = 0;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"one_over_rows", attribute_type::real}, {"one_over_columns", attribute_type::real}}};
+  template <class T>
+  LAMINA_FN static T f(T dy, T one_over_rows, T one_over_columns) {
+    return dy * one_over_rows * one_over_columns;
+  }
+};
+
+/// The rows of X that each row of a sequence_conv sees, side by side: the convolution is their
+/// product with the filter. Attributes as sequence_conv.
+struct sequence_windows : operator_definition {
+  static constexpr const char* type = "sequence_windows";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PaddingData", false, true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr auto attributes = sequence_conv::attributes;
+};
+/// The gradient of sequence_windows.
+struct sequence_windows_grad : operator_definition {
+  static constexpr const char* type = "sequence_windows_grad";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 2> outputs{
+      {{"X@GRAD", false, true}, {"PaddingData@GRAD", false, true}}};
+  static constexpr auto attributes = sequence_conv::attributes;
+};
+
+}  // namespace lamina
