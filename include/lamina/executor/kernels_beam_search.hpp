@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/kernels_beam_search.hpp - beam_search.
+// lamina/executor/kernels_beam_search.hpp - beam_search, beam_search_decode.
 #pragma once
 
 #include <algorithm>
@@ -102,9 +102,98 @@ void beam_search_forward(kernel_context<Real>& ctx) {
     ctx.set_lod(slot, made);
 }
 
+/// The ids and scores of one hypothesis, the last first, and the row of the step before that it
+/// continues.
+template <class Real>
+struct beam_hypothesis {
+  std::vector<std::int64_t> ids;
+  std::vector<Real> scores;
+  std::size_t parent;
+};
+
+/// Throws unless each step has as many ids as scores, and one sequence for each row of the step
+/// before.
+template <class Real>
+void require_steps(const kernel_context<Real>& ctx, const std::vector<lod_tensor>& ids,
+                   const std::vector<lod_tensor>& scores) {
+  if (ids.empty() || ids.size() != scores.size())
+    ctx.fail("expected as many steps in '" + ctx.input_name("Scores") + "' as in '" +
+             ctx.input_name("Ids") + "', and one at least, found " + std::to_string(scores.size()) +
+             " and " + std::to_string(ids.size()));
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    const std::string step = "step " + std::to_string(t) + " of '" + ctx.input_name("Ids") + "'";
+    if (!ids[t].has_value() || !scores[t].has_value() || ids[t].lod().levels() != 2 ||
+        ids[t].size() != ids[t].lod().rows() || scores[t].size() != ids[t].size())
+      ctx.fail("expected ids and scores of two levels of sequences in " + step);
+    if (t > 0 && (ids[t].lod().sequences() != ids[t - 1].size() ||
+                  ids[t].lod().sequences(0) != ids[0].lod().sequences(0)))
+      ctx.fail("expected a sequence for each of the " + std::to_string(ids[t - 1].size()) +
+               " hypotheses of " + std::to_string(ids[0].lod().sequences(0)) + " sources in " +
+               step + ", found lengths " + to_string(ids[t].lod()));
+  }
+}
+
+/// The hypotheses of source s, the best first.
+template <class Real>
+std::vector<beam_hypothesis<Real>> hypotheses_of(const std::vector<lod_tensor>& ids,
+                                                 const std::vector<lod_tensor>& scores,
+                                                 std::int64_t end, std::size_t s) {
+  std::vector<beam_hypothesis<Real>> found;
+  for (std::size_t t = ids.size(); t-- > 0;) {
+    const lod::level &sources = ids[t].lod().offsets(0), &rows = ids[t].lod().last();
+    const auto id = ids[t].template cast<std::int64_t>();
+    const auto score = scores[t].template cast<Real>();
+    const auto parent = [&](std::size_t row) {
+      return static_cast<std::size_t>(std::upper_bound(rows.begin(), rows.end(), row) -
+                                      rows.begin() - 1);
+    };
+    for (beam_hypothesis<Real>& h : found) {
+      if (id.flat(h.parent) != end) {
+        h.ids.push_back(id.flat(h.parent));
+        h.scores.push_back(score.flat(h.parent));
+      }
+      h.parent = parent(h.parent);
+    }
+    if (!found.empty()) continue;
+    for (std::size_t r = rows[sources[s]]; r < rows[sources[s + 1]]; ++r)
+      found.push_back({{id.flat(r)}, {score.flat(r)}, parent(r)});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.scores[0] > b.scores[0]; });
+  return found;
+}
+
+template <class Real>
+void beam_search_decode_forward(kernel_context<Real>& ctx) {
+  const std::vector<lod_tensor>&ids = ctx.array_of("Ids"), &scores = ctx.array_of("Scores");
+  require_steps(ctx, ids, scores);
+  const std::size_t most = static_cast<std::size_t>(ctx.integer("beam_size", 1));
+  std::vector<std::int64_t> id;
+  std::vector<Real> score;
+  lod::level of_source, of_hypothesis;
+  for (std::size_t s = 0; s < ids[0].lod().sequences(0); ++s) {
+    const auto found = hypotheses_of<Real>(ids, scores, ctx.integer("end_id"), s);
+    if (found.size() > most)
+      ctx.fail("expected at most " + std::to_string(most) + " hypotheses of a source in '" +
+               ctx.input_name("Ids") + "', found " + std::to_string(found.size()));
+    of_source.push_back(found.size());
+    for (const beam_hypothesis<Real>& h : found) {
+      of_hypothesis.push_back(h.ids.size());
+      id.insert(id.end(), h.ids.rbegin(), h.ids.rend());
+      score.insert(score.end(), h.scores.rbegin(), h.scores.rend());
+    }
+  }
+  const lod made = lod::from_lengths({of_source, of_hypothesis});
+  ctx.give("SentenceIds", tensor({id.size(), 1}, id));
+  ctx.give("SentenceScores", tensor({id.size(), 1}, score));
+  ctx.set_lod("SentenceIds", made);
+  ctx.set_lod("SentenceScores", made);
+}
+
 template <class Real>
 void add_beam_search_kernels(kernel_table<Real>& table) {
   table["beam_search"] = beam_search_forward<Real>;
+  table["beam_search_decode"] = beam_search_decode_forward<Real>;
 }
 
 }  // namespace lamina::kernel

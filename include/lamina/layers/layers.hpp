@@ -7,6 +7,7 @@
 #include <lamina/layers/arithmetic.hpp>
 #include <lamina/layers/assign.hpp>
 #include <lamina/layers/beam_search.hpp>
+#include <lamina/layers/beam_search_decode.hpp>
 #include <lamina/layers/body.hpp>
 #include <lamina/layers/chunk_eval.hpp>
 #include <lamina/layers/compare.hpp>
