@@ -6,9 +6,11 @@
 #include <lamina/engine/cpu/distance_kernels.hpp>
 #include <lamina/engine/cpu/dropout_kernels.hpp>
 #include <lamina/engine/cpu/fill_kernels.hpp>
+#include <lamina/engine/cpu/gru_kernels.hpp>
 #include <lamina/engine/cpu/join_kernels.hpp>
 #include <lamina/engine/cpu/lookup_kernels.hpp>
 #include <lamina/engine/cpu/loss_kernels.hpp>
+#include <lamina/engine/cpu/lstm_kernels.hpp>
 #include <lamina/engine/cpu/matmul_kernels.hpp>
 #include <lamina/engine/cpu/mean_kernels.hpp>
 #include <lamina/engine/cpu/metric_kernels.hpp>

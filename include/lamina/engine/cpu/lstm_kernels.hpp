@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/lstm_kernels.hpp - long short-term memory over sequences: lstm.
+#pragma once
+
+#include <lamina/engine/cpu/recurrent_steps.hpp>
+#include <lamina/operators/lstm.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// What one row of an LSTM's step needs besides its numbers.
+struct lstm_cell {
+  int width;
+  recurrent_function gate, of_cell, candidate;
+  const float* peepholes;  // to i and f from the old cell, to o from the new one; null for none
+
+  lstm_cell(const call_context& c, const operand& bias, int width_of)
+      : width(width_of),
+        gate(recurrent_function_of(c, 2)),
+        of_cell(recurrent_function_of(c, 3)),
+        candidate(recurrent_function_of(c, 4)),
+        peepholes(c.flag(0) ? bias.row<const float>(0) + 4 * width_of : nullptr) {}
+
+  // g[j] += weight[j] * cell[j].
+  static void peep(const float* weight, const float* cell, int n, float* g) {
+    for_each_place(n, [=](std::ptrdiff_t j, auto like) {
+      store(g + j, load(g + j, like) + load(weight + j, like) * load(cell + j, like));
+    });
+  }
+
+  /// Finishes the gates g, takes the cell and the hidden state a step further; `activated` becomes
+  /// the function of the new cell.
+  void forward(float* g, float* cell, float* hidden, float* activated) const {
+    const int n = width;
+    if (peepholes != nullptr) {
+      peep(peepholes, cell, n, g + n);
+      peep(peepholes + n, cell, n, g + 2 * n);
+    }
+    apply(candidate, g, n);
+    apply(gate, g + n, 2 * n);
+    for_each_place(n, [=](std::ptrdiff_t j, auto like) {
+      const auto c = load(g + 2 * n + j, like) * load(cell + j, like) +
+                     load(g + n + j, like) * load(g + j, like);
+      store(cell + j, c);
+      store(activated + j, c);
+    });
+    if (peepholes != nullptr) peep(peepholes + 2 * n, cell, n, g + 3 * n);
+    apply(gate, g + 3 * n, n);
+    apply(of_cell, activated, n);
+    for_each_place(n, [=](std::ptrdiff_t j, auto like) {
+      store(hidden + j, load(g + 3 * n + j, like) * load(activated + j, like));
+    });
+  }
+
+  /// The numbers of one row on the way back.
+  struct row {
+    const float *g, *activated, *cell, *cell_before;
+    const float *d_hidden, *d_cell;  // of the outputs
+    const float* back_hidden;        // from the step behind
+    float* back_cell;                // from the step behind, then to the step before
+    float* dg;
+    float* d_peepholes;  // added to; null for none
+  };
+  void backward(const row& r) const {
+    const int n = width;
+    for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+      using number = decltype(like);
+      const number x = load(r.g + j, like), i = load(r.g + n + j, like);
+      const number f = load(r.g + 2 * n + j, like), o = load(r.g + 3 * n + j, like);
+      const number a = load(r.activated + j, like), before = load(r.cell_before + j, like);
+      const number dh = load(r.back_hidden + j, like) + load(r.d_hidden + j, like);
+      const number d_o = slope_of(gate, o, number(dh * a));
+      number dc = load(r.back_cell + j, like) + load(r.d_cell + j, like) +
+                  slope_of(of_cell, a, number(dh * o));
+      if (peepholes != nullptr) dc += load(peepholes + 2 * n + j, like) * d_o;
+      const number d_x = slope_of(candidate, x, number(dc * i));
+      const number d_i = slope_of(gate, i, number(dc * x));
+      const number d_f = slope_of(gate, f, number(dc * before));
+      number back = dc * f;
+      if (peepholes != nullptr)
+        back += load(peepholes + j, like) * d_i + load(peepholes + n + j, like) * d_f;
+      store(r.back_cell + j, back);
+      store(r.dg + j, d_x);
+      store(r.dg + n + j, d_i);
+      store(r.dg + 2 * n + j, d_f);
+      store(r.dg + 3 * n + j, d_o);
+      if (r.d_peepholes == nullptr) return;
+      float* const p = r.d_peepholes + j;
+      store(p, load(p, like) + d_i * before);
+      store(p + n, load(p + n, like) + d_f * before);
+      store(p + 2 * n, load(p + 2 * n, like) + d_o * load(r.cell + j, like));
+    });
+  }
+};
+
+}  // namespace detail
+
+/// The outputs for the gradient are ordered by steps.
+template <>
+struct call_kernel<lstm> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), weight = c.input(3), bias = c.input(4);
+    const operand hidden = c.output(0), cell = c.output(1), gates = c.output(2);
+    const operand activated = c.output(3);
+    require_float(c, x);
+    scratch_pieces pieces(c.scratch());
+    const pieces_of m(c, pieces);
+    const step_schedule& steps = m.steps;
+    const int n = weight.rows;
+    const std::ptrdiff_t stride = padded(n);
+    const detail::lstm_cell one(c, bias, n);
+    pack(n, 4 * n, weight.row<const float>(0), weight.stride, m.product.panels);
+    take_states(steps, c.input(1), m.hidden, n);
+    take_states(steps, c.input(2), m.cell, n);
+    const std::ptrdiff_t gate_stride = gates ? gates.stride : padded(4 * n);
+    for (int k = 0; k < steps.steps(); ++k) {
+      float* const g = gates ? gates.row<float>(steps.start(k)) : m.gates;
+      const int count = steps.active(k);
+      for (int r = 0; r < count; ++r)
+        add_bias(x.row<const float>(steps.row(r, k)), bias.row<const float>(0), g + r * gate_stride,
+                 4 * n);
+      if (k > 0 || c.input(1)) m.product.run(count, m.hidden, stride, g, gate_stride, true);
+      for (int r = 0; r < count; ++r) {
+        const std::ptrdiff_t at = r * stride;
+        float* const a = activated ? activated.row<float>(steps.start(k) + r) : m.activated;
+        one.forward(g + r * gate_stride, m.cell + at, m.hidden + at, a);
+        const int row = steps.row(r, k);
+        if (hidden) std::copy_n(m.hidden + at, n, hidden.row<float>(row));
+        if (cell) std::copy_n(m.cell + at, n, cell.row<float>(row));
+      }
+    }
+  }
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    scratch_pieces pieces(nullptr);
+    const pieces_of m(c, pieces);
+    return pieces.used();
+  }
+
+ private:
+  struct pieces_of {
+    step_schedule steps;
+    int width;
+    float *hidden, *cell, *activated;
+    float* gates;  // of one step, where nobody wants them
+    step_product product;
+
+    pieces_of(const call_context& c, scratch_pieces& p)
+        : steps(c, c.input(0), c.flag(1), p),
+          width(c.input(3).rows),
+          hidden(p.take(steps.sequences(), width)),
+          cell(p.take(steps.sequences(), width)),
+          activated(p.take(1, width)),
+          gates(p.take(c.output(2) ? 0 : steps.sequences(), 4 * width)),
+          product(steps.sequences(), width, 4 * width, p) {}
+  };
+};
+
+template <>
+struct call_kernel<gradient_of<lstm>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand h0 = c.input(1), c0 = c.input(2), weight = c.input(3), bias = c.input(4);
+    const operand hidden = c.input(5), cell = c.input(6), gates = c.input(7);
+    const operand activated = c.input(8), d_hidden = c.input(9), d_cell = c.input(10);
+    const operand dx = c.output(0), d_weight = c.output(3), d_bias = c.output(4);
+    scratch_pieces pieces(c.scratch());
+    const pieces_of m(c, pieces);
+    const step_schedule& steps = m.steps;
+    const int n = weight.rows;
+    const std::ptrdiff_t stride = padded(n), gate_stride = padded(4 * n);
+    const detail::lstm_cell one(c, bias, n);
+    if (d_bias) clear(d_bias);
+    float* const d_peepholes =
+        d_bias && one.peepholes != nullptr ? d_bias.row<float>(0) + 4 * n : nullptr;
+    pack_transposed(4 * n, n, weight.row<const float>(0), weight.stride, m.product.panels);
+    const std::ptrdiff_t states = steps.sequences() * stride;
+    std::fill_n(m.back_hidden, states, 0.0f);
+    std::fill_n(m.back_cell, states, 0.0f);
+    std::fill_n(m.nothing, n, 0.0f);
+    for (int k = steps.steps(); k-- > 0;) {
+      const int count = steps.active(k);
+      float* const dg = m.d_gates + steps.start(k) * gate_stride;
+      for (int r = 0; r < count; ++r) {
+        const int row = steps.row(r, k), at = steps.start(k) + r;
+        const auto before = [&](const operand& all, const operand& first) {
+          return k > 0   ? all.row<const float>(steps.row(r, k - 1))
+                 : first ? first.row<const float>(steps.sequence(r))
+                         : m.nothing;
+        };
+        const std::ptrdiff_t state = r * stride;
+        one.backward({gates.row<const float>(at), activated.row<const float>(at),
+                      cell.row<const float>(row), before(cell, c0), d_hidden.row<const float>(row),
+                      d_cell.row<const float>(row), m.back_hidden + state, m.back_cell + state,
+                      dg + r * gate_stride, d_peepholes});
+        if (dx) std::copy_n(dg + r * gate_stride, 4 * n, dx.row<float>(row));
+        if (d_weight) std::copy_n(before(hidden, h0), n, m.before + at * stride);
+      }
+      if (k > 0 || c.output(1)) m.product.run(count, dg, gate_stride, m.back_hidden, stride, false);
+    }
+    give_states(steps, m.back_hidden, n, c.output(1));
+    give_states(steps, m.back_cell, n, c.output(2));
+    const int rows = c.input(0).rows;
+    if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<float>(0));
+    if (d_weight)
+      gemm_row_major(n, rows, 4 * n, 1, {m.before, stride, true}, {m.d_gates, gate_stride},
+                     d_weight.row<float>(0), d_weight.stride, false, m.room);
+  }
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    scratch_pieces pieces(nullptr);
+    const pieces_of m(c, pieces);
+    return pieces.used();
+  }
+
+ private:
+  struct pieces_of {
+    step_schedule steps;
+    int width, rows;
+    float *back_hidden, *back_cell, *nothing;
+    float *d_gates, *before;  // by steps
+    step_product product;
+    float* room;
+
+    pieces_of(const call_context& c, scratch_pieces& p)
+        : steps(c, c.input(0), c.flag(1), p),
+          width(c.input(3).rows),
+          rows(c.input(0).rows),
+          back_hidden(p.take(steps.sequences(), width)),
+          back_cell(p.take(steps.sequences(), width)),
+          nothing(p.take(1, width)),
+          d_gates(p.take(rows, 4 * width)),
+          before(p.take(rows, width)),
+          product(steps.sequences(), 4 * width, width, p),
+          room(p.take(gemm_row_major_scratch_floats(width, rows, 4 * width))) {}
+  };
+};
+
+}  // namespace lamina::engine::cpu

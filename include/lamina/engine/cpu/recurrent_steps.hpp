@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/recurrent_steps.hpp - sequences of different lengths, step by step together.
+//
+// Sequences are taken in the order of falling length. Those that are long enough for a step are
+// then the first ones, and the rows of a step, one for each of them, are one matrix: one product a
+// step serves all sequences, and states of the step before stand where the step finds them.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cpu/array_layout.hpp>
+#include <lamina/engine/cpu/gemm_row_major.hpp>
+#include <lamina/engine/cpu/kernel_error.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/activation.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Scratch memory that is given out piece by piece. Counting, without memory, tells how much.
+class scratch_pieces {
+ public:
+  explicit scratch_pieces(float* memory) : memory_(memory) {}
+
+  /// The next piece, at a multiple of 64 bytes; null while counting.
+  float* take(std::ptrdiff_t floats) {
+    float* const piece = memory_ == nullptr ? nullptr : memory_ + used_;
+    used_ += (floats + alignment_floats - 1) / alignment_floats * alignment_floats;
+    return piece;
+  }
+  /// A matrix whose rows are padded.
+  float* take(int rows, int columns) {
+    return take(static_cast<std::ptrdiff_t>(rows) * padded(columns));
+  }
+  int* take_integers(std::ptrdiff_t n) {
+    static_assert(sizeof(int) == sizeof(float));
+    return reinterpret_cast<int*>(take(n));
+  }
+  std::ptrdiff_t used() const { return used_; }
+
+ private:
+  float* memory_;
+  std::ptrdiff_t used_ = 0;
+};
+
+/// Which sequence has which rank, and where the rows of a step begin in arrays ordered by steps.
+class step_schedule {
+ public:
+  /// Takes its memory from `pieces`; without any it only counts.
+  step_schedule(const call_context& c, const operand& rows, bool reverse, scratch_pieces& pieces)
+      : all_(c.sequences(rows)), reverse_(reverse) {
+    order_ = pieces.take_integers(all_.count);
+    start_ = pieces.take_integers(static_cast<std::ptrdiff_t>(rows.rows) + 1);
+    if (order_ == nullptr) return;
+    for (int i = 0; i < all_.count; ++i) order_[i] = i;
+    std::sort(order_, order_ + all_.count, [this](int a, int b) {
+      const int first = all_.length(a), second = all_.length(b);
+      return first != second ? first > second : a < b;
+    });
+    steps_ = all_.count > 0 ? all_.length(order_[0]) : 0;
+    start_[0] = 0;
+    for (int k = 0, n = all_.count; k < steps_; ++k) {
+      while (all_.length(order_[n - 1]) <= k) --n;
+      start_[k + 1] = start_[k] + n;
+    }
+  }
+
+  int sequences() const { return all_.count; }
+  /// The length of the longest sequence.
+  int steps() const { return steps_; }
+  /// How many sequences have a step k, and where their rows begin.
+  int active(int k) const { return start_[k + 1] - start_[k]; }
+  int start(int k) const { return start_[k]; }
+  /// The sequence of a rank.
+  int sequence(int rank) const { return order_[rank]; }
+  /// The row that the sequence of a rank visits at step k.
+  int row(int rank, int k) const {
+    const int s = order_[rank];
+    return reverse_ ? all_.end(s) - 1 - k : all_.begin(s) + k;
+  }
+
+ private:
+  sequence_rows all_;
+  bool reverse_;
+  int* order_;
+  int* start_;
+  int steps_ = 0;
+};
+
+/// The functions that gates, cells and candidates may have, as Fluid's gru_unit numbers them.
+enum class recurrent_function : unsigned char { identity, sigmoid, tanh, relu };
+
+/// The function that an attribute names.
+LAMINA_COLD inline recurrent_function recurrent_function_of(const call_context& c, int attribute) {
+  const std::string_view name = text_of(c, attribute);
+  if (name == "identity") return recurrent_function::identity;
+  if (name == "sigmoid") return recurrent_function::sigmoid;
+  if (name == "tanh") return recurrent_function::tanh;
+  if (name == "relu") return recurrent_function::relu;
+  fail(c, {"expected sigmoid, tanh, relu or identity, found ", name});
+}
+
+namespace detail {
+template <class Op>
+inline void apply_in_place(float* x, std::ptrdiff_t n) {
+  for_each_place(n, [x](std::ptrdiff_t j, auto like) { store(x + j, Op::f(load(x + j, like))); });
+}
+}  // namespace detail
+
+/// x[j] = f(x[j]).
+LAMINA_NOINLINE inline void apply(recurrent_function f, float* x, std::ptrdiff_t n) {
+  if (f == recurrent_function::sigmoid) detail::apply_in_place<sigmoid>(x, n);
+  if (f == recurrent_function::tanh) detail::apply_in_place<tanh>(x, n);
+  if (f == recurrent_function::relu) detail::apply_in_place<relu>(x, n);
+}
+
+/// dy * f'(x) for y = f(x).
+template <class T>
+LAMINA_INLINE T slope_of(recurrent_function f, T y, T dy) {
+  switch (f) {
+    case recurrent_function::sigmoid:
+      return sigmoid::df(y, dy);
+    case recurrent_function::tanh:
+      return tanh::df(y, dy);
+    case recurrent_function::relu:
+      return relu::df(y, dy);
+    default:
+      return dy;
+  }
+}
+
+/// A weight in panels, packed once for all steps, and the memory of its products.
+struct step_product {
+  int depth, width;
+  float *panels, *room;
+
+  /// For at most `rows` rows a step.
+  step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces)
+      : depth(depth_of), width(width_of), panels(pieces.take(panels_floats(depth, width))) {
+    std::ptrdiff_t most = 0;
+    for (int n = 1; n <= rows; ++n) most = std::max(most, gemm_scratch_floats(n, depth, width));
+    room = pieces.take(most);
+  }
+  /// to[rows, width] = or += from[rows, depth] times the weight.
+  void run(int rows, const float* from, std::ptrdiff_t from_stride, float* to,
+           std::ptrdiff_t to_stride, bool adds) const {
+    const detail::plain_store store{to, to_stride, width, 1, adds};
+    gemm(rows, depth, width, from, from_stride, panels, to_stride, &detail::plain_store::run,
+         &store, room);
+  }
+};
+
+/// Copies a state for each sequence to the rows of their ranks; zeros where none is given.
+inline void take_states(const step_schedule& steps, const operand& given, float* to, int width) {
+  const int stride = padded(width);
+  for (int r = 0; r < steps.sequences(); ++r)
+    if (given)
+      std::copy_n(given.row<const float>(steps.sequence(r)), width,
+                  to + static_cast<std::ptrdiff_t>(r) * stride);
+    else
+      std::fill_n(to + static_cast<std::ptrdiff_t>(r) * stride, width, 0.0f);
+}
+
+/// The way back, where anybody wants them.
+inline void give_states(const step_schedule& steps, const float* from, int width,
+                        const operand& to) {
+  if (!to) return;
+  for (int r = 0; r < steps.sequences(); ++r)
+    std::copy_n(from + static_cast<std::ptrdiff_t>(r) * padded(width), width,
+                to.row<float>(steps.sequence(r)));
+}
+
+/// to = x + bias, without a bias x.
+inline void add_bias(const float* x, const float* bias, float* to, int width) {
+  if (bias == nullptr) {
+    std::copy_n(x, width, to);
+    return;
+  }
+  for_each_place(width, [=](std::ptrdiff_t j, auto like) {
+    store(to + j, load(x + j, like) + load(bias + j, like));
+  });
+}
+
+/// to[j] += the sum of x over its rows.
+inline void add_rows(const float* x, std::ptrdiff_t stride, int rows, int width, float* to) {
+  for (int r = 0; r < rows; ++r)
+    for_each_place(width, [=](std::ptrdiff_t j, auto like) {
+      store(to + j, load(to + j, like) + load(x + r * stride + j, like));
+    });
+}
+
+}  // namespace lamina::engine::cpu
