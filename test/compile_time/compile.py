@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles a file with default limits, printing what the compiler says if it does not.
 
-usage: compile.py --compiler CXX FILE [-- FLAGS...]
+With --object-limit it compiles without optimization, as a debug build does, and the object must not be larger than
+so many megabytes: what exists during compilation only must not reach it.
+
+usage: compile.py --compiler CXX [--object-limit MB] FILE [-- FLAGS...]
 """
 import argparse
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -15,15 +19,24 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", required=True)
+    parser.add_argument("--object-limit", type=float)
     parser.add_argument("file")
     parser.add_argument("flags", nargs="*")
     options = parser.parse_args()
-    command = [options.compiler, "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}", *options.flags,
+    command = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *options.flags,
                str(pathlib.Path(__file__).parent / options.file)]
-    done = subprocess.run(command, text=True, capture_output=True)
-    if done.returncode:
-        print(done.stderr[:4000])
-    return done.returncode
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder, "object.o")
+        command += ["-fsyntax-only"] if options.object_limit is None else ["-O0", "-c", "-o", str(made)]
+        done = subprocess.run(command, text=True, capture_output=True)
+        if done.returncode:
+            print(done.stderr[:4000])
+            return done.returncode
+        if options.object_limit is None:
+            return 0
+        megabytes = made.stat().st_size / 2**20
+        print(f"{megabytes:.1f} MB, at most {options.object_limit:g} are allowed")
+        return megabytes > options.object_limit
 
 
 if __name__ == "__main__":
