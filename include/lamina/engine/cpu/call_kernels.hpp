@@ -7,10 +7,13 @@
 #include <lamina/engine/cpu/dropout_kernels.hpp>
 #include <lamina/engine/cpu/fill_kernels.hpp>
 #include <lamina/engine/cpu/gru_kernels.hpp>
+#include <lamina/engine/cpu/gru_unit_kernels.hpp>
 #include <lamina/engine/cpu/join_kernels.hpp>
 #include <lamina/engine/cpu/lookup_kernels.hpp>
 #include <lamina/engine/cpu/loss_kernels.hpp>
 #include <lamina/engine/cpu/lstm_kernels.hpp>
+#include <lamina/engine/cpu/lstm_unit_kernels.hpp>
+#include <lamina/engine/cpu/lstmp_kernels.hpp>
 #include <lamina/engine/cpu/matmul_kernels.hpp>
 #include <lamina/engine/cpu/mean_kernels.hpp>
 #include <lamina/engine/cpu/metric_kernels.hpp>

@@ -15,11 +15,11 @@ struct gru_cell {
   recurrent_function candidate, gate;
   bool origin_mode;
 
-  gru_cell(const call_context& c, int width_of)
-      : width(width_of),
-        candidate(recurrent_function_of(c, 0)),
-        gate(recurrent_function_of(c, 1)),
-        origin_mode(c.flag(3)) {}
+  gru_cell(int width_of, recurrent_function of_candidate, recurrent_function of_gates, bool mode)
+      : width(width_of), candidate(of_candidate), gate(of_gates), origin_mode(mode) {}
+  static gru_cell of_sequences(const call_context& c, int width) {
+    return {width, recurrent_function_of(c, 0), recurrent_function_of(c, 1), c.flag(3)};
+  }
 
   /// Finishes u and r; `reset` becomes r * hidden.
   void forward_gates(float* g, const float* hidden, float* reset) const {
@@ -67,9 +67,22 @@ struct gru_cell {
   }
 };
 
-/// The elements of a gru's weight one after the other, as its two matrices are defined.
-inline const float* gru_weight(const operand& weight, float* room) {
-  return without_gaps(weight, room);
+/// The gradient of the weight of `rows` steps, from the states before, r * before and the gradients
+/// of the gates. `copy` has room for the weight without gaps.
+inline void gru_weight_gradient(int rows, const float* before, std::ptrdiff_t stride,
+                                const operand& reset, const float* d_gates,
+                                std::ptrdiff_t gate_stride, const operand& d_weight, float* copy,
+                                float* room) {
+  const int n = d_weight.rows;
+  float* const to = d_weight.stride == d_weight.columns ? d_weight.row<float>(0) : copy;
+  gemm_row_major(n, rows, 2 * n, 1, {before, stride, true}, {d_gates, gate_stride}, to, 2 * n,
+                 false, room);
+  gemm_row_major(n, rows, n, 1, {reset.row<const float>(0), reset.stride, true},
+                 {d_gates + 2 * n, gate_stride}, to + static_cast<std::ptrdiff_t>(2) * n * n, n,
+                 false, room);
+  if (to != copy) return;
+  for (int r = 0; r < n; ++r)
+    std::copy_n(to + static_cast<std::ptrdiff_t>(r) * 3 * n, 3 * n, d_weight.row<float>(r));
 }
 
 }  // namespace detail
@@ -88,8 +101,9 @@ struct call_kernel<gru> {
     const step_schedule& steps = m.steps;
     const int n = weight.rows;
     const std::ptrdiff_t stride = padded(n);
-    const detail::gru_cell one(c, n);
-    const float* const w = detail::gru_weight(weight, m.weight);
+    const auto one = detail::gru_cell::of_sequences(c, n);
+    float* copy = m.weight;
+    const float* const w = without_gaps(weight, copy);
     pack(n, 2 * n, w, 2 * n, m.of_gates.panels);
     pack(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
     take_states(steps, h0, m.hidden, n);
@@ -154,8 +168,9 @@ struct call_kernel<gradient_of<gru>> {
     const step_schedule& steps = m.steps;
     const int n = weight.rows;
     const std::ptrdiff_t stride = padded(n), gate_stride = padded(3 * n);
-    const detail::gru_cell one(c, n);
-    const float* const w = detail::gru_weight(weight, m.weight);
+    const auto one = detail::gru_cell::of_sequences(c, n);
+    float* copy = m.weight;
+    const float* const w = without_gaps(weight, copy);
     pack_transposed(2 * n, n, w, 2 * n, m.of_gates.panels);
     pack_transposed(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
     std::fill_n(m.back, steps.sequences() * stride, 0.0f);
@@ -193,15 +208,8 @@ struct call_kernel<gradient_of<gru>> {
       add_rows(m.d_gates, gate_stride, x.rows, 3 * n, d_bias.row<float>(0));
     }
     if (!d_weight) return;
-    float* const dw = d_weight.stride == d_weight.columns ? d_weight.row<float>(0) : m.d_weight;
-    gemm_row_major(n, x.rows, 2 * n, 1, {m.before, stride, true}, {m.d_gates, gate_stride}, dw,
-                   2 * n, false, m.room);
-    gemm_row_major(n, x.rows, n, 1, {reset.row<const float>(0), reset.stride, true},
-                   {m.d_gates + 2 * n, gate_stride}, dw + static_cast<std::ptrdiff_t>(2) * n * n, n,
-                   false, m.room);
-    if (dw == m.d_weight)
-      for (int r = 0; r < n; ++r)
-        std::copy_n(dw + static_cast<std::ptrdiff_t>(r) * 3 * n, 3 * n, d_weight.row<float>(r));
+    detail::gru_weight_gradient(x.rows, m.before, stride, reset, m.d_gates, gate_stride, d_weight,
+                                m.d_weight, m.room);
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {

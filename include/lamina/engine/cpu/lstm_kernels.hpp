@@ -14,13 +14,17 @@ struct lstm_cell {
   int width;
   recurrent_function gate, of_cell, candidate;
   const float* peepholes;  // to i and f from the old cell, to o from the new one; null for none
+  float clip;              // limit of the cell; 0: none
 
-  lstm_cell(const call_context& c, const operand& bias, int width_of)
+  /// The functions of gates, cell and candidate are attributes that follow one another.
+  lstm_cell(const call_context& c, const operand& bias, int width_of, int functions,
+            float clip_of = 0)
       : width(width_of),
-        gate(recurrent_function_of(c, 2)),
-        of_cell(recurrent_function_of(c, 3)),
-        candidate(recurrent_function_of(c, 4)),
-        peepholes(c.flag(0) ? bias.row<const float>(0) + 4 * width_of : nullptr) {}
+        gate(recurrent_function_of(c, functions)),
+        of_cell(recurrent_function_of(c, functions + 1)),
+        candidate(recurrent_function_of(c, functions + 2)),
+        peepholes(c.flag(0) ? bias.row<const float>(0) + 4 * width_of : nullptr),
+        clip(clip_of) {}
 
   // g[j] += weight[j] * cell[j].
   static void peep(const float* weight, const float* cell, int n, float* g) {
@@ -39,11 +43,12 @@ struct lstm_cell {
     }
     apply(candidate, g, n);
     apply(gate, g + n, 2 * n);
-    for_each_place(n, [=](std::ptrdiff_t j, auto like) {
+    for_each_place(n, [=, this](std::ptrdiff_t j, auto like) {
       const auto c = load(g + 2 * n + j, like) * load(cell + j, like) +
                      load(g + n + j, like) * load(g + j, like);
-      store(cell + j, c);
-      store(activated + j, c);
+      const auto now = clipped(c, clip);
+      store(cell + j, now);
+      store(activated + j, now);
     });
     if (peepholes != nullptr) peep(peepholes + 2 * n, cell, n, g + 3 * n);
     apply(gate, g + 3 * n, n);
@@ -74,6 +79,7 @@ struct lstm_cell {
       number dc = load(r.back_cell + j, like) + load(r.d_cell + j, like) +
                   slope_of(of_cell, a, number(dh * o));
       if (peepholes != nullptr) dc += load(peepholes + 2 * n + j, like) * d_o;
+      dc = through_clip(load(r.cell + j, like), dc, clip);
       const number d_x = slope_of(candidate, x, number(dc * i));
       const number d_i = slope_of(gate, i, number(dc * x));
       const number d_f = slope_of(gate, f, number(dc * before));
@@ -110,7 +116,7 @@ struct call_kernel<lstm> {
     const step_schedule& steps = m.steps;
     const int n = weight.rows;
     const std::ptrdiff_t stride = padded(n);
-    const detail::lstm_cell one(c, bias, n);
+    const detail::lstm_cell one(c, bias, n, 2);
     pack(n, 4 * n, weight.row<const float>(0), weight.stride, m.product.panels);
     take_states(steps, c.input(1), m.hidden, n);
     take_states(steps, c.input(2), m.cell, n);
@@ -171,7 +177,7 @@ struct call_kernel<gradient_of<lstm>> {
     const step_schedule& steps = m.steps;
     const int n = weight.rows;
     const std::ptrdiff_t stride = padded(n), gate_stride = padded(4 * n);
-    const detail::lstm_cell one(c, bias, n);
+    const detail::lstm_cell one(c, bias, n, 2);
     if (d_bias) clear(d_bias);
     float* const d_peepholes =
         d_bias && one.peepholes != nullptr ? d_bias.row<float>(0) + 4 * n : nullptr;

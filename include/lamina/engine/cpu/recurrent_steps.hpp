@@ -128,16 +128,28 @@ LAMINA_INLINE T slope_of(recurrent_function f, T y, T dy) {
   }
 }
 
+/// x between -limit and limit; x itself where the limit is 0.
+template <class T>
+LAMINA_INLINE T clipped(T x, float limit) {
+  return limit > 0 ? T(math::min(math::max(x, T(-limit)), T(limit))) : x;
+}
+/// The gradient dy of a clipped y: 0 where the limit holds.
+template <class T>
+LAMINA_INLINE T through_clip(T y, T dy, float limit) {
+  return limit > 0 ? T(math::select(math::abs(y) < T(limit), dy, T(0))) : dy;
+}
+
 /// A weight in panels, packed once for all steps, and the memory of its products.
 struct step_product {
   int depth, width;
   float *panels, *room;
 
-  /// For at most `rows` rows a step.
-  step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces)
+  /// For `fewest` to `rows` rows a step.
+  step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
       : depth(depth_of), width(width_of), panels(pieces.take(panels_floats(depth, width))) {
     std::ptrdiff_t most = 0;
-    for (int n = 1; n <= rows; ++n) most = std::max(most, gemm_scratch_floats(n, depth, width));
+    for (int n = fewest; n <= rows; ++n)
+      most = std::max(most, gemm_scratch_floats(n, depth, width));
     room = pieces.take(most);
   }
   /// to[rows, width] = or += from[rows, depth] times the weight.

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/lstmp_kernels.hpp - long short-term memory with a recurrent projection: lstmp.
+#pragma once
+
+#include <lamina/engine/cpu/lstm_kernels.hpp>
+
+namespace lamina::engine::cpu {
+
+/// The outputs for the gradient are ordered by steps.
+template <>
+struct call_kernel<lstmp> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), weight = c.input(3), proj_weight = c.input(4), bias = c.input(5);
+    const operand projection = c.output(0), cell = c.output(1), gates = c.output(2);
+    const operand activated = c.output(3), hidden = c.output(4);
+    require_float(c, x);
+    scratch_pieces pieces(c.scratch());
+    const pieces_of m(c, pieces);
+    const step_schedule& steps = m.steps;
+    const int n = m.width, p = m.projected;
+    const detail::lstm_cell one(c, bias, n, 4, static_cast<float>(c.number(2)));
+    const float clip = static_cast<float>(c.number(3));
+    const recurrent_function of_projection = recurrent_function_of(c, 7);
+    pack(p, 4 * n, weight.row<const float>(0), weight.stride, m.of_gates.panels);
+    pack(n, p, proj_weight.row<const float>(0), proj_weight.stride, m.of_projection.panels);
+    take_states(steps, c.input(1), m.projection, p);
+    take_states(steps, c.input(2), m.cell, n);
+    const std::ptrdiff_t stride = padded(n), proj_stride = padded(p);
+    const std::ptrdiff_t gate_stride = gates ? gates.stride : padded(4 * n);
+    const std::ptrdiff_t hidden_stride = hidden ? hidden.stride : stride;
+    for (int k = 0; k < steps.steps(); ++k) {
+      const int count = steps.active(k), first = steps.start(k);
+      float* const g = gates ? gates.row<float>(first) : m.gates;
+      float* const h = hidden ? hidden.row<float>(first) : m.hidden;
+      for (int r = 0; r < count; ++r)
+        add_bias(x.row<const float>(steps.row(r, k)), bias.row<const float>(0), g + r * gate_stride,
+                 4 * n);
+      if (k > 0 || c.input(1))
+        m.of_gates.run(count, m.projection, proj_stride, g, gate_stride, true);
+      for (int r = 0; r < count; ++r) {
+        float* const a = activated ? activated.row<float>(first + r) : m.activated;
+        one.forward(g + r * gate_stride, m.cell + r * stride, h + r * hidden_stride, a);
+        if (cell) std::copy_n(m.cell + r * stride, n, cell.row<float>(steps.row(r, k)));
+      }
+      m.of_projection.run(count, h, hidden_stride, m.projection, proj_stride, false);
+      for (int r = 0; r < count; ++r) {
+        float* const at = m.projection + r * proj_stride;
+        apply(of_projection, at, p);
+        for_each_place(p, [=](std::ptrdiff_t j, auto like) {
+          store(at + j, clipped(load(at + j, like), clip));
+        });
+        if (projection) std::copy_n(at, p, projection.row<float>(steps.row(r, k)));
+      }
+    }
+  }
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    scratch_pieces pieces(nullptr);
+    const pieces_of m(c, pieces);
+    return pieces.used();
+  }
+
+ private:
+  struct pieces_of {
+    step_schedule steps;
+    int width, projected;
+    float *projection, *cell, *activated;
+    float *gates, *hidden;  // of one step, where nobody wants them
+    step_product of_gates, of_projection;
+
+    pieces_of(const call_context& c, scratch_pieces& p)
+        : steps(c, c.input(0), c.flag(1), p),
+          width(c.input(4).rows),
+          projected(c.input(3).rows),
+          projection(p.take(steps.sequences(), projected)),
+          cell(p.take(steps.sequences(), width)),
+          activated(p.take(1, width)),
+          gates(p.take(c.output(2) ? 0 : steps.sequences(), 4 * width)),
+          hidden(p.take(c.output(4) ? 0 : steps.sequences(), width)),
+          of_gates(steps.sequences(), projected, 4 * width, p),
+          of_projection(steps.sequences(), width, projected, p) {}
+  };
+};
+
+template <>
+struct call_kernel<gradient_of<lstmp>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand h0 = c.input(1), c0 = c.input(2), weight = c.input(3), proj_weight = c.input(4);
+    const operand bias = c.input(5), projection = c.input(6), cell = c.input(7);
+    const operand gates = c.input(8), activated = c.input(9), hidden = c.input(10);
+    const operand d_projection = c.input(11), d_cell = c.input(12);
+    const operand dx = c.output(0), d_weight = c.output(3), d_proj_weight = c.output(4);
+    const operand d_bias = c.output(5);
+    scratch_pieces pieces(c.scratch());
+    const pieces_of m(c, pieces);
+    const step_schedule& steps = m.steps;
+    const int n = m.width, p = m.projected, rows = c.input(0).rows;
+    const std::ptrdiff_t stride = padded(n), proj_stride = padded(p), gate_stride = padded(4 * n);
+    const detail::lstm_cell one(c, bias, n, 4, static_cast<float>(c.number(2)));
+    const float clip = static_cast<float>(c.number(3));
+    const recurrent_function of_projection = recurrent_function_of(c, 7);
+    if (d_bias) clear(d_bias);
+    float* const d_peepholes =
+        d_bias && one.peepholes != nullptr ? d_bias.row<float>(0) + 4 * n : nullptr;
+    pack_transposed(4 * n, p, weight.row<const float>(0), weight.stride, m.of_gates.panels);
+    pack_transposed(p, n, proj_weight.row<const float>(0), proj_weight.stride,
+                    m.of_projection.panels);
+    std::fill_n(m.back_projection, steps.sequences() * proj_stride, 0.0f);
+    std::fill_n(m.back_cell, steps.sequences() * stride, 0.0f);
+    std::fill_n(m.nothing, std::max(n, p), 0.0f);
+    for (int k = steps.steps(); k-- > 0;) {
+      const int count = steps.active(k), first = steps.start(k);
+      float* const dg = m.d_gates + first * gate_stride;
+      float* const dp = m.d_projected + first * proj_stride;
+      for (int r = 0; r < count; ++r) {
+        const int row = steps.row(r, k);
+        const float* const y = projection.row<const float>(row);
+        const float* const d = d_projection.row<const float>(row);
+        const float* const back = m.back_projection + r * proj_stride;
+        float* const to = dp + r * proj_stride;
+        for_each_place(p, [=](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          const number now = load(y + j, like);
+          const number dy = load(back + j, like) + load(d + j, like);
+          store(to + j, slope_of(of_projection, now, through_clip(now, dy, clip)));
+        });
+      }
+      m.of_projection.run(count, dp, proj_stride, m.back_hidden, stride, false);
+      for (int r = 0; r < count; ++r) {
+        const int row = steps.row(r, k), at = first + r;
+        const auto before = [&](const operand& all, const operand& given) {
+          return k > 0   ? all.row<const float>(steps.row(r, k - 1))
+                 : given ? given.row<const float>(steps.sequence(r))
+                         : m.nothing;
+        };
+        one.backward({gates.row<const float>(at), activated.row<const float>(at),
+                      cell.row<const float>(row), before(cell, c0), m.nothing,
+                      d_cell.row<const float>(row), m.back_hidden + r * stride,
+                      m.back_cell + r * stride, dg + r * gate_stride, d_peepholes});
+        if (dx) std::copy_n(dg + r * gate_stride, 4 * n, dx.row<float>(row));
+        if (d_weight) std::copy_n(before(projection, h0), p, m.before + at * proj_stride);
+      }
+      if (k > 0 || c.output(1))
+        m.of_gates.run(count, dg, gate_stride, m.back_projection, proj_stride, false);
+    }
+    give_states(steps, m.back_projection, p, c.output(1));
+    give_states(steps, m.back_cell, n, c.output(2));
+    if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<float>(0));
+    if (d_weight)
+      gemm_row_major(p, rows, 4 * n, 1, {m.before, proj_stride, true}, {m.d_gates, gate_stride},
+                     d_weight.row<float>(0), d_weight.stride, false, m.room);
+    if (d_proj_weight)
+      gemm_row_major(n, rows, p, 1, {hidden.row<const float>(0), hidden.stride, true},
+                     {m.d_projected, proj_stride}, d_proj_weight.row<float>(0),
+                     d_proj_weight.stride, false, m.room);
+  }
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    scratch_pieces pieces(nullptr);
+    const pieces_of m(c, pieces);
+    return pieces.used();
+  }
+
+ private:
+  struct pieces_of {
+    step_schedule steps;
+    int width, projected, rows;
+    float *back_projection, *back_hidden, *back_cell, *nothing;
+    float *d_gates, *d_projected, *before;  // by steps
+    step_product of_gates, of_projection;
+    float* room;
+
+    pieces_of(const call_context& c, scratch_pieces& p)
+        : steps(c, c.input(0), c.flag(1), p),
+          width(c.input(4).rows),
+          projected(c.input(3).rows),
+          rows(c.input(0).rows),
+          back_projection(p.take(steps.sequences(), projected)),
+          back_hidden(p.take(steps.sequences(), width)),
+          back_cell(p.take(steps.sequences(), width)),
+          nothing(p.take(1, std::max(width, projected))),
+          d_gates(p.take(rows, 4 * width)),
+          d_projected(p.take(rows, projected)),
+          before(p.take(rows, projected)),
+          of_gates(steps.sequences(), 4 * width, projected, p),
+          of_projection(steps.sequences(), projected, width, p),
+          room(p.take(std::max(gemm_row_major_scratch_floats(projected, rows, 4 * width),
+                               gemm_row_major_scratch_floats(width, rows, projected)))) {}
+  };
+};
+
+}  // namespace lamina::engine::cpu
