@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/engine/cpu/activation_kernels.hpp>
+#include <lamina/engine/cpu/crf_kernels.hpp>
 #include <lamina/engine/cpu/distance_kernels.hpp>
 #include <lamina/engine/cpu/dropout_kernels.hpp>
 #include <lamina/engine/cpu/fill_kernels.hpp>
