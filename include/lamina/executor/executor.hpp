@@ -24,6 +24,7 @@
 #include <lamina/executor/kernels_normalization.hpp>
 #include <lamina/executor/kernels_optimizer.hpp>
 #include <lamina/executor/kernels_print.hpp>
+#include <lamina/executor/kernels_rank_table.hpp>
 #include <lamina/executor/kernels_reduction.hpp>
 #include <lamina/executor/kernels_reshape.hpp>
 #include <lamina/executor/kernels_sequence.hpp>
@@ -286,6 +287,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_normalization_kernels(kernels_);
   kernel::add_optimizer_kernels(kernels_);
   kernel::add_print_kernels(kernels_);
+  kernel::add_rank_table_kernels(kernels_);
   kernel::add_reduction_kernels(kernels_);
   kernel::add_reshape_kernels(kernels_);
   kernel::add_sequence_kernels(kernels_);

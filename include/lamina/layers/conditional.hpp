@@ -92,6 +92,10 @@ struct outputs_of<std::tuple<V...>> {
     int i = 0;
     std::apply([&](const auto&... v) { (copy_variable(b, v.id, to[i++]), ...); }, from);
   }
+  static constexpr void ids(const std::tuple<V...>& from, int* to) {
+    int i = 0;
+    std::apply([&](const auto&... v) { ((to[i++] = v.id), ...); }, from);
+  }
   static constexpr std::tuple<V...> handles(program_builder& b, const int* from) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple<V...>{V{&b, from[I]}...};

@@ -24,6 +24,7 @@
 #include <lamina/layers/dynamic_lstm.hpp>
 #include <lamina/layers/dynamic_lstmp.hpp>
 #include <lamina/layers/edit_distance.hpp>
+#include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/elementwise.hpp>
 #include <lamina/layers/embedding.hpp>
 #include <lamina/layers/fc.hpp>

@@ -29,6 +29,7 @@
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/pointwise.hpp>
 #include <lamina/operators/print.hpp>
+#include <lamina/operators/rank_table.hpp>
 #include <lamina/operators/reduce.hpp>
 #include <lamina/operators/reshape.hpp>
 #include <lamina/operators/row_loss.hpp>

@@ -101,7 +101,8 @@ enum class fault_kind : std::uint8_t {
   loop_condition,
   unstable_body,
   branch_writes,
-  out_of_block
+  out_of_block,
+  no_memory
 };
 struct fault_desc {
   fault_kind kind;

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/dynamic_rnn.hpp - a recurrence over sequences of different length, written as one
+// step.
+#pragma once
+
+#include <type_traits>
+
+#include <lamina/layers/conditional.hpp>
+#include <lamina/layers/if_else.hpp>
+#include <lamina/layers/tensor_array.hpp>
+#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/rank_table.hpp>
+
+namespace lamina {
+
+/// Dimensions as an argument: `step.memory(lamina::dims<128>)`.
+template <int... D>
+inline constexpr dims_list<D...> dims{};
+
+namespace layer {
+
+/// Options of dynamic_rnn.
+struct dynamic_rnn_attr {
+  std::string_view name{};
+};
+/// Options of a step's memory.
+struct memory_attr {
+  float value = 0;  // of every element before the first step
+};
+
+namespace detail {
+template <class F>
+struct step_rows {};
+template <class F>
+struct ranked_rows {};
+}  // namespace detail
+
+/// One time step of a dynamic_rnn over sequences with rows S: what its function is called with.
+template <class S, class F>
+class rnn_step {
+ public:
+  /// The rows of a step: one for each sequence that is long enough.
+  using rows = at_step<S, detail::step_rows<F>>;
+  /// One row for each sequence, longest first: the order in which the steps see them.
+  using ranked = at_step<S, detail::ranked_rows<F>>;
+  /// One row for each sequence, in the order of the batch.
+  using parent = typename S::parent;
+
+  constexpr rnn_step(program_builder& b, int outer, int table,
+                     const variable<std::int64_t, once, 1>& i, int zero)
+      : b_(b), outer_(outer), table_(table), zero_(zero), i_(i) {}
+
+  /// The rows of this step of sequences that are as long as those of the rnn. Fluid:
+  /// DynamicRNN.step_input.
+  template <class T, class R, int... D>
+  constexpr auto input(const variable<T, R, D...>& x) {
+    static_assert(check<__is_same(R, S), expects_type<S>, gets_type<R>>,
+                  "lamina: dynamic_rnn: a step input has the sequences that the rnn walks over");
+    using item = variable<T, rows, D...>;
+    const int here = leave();
+    layer_helper layer(b_, "dynamic_rnn_input");
+    const int array = new_array<item>(layer);
+    b_.add_operator(schema_of<lod_tensor_to_array>(), {x.id, table_}, {array});
+    b_.current_block = here;
+    return read<item>(array);
+  }
+
+  /// One value for each sequence, or one sequence for each, the same in all steps.
+  /// Fluid: DynamicRNN.static_input.
+  template <class T, class R, int... D>
+  constexpr auto static_input(const variable<T, R, D...>& x) {
+    using in_rank = detail::replaced_rows<R, parent, ranked>;
+    using in_step = detail::replaced_rows<R, parent, rows>;
+    static_assert(
+        check<in_rank::found, expects_type<parent>, gets_type<R>>,
+        "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
+    const int here = leave();
+    const int ordered = reorder<variable<T, typename in_rank::type, D...>>(x.id);
+    b_.current_block = here;
+    return shrink<variable<T, typename in_step::type, D...>>(ordered);
+  }
+
+  /// What `update` stored in the step before; `init`, one value for each sequence, in the first
+  /// one. Fluid: DynamicRNN.memory(init).
+  template <class T, class R, int... D>
+  constexpr variable<T, rows, D...> memory(const variable<T, R, D...>& init) {
+    static_assert(
+        check<__is_same(R, parent), expects_type<parent>, gets_type<R>>,
+        "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
+    const int here = leave();
+    const int ordered = reorder<variable<T, ranked, D...>>(init.id);
+    return stored<T, D...>(ordered, here);
+  }
+  /// The same with elements of type T that are all `value` at first: `memory(lamina::dims<128>)`.
+  /// Fluid: DynamicRNN.memory(shape, value).
+  template <element T = float, int... D>
+  constexpr variable<T, rows, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
+    const int here = leave();
+    layer_helper layer(b_, "fill_constant_batch_size_like");
+    const int made = layer.template output<variable<T, ranked, D...>>().id;
+    b_.variables[made].stop_gradient = true;
+    const int extents[] = {-1, D...};
+    const attribute_value shape = b_.integer_list(extents, static_cast<int>(sizeof...(D)) + 1);
+    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {table_}, {made},
+                    b_.attribute_list(shape, static_cast<int>(dtype_of<T>), attr.value, 0, 0));
+    return stored<T, D...>(made, here);
+  }
+
+  /// What `memory` returns in the next step. Fluid: DynamicRNN.update_memory.
+  template <class T, int... D>
+  constexpr void update(const variable<T, rows, D...>& memory, const variable<T, rows, D...>& next,
+                        int line = __builtin_LINE()) {
+    for (int i = 0; i < memories_.count; ++i)
+      if (memories_[i].value == memory.id) {
+        memories_[i].next = next.id;
+        return;
+      }
+    b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
+  }
+
+  /// Stores what was updated; `next` is the number of the next step.
+  constexpr void finish(int next, int line) {
+    for (int i = 0; i < memories_.count; ++i) {
+      if (memories_[i].next < 0) b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
+      const int value = memories_[i].next < 0 ? memories_[i].value : memories_[i].next;
+      b_.add_operator(schema_of<write_to_array>(), {value, next}, {memories_[i].array});
+    }
+  }
+
+ private:
+  struct stored_memory {
+    int value;  // in this step
+    int array;  // by step
+    int next;   // or -1
+  };
+
+  // To the block around the loop; returns that of the step.
+  constexpr int leave() {
+    const int here = b_.current_block;
+    b_.current_block = outer_;
+    return here;
+  }
+  template <class Item>
+  constexpr int new_array(layer_helper& layer) {
+    const int array = layer.template output<Item>().id;
+    b_.variables[array].kind = variable_kind::tensor_array;
+    return array;
+  }
+  template <class Out>
+  constexpr int reorder(int x) {
+    layer_helper layer(b_, "reorder_lod_tensor_by_rank");
+    const int made = layer.template output<Out>().id;
+    b_.add_operator(schema_of<reorder_lod_tensor_by_rank>(), {x, table_}, {made});
+    return made;
+  }
+  template <class Item>
+  constexpr Item read(int array) {
+    layer_helper layer(b_, "array_read");
+    const int made = layer.template output<Item>().id;
+    b_.add_operator(schema_of<read_from_array>(), {array, i_.id}, {made});
+    return {&b_, made};
+  }
+  template <class Out>
+  constexpr Out shrink(int x) {
+    layer_helper layer(b_, "shrink_memory");
+    const int made = layer.template output<Out>().id;
+    b_.add_operator(schema_of<shrink_rnn_memory>(), {x, i_.id, table_}, {made});
+    return {&b_, made};
+  }
+  // Puts a first value, made in the outer block, into an array; reads the array in block `here`.
+  template <class T, int... D>
+  constexpr variable<T, rows, D...> stored(int first, int here) {
+    using item = variable<T, ranked, D...>;
+    layer_helper layer(b_, "memory");
+    const int array = new_array<item>(layer);
+    b_.add_operator(schema_of<write_to_array>(), {first, zero_}, {array});
+    b_.current_block = here;
+    const auto value = shrink<variable<T, rows, D...>>(read<item>(array).id);
+    memories_.push({value.id, array, -1});
+    return value;
+  }
+
+  program_builder& b_;
+  int outer_;
+  int table_;
+  int zero_;
+  const variable<std::int64_t, once, 1>& i_;
+  growing<stored_memory> memories_{};
+};
+
+namespace detail {
+
+/// The type with rows To instead of From.
+template <class V, class From, class To>
+struct with_replaced_rows;
+template <class T, class R, int... D, class From, class To>
+struct with_replaced_rows<variable<T, R, D...>, From, To> {
+  static constexpr bool found = __is_same(R, From);
+  using type = variable<T, To, D...>;
+};
+template <class... V, class From, class To>
+struct with_replaced_rows<std::tuple<V...>, From, To> {
+  static constexpr bool found = (with_replaced_rows<V, From, To>::found && ...);
+  using type = std::tuple<typename with_replaced_rows<V, From, To>::type...>;
+};
+
+}  // namespace detail
+
+/// Runs `step` once for each element of the sequences of x, all sequences at the same time; what it
+/// returns, a variable or a tuple of variables, becomes sequences as long as those of x:
+///
+///   auto hidden = layer::dynamic_rnn(embed, [&](auto& step) {
+///     auto x = step.input(embed);
+///     auto h = step.memory(lamina::dims<128>, {.value = 0.f});
+///     auto next = layer::tanh(layer::fc<128>({x, h}));
+///     step.update(h, next);
+///     return next;
+///   });
+///
+/// Sequences never see each other, and those without elements do nothing. The function is called
+/// more than once while it is recorded. Fluid: DynamicRNN.
+template <class T, class S, int... D, class F>
+constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
+                           const dynamic_rnn_attr& attr = {}, int line = __builtin_LINE()) {
+  static_assert(check<is_tokens<S>, gets_type<variable<T, S, D...>>>,
+                "lamina: dynamic_rnn: the rows of the input form sequences");
+  using step_type = rnn_step<S, std::remove_cvref_t<F>>;
+  using rows = typename step_type::rows;
+  using result = decltype(step(*static_cast<step_type*>(nullptr)));
+  using whole = detail::with_replaced_rows<result, rows, S>;
+  static_assert(check<whole::found, gets_type<result>>,
+                "lamina: dynamic_rnn: the step returns variables of its own rows");
+  using items = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+  using outputs =
+      detail::outputs_of<decltype(detail::as_tuple(*static_cast<typename whole::type*>(nullptr)))>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "dynamic_rnn", attr.name);
+  const int outer = b.current_block;
+  block here{&b, outer};
+  const auto table = layer.template output<variable<std::int64_t, typename S::parent, 2>>();
+  detail::without_gradient(layer, table.id);
+  b.add_operator(schema_of<lod_rank_table>(), {x.id}, {table.id},
+                 b.attribute_list(S::lod_level - 1));
+  const auto longest = layer.template output<variable<std::int64_t, once, 1>>();
+  b.add_operator(schema_of<max_sequence_len>(), {table.id}, {longest.id});
+  const int parents = rows_of<typename S::parent>(b);
+  b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
+  b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step, -1);
+  int arrays[items::count], merged[items::count];
+  items::make(layer, arrays);
+  for (const int array : arrays) b.variables[array].kind = variable_kind::tensor_array;
+  auto i = fill_constant<std::int64_t>(here, 0);
+  const int zero = i.id;
+  auto going = less_than(i, longest);
+  while_loop(
+      going,
+      [&](block&) {
+        step_type now(b, outer, table.id, i, zero);
+        int made[items::count];
+        items::ids(detail::as_tuple(step(now)), made);
+        for (int k = 0; k < items::count; ++k)
+          b.add_operator(schema_of<write_to_array>(), {made[k], i.id}, {arrays[k]});
+        increment(i);
+        now.finish(i.id, line);
+        less_than(i, longest, going);
+      },
+      {}, line);
+  b.open_domains.count -= 2;
+  outputs::make(layer, merged);
+  for (int k = 0; k < items::count; ++k)
+    b.add_operator(schema_of<array_to_lod_tensor>(), {arrays[k], table.id}, {merged[k]});
+  const auto all = outputs::handles(b, merged);
+  if constexpr (is_variable<result>)
+    return layer.returns(std::get<0>(all));
+  else
+    return all;
+}
+
+}  // namespace layer
+}  // namespace lamina

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// dynamic_rnn on the interpreter: sequences of different length, none, alone, nested; gradients.
+#include "shared_executor.hpp"
+#include <catch2/catch.hpp>
+#include <laws/block_gradient_law.hpp>
+#include <laws/sequence_law.hpp>
+
+#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/layers.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+using lamina::lod_tensor;
+using values = std::vector<double>;
+using level = lamina::lod::level;
+
+namespace {
+
+template <class P>
+std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
+  lamina::basic_executor<double> executor;
+  lamina::scope scope;
+  executor.run_startup(P::view(), scope);
+  return executor.run(P::view(), scope, feed);
+}
+values values_of(const lamina::tensor& t) {
+  const auto a = t.cast<double>();
+  return {a.begin(), a.end()};
+}
+lod_tensor table(std::size_t columns, const std::vector<float>& of) {
+  return lamina::tensor({of.size() / columns, columns}, of);
+}
+template <class V>
+constexpr auto cost_of(V x) {
+  return layer::reduce_sum(layer::square(x));
+}
+
+constexpr auto running_sum = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float>(main);
+  auto first = layer::data<"first", float>(main);
+  auto weight = layer::data<"weight", float>(main);
+  auto [sum, weighted] = layer::dynamic_rnn(x, [&](auto& step) {
+    auto now = step.input(x);
+    auto before = step.memory(first);
+    auto next = before + now;
+    step.update(before, next);
+    return std::tuple{next, now * step.static_input(weight)};
+  });
+  return std::tuple{sum, weighted};
+});
+
+constexpr auto cell = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  auto init = layer::data<"init", float, 2>(main);
+  auto context = layer::data<"context", float, 3>(main);
+  auto hidden = layer::dynamic_rnn(x, [&](auto& step) {
+    auto in = step.input(x);
+    auto h = step.memory(init);
+    auto c = step.memory(lamina::dims<2>, {.value = 0.5f});
+    auto gate = layer::fc<2>(std::tuple{in, step.static_input(context)});
+    auto next_c = layer::tanh(gate + layer::fc<2>(h)) + layer::scale(c, 0.5f);
+    auto next_h = next_c * layer::sigmoid(gate);
+    step.update(h, next_h);
+    step.update(c, next_c);
+    return next_h;
+  });
+  auto last = layer::sequence_last_step(hidden, {.pad_value = 0.25f});
+  return std::tuple{cost_of(hidden) + cost_of(last), hidden, last};
+});
+
+}  // namespace
+
+TEST_CASE("a running sum: memories and static inputs belong to their sequences") {
+  const auto found =
+      run(running_sum, {{"x", lamina::sequences<float>({{1, 2}, {3}, {}, {4, 5, 6}})},
+                        {"first", table(1, {10, 20, 30, 40})},
+                        {"weight", table(1, {1, 2, 3, -1})}});
+  CHECK(values_of(found[0]) == values{11, 13, 23, 44, 49, 55});
+  CHECK(values_of(found[1]) == values{1, 2, 6, -4, -5, -6});
+  CHECK(found[0].recursive_sequence_lengths() == std::vector<level>{{2, 1, 0, 3}});
+}
+
+TEST_CASE("no elements at all, and no sequences") {
+  const auto empty = run(running_sum, {{"x", lamina::sequences<float>({{}, {}})},
+                                       {"first", table(1, {1, 2})},
+                                       {"weight", table(1, {1, 2})}});
+  CHECK(empty[0].shape() == lamina::tensor_shape{0, 1});
+  CHECK(empty[0].recursive_sequence_lengths() == std::vector<level>{{0, 0}});
+  const auto none =
+      run(running_sum,
+          {{"x", lamina::sequences<float>({})}, {"first", table(1, {})}, {"weight", table(1, {})}});
+  CHECK(none[0].shape() == lamina::tensor_shape{0, 1});
+}
+
+TEST_CASE("each sequence alone is what it is in the batch") {
+  using row = std::array<float, 3>;
+  const lod_tensor x = lamina::sequences<row>({{{1, -1, 2}},
+                                               {},
+                                               {{0, 1, 2}, {3, 1, -1}, {1, 1, 1}},
+                                               {{-1, 0, 1}, {2, 2, 0}},
+                                               {{4, 0, -2}}});
+  laws::check_each_sample_alone(
+      cell, {{"x", x},
+             {"init", table(2, {1, 2, 3, -4, 5, 6, -7, 8, 0, 1})},
+             {"context", table(3, {1, 2, 3, 4, 5, -6, 0, 0, 1, 1, -1, 1, 2, 0, 2})}});
+}
+
+TEST_CASE("gradient: dynamic_rnn, unsorted lengths, empty sequences, an empty batch") {
+  laws::check_block_gradients(cell, {}, {.rows = 3, .lengths = {{3, 1, 2}}});
+  laws::check_block_gradients(cell, {}, {.rows = 4, .lengths = {{0, 4, 0, 2}}});
+  constexpr auto with_outside = lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float, 3>(main);
+    auto init = layer::data<"init", float, 2>(main);
+    auto hidden = layer::dynamic_rnn(x, [&](auto& step) {
+      auto h = step.memory(init);
+      auto next = layer::tanh(layer::fc<2>(step.input(x)) + h);
+      step.update(h, next);
+      return next;
+    });
+    return cost_of(layer::sequence_pool(hidden) + init);
+  });
+  laws::check_block_gradients(with_outside, {}, {.rows = 3, .lengths = {{0, 0, 0}}});
+}
+
+TEST_CASE("gradient: a recurrence over the sentences of documents, another over their words") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto words = layer::nested_sequence<"words", float, 2>(main);
+    auto in_sentence = layer::dynamic_rnn(words, [&](auto& step) {
+      auto h = step.memory(lamina::dims<2>);
+      auto next = layer::tanh(layer::fc<2>(step.input(words)) + layer::fc<2>(h));
+      step.update(h, next);
+      return next;
+    });
+    auto sentences = layer::sequence_last_step(in_sentence);
+    auto in_document = layer::dynamic_rnn(sentences, [&](auto& step) {
+      auto h = step.memory(lamina::dims<2>, {.value = 1});
+      auto next = layer::tanh(layer::fc<2>(step.input(sentences)) - h);
+      step.update(h, next);
+      return next;
+    });
+    auto documents = layer::sequence_pool(in_document, {.type = lamina::pool::sum});
+    return std::tuple{cost_of(documents) + cost_of(in_sentence), in_sentence, documents};
+  });
+  using pair = std::array<float, 2>;
+  const lod_tensor words = lamina::nested_sequences<pair>(
+      {{{{1, 8}}, {}, {{3, -4}, {0, 1}}}, {}, {{{-1, 6}}}, {{}, {{-2, -3}, {0, -9}, {1, 1}}}});
+  laws::check_each_sample_alone(net, {{"words", words}});
+  laws::check_block_gradients(net, {}, {.rows = 3, .lengths = {{2, 0, 3}, {1, 3, 0, 2, 1}}});
+}
+
+TEST_CASE("gradient: a static input of sequences; a step with a branch; a rnn in a loop") {
+  constexpr auto attention = lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float, 2>(main);
+    auto source = layer::sequence<"source", float, 2>(main);
+    auto y = layer::dynamic_rnn(x, [&](auto& step) {
+      auto h = step.memory(lamina::dims<2>, {.value = 0.3f});
+      auto seen = layer::sequence_pool(layer::fc<2>(step.static_input(source)));
+      auto next = layer::tanh(step.input(x) + seen * h);
+      step.update(h, next);
+      return next;
+    });
+    return std::tuple{cost_of(y), y};
+  });
+  using pair = std::array<float, 2>;
+  const lod_tensor x = lamina::sequences<pair>({{{1, -1}}, {{2, 1}, {0, 1}, {1, 1}}, {}});
+  const lod_tensor source = lamina::sequences<pair>({{{1, 2}, {3, 1}}, {{1, 0}}, {{2, 2}, {0, 1}}});
+  laws::check_each_sample_alone(attention, {{"x", x}, {"source", source}});
+  laws::check_block_gradients(attention, {{"x", x}, {"source", source}}, {.rows = 3});
+
+  laws::check_block_gradients(lamina::program([](block& main) {
+                                auto x = layer::sequence<"x", float, 2>(main);
+                                auto y = x;
+                                auto i = layer::fill_constant<std::int64_t>(main, 0),
+                                     n = layer::fill_constant<std::int64_t>(main, 2);
+                                auto going = layer::less_than(i, n);
+                                layer::while_loop(going, [&](block&) {
+                                  y = layer::dynamic_rnn(y, [&](auto& step) {
+                                    auto h = step.memory(lamina::dims<2>, {.value = 0.3f});
+                                    auto in = step.input(y);
+                                    auto sum = layer::reduce_sum<1>(in, layer::keep_dim);
+                                    auto chosen = layer::if_else(
+                                        layer::greater_than(sum, layer::scale(sum, 0)),
+                                        [&](auto& yes) { return layer::fc<2>(yes.input(in)); },
+                                        [&](auto& no) { return layer::sin(no.input(h)); });
+                                    auto next = layer::tanh(chosen + h) + in;
+                                    step.update(h, next);
+                                    return next;
+                                  });
+                                  layer::increment(i);
+                                  layer::less_than(i, n, going);
+                                });
+                                return cost_of(y);
+                              }),
+                              {}, {.rows = 4, .lengths = {{2, 3, 0, 1}}});
+}
