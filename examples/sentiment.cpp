@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// sentiment - does a sentence praise or blame a film: convolutions along its words, or stacked
+// LSTMs
+//
+//   examples/run sentiment [DIRECTORY] [--net conv|lstm]
+//
+// DIRECTORY holds rt-polarity.pos and rt-polarity.neg, the sentence polarity dataset v1.0 of Pang
+// and Lee (2005). Without it the program learns from made-up sentences.
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <lamina/dataset/movie_reviews.hpp>
+#include <lamina/lamina.hpp>
+
+namespace layer = lamina::layer;
+namespace reader = lamina::reader;
+namespace reviews = lamina::dataset::movie_reviews;
+using lamina::activation;
+using lamina::pool;
+
+constexpr int dictionary_size = 8000;
+
+// Most words are rare: dropout keeps the net from learning single sentences by them.
+constexpr auto drop = [](auto x, float probability) {
+  return layer::dropout(x, probability,
+                        {.implementation = layer::dropout_implementation::upscale_in_train});
+};
+constexpr auto embed = [](auto words) {
+  const auto vectors = layer::embedding<dictionary_size, 128>(
+      words, {.param = {.initializer = lamina::init::uniform(-0.25f, 0.25f)}});
+  return drop(vectors, 0.3f);
+};
+// Both nets end in two rows of features a sentence.
+constexpr auto decide = [](auto a, auto b, auto label) {
+  auto logits = layer::fc<2>(std::tuple{drop(a, 0.5f), drop(b, 0.5f)}, {.name = "logits"});
+  layer::accuracy(logits, label, {.name = "accuracy"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+};
+
+// The strongest answer of each filter over three and over four words.
+constexpr auto conv = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto vectors = embed(words);
+  auto of_three = layer::sequence_conv_pool<100, 3>(vectors, {.act = activation::tanh});
+  auto of_four = layer::sequence_conv_pool<100, 4>(vectors, {.act = activation::tanh});
+  return decide(of_three, of_four, label);
+});
+
+// Three LSTMs, one upon the other; the second reads each sentence backwards.
+constexpr auto lstm = lamina::program([](lamina::block& main) {
+  constexpr int gates = 4 * 64;
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto sums = layer::fc<gates>(embed(words));
+  auto [hidden, cell] = layer::dynamic_lstm<gates>(sums);
+  for (const bool backwards : {true, false}) {
+    sums = layer::fc<gates>(std::tuple{sums, hidden});
+    hidden = std::get<0>(layer::dynamic_lstm<gates>(sums, {.is_reverse = backwards}));
+  }
+  return decide(layer::sequence_pool(sums, {.type = pool::max}),
+                layer::sequence_pool(hidden, {.type = pool::max}), label);
+});
+
+template <lamina::program_type Net>
+double test_accuracy(const Net& net, const reviews::source& data, int passes) {
+  lamina::model model{net};
+  lamina::optimizer::adam adam{.learning_rate = 1e-3f};
+  adam.train(model, data.train() | reader::shuffle(10000) | reader::batch(50),
+             {.passes = passes, .on_event = lamina::progress_bar{passes}});
+  return lamina::evaluator{model}.test(data.test() | reader::batch(50)).metric("accuracy");
+}
+
+int main(int argc, char** argv) {
+  std::string directory, net = "conv";
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--net" && i + 1 < argc)
+      net = argv[++i];
+    else
+      directory = argv[i];
+  if (net != "conv" && net != "lstm") {
+    std::fputs("usage: sentiment [DIRECTORY] [--net conv|lstm]\n", stderr);
+    return 2;
+  }
+  const bool real = !directory.empty();
+  const auto data = real ? reviews::read(directory, dictionary_size) : reviews::twin();
+  const double accuracy = net == "conv" ? test_accuracy(conv, data, real ? 6 : 15)
+                                        : test_accuracy(lstm, data, real ? 4 : 10);
+  std::printf("test accuracy %.3f\n", accuracy);
+  return accuracy >= (real ? 0.7 : 0.9) ? 0 : 1;
+}
