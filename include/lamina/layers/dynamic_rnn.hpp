@@ -5,27 +5,16 @@
 
 #include <type_traits>
 
-#include <lamina/layers/conditional.hpp>
 #include <lamina/layers/if_else.hpp>
-#include <lamina/layers/tensor_array.hpp>
+#include <lamina/layers/rnn_recorder.hpp>
 #include <lamina/layers/while_loop.hpp>
 #include <lamina/operators/rank_table.hpp>
 
-namespace lamina {
-
-/// Dimensions as an argument: `step.memory(lamina::dims<128>)`.
-template <int... D>
-inline constexpr dims_list<D...> dims{};
-
-namespace layer {
+namespace lamina::layer {
 
 /// Options of dynamic_rnn.
 struct dynamic_rnn_attr {
   std::string_view name{};
-};
-/// Options of a step's memory.
-struct memory_attr {
-  float value = 0;  // of every element before the first step
 };
 
 namespace detail {
@@ -37,7 +26,7 @@ struct ranked_rows {};
 
 /// One time step of a dynamic_rnn over sequences with rows S: what its function is called with.
 template <class S, class F>
-class rnn_step {
+class rnn_step : public detail::rnn_recorder {
  public:
   /// The rows of a step: one for each sequence that is long enough.
   using rows = at_step<S, detail::step_rows<F>>;
@@ -48,7 +37,7 @@ class rnn_step {
 
   constexpr rnn_step(program_builder& b, int outer, int table,
                      const variable<std::int64_t, once, 1>& i, int zero)
-      : b_(b), outer_(outer), table_(table), zero_(zero), i_(i) {}
+      : rnn_recorder(b, outer, i, zero), table_(table) {}
 
   /// The rows of this step of sequences that are as long as those of the rnn. Fluid:
   /// DynamicRNN.step_input.
@@ -110,55 +99,16 @@ class rnn_step {
   template <class T, int... D>
   constexpr void update(const variable<T, rows, D...>& memory, const variable<T, rows, D...>& next,
                         int line = __builtin_LINE()) {
-    for (int i = 0; i < memories_.count; ++i)
-      if (memories_[i].value == memory.id) {
-        memories_[i].next = next.id;
-        return;
-      }
-    b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
-  }
-
-  /// Stores what was updated; `next` is the number of the next step.
-  constexpr void finish(int next, int line) {
-    for (int i = 0; i < memories_.count; ++i) {
-      if (memories_[i].next < 0) b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
-      const int value = memories_[i].next < 0 ? memories_[i].value : memories_[i].next;
-      b_.add_operator(schema_of<write_to_array>(), {value, next}, {memories_[i].array});
-    }
+    set_next(memory.id, next.id, line);
   }
 
  private:
-  struct stored_memory {
-    int value;  // in this step
-    int array;  // by step
-    int next;   // or -1
-  };
-
-  // To the block around the loop; returns that of the step.
-  constexpr int leave() {
-    const int here = b_.current_block;
-    b_.current_block = outer_;
-    return here;
-  }
-  template <class Item>
-  constexpr int new_array(layer_helper& layer) {
-    const int array = layer.template output<Item>().id;
-    b_.variables[array].kind = variable_kind::tensor_array;
-    return array;
-  }
   template <class Out>
   constexpr int reorder(int x) {
     layer_helper layer(b_, "reorder_lod_tensor_by_rank");
     const int made = layer.template output<Out>().id;
     b_.add_operator(schema_of<reorder_lod_tensor_by_rank>(), {x, table_}, {made});
     return made;
-  }
-  template <class Item>
-  constexpr Item read(int array) {
-    layer_helper layer(b_, "array_read");
-    const int made = layer.template output<Item>().id;
-    b_.add_operator(schema_of<read_from_array>(), {array, i_.id}, {made});
-    return {&b_, made};
   }
   template <class Out>
   constexpr Out shrink(int x) {
@@ -171,40 +121,15 @@ class rnn_step {
   template <class T, int... D>
   constexpr variable<T, rows, D...> stored(int first, int here) {
     using item = variable<T, ranked, D...>;
-    layer_helper layer(b_, "memory");
-    const int array = new_array<item>(layer);
-    b_.add_operator(schema_of<write_to_array>(), {first, zero_}, {array});
+    const int array = memory_array<item>(first);
     b_.current_block = here;
     const auto value = shrink<variable<T, rows, D...>>(read<item>(array).id);
-    memories_.push({value.id, array, -1});
+    remember(value.id, array);
     return value;
   }
 
-  program_builder& b_;
-  int outer_;
   int table_;
-  int zero_;
-  const variable<std::int64_t, once, 1>& i_;
-  growing<stored_memory> memories_{};
 };
-
-namespace detail {
-
-/// The type with rows To instead of From.
-template <class V, class From, class To>
-struct with_replaced_rows;
-template <class T, class R, int... D, class From, class To>
-struct with_replaced_rows<variable<T, R, D...>, From, To> {
-  static constexpr bool found = __is_same(R, From);
-  using type = variable<T, To, D...>;
-};
-template <class... V, class From, class To>
-struct with_replaced_rows<std::tuple<V...>, From, To> {
-  static constexpr bool found = (with_replaced_rows<V, From, To>::found && ...);
-  using type = std::tuple<typename with_replaced_rows<V, From, To>::type...>;
-};
-
-}  // namespace detail
 
 /// Runs `step` once for each element of the sequences of x, all sequences at the same time; what it
 /// returns, a variable or a tuple of variables, becomes sequences as long as those of x:
@@ -276,5 +201,4 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
     return all;
 }
 
-}  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::layer

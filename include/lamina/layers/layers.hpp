@@ -48,6 +48,7 @@
 #include <lamina/layers/reshape.hpp>
 #include <lamina/layers/row_conv.hpp>
 #include <lamina/layers/row_ids.hpp>
+#include <lamina/layers/rnn_recorder.hpp>
 #include <lamina/layers/row_loss.hpp>
 #include <lamina/layers/scale.hpp>
 #include <lamina/layers/sequence.hpp>
@@ -74,6 +75,7 @@
 #include <lamina/layers/softmax.hpp>
 #include <lamina/layers/softmax_with_cross_entropy.hpp>
 #include <lamina/layers/split.hpp>
+#include <lamina/layers/static_rnn.hpp>
 #include <lamina/layers/sum.hpp>
 #include <lamina/layers/tensor_array.hpp>
 #include <lamina/layers/topk.hpp>

@@ -43,6 +43,7 @@
 #include <lamina/operators/sequence_softmax.hpp>
 #include <lamina/operators/softmax.hpp>
 #include <lamina/operators/split_merge.hpp>
+#include <lamina/operators/step_array.hpp>
 #include <lamina/operators/sum.hpp>
 #include <lamina/operators/tensor_array.hpp>
 #include <lamina/operators/tunable_activation.hpp>

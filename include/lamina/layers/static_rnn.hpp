@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/static_rnn.hpp - a recurrence over a dimension of fixed length, written as one
+// step.
+#pragma once
+
+#include <lamina/layers/rnn_recorder.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/rank_table.hpp>
+#include <lamina/operators/step_array.hpp>
+
+namespace lamina::layer {
+
+/// Options of static_rnn.
+struct static_rnn_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+
+/// Where the steps of a variable with rows R lie: behind the rows.
+template <class R>
+inline constexpr int step_axis = has_rows<R> ? 1 : 0;
+
+/// One step of a variable that has `Steps` of them, and all steps of one.
+template <class V>
+struct stepped;
+template <class T, class R, int Steps, int... D>
+struct stepped<variable<T, R, Steps, D...>> {
+  static constexpr int steps = Steps;
+  using rows = R;
+  using one = variable<T, R, D...>;
+};
+template <class V, int Steps>
+struct all_steps;
+template <class T, class R, int... D, int Steps>
+struct all_steps<variable<T, R, D...>, Steps> {
+  using rows = R;
+  using type = variable<T, R, Steps, D...>;
+};
+template <class... V, int Steps>
+struct all_steps<std::tuple<V...>, Steps> {
+  using type = std::tuple<typename all_steps<V, Steps>::type...>;
+};
+
+}  // namespace detail
+
+/// One step of a static_rnn: what its function is called with.
+template <class R, int Steps>
+class static_rnn_step : public detail::rnn_recorder {
+ public:
+  constexpr static_rnn_step(program_builder& b, int outer, int like,
+                            const variable<std::int64_t, once, 1>& i, int zero)
+      : rnn_recorder(b, outer, i, zero), like_(like) {}
+
+  /// This step of x, which has as many steps as the rnn. Fluid: StaticRNN.step_input.
+  template <class T, class S, int... D>
+  constexpr auto input(const variable<T, S, Steps, D...>& x) {
+    using item = variable<T, S, D...>;
+    const int here = leave();
+    layer_helper layer(b_, "rnn_input");
+    const int array = new_array<item>(layer);
+    b_.add_operator(schema_of<tensor_to_tensor_array>(), {x.id}, {array},
+                    b_.attribute_list(detail::step_axis<S>));
+    b_.current_block = here;
+    return read<item>(array);
+  }
+
+  /// What `update` stored in the step before; `init` in the first one.
+  /// Fluid: StaticRNN.memory(init).
+  template <class T, class S, int... D>
+  constexpr variable<T, S, D...> memory(const variable<T, S, D...>& init) {
+    const int here = leave();
+    return stored<variable<T, S, D...>>(init.id, here);
+  }
+  /// The same with the rows of the rnn and elements that are all `value` at first.
+  /// Fluid: StaticRNN.memory(shape, batch_ref, init_value).
+  template <element T = float, int... D>
+  constexpr variable<T, R, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
+    const int here = leave();
+    layer_helper layer(b_, "fill_constant_batch_size_like");
+    const int made = layer.template output<variable<T, R, D...>>().id;
+    b_.variables[made].stop_gradient = true;
+    const variable_desc v = b_.variables[made];
+    const int at = b_.integers.count;
+    for (int i = 0; i < v.rank; ++i) b_.integers.push(b_.dims[v.dims + i]);
+    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {like_}, {made},
+                    b_.attribute_list(attribute_value{0, at, v.rank}, static_cast<int>(dtype_of<T>),
+                                      attr.value, 0, 0));
+    return stored<variable<T, R, D...>>(made, here);
+  }
+
+  /// What `memory` returns in the next step. Fluid: StaticRNN.update_memory.
+  template <class T, class S, int... D>
+  constexpr void update(const variable<T, S, D...>& memory, const variable<T, S, D...>& next,
+                        int line = __builtin_LINE()) {
+    set_next(memory.id, next.id, line);
+  }
+
+ private:
+  template <class Item>
+  constexpr Item stored(int first, int here) {
+    const int array = memory_array<Item>(first);
+    b_.current_block = here;
+    const Item value = read<Item>(array);
+    remember(value.id, array);
+    return value;
+  }
+
+  int like_;
+};
+
+/// Runs `step` for each index of the first inner dimension of x, [rows, Steps, ...]; what it
+/// returns, a variable or a tuple of variables [rows, ...], becomes [rows, Steps, ...]:
+///
+///   auto hidden = layer::static_rnn(x, [&](auto& step) {
+///     auto h = step.memory(lamina::dims<64>);
+///     auto next = layer::tanh(layer::fc<64>(std::tuple{step.input(x), h}));
+///     step.update(h, next);
+///     return next;
+///   });
+///
+/// Variables of outer blocks are the same in all steps. The function is called more than once while
+/// it is recorded. Fluid: StaticRNN, whose sequences have time before the samples.
+template <class T, class R, int... D, class F>
+constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step, const static_rnn_attr& attr = {},
+                          int line = __builtin_LINE()) {
+  static_assert(check<(sizeof...(D) > 0), gets_type<variable<T, R, D...>>>,
+                "lamina: static_rnn: the input has a dimension of steps behind its rows");
+  constexpr int steps = detail::stepped<variable<T, R, D...>>::steps;
+  using step_type = static_rnn_step<R, steps>;
+  using result = decltype(step(*static_cast<step_type*>(nullptr)));
+  using whole = typename detail::all_steps<result, steps>::type;
+  using items = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+  using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<whole*>(nullptr)))>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "rnn", attr.name);
+  const int outer = b.current_block;
+  block here{&b, outer};
+  int arrays[items::count], merged[items::count];
+  items::make(layer, arrays);
+  for (const int array : arrays) b.variables[array].kind = variable_kind::tensor_array;
+  auto i = fill_constant<std::int64_t>(here, 0);
+  const auto end = fill_constant<std::int64_t>(here, steps);
+  const int zero = i.id;
+  auto going = less_than(i, end);
+  while_loop(
+      going,
+      [&](block&) {
+        step_type now(b, outer, x.id, i, zero);
+        int made[items::count];
+        items::ids(detail::as_tuple(step(now)), made);
+        for (int k = 0; k < items::count; ++k)
+          b.add_operator(schema_of<write_to_array>(), {made[k], i.id}, {arrays[k]});
+        increment(i);
+        now.finish(i.id, line);
+        less_than(i, end, going);
+      },
+      {}, line);
+  outputs::make(layer, merged);
+  for (int k = 0; k < items::count; ++k) {
+    const variable_desc& v = b.variables[merged[k]];
+    b.add_operator(schema_of<tensor_array_to_tensor>(), {arrays[k]}, {merged[k]},
+                   b.attribute_list(v.rank > 0 && b.dims[v.dims] < 0 ? 1 : 0, true));
+  }
+  const auto all = outputs::handles(b, merged);
+  if constexpr (is_variable<result>)
+    return layer.returns(std::get<0>(all));
+  else
+    return all;
+}
+
+}  // namespace lamina::layer
