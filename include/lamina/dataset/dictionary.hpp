@@ -41,8 +41,9 @@ class dictionary {
                                  << size);
     std::vector<word_counts::const_iterator> order;
     for (auto it = counts.begin(); it != counts.end(); ++it) order.push_back(it);
-    std::stable_sort(order.begin(), order.end(),
-                     [](auto a, auto b) { return a->second > b->second; });
+    std::sort(order.begin(), order.end(), [](auto a, auto b) {
+      return a->second != b->second ? a->second > b->second : a->first < b->first;
+    });
     words_.emplace_back("<unk>");
     for (const auto& it : order) {
       if (this->size() == size) break;
