@@ -85,7 +85,7 @@ long allocations_of_steps(const Opt& opt, int threads) {
   const auto large = test::samples(32), small = test::samples(20);
   const auto step = [&](const std::vector<test::sample>& samples) {
     feed.fill(samples);
-    t.step(feed.rows(), [&](int i, int row) { return feed.data(i, row); });
+    t.step(feed.view());
   };
   step(large);
   return allocations_of([&] {

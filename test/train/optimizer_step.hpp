@@ -62,7 +62,7 @@ void check_steps(Program program, const Opt& opt) {
             states[static_cast<std::size_t>(i)][static_cast<std::size_t>(s)][k] = state[s];
         }
       }
-      t.step(feed.rows(), [&](int i, int row) { return feed.data(i, row); });
+      t.step(feed.view());
       double worst = 0;
       for (int i = 0; i < parameters; ++i) {
         const xt::xarray<float> value = m.get(i);
