@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/rows.hpp>
 #include <lamina/program/program_builder.hpp>
@@ -58,6 +59,14 @@ struct variable : variable_handle {
   static constexpr int size = (1 * ... * Dims);
 
   using variable_handle::variable_handle;
+
+  /// A handle of another type: an error that names both.
+  template <class U, class S, int... E>
+  constexpr variable& operator=(const variable<U, S, E...>&) {
+    static_assert(check<never<U>, expects_type<variable>, gets_type<variable<U, S, E...>>>,
+                  "lamina: variable: a handle keeps its element type, rows and dimensions");
+    return *this;
+  }
 };
 
 /// What a type says of a variable's shape, for the cases where a pack must be taken apart.

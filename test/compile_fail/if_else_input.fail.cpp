@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of one branch used with those of the other.
+// expect-error: static.assert.*elementwise: both operands have the same rows
+// expect-fact: no_rows<
+// expect-lines: 24
+#include <lamina/layers/arithmetic.hpp>
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/if_else.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+  auto chosen = layer::data<"chosen", bool>(main);
+  return layer::if_else(
+      chosen, [&](auto& yes) { return layer::fc<5>(yes.input(x)); },
+      [&](auto& no) {
+        auto mine = no.input(x);
+#ifdef SHOULD_FAIL
+        return layer::fc<5>(mine + x);  // <- here
+#else
+        return layer::fc<5>(mine + mine);
+#endif
+      });
+});
+
+int main() { return net.parameter_count() < 0; }

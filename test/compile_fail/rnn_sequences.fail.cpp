@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step input whose sequences have lengths of their own.
+// expect-error: static.assert.*dynamic_rnn: a step input has the sequences that the rnn walks over
+// expect-fact: expects_type<.*tokens<
+// expect-lines: 24
+#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto other = layer::sequence<"other", float, 4>(main);
+  auto same = layer::sequence<"same", float, 4>(x);
+  (void)other, (void)same;
+  return layer::dynamic_rnn(x, [&](auto& step) {
+#ifdef SHOULD_FAIL
+    return step.input(x) + step.input(other);  // <- here
+#else
+    return step.input(x) + step.input(same);
+#endif
+  });
+});
+
+int main() { return net.parameter_count() < 0; }
