@@ -157,7 +157,9 @@ class machine {
 
   /// Sets the array of the n-th data; it is read in place and must outlive the run.
   void feed(int data, const void* values) {
-    feeds_[data] = const_cast<void*>(values);
+    // An array without rows may have no address, and no kernel may calculate with none.
+    static float nothing[1] = {};
+    feeds_[data] = values == nullptr ? nothing : const_cast<void*>(values);
     for (int a = 0; a < schedule::arguments; ++a)
       if (schedule::table.slots[a].space == memory_space::feed &&
           schedule::table.slots[a].offset == data)
