@@ -6,7 +6,7 @@
 
 #include <lamina/engine/cpu/call_context.hpp>
 #include <lamina/engine/cpu/panel.hpp>
-#include <lamina/plan/instruction.hpp>
+#include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::engine::cpu {
 
