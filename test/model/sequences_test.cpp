@@ -109,7 +109,7 @@ TEST_CASE("nested sequences are fed as containers of containers") {
   CHECK(y(2, 0) == 5);
 }
 
-TEST_CASE("threads see whole sequences") {
+TEST_CASE("threads see whole sequences", "[threads]") {
   const auto data = sentences(64);
   const auto after = [&](int threads) {
     lamina::model model{polarity, 3};
@@ -122,7 +122,7 @@ TEST_CASE("threads see whole sequences") {
     CHECK(three.flat(i) == Approx(one.flat(i)).margin(2e-6));
 }
 
-TEST_CASE("parts count by the rows of the cost") {
+TEST_CASE("parts count by the rows of the cost", "[threads]") {
   std::vector<tagged> data;
   for (const sentence& s : sentences(24)) data.push_back({s.word, s.word});
   const auto after = [&](int threads) {
