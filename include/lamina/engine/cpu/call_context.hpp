@@ -8,6 +8,7 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/engine/cpu/domain_rows.hpp>
+#include <lamina/engine/cpu/tensor_array.hpp>
 #include <lamina/program/program_desc.hpp>
 
 namespace lamina::engine::cpu {
@@ -39,6 +40,7 @@ struct run_context {
   std::uint64_t seed;
   std::uint64_t step;  // of training; random masks depend on it
   float* scratch;
+  const row_maker* maker;  // null when all rows are fed
 
   /// Rows as a schedule knows them: a number, or minus a domain.
   int rows_of(int known) const { return known < 0 ? rows[-known] : known; }
@@ -62,6 +64,9 @@ struct operand {
   }
   explicit operator bool() const { return data != nullptr; }
 };
+
+/// The array of tensors that an operand stands for.
+inline tensor_array& array_of(const operand& o) { return *static_cast<tensor_array*>(o.data); }
 
 /// A call: an operator with its arguments for this run. Slots are numbered as the schema numbers
 /// them.
@@ -115,6 +120,23 @@ class call_context {
   sequence_rows sequences(const operand& o) const {
     return {run_.offsets[o.domain], run_.rows[program_.domains[o.domain].parent]};
   }
+
+  /// Sets the rows of the domain of an output. Arrays of this domain move: take operands anew. Rows
+  /// that were fed must be as many.
+  LAMINA_NOINLINE void set_rows(const operand& o, int rows) const {
+    if (run_.maker != nullptr && o.domain > 0)
+      run_.maker->set_rows(run_.maker->machine, o.domain, rows);
+  }
+  /// Memory for where the sequences of an output's domain begin and end, `sequences + 1` numbers;
+  /// to be filled before set_rows() is called with the last of them.
+  int* make_offsets(const operand& o, int sequences) const {
+    return run_.maker->make_offsets(run_.maker->machine, o.domain, sequences);
+  }
+  /// The domain that the rows of `domain` belong to.
+  int parent_of(int domain) const { return program_.domains[domain].parent; }
+  /// What the rows of a domain are, and how many there are now.
+  domain_kind kind_of(int domain) const { return program_.domains[domain].kind; }
+  int rows_in(int domain) const { return run_.rows[domain]; }
 
   /// A number, truth value or integer among the attributes.
   LAMINA_NOINLINE double number(int attribute) const {

@@ -25,6 +25,14 @@ struct domain_rows {
   }
 };
 
+/// How kernels tell the rows of domains that operators make while a program runs: the part of a
+/// batch that a condition chose, what sequences are left at a step, sequences of new lengths.
+struct row_maker {
+  void* machine;
+  void (*set_rows)(void* machine, int domain, int rows);
+  int* (*make_offsets)(void* machine, int domain, int sequences);
+};
+
 /// The sequences of one domain.
 struct sequence_rows {
   const int* offsets;

@@ -125,8 +125,7 @@ class machine {
 
   LAMINA_COLD explicit machine(const outside_memory& outside)
       : outside_(outside), fixed_(static_cast<std::size_t>(fixed_size)) {
-    for (int i = 0; i < constants_count; ++i)
-      constants_[i] = constant_table<P>::table.of[i];
+    for (int i = 0; i < constants_count; ++i) constants_[i] = constant_table<P>::table.of[i];
     bind(1);
   }
 
@@ -205,7 +204,7 @@ class machine {
   static constexpr long long fixed_size = plan_type::memory.fixed_size;
 
   run_context context(std::uint64_t seed, std::uint64_t step) {
-    return {rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data()};
+    return {rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(), nullptr};
   }
   LAMINA_COLD void bind_anew() {
     bound_ = true;
@@ -214,8 +213,7 @@ class machine {
       const int rows = rows_.count[d];
       constants_[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
       arena_begin_[d] = wanted;
-      wanted += static_cast<std::size_t>(width.of[d]) *
-                static_cast<std::size_t>(rows);
+      wanted += static_cast<std::size_t>(width.of[d]) * static_cast<std::size_t>(rows);
     }
     if (wanted > arena_.size()) arena_.resize(wanted);
     place_arguments();
