@@ -27,14 +27,14 @@ inline void fill(const operand& to, double value) {
     std::memcpy(first + static_cast<std::size_t>(r) * step, first, row);
 }
 
-/// Out[i] = number(seed, stream, i) in the order of rows.
+/// Out[i] = number(seed, stream, i) in the order of rows. The stream is 0, for Out is no parameter:
+/// those are filled by the startup program (model/initialize.hpp).
 template <class F>
 void fill_random(const call_context& c, int seed_attribute, F number) {
   const operand out = c.output(0);
-  const int index = c.program().variables[c.program().arguments[c.op()->outputs]].index;
   const std::uint64_t own = static_cast<std::uint64_t>(c.number(seed_attribute));
   const std::uint64_t seed = own != 0 ? own : c.run().seed;
-  const std::uint64_t stream = static_cast<std::uint64_t>(index < 0 ? 0 : index);
+  constexpr std::uint64_t stream = 0;
   std::uint64_t i = 0;
   for (int r = 0; r < out.rows; ++r)
     for (int j = 0; j < out.columns; ++j, ++i)
