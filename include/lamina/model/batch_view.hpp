@@ -63,6 +63,14 @@ struct batch_view {
     return b;
   }
 
+  /// Binds a machine to this mini-batch, and feeds it those data layers whose bits `which` has.
+  template <class Machine>
+  void feed_to(Machine& machine, unsigned long long which = ~0ull) const {
+    machine.bind(rows);
+    for (int i = 0; i < layers; ++i)
+      if ((which >> (i & 63) & 1ull) != 0) machine.feed(i, data[i]);
+  }
+
   int size() const { return rows.count[batch::domain]; }
 
   /// Samples `first` to `end` (exclusive), with their sequences.

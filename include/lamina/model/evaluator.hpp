@@ -62,7 +62,7 @@ class evaluator {
     ((copied |= copy(feeds)), ...);
     if (copied != 0) {
       rows_ = feeder_.rows();
-      take_all(feeder_.view(), copied);
+      feeder_.view().feed_to(machine_, copied);
     }
     unsigned long long given = copied;
     ((given |= take(feeds)), ...);
@@ -103,7 +103,7 @@ class evaluator {
       feeder_.fill(batch);
       const int n = feeder_.rows();
       if (n == 0) continue;
-      take_all(feeder_.view(), ~0ull);
+      feeder_.view().feed_to(machine_);
       machine_.run(~0ull, seed_, 0);
       r.samples += n;
       if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
@@ -125,12 +125,6 @@ class evaluator {
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// Data that the feeder copied.
-  void take_all(const batch_view<P>& batch, unsigned long long which) {
-    machine_.bind(batch.rows);
-    for (int i = 0; i < feeder<P>::layers; ++i)
-      if ((which >> (i & 63) & 1ull) != 0) machine_.feed(i, batch.data[i]);
-  }
   /// Sequences are copied: their offsets have to be found.
   template <fixed_string Name, class Sequences>
   unsigned long long copy(feed_sequences<Name, Sequences> f) {
@@ -173,12 +167,14 @@ class evaluator {
       const std::size_t n = f.count / static_cast<std::size_t>(columns);
       if (f.count % static_cast<std::size_t>(columns) != 0)
         throw error(
-            text() << "lamina: feed " << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
+            text() << "lamina: feed "
+                   << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
                    << ": expected a multiple of " << columns << " values, found " << f.count);
       if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
-        throw error(text() << "lamina: feed "
-                           << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
-                           << ": expected " << rows_ << " rows as in the other feeds, found " << n);
+        throw error(
+            text() << "lamina: feed "
+                   << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
+                   << ": expected " << rows_ << " rows as in the other feeds, found " << n);
       if (rows_ < 0) {
         rows_ = static_cast<int>(n);
         machine_.bind(rows_);

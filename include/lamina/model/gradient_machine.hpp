@@ -33,8 +33,7 @@ class gradient_machine {
   }
   /// The same for a mini-batch of sequences too.
   float backward(const batch_view<P>& batch, std::uint64_t step = 0) {
-    machine_.bind(batch.rows);
-    for (int i = 0; i < batch_view<P>::layers; ++i) machine_.feed(i, batch.data[i]);
+    batch.feed_to(machine_);
     machine_.run(~0ull, seed_, step);
     return *machine_.template address<P::desc.cost>();
   }

@@ -27,8 +27,7 @@ class gradient_part {
 
   /// Runs forward and backward; returns the cost.
   float run(const batch_view<P>& part, std::uint64_t seed, std::uint64_t step) {
-    machine_.bind(part.rows);
-    for (int i = 0; i < batch_view<P>::layers; ++i) machine_.feed(i, part.data[i]);
+    part.feed_to(machine_);
     machine_.run(~0ull, seed, step);
     return *machine_.template address<P::desc.cost>();
   }

@@ -186,8 +186,7 @@ class trainer {
 
   LAMINA_NOINLINE float fused_step(const batch_view<P>& batch) {
     engine::cpu::machine<fused>& m = *fused_;
-    m.bind(batch.rows);
-    for (int i = 0; i < batch_view<P>::layers; ++i) m.feed(i, batch.data[i]);
+    batch.feed_to(m);
     constexpr auto& where = detail::update_constants_of<fused>;
     scalar_ = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i)
