@@ -117,20 +117,27 @@ class call_context {
   float* address(int n) const { return arguments_[n]; }
 
   /// The sequences that the rows of an array belong to: one for each row of the parent domain.
-  sequence_rows sequences(const operand& o) const {
-    return {run_.offsets[o.domain], run_.rows[program_.domains[o.domain].parent]};
+  sequence_rows sequences(const operand& o) const { return sequences(o.domain); }
+  sequence_rows sequences(int domain) const {
+    return {run_.offsets[domain], run_.rows[program_.domains[domain].parent]};
   }
 
   /// Sets the rows of the domain of an output. Arrays of this domain move: take operands anew. Rows
   /// that were fed must be as many.
-  LAMINA_NOINLINE void set_rows(const operand& o, int rows) const {
-    if (run_.maker != nullptr && o.domain > 0)
-      run_.maker->set_rows(run_.maker->machine, o.domain, rows);
+  void set_rows(const operand& o, int rows) const { set_rows(o.domain, rows); }
+  LAMINA_NOINLINE void set_rows(int domain, int rows) const {
+    if (run_.maker != nullptr && domain > 0)
+      run_.maker->set_rows(run_.maker->machine, domain, rows);
   }
+  /// Whether rows of some domains are made while the program runs; else all were fed.
+  bool makes_rows() const { return run_.maker != nullptr; }
   /// Memory for where the sequences of an output's domain begin and end, `sequences + 1` numbers;
   /// to be filled before set_rows() is called with the last of them.
   int* make_offsets(const operand& o, int sequences) const {
-    return run_.maker->make_offsets(run_.maker->machine, o.domain, sequences);
+    return make_offsets(o.domain, sequences);
+  }
+  int* make_offsets(int domain, int sequences) const {
+    return run_.maker->make_offsets(run_.maker->machine, domain, sequences);
   }
   /// The domain that the rows of `domain` belong to.
   int parent_of(int domain) const { return program_.domains[domain].parent; }

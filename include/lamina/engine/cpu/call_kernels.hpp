@@ -3,6 +3,8 @@
 #pragma once
 
 #include <lamina/engine/cpu/activation_kernels.hpp>
+#include <lamina/engine/cpu/array_kernels.hpp>
+#include <lamina/engine/cpu/block_kernels.hpp>
 #include <lamina/engine/cpu/crf_kernels.hpp>
 #include <lamina/engine/cpu/distance_kernels.hpp>
 #include <lamina/engine/cpu/dropout_kernels.hpp>
@@ -22,10 +24,12 @@
 #include <lamina/engine/cpu/norm_kernels.hpp>
 #include <lamina/engine/cpu/pointwise_kernels.hpp>
 #include <lamina/engine/cpu/print_kernels.hpp>
+#include <lamina/engine/cpu/rank_table_kernels.hpp>
 #include <lamina/engine/cpu/reduce_kernels.hpp>
 #include <lamina/engine/cpu/reshape_kernels.hpp>
 #include <lamina/engine/cpu/sequence_kernels.hpp>
 #include <lamina/engine/cpu/sequence_row_kernels.hpp>
 #include <lamina/engine/cpu/sequence_window_kernels.hpp>
 #include <lamina/engine/cpu/softmax_kernels.hpp>
+#include <lamina/engine/cpu/split_merge_kernels.hpp>
 #include <lamina/engine/cpu/update_kernels.hpp>

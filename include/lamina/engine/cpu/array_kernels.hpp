@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/array_kernels.hpp - arrays of tensors: write, read, length and their gradients,
+// a dimension as an array.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/row_parts.hpp>
+#include <lamina/operators/step_array.hpp>
+#include <lamina/operators/tensor_array.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Slot i of an array, which has a value, as an operand.
+inline operand slot_of(const operand& array, int i) {
+  operand slot = array;
+  slot.data = array_of(array).data(i);
+  slot.rows = array_of(array).rows(i);
+  return slot;
+}
+
+/// Room for `rows` rows in slot i of an array.
+inline operand new_slot(const operand& array, int i, int rows) {
+  const std::size_t bytes = static_cast<std::size_t>(array.stride) *
+                            static_cast<std::size_t>(rows) *
+                            static_cast<std::size_t>(size_of(array.type));
+  operand slot = array;
+  slot.data = array_of(array).write(i, rows, (bytes + sizeof(float) - 1) / sizeof(float));
+  slot.rows = rows;
+  return slot;
+}
+
+namespace detail {
+
+/// The offsets of a slot: of each level, the highest first, how many sequences there are, and where
+/// they begin and end.
+inline void keep_sequences(const call_context& c, int domain, tensor_array& to, int i) {
+  const int levels = levels_of(c, domain);
+  if (levels == 0) return;
+  int numbers = 0;
+  for (int l = 0; l < levels; ++l) numbers += c.sequences(domain_above(c, domain, l)).count + 2;
+  int* at = to.write_offsets(i, numbers - 1);
+  for (int l = levels; l-- > 0;) {
+    const sequence_rows all = c.sequences(domain_above(c, domain, l));
+    *at++ = all.count;
+    for (int s = 0; s <= all.count; ++s) *at++ = all.count == 0 ? 0 : all.begin(s);
+  }
+}
+
+/// Gives a domain the rows and sequences of a slot.
+inline void take_sequences(const call_context& c, int domain, const tensor_array& from, int i) {
+  const int levels = c.makes_rows() ? levels_of(c, domain) : 0;
+  if (levels == 0 || from.sequences(i) == 0) return c.set_rows(domain, from.rows(i));
+  const int* at = from.offsets(i);
+  c.set_rows(domain_above(c, domain, levels), *at);
+  for (int l = levels; l-- > 0;) {
+    const int n = *at++;
+    make_sequences(c, domain_above(c, domain, l), n, [&](int s) { return at[s + 1] - at[s]; });
+    at += n + 1;
+  }
+}
+
+[[noreturn]] LAMINA_COLD inline void fail_slot(const call_context& c, int i, int expected,
+                                               int found) {
+  fail(c, {"expected ", expected, " rows at index ", i, " of the array, found ", found});
+}
+
+/// The rows of slot i, which has a value, as the rows of another operand.
+inline void read_slot(const call_context& c, const operand& array, int i, const operand& out) {
+  const operand slot = slot_of(array, i);
+  if (slot.rows != out.rows) fail_slot(c, i, out.rows, slot.rows);
+  copy_block(slot, 0, out, 0, slot.rows);
+}
+
+inline void write_slot(const operand& x, const operand& array, int i) {
+  copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
+}
+
+/// Adds rows to those of another operand with as many; rows of one stride as one, with what pads
+/// them.
+inline void add_block(const operand& x, const operand& to) {
+  const bool whole = x.stride == to.stride;
+  const std::ptrdiff_t n = whole ? x.rows * x.stride : x.columns;
+  for (int r = 0; r < (whole ? 1 : x.rows); ++r) {
+    const float* const from = x.row<const float>(r);
+    float* const sum = to.row<float>(r);
+    for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+      store(sum + j, decltype(like)(load(sum + j, like) + load(from + j, like)));
+    });
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<write_to_array> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), array = c.output(0);
+    const int i = index_in(c, c.input(1));
+    detail::write_slot(x, array, i);
+    detail::keep_sequences(c, x.domain, array_of(array), i);
+  }
+};
+
+template <>
+struct call_kernel<write_to_array_gradient> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand from = c.input(2), dx = c.output(0);
+    const int i = index_in(c, c.input(1));
+    if (dx) {
+      if (array_of(from).holds(i))
+        detail::read_slot(c, from, i, dx);
+      else
+        clear(dx);
+    }
+    array_of(from).erase(i);
+  }
+};
+
+template <>
+struct call_kernel<read_from_array> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand from = c.input(0);
+    const tensor_array& array = array_of(from);
+    const int i = index_in(c, c.input(1));
+    if (!array.holds(i))
+      fail(c, {"expected a value at index ", i, " of an array of ", array.size(),
+               " values, found none"});
+    detail::take_sequences(c, c.output(0).domain, array, i);
+    detail::read_slot(c, from, i, c.output(0));
+  }
+};
+
+template <>
+struct call_kernel<read_from_array_gradient> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand d = c.input(1), to = c.output(0);
+    require_float(c, d);
+    const int i = index_in(c, c.input(0));
+    if (!array_of(to).holds(i)) return detail::write_slot(d, to, i);
+    const operand sum = slot_of(to, i);
+    if (sum.rows != d.rows) detail::fail_slot(c, i, d.rows, sum.rows);
+    detail::add_block(d, sum);
+  }
+};
+
+template <>
+struct call_kernel<lod_array_length> {
+  template <class = void>
+  static void run(const call_context& c) {
+    *c.output(0).row<std::int64_t>(0) = array_of(c.input(0)).size();
+  }
+};
+
+namespace detail {
+
+/// Index t of a dimension of an array, as an array without this dimension.
+struct step_parts {
+  operand whole;
+  std::ptrdiff_t steps, inner = 1;
+  bool of_rows;  // the steps are the rows
+
+  step_parts(const call_context& c, const operand& array, int axis) : whole(array) {
+    const array_layout a = layout_of(array);
+    const int d = dimension_of(c, axis, a.rank);
+    steps = a.extent[d];
+    for (int k = d + 1; k < a.rank; ++k) inner *= a.extent[k];
+    of_rows = d == 0;
+  }
+  /// The rows of each part, which lie as those of `item`.
+  int rows(const operand& item) const {
+    return !of_rows && item.domain != 0 ? whole.rows : item.rows;
+  }
+  /// Calls f(element of the whole, element of the part, count) for what is contiguous in both.
+  template <class F>
+  void each(const operand& part, std::ptrdiff_t t, F&& f) const {
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(part.rows) * part.columns;
+    for (std::ptrdiff_t done = 0; done < size;) {
+      const std::ptrdiff_t line = done / inner, i = done % inner;
+      const std::ptrdiff_t at = (line * steps + t) * inner + i;
+      const std::ptrdiff_t column = at % whole.columns, own = done % part.columns;
+      const std::ptrdiff_t n = std::min({inner - i, whole.columns - column, part.columns - own});
+      f(at / whole.columns * whole.stride + column, done / part.columns * part.stride + own, n);
+      done += n;
+    }
+  }
+};
+
+inline char* element(const operand& o, std::ptrdiff_t at) {
+  return static_cast<char*>(o.data) + at * size_of(o.type);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<tensor_to_tensor_array> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const detail::step_parts x(c, c.input(0), c.integer(0));
+    const operand array = c.output(0);
+    const std::ptrdiff_t width = size_of(array.type);
+    array_of(array).clear();
+    for (int t = 0; t < x.steps; ++t) {
+      const operand part = new_slot(array, t, x.rows(array));
+      x.each(part, t, [&](std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t n) {
+        std::memcpy(detail::element(part, to), detail::element(x.whole, from),
+                    static_cast<std::size_t>(n * width));
+      });
+      if (!x.of_rows) detail::keep_sequences(c, x.whole.domain, array_of(array), t);
+    }
+  }
+};
+
+template <>
+struct call_kernel<tensor_array_to_tensor> {
+  template <class = void>
+  static void run(const call_context& c) {
+    if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});
+    const operand array = c.input(0);
+    const tensor_array& from = array_of(array);
+    const int rank = c.output(0).rank;
+    if (dimension_of(c, c.integer(0), rank) > 0)
+      for (int t = 0; t < from.size(); ++t)
+        if (from.holds(t)) {
+          detail::take_sequences(c, c.output(0).domain, from, t);
+          break;
+        }
+    const detail::step_parts out(c, c.output(0), c.integer(0));
+    const std::ptrdiff_t width = size_of(array.type);
+    for (int t = 0; t < out.steps; ++t) {
+      operand part = array;
+      part.rows = out.rows(array);
+      const bool held = from.holds(t);
+      if (held) {
+        if (from.rows(t) != part.rows) detail::fail_slot(c, t, part.rows, from.rows(t));
+        part = slot_of(array, t);
+      }
+      out.each(part, t, [&](std::ptrdiff_t to, std::ptrdiff_t at, std::ptrdiff_t n) {
+        const std::size_t bytes = static_cast<std::size_t>(n * width);
+        if (held)
+          std::memcpy(detail::element(out.whole, to), detail::element(part, at), bytes);
+        else
+          std::memset(detail::element(out.whole, to), 0, bytes);
+      });
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/rank_table_kernels.hpp - sequences of different length step by step.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+
+#include <lamina/engine/cpu/array_kernels.hpp>
+#include <lamina/engine/cpu/fill_kernels.hpp>
+#include <lamina/operators/rank_table.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A rank table as its operators read it.
+class rank_table {
+ public:
+  explicit rank_table(const operand& table) : table_(table) {}
+
+  int count() const { return table_.rows; }
+  /// The number of the sequence of a rank.
+  int index(int rank) const { return static_cast<int>(table_.row<const std::int64_t>(rank)[0]); }
+  int length(int rank) const { return static_cast<int>(table_.row<const std::int64_t>(rank)[1]); }
+  int steps() const { return count() == 0 ? 0 : length(0); }
+  /// How many sequences are longer than t.
+  int alive(int t) const {
+    int first = 0, end = count();
+    while (first < end) {
+      const int middle = (first + end) / 2;
+      if (length(middle) > t)
+        first = middle + 1;
+      else
+        end = middle;
+    }
+    return first;
+  }
+  /// The domain that has one row for each sequence.
+  int domain() const { return table_.domain; }
+
+ private:
+  operand table_;
+};
+
+namespace detail {
+
+/// How many levels the rows of an array lie below those of a table; 0 where they do not.
+inline int levels_below(const call_context& c, int domain, int table) {
+  int levels = 0;
+  for (int d = domain; d != table; d = c.parent_of(d), ++levels)
+    if (c.kind_of(d) != domain_kind::sequence) return 0;
+  return levels;
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<lod_rank_table> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const sequence_rows all = c.sequences(c.input(0));
+    c.set_rows(c.output(0), all.count);
+    const operand out = c.output(0);
+    // Sorted as one number each, at the beginning of the table; then spread from the last one on.
+    std::int64_t* const keys = out.row<std::int64_t>(0);
+    for (int s = 0; s < all.count; ++s)
+      keys[s] = (std::int64_t{all.length(s)} << 32) + (all.count - 1 - s);
+    std::sort(keys, keys + all.count, std::greater<std::int64_t>());
+    for (int r = all.count; r-- > 0;) {
+      const std::int64_t key = keys[r];
+      std::int64_t* const row = out.row<std::int64_t>(r);
+      row[0] = all.count - 1 - (key & 0xffffffff);
+      row[1] = key >> 32;
+    }
+  }
+};
+
+template <>
+struct call_kernel<max_sequence_len> {
+  template <class = void>
+  static void run(const call_context& c) {
+    *c.output(0).row<std::int64_t>(0) = rank_table(c.input(0)).steps();
+  }
+};
+
+template <>
+struct call_kernel<lod_tensor_to_array> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), array = c.output(0);
+    const rank_table table(c.input(1));
+    const sequence_rows all = c.sequences(x);
+    array_of(array).clear();
+    for (int t = 0; t < table.steps(); ++t) {
+      const operand step = new_slot(array, t, table.alive(t));
+      for (int r = 0; r < step.rows; ++r) copy_block(x, all.begin(table.index(r)) + t, step, r, 1);
+    }
+  }
+};
+
+template <>
+struct call_kernel<array_to_lod_tensor> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand array = c.input(0), out = c.output(0);
+    const rank_table table(c.input(1));
+    const sequence_rows all = c.sequences(out);
+    const tensor_array& from = array_of(array);
+    for (int t = 0; t < table.steps(); ++t) {
+      const int n = table.alive(t);
+      if (!from.holds(t)) {
+        for (int r = 0; r < n; ++r) clear_block(out, all.begin(table.index(r)) + t, 1);
+        continue;
+      }
+      const operand step = slot_of(array, t);
+      if (step.rows != n) detail::fail_slot(c, t, n, step.rows);
+      for (int r = 0; r < n; ++r) copy_block(step, r, out, all.begin(table.index(r)) + t, 1);
+    }
+  }
+};
+
+template <>
+struct call_kernel<shrink_rnn_memory> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0);
+    const int n = rank_table(c.input(2)).alive(index_in(c, c.input(1)));
+    const int levels = levels_of(c, x.domain);
+    const int found = levels == 0 ? x.rows : c.rows_in(domain_above(c, x.domain, levels));
+    if (n > found) fail(c, {"expected at least ", n, " rows or sequences, found ", found});
+    if (levels > 0)
+      return choose_parts(c, 0, 0, levels, [n](auto&& take) {
+        for (int i = 0; i < n; ++i) take(i);
+      });
+    c.set_rows(c.output(0), n);
+    copy_block(c.input(0), 0, c.output(0), 0, n);
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<shrink_rnn_memory>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand d = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    if (d.rows > dx.rows) fail(c, {"expected at most ", dx.rows, " rows, found ", d.rows});
+    copy_block(d, 0, dx, 0, d.rows);
+    clear_block(dx, d.rows, dx.rows - d.rows);
+  }
+};
+
+template <>
+struct call_kernel<reorder_lod_tensor_by_rank> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0);
+    const rank_table table(c.input(1));
+    const int levels = detail::levels_below(c, x.domain, table.domain());
+    const int found = levels == 0 ? x.rows : c.rows_in(table.domain());
+    if (found != table.count())
+      fail(c, {"expected ", table.count(), " rows or sequences, found ", found});
+    // The table may move with the output's rows.
+    choose_parts(c, 0, 0, levels, [&c](auto&& take) {
+      const rank_table now(c.input(1));
+      for (int r = 0; r < now.count(); ++r) take(now.index(r));
+    });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const rank_table table(c.input(0));
+    const operand d = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    const int levels = detail::levels_below(c, dx.domain, table.domain());
+    if (levels == 0) {
+      for (int r = 0; r < d.rows; ++r) copy_block(d, r, dx, table.index(r), 1);
+      return;
+    }
+    for (int r = 0; r < table.count(); ++r) {
+      const int from = first_below(c, d.domain, levels, 0, r);
+      const int n = first_below(c, d.domain, levels, 0, r + 1) - from;
+      copy_block(d, from, dx, first_below(c, dx.domain, levels, 0, table.index(r)), n);
+    }
+  }
+};
+
+template <>
+struct call_kernel<fill_constant_batch_size_like> {
+  template <class = void>
+  static void run(const call_context& c) {
+    c.set_rows(c.output(0), c.input(0).rows);
+    detail::fill(c.output(0), c.number(2));
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/split_merge_kernels.hpp - rows or whole sequences by a mask, variables by
+// number.
+#pragma once
+
+#include <lamina/engine/cpu/label.hpp>
+#include <lamina/engine/cpu/row_parts.hpp>
+#include <lamina/operators/split_merge.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// One truth value a row.
+struct row_mask {
+  operand values;
+
+  bool operator[](int row) const {
+    return values.type == dtype::boolean
+               ? *values.row<const bool>(row)
+               : load_as<bool>(values.data, values.type, row * values.stride);
+  }
+};
+
+/// How many levels the rows of a domain lie below those of a mask with `level` levels above it.
+inline int levels_below_mask(const call_context& c, int domain, int level) {
+  const int levels = levels_of(c, domain) - level;
+  return levels > 0 ? levels : 0;
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<split_lod_tensor> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0);
+    const int entries = c.input(1).rows;
+    const int levels = detail::levels_below_mask(c, x.domain, c.integer(0));
+    const int found = levels == 0 ? x.rows : c.rows_in(domain_above(c, x.domain, levels));
+    if (found != entries)
+      fail(c, {"expected as many rows or sequences as entries of the mask, ", entries, ", found ",
+               found});
+    for (int side = 0; side < 2; ++side) {
+      if (!c.output(side)) continue;
+      choose_parts(c, 0, side, levels, [&c, truth = side == 0](auto&& take) {
+        const detail::row_mask mask{c.input(1)};
+        for (int i = 0; i < mask.values.rows; ++i)
+          if (mask[i] == truth) take(i);
+      });
+    }
+  }
+};
+
+template <>
+struct call_kernel<merge_lod_tensor> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const int levels = detail::levels_below_mask(c, c.output(0).domain, c.integer(0));
+    for (int side = 2; side < 4; ++side) require_entries(c, side, levels);
+    if (c.input(0).domain != c.output(0).domain) make_rows(c, levels);
+    const operand out = c.output(0);
+    const operand sides[] = {c.input(3), c.input(2)};
+    const detail::row_mask mask{c.input(1)};
+    int next[2] = {0, 0};
+    for (int i = 0; i < mask.values.rows; ++i) {
+      const int side = mask[i] ? 1 : 0;
+      const int to = first_below(c, out.domain, levels, 0, i);
+      const int rows = first_below(c, out.domain, levels, 0, i + 1) - to;
+      const operand& from = sides[side];
+      if (!from) {
+        clear_block(out, to, rows);
+        continue;
+      }
+      const int begin = next[side];
+      next[side] += rows;
+      if (next[side] > from.rows) fail_rows(c, from.rows, next[side]);
+      copy_block(from, begin, out, to, rows);
+    }
+  }
+
+ private:
+  [[noreturn]] LAMINA_COLD static void fail_rows(const call_context& c, int found, int expected) {
+    fail(c, {"expected ", expected, " rows for the entries of the mask, found ", found});
+  }
+  /// A row or a sequence for each entry of the mask that chooses the side.
+  static void require_entries(const call_context& c, int side, int levels) {
+    const operand from = c.input(side);
+    if (!from) return;
+    const detail::row_mask mask{c.input(1)};
+    int entries = 0;
+    for (int i = 0; i < mask.values.rows; ++i) entries += mask[i] == (side == 2) ? 1 : 0;
+    const int found = levels == 0 ? from.rows : c.rows_in(domain_above(c, from.domain, levels));
+    if (found != entries) fail_rows(c, found, entries);
+  }
+  /// The rows of the mask, and below them the sequences of both sides.
+  static void make_rows(const call_context& c, int levels) {
+    const int to = c.output(0).domain;
+    const int sides[] = {c.input(3).domain, c.input(2).domain};
+    int n = c.input(1).rows;
+    c.set_rows(domain_above(c, to, levels), n);
+    for (int l = levels; l-- > 0;) {
+      const int made = domain_above(c, to, l);
+      int* const offsets = c.make_offsets(made, n);
+      const detail::row_mask mask{c.input(1)};
+      int next[2] = {0, 0}, s = 0, rows = offsets[0] = 0;
+      for (int i = 0; i < mask.values.rows; ++i) {
+        const int side = mask[i] ? 1 : 0;
+        if (!c.input(side == 1 ? 2 : 3)) {
+          // A side that is left out has no rows.
+          const int begin = first_below(c, to, levels, l + 1, i);
+          const int end = first_below(c, to, levels, l + 1, i + 1);
+          for (int k = begin; k < end; ++k) offsets[++s] = rows;
+          continue;
+        }
+        const int from = sides[side], part = next[side]++;
+        const sequence_rows all = c.sequences(domain_above(c, from, l));
+        const int end = first_below(c, from, levels, l + 1, part + 1);
+        for (int k = first_below(c, from, levels, l + 1, part); k < end; ++k)
+          offsets[++s] = rows += all.length(k);
+      }
+      c.set_rows(made, n = rows);
+    }
+  }
+};
+
+namespace detail {
+
+/// The value of Mask, which chooses one of `count` variables.
+inline int chosen_variable(const call_context& c, const operand& mask, int count) {
+  const std::int64_t i = integer_in(mask, 0, 0);
+  if (i < 0 || i >= count) fail_range(c, "mask", i, 0, count);
+  return static_cast<int>(i);
+}
+
+/// An output that becomes an input of the same rows.
+inline void take_whole(const call_context& c, int in, int out) {
+  if (c.input(0, in).domain != c.output(0, out).domain)
+    c.set_rows(c.output(0, out), c.input(0, in).rows);
+  const operand x = c.input(0, in), y = c.output(0, out);
+  if (x.rows != y.rows) fail(c, {"expected ", y.rows, " rows, found ", x.rows});
+  copy_block(x, 0, y, 0, x.rows);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<select_input> {
+  template <class = void>
+  static void run(const call_context& c) {
+    detail::take_whole(c, detail::chosen_variable(c, c.input(1), c.input_count(0)), 0);
+  }
+};
+
+template <>
+struct call_kernel<select_output> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const int i = detail::chosen_variable(c, c.input(1), c.output_count(0));
+    if (c.output(0, i)) detail::take_whole(c, 0, i);
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// One engine kernel at a time, without a program: variables of any domains, rows that kernels make,
+// and arrays whose addresses change with every such row.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/core/padding.hpp>
+#include <lamina/engine/cpu/array_layout.hpp>
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina::law {
+
+/// A place to call kernels on. Domains and variables are numbers.
+class kernel_bench {
+ public:
+  kernel_bench() {
+    add_domain(domain_kind::once, -1);
+    add_domain(domain_kind::batch, once::domain);
+  }
+
+  /// A domain whose rows are made, or given by feed_rows() or feed_lengths().
+  int add_domain(domain_kind kind, int parent) {
+    domains_.push_back({kind, parent, 0, 0, -1});
+    rows_.push_back(0);
+    lengths_.emplace_back();
+    offsets_.push_back(nullptr);
+    return static_cast<int>(domains_.size()) - 1;
+  }
+  void feed_rows(int domain, int rows) { set_rows(this, domain, rows); }
+  void feed_lengths(int domain, const std::vector<int>& lengths) {
+    int* const to = make_offsets(this, domain, static_cast<int>(lengths.size()));
+    to[0] = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) to[i + 1] = to[i] + lengths[i];
+    set_rows(this, domain, to[lengths.size()]);
+  }
+  int rows(int domain) const { return rows_[static_cast<std::size_t>(domain)]; }
+  std::vector<int> lengths(int domain) const {
+    const std::vector<int>& o = *lengths_[static_cast<std::size_t>(domain)];
+    std::vector<int> found;
+    for (std::size_t i = 1; i < o.size(); ++i) found.push_back(o[i] - o[i - 1]);
+    return found;
+  }
+
+  /// A variable with rows of a domain (`extents` are its inner dimensions), or without (all are).
+  template <class T>
+  int add(int domain, std::vector<int> extents, bool unpadded = false) {
+    variable v;
+    v.domain = domain;
+    v.type = dtype_of<T>;
+    v.dims = static_cast<int>(dims_.size());
+    if (domain > 0) extents.insert(extents.begin(), -1);
+    v.rank = static_cast<int>(extents.size());
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+      dims_.push_back(extents[d]);
+      if (d > 0) v.columns *= extents[d];
+    }
+    if (domain == 0 && v.rank > 1) v.fixed_rows = extents[0];
+    if (domain == 0 && v.rank == 1) v.columns = extents[0];
+    v.stride =
+        unpadded ? v.columns : padded(v.columns * size_of(v.type) / 4 + 1) * 4 / size_of(v.type);
+    variables_.push_back(std::move(v));
+    move(variables_.back());
+    return static_cast<int>(variables_.size()) - 1;
+  }
+  /// An array of such variables.
+  template <class T>
+  int add_array(int domain, std::vector<int> extents) {
+    const int made = add<T>(domain, std::move(extents));
+    variables_.back().array = std::make_unique<engine::cpu::tensor_array>();
+    return made;
+  }
+  engine::cpu::tensor_array& array(int v) { return *at(v).array; }
+
+  template <class T>
+  void set(int v, const std::vector<T>& values) {
+    REQUIRE(at(v).type == dtype_of<T>);
+    REQUIRE(static_cast<int>(values.size()) == rows_of(at(v)) * at(v).columns);
+    std::size_t i = 0;
+    for (int r = 0; r < rows_of(at(v)); ++r)
+      for (int j = 0; j < at(v).columns; ++j)
+        reinterpret_cast<T*>(at(v).bytes.get())[r * at(v).stride + j] = values[i++];
+  }
+  template <class T>
+  std::vector<T> get(int v) {
+    return elements<T>(at(v), at(v).bytes.get(), rows_of(at(v)));
+  }
+  /// Slot i of an array.
+  template <class T>
+  std::vector<T> get(int v, int i) {
+    REQUIRE(array(v).holds(i));
+    return elements<T>(at(v), array(v).data(i), array(v).rows(i));
+  }
+
+  /// Runs the kernel of Op. Absent variables are -1; `counts` are the sizes of the duplicable
+  /// slots, inputs first; attributes are numbers.
+  template <class Op>
+  void call(const std::vector<int>& inputs, const std::vector<int>& outputs,
+            const std::vector<double>& attributes = {}, const std::vector<int>& counts = {}) {
+    std::vector<attribute_value> values;
+    for (const double a : attributes) values.push_back({a, 0, 0});
+    std::vector<int> arguments;
+    std::size_t count = 0;
+    const auto list = [&](const auto& slots, const std::vector<int>& given) {
+      std::size_t i = 0;
+      for (const slot_desc& s : slots) {
+        const int n = s.duplicable ? counts[count++] : 1;
+        if (s.duplicable) arguments.push_back(n);
+        for (int k = 0; k < n; ++k) arguments.push_back(given[i++]);
+      }
+    };
+    list(Op::inputs, inputs);
+    const int outputs_at = static_cast<int>(arguments.size());
+    list(Op::outputs, outputs);
+    const operator_desc op = {&schema_of<Op>(),
+                              0,
+                              outputs_at,
+                              static_cast<int>(arguments.size()),
+                              attributes.empty() ? -1 : 0,
+                              0,
+                              op_role::forward};
+    program_view program{};
+    program.operators = &op;
+    program.arguments = arguments.data();
+    program.attributes = values.data();
+    program.dims = dims_.data();
+    program.domains = domains_.data();
+    called_ = inputs;
+    called_.insert(called_.end(), outputs.begin(), outputs.end());
+    std::vector<engine::cpu::argument_info> info;
+    for (const int v : called_) {
+      if (v < 0) {
+        info.push_back({1, 1, 1, dtype::float32, false, 0, 0});
+        continue;
+      }
+      const variable& d = at(v);
+      info.push_back({d.domain > 0 ? -d.domain : d.fixed_rows, d.columns,
+                      static_cast<int>(d.stride), d.type, false, d.dims, d.rank});
+    }
+    place();
+    const engine::cpu::row_maker maker{this, &kernel_bench::set_rows, &kernel_bench::make_offsets};
+    const std::vector<std::int64_t> first(domains_.size());
+    const engine::cpu::run_context run{rows_.data(), offsets_.data(), first.data(), 0, 0,
+                                       scratch_,     &maker};
+    const engine::cpu::group_info group{
+        1, 1, 1, false, static_cast<int>(called_.size()), op.schema->bare, &op};
+    const engine::cpu::call_context context(program, addresses_.data(), info.data(), group, run);
+    engine::cpu::call_kernel<Op>::run(context);
+    called_.clear();
+  }
+
+ private:
+  struct variable {
+    int domain = 0, fixed_rows = 1, columns = 1;
+    std::ptrdiff_t stride = 0;
+    dtype type = dtype::float32;
+    int dims = 0, rank = 0;
+    std::unique_ptr<char[]> bytes{};
+    std::unique_ptr<engine::cpu::tensor_array> array{};
+  };
+
+  variable& at(int v) { return variables_[static_cast<std::size_t>(v)]; }
+  int rows_of(const variable& v) const { return v.domain > 0 ? rows(v.domain) : v.fixed_rows; }
+  template <class T>
+  static std::vector<T> elements(const variable& v, const void* data, int rows) {
+    std::vector<T> found;
+    for (int r = 0; r < rows; ++r)
+      for (int j = 0; j < v.columns; ++j)
+        found.push_back(static_cast<const T*>(data)[r * v.stride + j]);
+    return found;
+  }
+  // Exactly the bytes of its rows, and nothing that could be taken for a result.
+  void move(variable& v) {
+    const std::size_t n =
+        static_cast<std::size_t>(rows_of(v) * v.stride) * static_cast<std::size_t>(size_of(v.type));
+    v.bytes.reset(new char[n + (n == 0 ? 1 : 0)]);
+    std::memset(v.bytes.get(), 0x5a, n);
+  }
+  void place() {
+    addresses_.assign(called_.size(), nullptr);
+    for (std::size_t i = 0; i < called_.size(); ++i)
+      if (called_[i] >= 0)
+        addresses_[i] = at(called_[i]).array != nullptr
+                            ? reinterpret_cast<float*>(at(called_[i]).array.get())
+                            : reinterpret_cast<float*>(at(called_[i]).bytes.get());
+  }
+  static void set_rows(void* self, int domain, int rows) {
+    kernel_bench& bench = *static_cast<kernel_bench*>(self);
+    int& known = bench.rows_[static_cast<std::size_t>(domain)];
+    if (domain == batch::domain && known != 0) {
+      CHECK(known == rows);
+      return;
+    }
+    if (known == rows) return;
+    known = rows;
+    for (variable& v : bench.variables_)
+      if (v.domain == domain) bench.move(v);
+    for (std::size_t i = 0; i < bench.called_.size(); ++i)
+      if (bench.called_[i] >= 0 && bench.at(bench.called_[i]).array == nullptr)
+        bench.addresses_[i] = reinterpret_cast<float*>(bench.at(bench.called_[i]).bytes.get());
+  }
+  static int* make_offsets(void* self, int domain, int sequences) {
+    kernel_bench& bench = *static_cast<kernel_bench*>(self);
+    auto& to = bench.lengths_[static_cast<std::size_t>(domain)];
+    to = std::make_unique<std::vector<int>>(static_cast<std::size_t>(sequences) + 1, -1);
+    bench.offsets_[static_cast<std::size_t>(domain)] = to->data();
+    return to->data();
+  }
+
+  std::vector<domain_desc> domains_;
+  std::vector<int> rows_;
+  std::vector<std::unique_ptr<std::vector<int>>> lengths_;
+  std::vector<const int*> offsets_;
+  std::vector<variable> variables_;
+  std::vector<int> dims_;
+  std::vector<int> called_;
+  std::vector<float*> addresses_;
+  float scratch_[4096] = {};
+};
+
+}  // namespace lamina::law
