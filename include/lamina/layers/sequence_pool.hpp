@@ -21,17 +21,6 @@ struct sequence_step_attr {
   std::string_view name{};
 };
 
-namespace detail {
-constexpr std::string_view fluid_name_of(pool type) {
-  return type == pool::average ? "AVERAGE"
-         : type == pool::sum   ? "SUM"
-         : type == pool::sqrt  ? "SQRT"
-         : type == pool::max   ? "MAX"
-         : type == pool::last  ? "LAST"
-                               : "FIRST";
-}
-}  // namespace detail
-
 /// The average, sum, sum / sqrt(length), maximum, last or first of the rows of each sequence:
 /// `sequence_pool(x, {.type = lamina::pool::max})`. Rows tokens<"a", Parent> give rows Parent, the
 /// shape of a row stays. Fluid: layers.sequence_pool.
@@ -50,7 +39,7 @@ constexpr auto sequence_pool(variable<T, R, D...> x, const sequence_pool_attr& a
   if (attr.type == pool::max)
     index = detail::without_gradient(
         layer, layer.template output<variable<std::int32_t, parent_rows<R>, D...>>().id);
-  const attribute_value type = b.text(detail::fluid_name_of(attr.type));
+  const attribute_value type = b.text(pool_names[static_cast<int>(attr.type)]);
   b.add_operator(schema_of<lamina::sequence_pool>(), {x.id}, {y.id, index},
                  b.attribute_list(type, attr.pad_value));
   return layer.returns(y);

@@ -2,9 +2,15 @@
 // lamina/operators/sequence_pool.hpp - one row for each sequence.
 #pragma once
 
+#include <string_view>
+
+#include <lamina/core/pool.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina {
+
+/// What the attribute pooltype calls the kinds of pool, in their order.
+inline constexpr std::string_view pool_names[] = {"AVERAGE", "SUM", "SQRT", "MAX", "LAST", "FIRST"};
 
 /// Out[i] = the AVERAGE, SUM, SQRT (sum / sqrt(length)), MAX, LAST or FIRST of the rows of sequence
 /// i of X's last level; pad_value for a sequence without rows. Out has one level less than X.

@@ -15,23 +15,17 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-enum class pooling { average, sum, sqrt, max, last, first };
-
-LAMINA_COLD inline pooling pooling_of(const call_context& c) {
+LAMINA_COLD inline pool pool_of(const call_context& c) {
   const std::string_view type = text_of(c, 0);
-  if (type == "AVERAGE") return pooling::average;
-  if (type == "SUM") return pooling::sum;
-  if (type == "SQRT") return pooling::sqrt;
-  if (type == "MAX") return pooling::max;
-  if (type == "LAST") return pooling::last;
-  if (type == "FIRST") return pooling::first;
+  for (int i = 0; i <= static_cast<int>(pool::first); ++i)
+    if (pool_names[i] == type) return static_cast<pool>(i);
   fail(c, {"expected a pooltype of Fluid, found ", type});
 }
 
 /// What the sum of a sequence is multiplied by.
-inline float factor_of(pooling type, int length) {
+inline float factor_of(pool type, int length) {
   const float n = static_cast<float>(length);
-  return type == pooling::average ? 1.0f / n : type == pooling::sqrt ? 1.0f / std::sqrt(n) : 1.0f;
+  return type == pool::average ? 1.0f / n : type == pool::sqrt ? 1.0f / std::sqrt(n) : 1.0f;
 }
 
 /// to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows.
@@ -52,7 +46,7 @@ struct call_kernel<sequence_pool> {
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0), index = c.output(1);
     const sequence_rows all = c.sequences(x);
-    const detail::pooling type = detail::pooling_of(c);
+    const pool type = detail::pool_of(c);
     const float pad = static_cast<float>(c.number(1));
     for (int s = 0; s < all.count; ++s) {
       const int begin = all.begin(s), length = all.length(s);
@@ -62,11 +56,10 @@ struct call_kernel<sequence_pool> {
         std::fill(to, to + out.columns, pad);
         if (index)
           std::fill(index.row<std::int32_t>(s), index.row<std::int32_t>(s) + out.columns, -1);
-      } else if (type == detail::pooling::first || type == detail::pooling::last) {
-        const float* const row =
-            type == detail::pooling::first ? from : x.row<const float>(all.end(s) - 1);
+      } else if (type == pool::first || type == pool::last) {
+        const float* const row = type == pool::first ? from : x.row<const float>(all.end(s) - 1);
         std::copy(row, row + out.columns, to);
-      } else if (type == detail::pooling::max) {
+      } else if (type == pool::max) {
         maximum(x, begin, length, to, index ? index.row<std::int32_t>(s) : nullptr);
       } else {
         detail::pool_sum(from, x.stride, length, out.columns, detail::factor_of(type, length), to);
@@ -96,19 +89,18 @@ struct call_kernel<gradient_of<sequence_pool>> {
     const operand index = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     const sequence_rows all = c.sequences(dx);
-    const detail::pooling type = detail::pooling_of(c);
-    const bool picks = type == detail::pooling::max || type == detail::pooling::first ||
-                       type == detail::pooling::last;
+    const pool type = detail::pool_of(c);
+    const bool picks = type == pool::max || type == pool::first || type == pool::last;
     if (picks) clear(dx);
     for (int s = 0; s < all.count; ++s) {
       const int begin = all.begin(s), length = all.length(s);
       if (length == 0) continue;
       const float* const from = d.row<const float>(s);
-      if (type == detail::pooling::max) {
+      if (type == pool::max) {
         const std::int32_t* const row = index.row<const std::int32_t>(s);
         for (int j = 0; j < dx.columns; ++j) dx.row<float>(row[j])[j] = from[j];
       } else if (picks) {
-        float* const to = dx.row<float>(type == detail::pooling::first ? begin : all.end(s) - 1);
+        float* const to = dx.row<float>(type == pool::first ? begin : all.end(s) - 1);
         std::copy(from, from + dx.columns, to);
       } else {
         const float factor = detail::factor_of(type, length);
