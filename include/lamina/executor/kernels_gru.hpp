@@ -142,7 +142,8 @@ gru_step<Real> gru_unit_step_of(const kernel_context<Real>& ctx) {
   for (const int number : {gate, candidate})
     if (number < 0 || number > 3)
       ctx.fail("expected an activation from 0 to 3, found " + std::to_string(number));
-  return {ctx, recurrent_function<Real>(gate), recurrent_function<Real>(candidate)};
+  return {ctx, recurrent_function<Real>(static_cast<recurrent_activation>(gate)),
+          recurrent_function<Real>(static_cast<recurrent_activation>(candidate))};
 }
 
 template <class Real>

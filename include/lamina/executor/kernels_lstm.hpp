@@ -178,7 +178,8 @@ void lstm_unit_forward(kernel_context<Real>& ctx) {
   const std::size_t n = matrix(shape_of(before), 1).columns, rows = before.shape()[0];
   require_extent(ctx, "X", 4 * n);
   const Real* const x = ctx.real("X").data();
-  const recurrent_function<Real> sigmoid(1), tanh(2);
+  const recurrent_function<Real> sigmoid(recurrent_activation::sigmoid);
+  const recurrent_function<Real> tanh(recurrent_activation::tanh);
   const Real forget_bias = ctx.real_attribute("forget_bias");
   auto cell = zeros<Real>(shape_of(before)), hidden = cell;
   for (std::size_t r = 0; r < rows; ++r)
@@ -200,7 +201,8 @@ void lstm_unit_gradient(kernel_context<Real>& ctx) {
   const auto& d_cell = ctx.real("C@GRAD");
   const auto& d_hidden = ctx.real("H@GRAD");
   const Real* const x = ctx.real("X").data();
-  const recurrent_function<Real> sigmoid(1), tanh(2);
+  const recurrent_function<Real> sigmoid(recurrent_activation::sigmoid);
+  const recurrent_function<Real> tanh(recurrent_activation::tanh);
   const Real forget_bias = ctx.real_attribute("forget_bias");
   const std::size_t n = matrix(shape_of(before), 1).columns, rows = before.shape()[0];
   auto dx = zeros<Real>({rows, 4 * n}), d_before = zeros<Real>(shape_of(before));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/operators/recurrent_activation.hpp>
 
 namespace lamina::kernel {
 
@@ -16,35 +17,34 @@ class recurrent_function {
  public:
   /// The one that an attribute names by text; identity when the operator has no such attribute.
   recurrent_function(const kernel_context<Real>& ctx, const char* attribute)
-      : recurrent_function(number_of(ctx, attribute, ctx.text(attribute))) {}
-  /// The one of a number as Fluid's gru_unit counts: 0 identity, 1 sigmoid, 2 tanh, 3 relu.
-  explicit recurrent_function(int number) : number_(number) {}
+      : recurrent_function(named(ctx, attribute, ctx.text(attribute))) {}
+  explicit recurrent_function(recurrent_activation act) : act_(act) {}
 
   Real operator()(Real x) const {
-    return number_ == 1   ? Real(1) / (Real(1) + std::exp(-x))
-           : number_ == 2 ? std::tanh(x)
-           : number_ == 3 ? std::max(x, Real(0))
-                          : x;
+    return act_ == recurrent_activation::sigmoid ? Real(1) / (Real(1) + std::exp(-x))
+           : act_ == recurrent_activation::tanh  ? std::tanh(x)
+           : act_ == recurrent_activation::relu  ? std::max(x, Real(0))
+                                                 : x;
   }
   Real derivative(Real y) const {
-    return number_ == 1   ? y * (Real(1) - y)
-           : number_ == 2 ? Real(1) - y * y
-           : number_ == 3 ? Real(y > 0)
-                          : Real(1);
+    return act_ == recurrent_activation::sigmoid ? y * (Real(1) - y)
+           : act_ == recurrent_activation::tanh  ? Real(1) - y * y
+           : act_ == recurrent_activation::relu  ? Real(y > 0)
+                                                 : Real(1);
   }
 
  private:
-  static int number_of(const kernel_context<Real>& ctx, const char* attribute,
-                       const std::string& name) {
-    if (name.empty() || name == "identity") return 0;
-    if (name == "sigmoid") return 1;
-    if (name == "tanh") return 2;
-    if (name == "relu") return 3;
-    ctx.fail("expected sigmoid, tanh, relu or identity as " + std::string(attribute) + ", found '" +
-             name + "'");
+  static recurrent_activation named(const kernel_context<Real>& ctx, const char* attribute,
+                                    const std::string& name) {
+    if (name.empty()) return recurrent_activation::identity;
+    const int found = find_recurrent_activation(name);
+    if (found < 0)
+      ctx.fail("expected sigmoid, tanh, relu or identity as " + std::string(attribute) +
+               ", found '" + name + "'");
+    return static_cast<recurrent_activation>(found);
   }
 
-  int number_;
+  recurrent_activation act_;
 };
 
 /// The rows of one sequence in the order in which a recurrent operator visits them.

@@ -30,6 +30,7 @@
 #include <lamina/operators/pointwise.hpp>
 #include <lamina/operators/print.hpp>
 #include <lamina/operators/rank_table.hpp>
+#include <lamina/operators/recurrent_activation.hpp>
 #include <lamina/operators/reduce.hpp>
 #include <lamina/operators/reshape.hpp>
 #include <lamina/operators/row_loss.hpp>

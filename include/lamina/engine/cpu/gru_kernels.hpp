@@ -12,13 +12,14 @@ namespace detail {
 /// What one row of a GRU's step needs besides its numbers.
 struct gru_cell {
   int width;
-  recurrent_function candidate, gate;
+  recurrent_activation candidate, gate;
   bool origin_mode;
 
-  gru_cell(int width_of, recurrent_function of_candidate, recurrent_function of_gates, bool mode)
+  gru_cell(int width_of, recurrent_activation of_candidate, recurrent_activation of_gates,
+           bool mode)
       : width(width_of), candidate(of_candidate), gate(of_gates), origin_mode(mode) {}
   static gru_cell of_sequences(const call_context& c, int width) {
-    return {width, recurrent_function_of(c, 0), recurrent_function_of(c, 1), c.flag(3)};
+    return {width, recurrent_activation_of(c, 0), recurrent_activation_of(c, 1), c.flag(3)};
   }
 
   /// Finishes u and r; `reset` becomes r * hidden.
@@ -131,9 +132,7 @@ struct call_kernel<gru> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    scratch_pieces pieces(nullptr);
-    const pieces_of m(c, pieces);
-    return pieces.used();
+    return scratch_floats<pieces_of>(c);
   }
 
  private:
@@ -213,9 +212,7 @@ struct call_kernel<gradient_of<gru>> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    scratch_pieces pieces(nullptr);
-    const pieces_of m(c, pieces);
-    return pieces.used();
+    return scratch_floats<pieces_of>(c);
   }
 
  private:

@@ -8,10 +8,10 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-inline recurrent_function gru_unit_function(const call_context& c, int attribute) {
+inline recurrent_activation gru_unit_function(const call_context& c, int attribute) {
   const int number = c.integer(attribute);
   if (number < 0 || number > 3) fail(c, {"expected an activation from 0 to 3, found ", number});
-  return static_cast<recurrent_function>(number);
+  return static_cast<recurrent_activation>(number);
 }
 inline gru_cell gru_unit_cell(const call_context& c, int width) {
   return {width, gru_unit_function(c, 0), gru_unit_function(c, 1), c.flag(2)};
@@ -53,9 +53,7 @@ struct call_kernel<gru_unit> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    scratch_pieces pieces(nullptr);
-    const pieces_of m(c, pieces);
-    return pieces.used();
+    return scratch_floats<pieces_of>(c);
   }
 
  private:
@@ -119,9 +117,7 @@ struct call_kernel<gradient_of<gru_unit>> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    scratch_pieces pieces(nullptr);
-    const pieces_of m(c, pieces);
-    return pieces.used();
+    return scratch_floats<pieces_of>(c);
   }
 
  private:

@@ -12,7 +12,7 @@ namespace detail {
 /// What one row of an LSTM's step needs besides its numbers.
 struct lstm_cell {
   int width;
-  recurrent_function gate, of_cell, candidate;
+  recurrent_activation gate, of_cell, candidate;
   const float* peepholes;  // to i and f from the old cell, to o from the new one; null for none
   float clip;              // limit of the cell; 0: none
 
@@ -20,9 +20,9 @@ struct lstm_cell {
   lstm_cell(const call_context& c, const operand& bias, int width_of, int functions,
             float clip_of = 0)
       : width(width_of),
-        gate(recurrent_function_of(c, functions)),
-        of_cell(recurrent_function_of(c, functions + 1)),
-        candidate(recurrent_function_of(c, functions + 2)),
+        gate(recurrent_activation_of(c, functions)),
+        of_cell(recurrent_activation_of(c, functions + 1)),
+        candidate(recurrent_activation_of(c, functions + 2)),
         peepholes(c.flag(0) ? bias.row<const float>(0) + 4 * width_of : nullptr),
         clip(clip_of) {}
 
@@ -140,9 +140,7 @@ struct call_kernel<lstm> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    scratch_pieces pieces(nullptr);
-    const pieces_of m(c, pieces);
-    return pieces.used();
+    return scratch_floats<pieces_of>(c);
   }
 
  private:
@@ -191,18 +189,15 @@ struct call_kernel<gradient_of<lstm>> {
       float* const dg = m.d_gates + steps.start(k) * gate_stride;
       for (int r = 0; r < count; ++r) {
         const int row = steps.row(r, k), at = steps.start(k) + r;
-        const auto before = [&](const operand& all, const operand& first) {
-          return k > 0   ? all.row<const float>(steps.row(r, k - 1))
-                 : first ? first.row<const float>(steps.sequence(r))
-                         : m.nothing;
-        };
         const std::ptrdiff_t state = r * stride;
         one.backward({gates.row<const float>(at), activated.row<const float>(at),
-                      cell.row<const float>(row), before(cell, c0), d_hidden.row<const float>(row),
-                      d_cell.row<const float>(row), m.back_hidden + state, m.back_cell + state,
-                      dg + r * gate_stride, d_peepholes});
+                      cell.row<const float>(row), state_before(steps, r, k, cell, c0, m.nothing),
+                      d_hidden.row<const float>(row), d_cell.row<const float>(row),
+                      m.back_hidden + state, m.back_cell + state, dg + r * gate_stride,
+                      d_peepholes});
         if (dx) std::copy_n(dg + r * gate_stride, 4 * n, dx.row<float>(row));
-        if (d_weight) std::copy_n(before(hidden, h0), n, m.before + at * stride);
+        if (d_weight)
+          std::copy_n(state_before(steps, r, k, hidden, h0, m.nothing), n, m.before + at * stride);
       }
       if (k > 0 || c.output(1)) m.product.run(count, dg, gate_stride, m.back_hidden, stride, false);
     }
@@ -216,9 +211,7 @@ struct call_kernel<gradient_of<lstm>> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    scratch_pieces pieces(nullptr);
-    const pieces_of m(c, pieces);
-    return pieces.used();
+    return scratch_floats<pieces_of>(c);
   }
 
  private:

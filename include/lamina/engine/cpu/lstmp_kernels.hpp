@@ -21,7 +21,7 @@ struct call_kernel<lstmp> {
     const int n = m.width, p = m.projected;
     const detail::lstm_cell one(c, bias, n, 4, static_cast<float>(c.number(2)));
     const float clip = static_cast<float>(c.number(3));
-    const recurrent_function of_projection = recurrent_function_of(c, 7);
+    const recurrent_activation of_projection = recurrent_activation_of(c, 7);
     pack(p, 4 * n, weight.row<const float>(0), weight.stride, m.of_gates.panels);
     pack(n, p, proj_weight.row<const float>(0), proj_weight.stride, m.of_projection.panels);
     take_states(steps, c.input(1), m.projection, p);
@@ -56,9 +56,7 @@ struct call_kernel<lstmp> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    scratch_pieces pieces(nullptr);
-    const pieces_of m(c, pieces);
-    return pieces.used();
+    return scratch_floats<pieces_of>(c);
   }
 
  private:
@@ -100,7 +98,7 @@ struct call_kernel<gradient_of<lstmp>> {
     const std::ptrdiff_t stride = padded(n), proj_stride = padded(p), gate_stride = padded(4 * n);
     const detail::lstm_cell one(c, bias, n, 4, static_cast<float>(c.number(2)));
     const float clip = static_cast<float>(c.number(3));
-    const recurrent_function of_projection = recurrent_function_of(c, 7);
+    const recurrent_activation of_projection = recurrent_activation_of(c, 7);
     if (d_bias) clear(d_bias);
     float* const d_peepholes =
         d_bias && one.peepholes != nullptr ? d_bias.row<float>(0) + 4 * n : nullptr;
@@ -130,17 +128,14 @@ struct call_kernel<gradient_of<lstmp>> {
       m.of_projection.run(count, dp, proj_stride, m.back_hidden, stride, false);
       for (int r = 0; r < count; ++r) {
         const int row = steps.row(r, k), at = first + r;
-        const auto before = [&](const operand& all, const operand& given) {
-          return k > 0   ? all.row<const float>(steps.row(r, k - 1))
-                 : given ? given.row<const float>(steps.sequence(r))
-                         : m.nothing;
-        };
         one.backward({gates.row<const float>(at), activated.row<const float>(at),
-                      cell.row<const float>(row), before(cell, c0), m.nothing,
-                      d_cell.row<const float>(row), m.back_hidden + r * stride,
+                      cell.row<const float>(row), state_before(steps, r, k, cell, c0, m.nothing),
+                      m.nothing, d_cell.row<const float>(row), m.back_hidden + r * stride,
                       m.back_cell + r * stride, dg + r * gate_stride, d_peepholes});
         if (dx) std::copy_n(dg + r * gate_stride, 4 * n, dx.row<float>(row));
-        if (d_weight) std::copy_n(before(projection, h0), p, m.before + at * proj_stride);
+        if (d_weight)
+          std::copy_n(state_before(steps, r, k, projection, h0, m.nothing), p,
+                      m.before + at * proj_stride);
       }
       if (k > 0 || c.output(1))
         m.of_gates.run(count, dg, gate_stride, m.back_projection, proj_stride, false);
@@ -158,9 +153,7 @@ struct call_kernel<gradient_of<lstmp>> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    scratch_pieces pieces(nullptr);
-    const pieces_of m(c, pieces);
-    return pieces.used();
+    return scratch_floats<pieces_of>(c);
   }
 
  private:

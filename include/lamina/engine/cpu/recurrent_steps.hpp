@@ -13,6 +13,7 @@
 #include <lamina/engine/cpu/kernel_error.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/activation.hpp>
+#include <lamina/operators/recurrent_activation.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -41,6 +42,14 @@ class scratch_pieces {
   float* memory_;
   std::ptrdiff_t used_ = 0;
 };
+
+/// The floats of scratch memory that the pieces of a kernel take: `Pieces(c, scratch_pieces&)`.
+template <class Pieces>
+std::ptrdiff_t scratch_floats(const call_context& c) {
+  scratch_pieces pieces(nullptr);
+  const Pieces m(c, pieces);
+  return pieces.used();
+}
 
 /// Which sequence has which rank, and where the rows of a step begin in arrays ordered by steps.
 class step_schedule {
@@ -86,17 +95,13 @@ class step_schedule {
   int steps_ = 0;
 };
 
-/// The functions that gates, cells and candidates may have, as Fluid's gru_unit numbers them.
-enum class recurrent_function : unsigned char { identity, sigmoid, tanh, relu };
-
 /// The function that an attribute names.
-LAMINA_COLD inline recurrent_function recurrent_function_of(const call_context& c, int attribute) {
+LAMINA_COLD inline recurrent_activation recurrent_activation_of(const call_context& c,
+                                                                int attribute) {
   const std::string_view name = text_of(c, attribute);
-  if (name == "identity") return recurrent_function::identity;
-  if (name == "sigmoid") return recurrent_function::sigmoid;
-  if (name == "tanh") return recurrent_function::tanh;
-  if (name == "relu") return recurrent_function::relu;
-  fail(c, {"expected sigmoid, tanh, relu or identity, found ", name});
+  const int found = find_recurrent_activation(name);
+  if (found < 0) fail(c, {"expected sigmoid, tanh, relu or identity, found ", name});
+  return static_cast<recurrent_activation>(found);
 }
 
 namespace detail {
@@ -107,21 +112,21 @@ inline void apply_in_place(float* x, std::ptrdiff_t n) {
 }  // namespace detail
 
 /// x[j] = f(x[j]).
-LAMINA_NOINLINE inline void apply(recurrent_function f, float* x, std::ptrdiff_t n) {
-  if (f == recurrent_function::sigmoid) detail::apply_in_place<sigmoid>(x, n);
-  if (f == recurrent_function::tanh) detail::apply_in_place<tanh>(x, n);
-  if (f == recurrent_function::relu) detail::apply_in_place<relu>(x, n);
+LAMINA_NOINLINE inline void apply(recurrent_activation f, float* x, std::ptrdiff_t n) {
+  if (f == recurrent_activation::sigmoid) detail::apply_in_place<sigmoid>(x, n);
+  if (f == recurrent_activation::tanh) detail::apply_in_place<tanh>(x, n);
+  if (f == recurrent_activation::relu) detail::apply_in_place<relu>(x, n);
 }
 
 /// dy * f'(x) for y = f(x).
 template <class T>
-LAMINA_INLINE T slope_of(recurrent_function f, T y, T dy) {
+LAMINA_INLINE T slope_of(recurrent_activation f, T y, T dy) {
   switch (f) {
-    case recurrent_function::sigmoid:
+    case recurrent_activation::sigmoid:
       return sigmoid::df(y, dy);
-    case recurrent_function::tanh:
+    case recurrent_activation::tanh:
       return tanh::df(y, dy);
-    case recurrent_function::relu:
+    case recurrent_activation::relu:
       return relu::df(y, dy);
     default:
       return dy;
@@ -170,6 +175,15 @@ inline void take_states(const step_schedule& steps, const operand& given, float*
                   to + static_cast<std::ptrdiff_t>(r) * stride);
     else
       std::fill_n(to + static_cast<std::ptrdiff_t>(r) * stride, width, 0.0f);
+}
+
+/// The state in which the sequence of a rank begins step k: its row of `all` that the step before
+/// made; at first its row of `given`, or `nothing` where none is given.
+inline const float* state_before(const step_schedule& steps, int rank, int k, const operand& all,
+                                 const operand& given, const float* nothing) {
+  return k > 0   ? all.row<const float>(steps.row(rank, k - 1))
+         : given ? given.row<const float>(steps.sequence(rank))
+                 : nothing;
 }
 
 /// The way back, where anybody wants them.
