@@ -7,7 +7,6 @@
 
 #include <lamina/layers/if_else.hpp>
 #include <lamina/layers/rnn_recorder.hpp>
-#include <lamina/layers/while_loop.hpp>
 #include <lamina/operators/rank_table.hpp>
 
 namespace lamina::layer {
@@ -161,7 +160,6 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   program_builder& b = *x.builder;
   layer_helper layer(b, "dynamic_rnn", attr.name);
   const int outer = b.current_block;
-  block here{&b, outer};
   const auto table = layer.template output<variable<std::int64_t, typename S::parent, 2>>();
   detail::without_gradient(layer, table.id);
   b.add_operator(schema_of<lod_rank_table>(), {x.id}, {table.id},
@@ -172,24 +170,10 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
   b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step, -1);
   int arrays[items::count], merged[items::count];
-  items::make(layer, arrays);
-  for (const int array : arrays) b.variables[array].kind = variable_kind::tensor_array;
-  auto i = fill_constant<std::int64_t>(here, 0);
-  const int zero = i.id;
-  auto going = less_than(i, longest);
-  while_loop(
-      going,
-      [&](block&) {
-        step_type now(b, outer, table.id, i, zero);
-        int made[items::count];
-        items::ids(detail::as_tuple(step(now)), made);
-        for (int k = 0; k < items::count; ++k)
-          b.add_operator(schema_of<write_to_array>(), {made[k], i.id}, {arrays[k]});
-        increment(i);
-        now.finish(i.id, line);
-        less_than(i, longest, going);
-      },
-      {}, line);
+  const auto begin = [&](const auto& i, int zero) {
+    return step_type(b, outer, table.id, i, zero);
+  };
+  detail::record_steps<items>(layer, longest, arrays, begin, step, line);
   b.open_domains.count -= 2;
   outputs::make(layer, merged);
   for (int k = 0; k < items::count; ++k)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/layers/conditional.hpp>
+#include <lamina/layers/while_loop.hpp>
 #include <lamina/operators/tensor_array.hpp>
 
 namespace lamina {
@@ -89,6 +90,34 @@ class rnn_recorder {
  private:
   growing<stored_memory> memories_{};
 };
+
+/// Records the loop over the steps 0 to `end` of a recurrence. `begin(i, zero)` is what `step` is
+/// called with: `i` is the number of the step, `zero` a variable that holds 0. What `step` returns,
+/// `Items`, is written to an array each, at the number of the step; `arrays` are these.
+template <class Items, class Begin, class F>
+constexpr void record_steps(layer_helper& layer, const variable<std::int64_t, once, 1>& end,
+                            int (&arrays)[Items::count], const Begin& begin, F& step, int line) {
+  program_builder& b = layer.builder();
+  block here{&b, b.current_block};
+  Items::make(layer, arrays);
+  for (const int array : arrays) b.variables[array].kind = variable_kind::tensor_array;
+  auto i = fill_constant<std::int64_t>(here, 0);
+  const int zero = i.id;
+  auto going = less_than(i, end);
+  while_loop(
+      going,
+      [&](block&) {
+        auto now = begin(i, zero);
+        int made[Items::count];
+        Items::ids(as_tuple(step(now)), made);
+        for (int k = 0; k < Items::count; ++k)
+          b.add_operator(schema_of<write_to_array>(), {made[k], i.id}, {arrays[k]});
+        increment(i);
+        now.finish(i.id, line);
+        less_than(i, end, going);
+      },
+      {}, line);
+}
 
 /// The type with rows To instead of From.
 template <class V, class From, class To>

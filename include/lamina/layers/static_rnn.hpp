@@ -5,7 +5,6 @@
 
 #include <lamina/layers/rnn_recorder.hpp>
 #include <lamina/layers/shape.hpp>
-#include <lamina/layers/while_loop.hpp>
 #include <lamina/operators/rank_table.hpp>
 #include <lamina/operators/step_array.hpp>
 
@@ -138,25 +137,9 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step, const static_
   const int outer = b.current_block;
   block here{&b, outer};
   int arrays[items::count], merged[items::count];
-  items::make(layer, arrays);
-  for (const int array : arrays) b.variables[array].kind = variable_kind::tensor_array;
-  auto i = fill_constant<std::int64_t>(here, 0);
-  const auto end = fill_constant<std::int64_t>(here, steps);
-  const int zero = i.id;
-  auto going = less_than(i, end);
-  while_loop(
-      going,
-      [&](block&) {
-        step_type now(b, outer, x.id, i, zero);
-        int made[items::count];
-        items::ids(detail::as_tuple(step(now)), made);
-        for (int k = 0; k < items::count; ++k)
-          b.add_operator(schema_of<write_to_array>(), {made[k], i.id}, {arrays[k]});
-        increment(i);
-        now.finish(i.id, line);
-        less_than(i, end, going);
-      },
-      {}, line);
+  const auto begin = [&](const auto& i, int zero) { return step_type(b, outer, x.id, i, zero); };
+  detail::record_steps<items>(layer, fill_constant<std::int64_t>(here, steps), arrays, begin, step,
+                              line);
   outputs::make(layer, merged);
   for (int k = 0; k < items::count; ++k) {
     const variable_desc& v = b.variables[merged[k]];
