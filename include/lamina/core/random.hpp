@@ -6,8 +6,11 @@
 //   initial values   seed: the operator's, or the run's where that is 0; stream: the number of the
 //                    parameter; index: the place in the parameter, row by row
 //   dropout masks    seed: the operator's when fix_seed, else the run's seed + step; stream: the
-//                    number of the operator among the dropout operators + 2^32; index: global row *
-//                    row width + column, so a mini-batch split over machines has the same mask
+//                    number of the operator among the dropout operators + 2^32 + 2^40 * iteration,
+//                    which is how often the operator was run before in the same run: 0 outside of
+//                    loops, so each iteration of a loop has a mask of its own; index: global row *
+//                    row width + column, so a mini-batch split over machines has the same mask.
+//                    Rows of a time step or of a branch count from its first one
 #pragma once
 
 #include <cmath>
@@ -56,9 +59,10 @@ LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint6
   }
 }
 
-/// The stream of the n-th dropout operator of a program.
-LAMINA_FN constexpr std::uint64_t dropout_stream(std::uint64_t n) {
-  return n + (std::uint64_t{1} << 32);
+/// The stream of the n-th dropout operator of a program when it was run `iteration` times before in
+/// this run. The first 2^24 iterations have streams of their own.
+LAMINA_FN constexpr std::uint64_t dropout_stream(std::uint64_t n, std::uint64_t iteration = 0) {
+  return n + (std::uint64_t{1} << 32) + (iteration << 40);
 }
 
 /// Whether dropout keeps an element.

@@ -48,7 +48,9 @@ class kernel_context {
   const run_options& options() const { return options_; }
   /// The number of this operator among the dropout operators of the program.
   std::uint64_t dropout_number() const { return history_.dropout_number; }
-  /// How often this executor has run this operator before.
+  /// How often this operator was run before in this run; counts this one.
+  std::uint64_t next_iteration() const { return memory_.iterations[&op_]++; }
+  /// How often this executor has run this operator before, in this run and in others.
   std::int64_t runs_before() const { return history_.runs; }
 
   // -- inputs -----------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ void dropout_forward(kernel_context<Real>& ctx) {
   const std::uint64_t seed = ctx.flag("fix_seed")
                                  ? static_cast<std::uint64_t>(ctx.attribute("seed"))
                                  : ctx.options().seed + ctx.options().step;
-  const std::uint64_t stream = dropout_stream(ctx.dropout_number());
+  const std::uint64_t stream = dropout_stream(ctx.dropout_number(), ctx.next_iteration());
   const float p = static_cast<float>(ctx.attribute("dropout_prob", 0.5));
   const std::size_t width = matrix(shape_of(x), 1).columns;
   const std::uint64_t first = ctx.options().first_row * width;

@@ -2,6 +2,8 @@
 // lamina/executor/run_memory.hpp - where the values of one run lie, those of blocks too.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,6 +83,8 @@ class run_memory {
   std::vector<lod_tensor*> values;              // by variable; of arrays and step scopes unused
   std::vector<std::vector<lod_tensor>> arrays;  // by variable
   std::vector<std::vector<step_scope>> scopes;  // by variable
+  /// How often an operator that counts its iterations was run so far.
+  std::map<const operator_desc*, std::uint64_t> iterations;
 
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }

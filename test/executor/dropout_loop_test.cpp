@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dropout in loops: each iteration draws a mask of its own, which its gradient reads again.
+#include "shared_executor.hpp"
+#include <catch2/catch.hpp>
+#include <laws/block_gradient_law.hpp>
+
+#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/layers/tensor_array.hpp>
+#include <lamina/layers/while_loop.hpp>
+#include <lamina/transform/clone_for_test.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+using lamina::lod_tensor;
+using integer = std::int64_t;
+using values = std::vector<double>;
+
+namespace {
+
+constexpr auto constant(block& main, integer value) {
+  return layer::fill_constant<integer>(main, static_cast<double>(value));
+}
+
+// The loop runs `N` times over three elements a row, 1 and 2, ..., and keeps what dropout leaves.
+template <int N, int Outer = 1>
+constexpr auto dropped = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  layer::dropout(x, 0.5f);  // dropout operator 0
+  auto kept = layer::create_array<decltype(x)>(main);
+  auto place = constant(main, 0), o = constant(main, 0), outer_end = constant(main, Outer);
+  auto outside = layer::less_than(o, outer_end);
+  layer::while_loop(outside, [&](block& body) {
+    auto i = constant(body, 0), end = constant(body, N);
+    auto going = layer::less_than(i, end);
+    layer::while_loop(going, [&](block&) {
+      layer::array_write(layer::dropout(x, 0.4f), place, kept);  // dropout operator 1
+      layer::increment(place);
+      layer::increment(i);
+      layer::less_than(i, end, going);
+    });
+    layer::increment(o);
+    layer::less_than(o, outer_end, outside);
+  });
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple{layer::array_read(kept, constant(main, I))...};
+  }
+  (std::make_index_sequence<N * Outer>());
+});
+
+const lod_tensor some_rows = lamina::tensor({5, 3}, std::vector<float>(15, 2));
+
+template <class Real = double, class P>
+std::vector<values> run(P, const lamina::run_options& options,
+                        lamina::basic_executor<Real> executor = {}) {
+  lamina::scope scope;
+  std::vector<values> all;
+  for (int again = 0; again < 2; ++again) {
+    std::vector<values> found;
+    for (const lod_tensor& t : executor.run(P::view(), scope, {{"x", some_rows}}, options)) {
+      const auto a = t.cast<double>();
+      found.emplace_back(a.begin(), a.end());
+    }
+    if (again > 0) CHECK(found == all);  // every run counts from 0
+    all = found;
+  }
+  return all;
+}
+
+// What the operator of this number leaves in its iteration t.
+values expected(std::uint64_t number, std::uint64_t t, const lamina::run_options& o,
+                float probability) {
+  values left;
+  for (std::size_t i = 0; i < 15; ++i) {
+    const std::uint64_t stream = number + (1ull << 32) + (t << 40);
+    const bool kept =
+        lamina::uniform_at(o.seed + o.step, stream, o.first_row * 3 + i) >= probability;
+    left.push_back(kept ? 2 : 0);
+  }
+  return left;
+}
+
+}  // namespace
+
+TEST_CASE("each iteration draws its mask: seed, step, operator and iteration tell which") {
+  lamina::run_options options;
+  options.seed = 8;
+  options.step = 3;
+  options.first_row = 4;
+  const std::vector<values> found = run(dropped<4>, options);
+  REQUIRE(found.size() == 4);
+  for (std::size_t t = 0; t < 4; ++t) {
+    CHECK(found[t] == expected(1, t, options, 0.4f));
+    for (std::size_t s = 0; s < t; ++s) CHECK(found[s] != found[t]);
+  }
+  CHECK(run<float>(dropped<4>, options) == found);
+  // Iterations that came before do not matter.
+  CHECK(run(dropped<2>, options) == std::vector<values>(found.begin(), found.begin() + 2));
+  options.step = 4;
+  CHECK(run(dropped<4>, options) != found);
+}
+
+TEST_CASE("a loop in a loop goes on counting") {
+  lamina::run_options options;
+  options.seed = 1;
+  CHECK(run(dropped<2, 3>, options) == run(dropped<6>, options));
+}
+
+TEST_CASE("an iteration without dropout does not count") {
+  constexpr auto sometimes = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 3>(main);
+    auto y = x;
+    auto i = constant(main, 0), end = constant(main, 3), last = constant(main, 2);
+    auto going = layer::less_than(i, end);
+    layer::while_loop(going, [&](block&) {
+      auto now = layer::equal(i, last);
+      layer::conditional_block(now, [&](block&) { y = layer::dropout(x, 0.4f); });
+      layer::increment(i);
+      layer::less_than(i, end, going);
+    });
+    return y;
+  });
+  lamina::run_options options;
+  options.seed = 5;
+  CHECK(run(sometimes, options)[0] == expected(0, 0, options, 0.4f));
+}
+
+TEST_CASE("gradient: dropout in a loop reads the mask of its own iteration") {
+  constexpr auto product = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 3>(main);
+    auto sum = layer::scale(x, 0);
+    auto i = constant(main, 0), end = constant(main, 3);
+    auto going = layer::less_than(i, end);
+    layer::while_loop(going, [&](block&) {
+      sum = layer::dropout(layer::tanh(sum + layer::fc<3>(x)), 0.4f) + sum;
+      layer::increment(i);
+      layer::less_than(i, end, going);
+    });
+    return layer::reduce_sum(layer::square(sum));
+  });
+  laws::check_block_gradients(product, {}, {.rows = 4});
+}
+
+TEST_CASE("gradient: dropout in the steps of a dynamic_rnn, and of the whole recurrence") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float, 3>(main);
+    auto hidden = layer::dynamic_rnn(x, [&](auto& step) {
+      auto h = step.memory(lamina::dims<4>, {.value = 0.2f});
+      auto next = layer::tanh(layer::fc<4>(std::tuple{step.input(x), layer::dropout(h, 0.3f)}));
+      step.update(h, next);
+      return layer::dropout(next, 0.3f,
+                            {.implementation = layer::dropout_implementation::upscale_in_train});
+    });
+    return layer::reduce_sum(layer::square(hidden));
+  });
+  laws::check_block_gradients(net, {}, {.rows = 3, .lengths = {{4, 1, 2}}});
+}
+
+TEST_CASE("in a test no iteration drops anything") {
+  constexpr auto tested = decltype(lamina::transform::clone_for_test(dropped<2>)){};
+  lamina::run_options options;
+  for (const values& v : run(tested, options))
+    for (const double y : v) CHECK(y == Approx(2 * 0.6));
+}
