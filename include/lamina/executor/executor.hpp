@@ -13,6 +13,7 @@
 #include <lamina/executor/kernels_activation.hpp>
 #include <lamina/executor/kernels_array.hpp>
 #include <lamina/executor/kernels_beam_search.hpp>
+#include <lamina/executor/kernels_conv.hpp>
 #include <lamina/executor/kernels_crf.hpp>
 #include <lamina/executor/kernels_ctc.hpp>
 #include <lamina/executor/kernels_fill.hpp>
@@ -23,6 +24,7 @@
 #include <lamina/executor/kernels_matrix.hpp>
 #include <lamina/executor/kernels_normalization.hpp>
 #include <lamina/executor/kernels_optimizer.hpp>
+#include <lamina/executor/kernels_pool.hpp>
 #include <lamina/executor/kernels_print.hpp>
 #include <lamina/executor/kernels_rank_table.hpp>
 #include <lamina/executor/kernels_reduction.hpp>
@@ -276,6 +278,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_activation_kernels(kernels_);
   kernel::add_array_kernels(kernels_);
   kernel::add_beam_search_kernels(kernels_);
+  kernel::add_conv_kernels(kernels_);
   kernel::add_crf_kernels(kernels_);
   kernel::add_ctc_kernels(kernels_);
   kernel::add_fill_kernels(kernels_);
@@ -286,6 +289,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_matrix_kernels(kernels_);
   kernel::add_normalization_kernels(kernels_);
   kernel::add_optimizer_kernels(kernels_);
+  kernel::add_pool_kernels(kernels_);
   kernel::add_print_kernels(kernels_);
   kernel::add_rank_table_kernels(kernels_);
   kernel::add_reduction_kernels(kernels_);

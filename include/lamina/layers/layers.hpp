@@ -13,6 +13,7 @@
 #include <lamina/layers/compare.hpp>
 #include <lamina/layers/concat.hpp>
 #include <lamina/layers/conditional.hpp>
+#include <lamina/layers/conv2d.hpp>
 #include <lamina/layers/cos_sim.hpp>
 #include <lamina/layers/crf_decoding.hpp>
 #include <lamina/layers/cross_entropy.hpp>
@@ -40,6 +41,7 @@
 #include <lamina/layers/matmul.hpp>
 #include <lamina/layers/mean.hpp>
 #include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/pool2d.hpp>
 #include <lamina/layers/prelu.hpp>
 #include <lamina/layers/print.hpp>
 #include <lamina/layers/recurrent.hpp>
@@ -82,4 +84,5 @@
 #include <lamina/layers/tunable_activations.hpp>
 #include <lamina/layers/warpctc.hpp>
 #include <lamina/layers/while_loop.hpp>
+#include <lamina/layers/window.hpp>
 #include <lamina/operators/operators.hpp>

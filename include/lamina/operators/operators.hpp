@@ -9,6 +9,7 @@
 #include <lamina/operators/clip.hpp>
 #include <lamina/operators/compare.hpp>
 #include <lamina/operators/concat.hpp>
+#include <lamina/operators/conv.hpp>
 #include <lamina/operators/crf.hpp>
 #include <lamina/operators/cross_entropy.hpp>
 #include <lamina/operators/ctc.hpp>
@@ -28,6 +29,7 @@
 #include <lamina/operators/norm.hpp>
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/pointwise.hpp>
+#include <lamina/operators/pool.hpp>
 #include <lamina/operators/print.hpp>
 #include <lamina/operators/rank_table.hpp>
 #include <lamina/operators/recurrent_activation.hpp>

@@ -120,6 +120,9 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::no_memory) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: rnn: each memory of a step is updated, and nothing else is");
+  } else if constexpr (f.kind == fault_kind::pooling_type) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: pool2d: a window of an image gives its average or its max");
   } else if constexpr (f.kind == fault_kind::out_of_block) {
     static_assert(check<f.kind == fault_kind::none, faulty_name<P>>,
                   "lamina: block: a variable is used in its own block and those inside of it");

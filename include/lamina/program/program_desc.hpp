@@ -102,7 +102,8 @@ enum class fault_kind : std::uint8_t {
   unstable_body,
   branch_writes,
   out_of_block,
-  no_memory
+  no_memory,
+  pooling_type
 };
 struct fault_desc {
   fault_kind kind;

@@ -5,6 +5,7 @@
 #include <lamina/engine/cpu/activation_kernels.hpp>
 #include <lamina/engine/cpu/array_kernels.hpp>
 #include <lamina/engine/cpu/block_kernels.hpp>
+#include <lamina/engine/cpu/conv_kernels.hpp>
 #include <lamina/engine/cpu/crf_kernels.hpp>
 #include <lamina/engine/cpu/distance_kernels.hpp>
 #include <lamina/engine/cpu/dropout_kernels.hpp>
@@ -23,6 +24,7 @@
 #include <lamina/engine/cpu/mul_kernels.hpp>
 #include <lamina/engine/cpu/norm_kernels.hpp>
 #include <lamina/engine/cpu/pointwise_kernels.hpp>
+#include <lamina/engine/cpu/pool_kernels.hpp>
 #include <lamina/engine/cpu/print_kernels.hpp>
 #include <lamina/engine/cpu/rank_table_kernels.hpp>
 #include <lamina/engine/cpu/reduce_kernels.hpp>

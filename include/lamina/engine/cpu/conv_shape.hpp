@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv_shape.hpp - how two images meet in a filter, and copies of images in which
+// every tap of a filter is a constant distance away.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include <lamina/engine/cpu/array_layout.hpp>
+#include <lamina/engine/cpu/simd.hpp>
+
+namespace lamina::engine::cpu {
+
+/// One side of a convolution. The larger image is the one that is padded: the input of a
+/// convolution, the output of a transposed one.
+struct conv_side {
+  int large = 1, small = 1, filter = 1;
+  int stride = 1, padding = 0, dilation = 1;
+};
+
+/// A convolution of volumes; images are volumes one deep.
+struct conv_shape {
+  int groups = 1, large_channels = 1, small_channels = 1;  // channels: of one group
+  conv_side side[3];                                       // depth, height, width
+
+  /// Reads the attributes, whose numbers are those of strides, paddings, dilations and groups.
+  conv_shape(const call_context& c, const operand& large, const operand& small,
+             const operand& filter, const int (&attribute)[4])
+      : groups(c.integer(attribute[3])) {
+    const int sides = filter.rank - 2;
+    for (int i = 0; i < 3; ++i)
+      if (c.list_size(attribute[i]) != sides)
+        fail(c, {"expected ", sides, " strides, paddings and dilations, found ",
+                 c.list_size(attribute[i])});
+    large_channels = filter.dims[1];
+    small_channels = filter.dims[0] / groups;
+    if (large.dims[1] != groups * large_channels || small.dims[1] != filter.dims[0])
+      fail(c, {"expected images of ", groups * large_channels, " and ", filter.dims[0],
+               " channels, found ", large.dims[1], " and ", small.dims[1]});
+    for (int d = 0; d < sides; ++d)
+      side[3 - sides + d] = {large.dims[2 + d],
+                             small.dims[2 + d],
+                             filter.dims[2 + d],
+                             c.integer_at(attribute[0], d),
+                             c.integer_at(attribute[1], d),
+                             c.integer_at(attribute[2], d)};
+  }
+
+  int taps() const { return side[0].filter * side[1].filter * side[2].filter; }
+  /// Elements of a channel of each image.
+  int large_size() const { return side[0].large * side[1].large * side[2].large; }
+  int small_size() const { return side[0].small * side[1].small * side[2].small; }
+};
+
+/// One side of a spread image: element i of phase f is element i * phases + f - before of the
+/// image, 0 outside of it.
+struct spread_side {
+  int image = 1, phases = 1, before = 0;
+  int span = 1;  // elements of a phase
+};
+
+/// A copy of the channels of an image with zeros around it, cut into phases, so that the elements
+/// that one tap of a filter meets at neighbouring places lie side by side whatever the stride:
+/// [channels][phases of depth, height, width][span of depth, height, width].
+struct spread_image {
+  int channels = 1;
+  spread_side side[3];
+
+  int phase_size() const { return side[0].span * side[1].span * side[2].span; }
+  int channel_size() const {
+    return phase_size() * side[0].phases * side[1].phases * side[2].phases;
+  }
+  /// Room for whole vectors behind the last element included.
+  std::ptrdiff_t floats() const {
+    const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(channels) * channel_size() + 2 * lanes;
+    return (all + alignment_floats - 1) / alignment_floats * alignment_floats;
+  }
+  /// Whether the copy would be the image itself.
+  bool is_image() const {
+    for (const spread_side& s : side)
+      if (s.phases != 1 || s.before != 0 || s.span != s.image) return false;
+    return true;
+  }
+  /// Where element (z, y, x) of phase (0, 0, 0) + `t` positions of the padded image lies.
+  int offset(const int (&position)[3]) const {
+    int phase = 0, at = 0;
+    for (int d = 0; d < 3; ++d) {
+      phase = phase * side[d].phases + position[d] % side[d].phases;
+      at = at * side[d].span + position[d] / side[d].phases;
+    }
+    return phase * phase_size() + at;
+  }
+
+  void clear(float* to) const {
+    std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
+  }
+  /// Copies the image; what lies around it must have been cleared.
+  LAMINA_NOINLINE void copy(const float* from, float* to) const {
+    const spread_side &depth = side[0], &height = side[1], &width = side[2];
+    // The columns of a phase that lie in the image.
+    for (int c = 0; c < channels; ++c)
+      for (int fz = 0; fz < depth.phases; ++fz)
+        for (int fy = 0; fy < height.phases; ++fy)
+          for (int fx = 0; fx < width.phases; ++fx) {
+            const int shift = fx - width.before;
+            int first = shift < 0 ? (-shift + width.phases - 1) / width.phases : 0;
+            int end = (width.image - 1 - shift) / width.phases + 1;
+            if (width.image - 1 < shift) end = 0;
+            if (end > width.span) end = width.span;
+            for (int z = 0; z < depth.span; ++z) {
+              const int iz = z * depth.phases + fz - depth.before;
+              if (iz < 0 || iz >= depth.image) {
+                to += static_cast<std::ptrdiff_t>(height.span) * width.span;
+                continue;
+              }
+              for (int y = 0; y < height.span; ++y, to += width.span) {
+                const int iy = y * height.phases + fy - height.before;
+                if (iy < 0 || iy >= height.image || first >= end) continue;
+                const float* row =
+                    from + (static_cast<std::ptrdiff_t>(iz) * height.image + iy) * width.image;
+                copy_row(row + shift + first * width.phases, width.phases, to + first, end - first);
+              }
+            }
+            if (fx + 1 == width.phases && fy + 1 == height.phases && fz + 1 == depth.phases)
+              from += static_cast<std::ptrdiff_t>(depth.image) * height.image * width.image;
+          }
+  }
+
+ private:
+  static LAMINA_INLINE void copy_row(const float* from, int step, float* to, int count) {
+    if (step == 1) {
+      int j = 0;
+      for (; j + lanes <= count; j += lanes)
+        vector::load_unaligned(from + j).store_unaligned(to + j);
+      for (; j < count; ++j) to[j] = from[j];
+    } else {
+      for (int j = 0; j < count; ++j) to[j] = from[static_cast<std::ptrdiff_t>(j) * step];
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

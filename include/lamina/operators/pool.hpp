@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/pool.hpp - what the windows of an image hold.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// The largest element ("max") or the average ("avg") of each window of an image [N, C, H, W], one
+/// window for each place of Out [N, C, OH, OW]. Row y of Out sees the rows from y * stride -
+/// padding on, ksize of them; with global_pooling all; with adaptive, ksize is [OH, OW], and the
+/// rows from floor(y H / OH) to before ceil((y + 1) H / OH). Padding is never the largest, and
+/// counted in an average unless `exclusive`. OH is (H - ksize + 2 padding) / stride + 1, rounded up
+/// with ceil_mode. The gradient of the largest goes to its first place. Fluid: pool2d.
+struct pool2d : operator_definition {
+  static constexpr const char* type = "pool2d";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 9> attributes{
+      {{"pooling_type", attribute_type::string, 0, "max"},
+       {"ksize", attribute_type::integers},
+       {"global_pooling", attribute_type::boolean, 0},
+       {"strides", attribute_type::integers},
+       {"paddings", attribute_type::integers},
+       {"exclusive", attribute_type::boolean, 1},
+       {"adaptive", attribute_type::boolean, 0},
+       {"ceil_mode", attribute_type::boolean, 0},
+       {"data_format", attribute_type::string, 0, "NCHW"}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr std::uint32_t gradient_outputs = 1;
+};
+
+}  // namespace lamina
