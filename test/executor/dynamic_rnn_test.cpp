@@ -193,3 +193,110 @@ TEST_CASE("gradient: a static input of sequences; a step with a branch; a rnn in
                               }),
                               {}, {.rows = 4, .lengths = {{2, 3, 0, 1}}});
 }
+
+namespace {
+
+// What each sequence adds up to, how long it is, and the running sums.
+constexpr auto totals = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 2>(main);
+  auto first = layer::data<"first", float, 2>(main);
+  auto [sums, total, length, again] = layer::dynamic_rnn(x, [&](auto& step) {
+    auto sum = step.memory(first);
+    auto count = step.template memory<std::int64_t>(lamina::dims<1>, {.value = 7});
+    auto next = sum + step.input(x);
+    step.update(sum, next);
+    auto more = count;
+    step.update(count, layer::increment(more));
+    return std::tuple{next, step.last(sum), step.last(count), step.last(sum)};
+  });
+  static_assert(__is_same(decltype(total), lamina::variable<float, lamina::batch, 2>));
+  return std::tuple{sums, total, length, again};
+});
+
+constexpr auto encoder = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  auto init = layer::data<"init", float, 2>(main);
+  auto [hidden, state, other] = layer::dynamic_rnn(x, [&](auto& step) {
+    auto h = step.memory(init);
+    auto c = step.memory(lamina::dims<2>, {.value = 0.5f});
+    auto next_c = layer::tanh(layer::fc<2>(std::tuple{step.input(x), h})) + c;
+    auto next_h = layer::sin(next_c) + layer::scale(h, 0.5f);
+    step.update(h, next_h);
+    step.update(c, next_c);
+    return std::tuple{next_h, step.last(h), step.last(c)};
+  });
+  return std::tuple{cost_of(hidden) + cost_of(layer::scale(state, 3)) + cost_of(other * init),
+                    hidden, state, other};
+});
+
+}  // namespace
+
+TEST_CASE(
+    "final states: one row a sequence, in the order of the batch, the first one where empty") {
+  using row = std::array<float, 2>;
+  const auto found =
+      run(totals, {{"x", lamina::sequences<row>(
+                             {{{1, 10}}, {}, {{2, 20}, {3, 30}, {4, 40}}, {}, {{5, 50}, {6, 60}}})},
+                   {"first", table(2, {100, 0, 200, 0, 300, 0, 400, 0, 500, 0})}});
+  CHECK(values_of(found[1]) == values{101, 10, 200, 0, 309, 90, 400, 0, 511, 110});
+  CHECK(found[1].recursive_sequence_lengths().empty());
+  CHECK(values_of(found[2]) == values{8, 7, 10, 7, 9});
+  CHECK(values_of(found[3]) == values_of(found[1]));
+  CHECK(values_of(found[0]) == values{101, 10, 302, 20, 305, 50, 309, 90, 505, 50, 511, 110});
+
+  const auto empty =
+      run(totals, {{"x", lamina::sequences<row>({{}, {}})}, {"first", table(2, {1, 2, 3, 4})}});
+  CHECK(values_of(empty[1]) == values{1, 2, 3, 4});
+  const auto none = run(totals, {{"x", lamina::sequences<row>({})}, {"first", table(2, {})}});
+  CHECK(none[1].shape() == lamina::tensor_shape{0, 2});
+}
+
+TEST_CASE("final states are those of each sequence alone") {
+  using row = std::array<float, 3>;
+  const lod_tensor x =
+      lamina::sequences<row>({{{1, -1, 2}, {0, 1, 2}}, {}, {{3, 1, -1}}, {{1, 1, 1}}});
+  laws::check_each_sample_alone(encoder,
+                                {{"x", x}, {"init", table(2, {1, 2, 3, -4, 5, 6, -7, 8})}});
+}
+
+TEST_CASE("gradient: final states, beside the steps and alone, with empty sequences") {
+  laws::check_block_gradients(encoder, {}, {.rows = 3, .lengths = {{3, 1, 2}}});
+  laws::check_block_gradients(encoder, {}, {.rows = 5, .lengths = {{0, 4, 0, 2, 4}}});
+  laws::check_block_gradients(encoder, {}, {.rows = 2, .lengths = {{0, 0}}});
+  constexpr auto alone = lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float, 3>(main);
+    auto init = layer::data<"init", float, 2>(main);
+    auto state = layer::dynamic_rnn(x, [&](auto& step) {
+      auto h = step.memory(init);
+      step.update(h, layer::tanh(layer::fc<2>(step.input(x)) - h));
+      return step.last(h);
+    });
+    return cost_of(state);
+  });
+  laws::check_block_gradients(alone, {}, {.rows = 4, .lengths = {{2, 0, 3, 1}}});
+}
+
+TEST_CASE("gradient: final states of the sentences of documents") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto words = layer::nested_sequence<"words", float, 2>(main);
+    auto sentences = layer::dynamic_rnn(words, [&](auto& step) {
+      auto h = step.memory(lamina::dims<2>, {.value = 0.3f});
+      step.update(h, layer::tanh(layer::fc<2>(step.input(words)) + layer::fc<2>(h)));
+      return step.last(h);
+    });
+    static_assert(
+        __is_same(decltype(sentences),
+                  lamina::variable<float, layer::parent_rows<decltype(words)::rows_type>, 2>));
+    auto documents = layer::dynamic_rnn(sentences, [&](auto& step) {
+      auto h = step.memory(lamina::dims<2>, {.value = 1});
+      step.update(h, layer::tanh(layer::fc<2>(step.input(sentences)) - h));
+      return step.last(h);
+    });
+    return std::tuple{cost_of(documents) + cost_of(sentences), sentences, documents};
+  });
+  using pair = std::array<float, 2>;
+  const lod_tensor words = lamina::nested_sequences<pair>(
+      {{{{1, 8}}, {}, {{3, -4}, {0, 1}}}, {}, {{{-1, 6}}}, {{}, {{-2, -3}, {0, -9}, {1, 1}}}});
+  laws::check_each_sample_alone(net, {{"words", words}});
+  laws::check_block_gradients(net, {}, {.rows = 3, .lengths = {{2, 0, 3}, {1, 3, 0, 2, 1}}});
+}

@@ -51,6 +51,32 @@ constexpr auto written_out = lamina::program([](block& main) {
   return std::tuple{cost_of(hidden) + cost_of(twice), hidden, twice};
 });
 
+constexpr auto reversed = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 4, 3>(main);
+  auto init = layer::data<"init", float, 2>(main);
+  auto [hidden, state] = layer::static_rnn(x,
+                                           [&](auto& step) {
+                                             auto h = step.memory(init);
+                                             auto next = cell(step.input(x), h);
+                                             step.update(h, next);
+                                             return std::tuple{next, step.last(h)};
+                                           },
+                                           {.reverse = true});
+  static_assert(__is_same(decltype(state), lamina::variable<float, lamina::batch, 2>));
+  return std::tuple{cost_of(hidden) + cost_of(layer::scale(state, 2)), hidden, state};
+});
+constexpr auto reversed_written_out = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 4, 3>(main);
+  auto h = layer::data<"init", float, 2>(main);
+  auto steps = layer::split<4, 1>(x);
+  const auto next = [&](auto part) { return h = cell(layer::reshape<3>(part), h); };
+  const auto d = next(std::get<3>(steps)), c = next(std::get<2>(steps)),
+             b = next(std::get<1>(steps)), a = next(std::get<0>(steps));
+  const decltype(h) all[] = {a, b, c, d};
+  auto hidden = layer::stack<1>(all);
+  return std::tuple{cost_of(hidden) + cost_of(layer::scale(a, 2)), hidden, a};
+});
+
 template <class P>
 std::vector<lod_tensor> run(P, std::size_t rows) {
   lamina::basic_executor<double> executor;
@@ -71,11 +97,10 @@ std::vector<lod_tensor> run(P, std::size_t rows) {
   return executor.run(P::view(), scope, feed);
 }
 
-}  // namespace
-
-TEST_CASE("static_rnn is the same as its steps written one after the other") {
+template <class P, class Q>
+void check_same(P rnn, Q steps) {
   for (const std::size_t rows : {3, 1, 0}) {
-    const auto loop = run(as_rnn, rows), straight = run(written_out, rows);
+    const std::vector<lod_tensor> loop = run(rnn, rows), straight = run(steps, rows);
     REQUIRE(loop.size() == straight.size());
     for (std::size_t i = 0; i < loop.size(); ++i) {
       REQUIRE(loop[i].shape() == straight[i].shape());
@@ -85,8 +110,30 @@ TEST_CASE("static_rnn is the same as its steps written one after the other") {
   }
 }
 
+}  // namespace
+
+TEST_CASE("static_rnn is the same as its steps written one after the other") {
+  check_same(as_rnn, written_out);
+}
+
+TEST_CASE("static_rnn from the last step to the first, and its final state") {
+  check_same(reversed, reversed_written_out);
+}
+
 TEST_CASE("gradient: static_rnn with two memories and two outputs") {
   laws::check_block_gradients(as_rnn);
+}
+
+TEST_CASE("gradient: static_rnn backwards with its final state; the final state alone") {
+  laws::check_block_gradients(reversed);
+  laws::check_block_gradients(lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 4, 3>(main);
+    return cost_of(layer::static_rnn(x, [&](auto& step) {
+      auto h = step.memory(lamina::dims<2>, {.value = 1});
+      step.update(h, cell(step.input(x), h));
+      return step.last(h);
+    }));
+  }));
 }
 
 TEST_CASE("gradient: static_rnn in a static_rnn") {

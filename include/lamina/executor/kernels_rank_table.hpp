@@ -160,6 +160,48 @@ void reorder_lod_tensor_by_rank_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
+void last_rnn_memory_forward(kernel_context<Real>& ctx) {
+  const rank_table table(ctx);
+  const std::vector<lod_tensor>& from = ctx.array_of("X");
+  const variable_desc& desc = ctx.output_desc("Out");
+  tensor_shape shape = ctx.output_shape("Out");
+  shape[0] = table.index.size();
+  const std::size_t width = matrix(shape, 1).columns;
+  const tensor zero = tensor::zeros(is_floating(desc.type) ? dtype_of<Real> : desc.type, shape);
+  zero.visit([&]<class T>(const xt::xarray<T>& begin) {
+    xt::xarray<T> out = begin;
+    for (std::size_t r = 0; r < table.index.size(); ++r) {
+      const std::size_t t = table.length[r];
+      if (!holds(from, t) || from[t].shape()[0] <= r)
+        ctx.fail("expected a row for sequence " + std::to_string(table.index[r]) + " at index " +
+                 std::to_string(t) + " of array '" + ctx.input_name("X") + "', found none");
+      for (std::size_t c = 0; c < width; ++c)
+        out.flat(table.index[r] * width + c) = from[t].template as<T>().flat(r * width + c);
+    }
+    ctx.give("Out", tensor(std::move(out)));
+  });
+  ctx.set_lod("Out", table.above);
+}
+template <class Real>
+void last_rnn_memory_gradient(kernel_context<Real>& ctx) {
+  const rank_table table(ctx);
+  const auto& d = ctx.real("Out@GRAD");
+  std::vector<lod_tensor>& to = ctx.array_output("X@GRAD");
+  const std::size_t width = matrix(shape_of(d), 1).columns;
+  if (to.size() <= table.steps()) to.resize(table.steps() + 1);
+  for (std::size_t r = 0; r < table.index.size(); ++r) {
+    const std::size_t t = table.length[r];
+    if (!to[t].has_value()) {
+      tensor_shape shape = shape_of(d);
+      shape[0] = t == 0 ? table.index.size() : table.alive(t - 1);
+      to[t] = tensor(zeros<Real>(shape));
+    }
+    for (std::size_t c = 0; c < width; ++c)
+      to[t].template as<Real>().flat(r * width + c) += d.flat(table.index[r] * width + c);
+  }
+}
+
+template <class Real>
 void fill_constant_batch_size_like_forward(kernel_context<Real>& ctx) {
   tensor_shape shape;
   for (const int d : ctx.integer_list("shape"))
@@ -177,6 +219,8 @@ void add_rank_table_kernels(kernel_table<Real>& table) {
   table["shrink_rnn_memory_grad"] = shrink_rnn_memory_gradient<Real>;
   table["reorder_lod_tensor_by_rank"] = reorder_lod_tensor_by_rank_forward<Real>;
   table["reorder_lod_tensor_by_rank_grad"] = reorder_lod_tensor_by_rank_gradient<Real>;
+  table["last_rnn_memory"] = last_rnn_memory_forward<Real>;
+  table["last_rnn_memory_grad"] = last_rnn_memory_gradient<Real>;
   table["fill_constant_batch_size_like"] = fill_constant_batch_size_like_forward<Real>;
 }
 

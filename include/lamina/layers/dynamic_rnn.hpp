@@ -34,9 +34,8 @@ class rnn_step : public detail::rnn_recorder {
   /// One row for each sequence, in the order of the batch.
   using parent = typename S::parent;
 
-  constexpr rnn_step(program_builder& b, int outer, int table,
-                     const variable<std::int64_t, once, 1>& i, int zero)
-      : rnn_recorder(b, outer, i, zero), table_(table) {}
+  constexpr rnn_step(program_builder& b, int outer, int table, const detail::step_numbers& now)
+      : rnn_recorder(b, outer, now), table_(table) {}
 
   /// The rows of this step of sequences that are as long as those of the rnn. Fluid:
   /// DynamicRNN.step_input.
@@ -50,7 +49,7 @@ class rnn_step : public detail::rnn_recorder {
     const int array = new_array<item>(layer);
     b_.add_operator(schema_of<lod_tensor_to_array>(), {x.id, table_}, {array});
     b_.current_block = here;
-    return read<item>(array);
+    return read<item>(array, now_.index);
   }
 
   /// One value for each sequence, or one sequence for each, the same in all steps.
@@ -100,6 +99,13 @@ class rnn_step : public detail::rnn_recorder {
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
+  /// What the last step of each sequence left in `memory`, as a result of the rnn: one value for
+  /// each sequence, in the order of the batch; that of before the first step for a sequence without
+  /// elements. Only to be returned by the function of the step.
+  template <class T, int... D>
+  constexpr auto last(const variable<T, rows, D...>& memory, int line = __builtin_LINE()) {
+    return detail::last_state<variable<T, parent, D...>>{kept(memory.id, line)};
+  }
 
  private:
   template <class Out>
@@ -113,7 +119,7 @@ class rnn_step : public detail::rnn_recorder {
   constexpr Out shrink(int x) {
     layer_helper layer(b_, "shrink_memory");
     const int made = layer.template output<Out>().id;
-    b_.add_operator(schema_of<shrink_rnn_memory>(), {x, i_.id, table_}, {made});
+    b_.add_operator(schema_of<shrink_rnn_memory>(), {x, now_.count.id, table_}, {made});
     return {&b_, made};
   }
   // Puts a first value, made in the outer block, into an array; reads the array in block `here`.
@@ -122,7 +128,7 @@ class rnn_step : public detail::rnn_recorder {
     using item = variable<T, ranked, D...>;
     const int array = memory_array<item>(first);
     b_.current_block = here;
-    const auto value = shrink<variable<T, rows, D...>>(read<item>(array).id);
+    const auto value = shrink<variable<T, rows, D...>>(read<item>(array, now_.count).id);
     remember(value.id, array);
     return value;
   }
@@ -136,13 +142,15 @@ class rnn_step : public detail::rnn_recorder {
 ///   auto hidden = layer::dynamic_rnn(embed, [&](auto& step) {
 ///     auto x = step.input(embed);
 ///     auto h = step.memory(lamina::dims<128>, {.value = 0.f});
-///     auto next = layer::tanh(layer::fc<128>({x, h}));
+///     auto next = layer::tanh(layer::fc<128>(std::tuple{x, h}));
 ///     step.update(h, next);
 ///     return next;
 ///   });
 ///
-/// Sequences never see each other, and those without elements do nothing. The function is called
-/// more than once while it is recorded. Fluid: DynamicRNN.
+/// `step.last(h)` among the results is the final state, one row for each sequence:
+/// `return std::tuple{next, step.last(h)};`, or only that. Sequences never see each other, and
+/// those without elements do nothing. The function is called more than once while it is recorded.
+/// Fluid: DynamicRNN.
 template <class T, class S, int... D, class F>
 constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                            const dynamic_rnn_attr& attr = {}, int line = __builtin_LINE()) {
@@ -154,7 +162,8 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   using whole = detail::with_replaced_rows<result, rows, S>;
   static_assert(check<whole::found, gets_type<result>>,
                 "lamina: dynamic_rnn: the step returns variables of its own rows");
-  using items = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+  using results =
+      detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
   using outputs =
       detail::outputs_of<decltype(detail::as_tuple(*static_cast<typename whole::type*>(nullptr)))>;
   program_builder& b = *x.builder;
@@ -169,20 +178,22 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   const int parents = rows_of<typename S::parent>(b);
   b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
   b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step, -1);
-  int arrays[items::count], merged[items::count];
-  const auto begin = [&](const auto& i, int zero) {
-    return step_type(b, outer, table.id, i, zero);
+  int arrays[results::count], made[results::count];
+  const auto begin = [&](const detail::step_numbers& now) {
+    return step_type(b, outer, table.id, now);
   };
-  detail::record_steps<items>(layer, longest, arrays, begin, step, line);
+  detail::record_steps<results>(layer, longest, -1, arrays, begin, step, line);
   b.open_domains.count -= 2;
-  outputs::make(layer, merged);
-  for (int k = 0; k < items::count; ++k)
-    b.add_operator(schema_of<array_to_lod_tensor>(), {arrays[k], table.id}, {merged[k]});
-  const auto all = outputs::handles(b, merged);
-  if constexpr (is_variable<result>)
-    return layer.returns(std::get<0>(all));
-  else
+  outputs::make(layer, made);
+  for (int k = 0; k < results::count; ++k)
+    b.add_operator(
+        results::is_last[k] ? schema_of<last_rnn_memory>() : schema_of<array_to_lod_tensor>(),
+        {arrays[k], table.id}, {made[k]});
+  const auto all = outputs::handles(b, made);
+  if constexpr (detail::is_tuple<result>)
     return all;
+  else
+    return layer.returns(std::get<0>(all));
 }
 
 }  // namespace lamina::layer

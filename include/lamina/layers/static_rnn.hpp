@@ -12,6 +12,7 @@ namespace lamina::layer {
 
 /// Options of static_rnn.
 struct static_rnn_attr {
+  bool reverse = false;  // from the last step to the first
   std::string_view name{};
 };
 
@@ -37,6 +38,10 @@ struct all_steps<variable<T, R, D...>, Steps> {
   using rows = R;
   using type = variable<T, R, Steps, D...>;
 };
+template <class V, int Steps>
+struct all_steps<last_state<V>, Steps> {
+  using type = V;
+};
 template <class... V, int Steps>
 struct all_steps<std::tuple<V...>, Steps> {
   using type = std::tuple<typename all_steps<V, Steps>::type...>;
@@ -49,8 +54,8 @@ template <class R, int Steps>
 class static_rnn_step : public detail::rnn_recorder {
  public:
   constexpr static_rnn_step(program_builder& b, int outer, int like,
-                            const variable<std::int64_t, once, 1>& i, int zero)
-      : rnn_recorder(b, outer, i, zero), like_(like) {}
+                            const detail::step_numbers& now)
+      : rnn_recorder(b, outer, now), like_(like) {}
 
   /// This step of x, which has as many steps as the rnn. Fluid: StaticRNN.step_input.
   template <class T, class S, int... D>
@@ -62,7 +67,7 @@ class static_rnn_step : public detail::rnn_recorder {
     b_.add_operator(schema_of<tensor_to_tensor_array>(), {x.id}, {array},
                     b_.attribute_list(detail::step_axis<S>));
     b_.current_block = here;
-    return read<item>(array);
+    return read<item>(array, now_.index);
   }
 
   /// What `update` stored in the step before; `init` in the first one.
@@ -95,13 +100,19 @@ class static_rnn_step : public detail::rnn_recorder {
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
+  /// What `memory` would return in one more step, as a result of the rnn: the state behind the last
+  /// step. Only to be returned by the function of the step.
+  template <class T, class S, int... D>
+  constexpr auto last(const variable<T, S, D...>& memory, int line = __builtin_LINE()) {
+    return detail::last_state<variable<T, S, D...>>{kept(memory.id, line)};
+  }
 
  private:
   template <class Item>
   constexpr Item stored(int first, int here) {
     const int array = memory_array<Item>(first);
     b_.current_block = here;
-    const Item value = read<Item>(array);
+    const Item value = read<Item>(array, now_.count);
     remember(value.id, array);
     return value;
   }
@@ -119,7 +130,9 @@ class static_rnn_step : public detail::rnn_recorder {
 ///     return next;
 ///   });
 ///
-/// Variables of outer blocks are the same in all steps. The function is called more than once while
+/// With `.reverse` step t sees index Steps - 1 - t, and what it returns lies there. `step.last(h)`
+/// among the results is the state behind the last step, [rows, ...]. Variables of outer blocks are
+/// the same in all steps. The function is called more than once while
 /// it is recorded. Fluid: StaticRNN, whose sequences have time before the samples.
 template <class T, class R, int... D, class F>
 constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step, const static_rnn_attr& attr = {},
@@ -130,27 +143,34 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step, const static_
   using step_type = static_rnn_step<R, steps>;
   using result = decltype(step(*static_cast<step_type*>(nullptr)));
   using whole = typename detail::all_steps<result, steps>::type;
-  using items = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+  using results =
+      detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
   using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<whole*>(nullptr)))>;
   program_builder& b = *x.builder;
   layer_helper layer(b, "rnn", attr.name);
   const int outer = b.current_block;
   block here{&b, outer};
-  int arrays[items::count], merged[items::count];
-  const auto begin = [&](const auto& i, int zero) { return step_type(b, outer, x.id, i, zero); };
-  detail::record_steps<items>(layer, fill_constant<std::int64_t>(here, steps), arrays, begin, step,
-                              line);
-  outputs::make(layer, merged);
-  for (int k = 0; k < items::count; ++k) {
-    const variable_desc& v = b.variables[merged[k]];
-    b.add_operator(schema_of<tensor_array_to_tensor>(), {arrays[k]}, {merged[k]},
-                   b.attribute_list(v.rank > 0 && b.dims[v.dims] < 0 ? 1 : 0, true));
+  int arrays[results::count], made[results::count];
+  const auto begin = [&](const detail::step_numbers& now) {
+    return step_type(b, outer, x.id, now);
+  };
+  const auto end = fill_constant<std::int64_t>(here, steps);
+  detail::record_steps<results>(layer, end, attr.reverse ? steps - 1 : -1, arrays, begin, step,
+                                line);
+  outputs::make(layer, made);
+  for (int k = 0; k < results::count; ++k) {
+    const variable_desc& v = b.variables[made[k]];
+    if (results::is_last[k])
+      b.add_operator(schema_of<read_from_array>(), {arrays[k], end.id}, {made[k]});
+    else
+      b.add_operator(schema_of<tensor_array_to_tensor>(), {arrays[k]}, {made[k]},
+                     b.attribute_list(v.rank > 0 && b.dims[v.dims] < 0 ? 1 : 0, true));
   }
-  const auto all = outputs::handles(b, merged);
-  if constexpr (is_variable<result>)
-    return layer.returns(std::get<0>(all));
-  else
+  const auto all = outputs::handles(b, made);
+  if constexpr (detail::is_tuple<result>)
     return all;
+  else
+    return layer.returns(std::get<0>(all));
 }
 
 }  // namespace lamina::layer

@@ -87,6 +87,34 @@ struct reorder_lod_tensor_by_rank : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 2;
 };
 
+/// Out[s] = what the last step of sequence s left in a memory: a row of X[length of s], where X[0]
+/// holds the values before the first step, one row for each sequence in the order of the table, and
+/// X[t + 1] those that step t left. So a sequence without elements gives its value before the first
+/// step. Fluid has no such operator: there all steps are stored and the last one is taken of them.
+struct last_rnn_memory : operator_definition {
+  static constexpr const char* type = "last_rnn_memory";
+  static constexpr auto inputs = slots_x_table;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+/// X@GRAD[length of s] += Out@GRAD[s] in the row of sequence s.
+struct last_rnn_memory_gradient : operator_definition {
+  static constexpr const char* type = "last_rnn_memory_grad";
+  static constexpr std::array<slot_desc, 2> inputs{{{"RankTable"}, {"Out@GRAD"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD"}}};
+};
+
+constexpr void last_rnn_memory::gradient(program_builder& b, const operator_desc& op) {
+  const int array = b.arguments[op.inputs];
+  if (!wants_gradient(b, array)) return;
+  const int whole = gradient_variable(b, b.arguments[op.outputs]);
+  if (whole >= 0)
+    b.add_operator(schema_of<last_rnn_memory_gradient>(), {b.arguments[op.inputs + 1], whole},
+                   {array_gradient(b, array)});
+}
+
 /// Out[...] = value, with as many rows as Input. Fluid: fill_constant_batch_size_like.
 struct fill_constant_batch_size_like : operator_definition {
   static constexpr const char* type = "fill_constant_batch_size_like";
