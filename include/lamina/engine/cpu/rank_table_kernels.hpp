@@ -186,6 +186,44 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
 };
 
 template <>
+struct call_kernel<last_rnn_memory> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand array = c.input(0), out = c.output(0);
+    const rank_table table(c.input(1));
+    for (int r = 0; r < table.count(); ++r) {
+      const int t = table.length(r);
+      if (!array_of(array).holds(t) || array_of(array).rows(t) <= r)
+        fail(c, {"expected a row for sequence ", table.index(r), " at index ", t,
+                 " of the array, found none"});
+      copy_block(slot_of(array, t), r, out, table.index(r), 1);
+    }
+  }
+};
+
+template <>
+struct call_kernel<last_rnn_memory_gradient> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const rank_table table(c.input(0));
+    const operand d = c.input(1), array = c.output(0);
+    require_float(c, d);
+    for (int r = 0; r < table.count(); ++r) {
+      const int t = table.length(r);
+      if (!array_of(array).holds(t)) {
+        const int rows = t == 0 ? table.count() : table.alive(t - 1);
+        clear_block(new_slot(array, t, rows), 0, rows);
+      }
+      const float* const from = d.row<const float>(table.index(r));
+      float* const sum = slot_of(array, t).row<float>(r);
+      for_each_place(d.columns, [&](std::ptrdiff_t j, auto like) {
+        store(sum + j, decltype(like)(load(sum + j, like) + load(from + j, like)));
+      });
+    }
+  }
+};
+
+template <>
 struct call_kernel<fill_constant_batch_size_like> {
   template <class = void>
   static void run(const call_context& c) {
