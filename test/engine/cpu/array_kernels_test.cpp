@@ -176,10 +176,34 @@ TEST_CASE("Gradients of array slots add up, and are taken once") {
   b.call<read_from_array_gradient>({b.i, d}, {da});
   b.call<write_to_array_gradient>({x, b.i, da}, {-1});
   CHECK_FALSE(b.array(da).holds(1));
-  b.call<read_from_array_gradient>({b.i, d}, {da});
-  b.feed_rows(b.step, 1);
-  CHECK_THROWS_WITH((b.call<write_to_array_gradient>({x, b.i, da}, {dx})),
-                    Contains("expected 1 rows at index 1 of the array, found 2"));
+
+  const int e = b.add_array<float>(of_batch, {2}), of_all = b.add<float>(of_batch, {2});
+  b.set<float>(of_all, {1, 2, 3, 4, 5, 6});
+  b.call<write_to_array>({of_all, b.i}, {e});
+  CHECK_THROWS_WITH((b.call<write_to_array_gradient>({x, b.i, e}, {dx})),
+                    Contains("write_to_array_grad: expected 2 rows at index 1 of the array, "
+                             "found 3"));
+}
+
+TEST_CASE("A step may have fewer rows than the one before") {
+  sequences b;
+  b.feed_rows(b.ranked, 3);
+  const int a = b.add_array<float>(b.ranked, {1}), x = b.add<float>(b.step, {1});
+  const int y = b.add<float>(b.ranked, {1}), da = b.add_array<float>(b.ranked, {1});
+  const int dx = b.add<float>(b.step, {1});
+  b.set<std::int64_t>(b.i, {1});
+  b.feed_rows(b.step, 2);
+  b.set<float>(x, {1, 2});
+  b.call<write_to_array>({x, b.i}, {a});
+  b.keep_rows(b.ranked);
+  b.call<read_from_array>({a, b.i}, {y});
+  CHECK(b.get<float>(y) == floats{1, 2, 0});
+  b.set<float>(y, {3, 4, 5});
+  b.call<read_from_array_gradient>({b.i, y}, {da});
+  b.call<read_from_array_gradient>({b.i, x}, {da});
+  CHECK(b.get<float>(da, 1) == floats{4, 6, 5});
+  b.call<write_to_array_gradient>({x, b.i, da}, {dx});
+  CHECK(b.get<float>(dx) == floats{4, 6});
 }
 
 TEST_CASE("Slots keep the sequences of two levels") {

@@ -66,26 +66,36 @@ inline void take_sequences(const call_context& c, int domain, const tensor_array
   fail(c, {"expected ", expected, " rows at index ", i, " of the array, found ", found});
 }
 
+/// How many rows a slot and an operand share. The rows of a step are the first ones of those of any
+/// step before, so where the rows of both are of steps one may have more: what they do not share
+/// counts as zeros.
+inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
+  if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
+    fail_slot(c, i, o.rows, slot.rows);
+  return std::min(slot.rows, o.rows);
+}
+
 /// The rows of slot i, which has a value, as the rows of another operand.
 inline void read_slot(const call_context& c, const operand& array, int i, const operand& out) {
   const operand slot = slot_of(array, i);
-  if (slot.rows != out.rows) fail_slot(c, i, out.rows, slot.rows);
-  copy_block(slot, 0, out, 0, slot.rows);
+  const int n = shared_rows(c, slot, i, out);
+  copy_block(slot, 0, out, 0, n);
+  clear_block(out, n, out.rows - n);
 }
 
 inline void write_slot(const operand& x, const operand& array, int i) {
   copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
 }
 
-/// Adds rows to those of another operand with as many; rows of one stride as one, with what pads
+/// Adds the first n rows to those of another operand; rows of one stride as one, with what pads
 /// them.
-inline void add_block(const operand& x, const operand& to) {
+inline void add_block(const operand& x, const operand& to, int n) {
   const bool whole = x.stride == to.stride;
-  const std::ptrdiff_t n = whole ? x.rows * x.stride : x.columns;
-  for (int r = 0; r < (whole ? 1 : x.rows); ++r) {
+  const std::ptrdiff_t count = whole ? n * x.stride : x.columns;
+  for (int r = 0; r < (whole ? 1 : n); ++r) {
     const float* const from = x.row<const float>(r);
     float* const sum = to.row<float>(r);
-    for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+    for_each_place(count, [&](std::ptrdiff_t j, auto like) {
       store(sum + j, decltype(like)(load(sum + j, like) + load(from + j, like)));
     });
   }
@@ -144,8 +154,7 @@ struct call_kernel<read_from_array_gradient> {
     const int i = index_in(c, c.input(0));
     if (!array_of(to).holds(i)) return detail::write_slot(d, to, i);
     const operand sum = slot_of(to, i);
-    if (sum.rows != d.rows) detail::fail_slot(c, i, d.rows, sum.rows);
-    detail::add_block(d, sum);
+    detail::add_block(d, sum, detail::shared_rows(c, sum, i, d));
   }
 };
 
