@@ -283,15 +283,32 @@ class kernel_context {
         const int like = input_with_rows(domain);
         sequences =
             like >= 0 ? &values_[static_cast<std::size_t>(like)]->lod() : &rows_.sequences(domain);
+        if (program_.is_read && !lies_over(*sequences, value)) sequences = &found_sequences(value);
       }
-      if (static_cast<int>(sequences->levels()) != levels ||
-          (levels > 0 && (value.rank() == 0 || sequences->rows() != value.shape()[0])))
+      if (!program_.is_read &&
+          (static_cast<int>(sequences->levels()) != levels ||
+           (levels > 0 && (value.rank() == 0 || sequences->rows() != value.shape()[0]))))
         fail("expected sequences of " + std::to_string(levels) + " levels over the rows of " +
              to_string(value.shape()) + " in variable " + quoted(name_of(program_, variable)) +
              ", found lengths " + to_string(*sequences));
       if (sequences != &value.lod()) value.set_lod(*sequences);
     }
     rows_.note(variable, value);
+  }
+  static bool lies_over(const lamina::lod& sequences, const tensor& value) {
+    return !sequences.empty() && value.rank() > 0 && sequences.rows() == value.shape()[0];
+  }
+  // The sequences of the first input that has as many rows (Fluid: ShareLoD), or none.
+  const lamina::lod& found_sequences(const tensor& value) const {
+    static const lamina::lod none;
+    for (int i = op_.inputs, s = 0; s < schema().input_count; ++s)
+      for (int n = schema().inputs[s].duplicable ? program_.arguments[i++] : 1; n > 0; --n, ++i) {
+        const int v = program_.arguments[i];
+        if (v < 0 || !values_[static_cast<std::size_t>(v)]->has_value()) continue;
+        const lamina::lod& found = values_[static_cast<std::size_t>(v)]->lod();
+        if (lies_over(found, value)) return found;
+      }
+    return none;
   }
   int find_attribute(std::string_view name) const {
     for (int i = 0; i < schema().attribute_count; ++i)
@@ -301,6 +318,7 @@ class kernel_context {
   static std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
   void check_shape(int variable, const tensor_shape& found) const {
+    if (program_.is_read) return;
     const variable_desc& v = program_.variables[variable];
     bool same = static_cast<int>(found.size()) == v.rank;
     std::string expected = "[";

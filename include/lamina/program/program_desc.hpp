@@ -192,14 +192,15 @@ struct program_view {
   program_counts count;
   int cost;
   bool is_test;
+  bool is_read;  // from a file: shapes of results and sequences are what they turn out to be
 };
 
 /// A view of a program.
 template <class Program>
 constexpr program_view view_of(const Program& p) {
-  return {p.variables, p.operators,  p.arguments, p.attributes, p.dims,       p.integers,
-          p.reals,     p.characters, p.names,     p.blocks,     p.parameters, p.data,
-          p.startup,   p.outputs,    p.domains,   p.count,      p.cost,       p.is_test};
+  return {p.variables,  p.operators, p.arguments, p.attributes, p.dims, p.integers, p.reals,
+          p.characters, p.names,     p.blocks,    p.parameters, p.data, p.startup,  p.outputs,
+          p.domains,    p.count,     p.cost,      p.is_test,    false};
 }
 
 /// The same program in arrays of exactly its size, for code that runs.

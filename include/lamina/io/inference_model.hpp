@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/inference_model.hpp - a directory with a program and its parameters, as Fluid's
+// save_inference_model writes it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/file.hpp>
+#include <lamina/io/loaded_program.hpp>
+#include <lamina/io/persistables.hpp>
+#include <lamina/io/program_desc_proto.hpp>
+#include <lamina/io/prune_message.hpp>
+#include <lamina/tensor/scope.hpp>
+
+namespace lamina {
+
+/// How the files of an inference model are called.
+struct inference_files {
+  std::string program = "__model__";
+  std::string parameters = "";  // all in this file; empty: each in a file of its name
+};
+
+/// A program from a file, for executor.run. Fluid: Program.parse_from_string.
+inline loaded_program load_program_desc(const file_path& path,
+                                        const operator_registry& known = known_operators()) {
+  return loaded_program(from_proto(read_file(path.string()), path.string()), path.string(), known);
+}
+
+/// Writes the part of a program that computes `targets`, and the parameters it needs, into a
+/// directory that PaddlePaddle reads. The program comes last: whoever finds it finds its
+/// parameters. Throws lamina::error for a target that is no variable, and a parameter without a
+/// value. Fluid: save_inference_model.
+inline void save_inference_model(const file_path& directory, const program_message& program,
+                                 const scope& variables, const std::vector<std::string>& feeds,
+                                 const std::vector<std::string>& targets,
+                                 const inference_files& files = {}) {
+  const program_message inference = inference_message(program, feeds, targets);
+  std::vector<std::string> names;
+  for (const variable_message& v : inference.blocks[0].variables)
+    if (v.persistable && v.has_tensor()) names.push_back(v.name);
+  save_variables(directory, variables, names, files.parameters);
+  write_file(directory.string() + "/" + files.program, to_proto(inference));
+}
+
+/// The same of a recorded program whose parameters are in a scope: `net.view()`.
+inline void save_inference_model(const file_path& directory, const program_view& program,
+                                 const scope& variables, const std::vector<std::string>& targets,
+                                 const inference_files& files = {}) {
+  std::vector<std::string> feeds;
+  for (int i = 0; i < program.count.data; ++i) feeds.push_back(name_of(program, program.data[i]));
+  save_inference_model(directory, message_of(program), variables, feeds, targets, files);
+}
+
+/// A program and its parameters, ready to run: `executor.run(m.program, *m.variables, feed)` gives
+/// the targets.
+struct inference_model {
+  loaded_program program;
+  std::unique_ptr<scope> variables;
+};
+
+/// Reads what save_inference_model wrote, here or in Fluid. Throws format_error for damaged files.
+inline inference_model load_inference_model(const file_path& directory,
+                                            const inference_files& files = {},
+                                            const operator_registry& known = known_operators()) {
+  inference_model m{load_program_desc(directory.string() + "/" + files.program, known),
+                    std::make_unique<scope>()};
+  load_persistables(directory, *m.variables, m.program, files.parameters);
+  return m;
+}
+
+}  // namespace lamina

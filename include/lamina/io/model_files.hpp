@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/model_files.hpp - models in files that PaddlePaddle reads, and models from its files.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/io/inference_model.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/transform/prune.hpp>
+
+namespace lamina {
+
+/// The parameters of a model as variables of a scope, for the executor and for files.
+template <program_type P>
+void copy_parameters(const model<P>& from, scope& to) {
+  for (int i = 0; i < model<P>::parameter_arrays(); ++i)
+    to.var(model<P>::describe(i).name) = tensor(from.get(i));
+}
+
+/// Sets the parameters of a model from variables of a scope. Throws lamina::error for one that is
+/// missing, or has another type or shape; the model is unchanged then.
+template <program_type P>
+void copy_parameters(const scope& from, model<P>& to) {
+  std::vector<xt::xarray<float>> values;
+  for (int i = 0; i < model<P>::parameter_arrays(); ++i) {
+    const parameter_info info = model<P>::describe(i);
+    const lod_tensor& value = from.get(info.name);
+    const tensor_shape shape(info.shape.begin(), info.shape.end());
+    if (value.type() != dtype::float32 || value.shape() != shape)
+      throw error("lamina: parameter " + info.name + ": expected float32 " + to_string(shape) +
+                  ", found " + name_of(value.type()) + " " + to_string(value.shape()));
+    values.push_back(value.as<float>());
+  }
+  for (int i = 0; i < model<P>::parameter_arrays(); ++i)
+    to.set(i, values[static_cast<std::size_t>(i)]);
+}
+
+/// Writes what a model needs to compute `targets`, layers or variables by name, into a directory
+/// that PaddlePaddle reads: `__model__` and the parameters. Fluid: save_inference_model.
+template <program_type P>
+void save_inference_model(const file_path& directory, const model<P>& from,
+                          const std::vector<std::string>& targets,
+                          const inference_files& files = {}) {
+  const program_view p = P::view();
+  std::vector<std::string> variables;
+  for (const std::string& name : targets) {
+    const int v = detail::find_variable(p, p.names, p.count.names, p.count.variables, name);
+    variables.push_back(v < 0 ? name : name_of(p, v));
+  }
+  scope parameters;
+  copy_parameters(from, parameters);
+  save_inference_model(directory, p, parameters, variables, files);
+}
+
+/// The parameters of a model, each in a file of its name, or all in `filename`.
+/// Fluid: save_persistables.
+template <program_type P>
+void save_persistables(const file_path& directory, const model<P>& from,
+                       const std::string& filename = "") {
+  scope parameters;
+  copy_parameters(from, parameters);
+  save_variables(directory, parameters, parameters.names(), filename);
+}
+
+/// Reads them again. All or nothing. Fluid: load_persistables.
+template <program_type P>
+void load_persistables(const file_path& directory, model<P>& to, const std::string& filename = "") {
+  std::vector<std::string> names;
+  for (int i = 0; i < model<P>::parameter_arrays(); ++i)
+    names.push_back(model<P>::describe(i).name);
+  scope parameters;
+  load_variables(directory, parameters, names, filename);
+  copy_parameters(parameters, to);
+}
+
+}  // namespace lamina
