@@ -4,9 +4,12 @@
 
 #include <lamina/engine/cpu/activation_kernels.hpp>
 #include <lamina/engine/cpu/array_kernels.hpp>
+#include <lamina/engine/cpu/beam_search_decode_kernels.hpp>
+#include <lamina/engine/cpu/beam_search_kernels.hpp>
 #include <lamina/engine/cpu/block_kernels.hpp>
 #include <lamina/engine/cpu/conv_kernels.hpp>
 #include <lamina/engine/cpu/crf_kernels.hpp>
+#include <lamina/engine/cpu/ctc_kernels.hpp>
 #include <lamina/engine/cpu/distance_kernels.hpp>
 #include <lamina/engine/cpu/dropout_kernels.hpp>
 #include <lamina/engine/cpu/fill_kernels.hpp>
@@ -29,7 +32,11 @@
 #include <lamina/engine/cpu/rank_table_kernels.hpp>
 #include <lamina/engine/cpu/reduce_kernels.hpp>
 #include <lamina/engine/cpu/reshape_kernels.hpp>
+#include <lamina/engine/cpu/sequence_cut_kernels.hpp>
+#include <lamina/engine/cpu/sequence_ids_kernels.hpp>
 #include <lamina/engine/cpu/sequence_kernels.hpp>
+#include <lamina/engine/cpu/sequence_metric_kernels.hpp>
+#include <lamina/engine/cpu/sequence_pad_kernels.hpp>
 #include <lamina/engine/cpu/sequence_row_kernels.hpp>
 #include <lamina/engine/cpu/sequence_window_kernels.hpp>
 #include <lamina/engine/cpu/softmax_kernels.hpp>

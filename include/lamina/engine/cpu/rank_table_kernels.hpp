@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 
 #include <lamina/engine/cpu/array_kernels.hpp>
 #include <lamina/engine/cpu/fill_kernels.hpp>
@@ -63,7 +62,7 @@ struct call_kernel<lod_rank_table> {
     std::int64_t* const keys = out.row<std::int64_t>(0);
     for (int s = 0; s < all.count; ++s)
       keys[s] = (std::int64_t{all.length(s)} << 32) + (all.count - 1 - s);
-    std::sort(keys, keys + all.count, std::greater<std::int64_t>());
+    std::sort(keys, keys + all.count, [](std::int64_t a, std::int64_t b) { return a > b; });
     for (int r = all.count; r-- > 0;) {
       const std::int64_t key = keys[r];
       std::int64_t* const row = out.row<std::int64_t>(r);

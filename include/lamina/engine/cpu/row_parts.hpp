@@ -37,6 +37,9 @@ inline void clear_block(const operand& out, int from, int n) {
   std::memset(static_cast<char*>(out.data) + from * step, 0, static_cast<std::size_t>(n * step));
 }
 
+/// Whether an operand stands for a variable: one of rows that nobody has made yet has no address.
+inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
+
 /// A number of a row, a step or a slot: the one value of an operand, which is not negative.
 inline int index_in(const call_context& c, const operand& i) {
   const std::int64_t n = integer_in(i, 0, 0);
@@ -94,6 +97,7 @@ void choose_parts(const call_context& c, int x_slot, int out_slot, int levels, c
     c.set_rows(made, n = rows);
   }
   const operand x = c.input(x_slot), out = c.output(out_slot);
+  if (!out) return;
   // Parts that follow each other are one block.
   int begin = 0, end = 0, at = 0;
   each([&](int part) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/engine/cpu/sequence_kernels.hpp>
 #include <lamina/operators/sequence_conv.hpp>
 #include <lamina/operators/sequence_expand.hpp>
@@ -89,14 +90,42 @@ struct call_kernel<gradient_of<sequence_softmax>> {
   }
 };
 
-/// Of rows only: a plan refuses whole sequences that are repeated, for it cannot know their
-/// lengths.
+namespace detail {
+
+/// Whether sequence_expand repeats rows of X, whose domain then lies right above that of Out; else
+/// it repeats whole sequences.
+inline bool repeats_rows(const call_context& c, int x, int out) { return c.parent_of(out) == x; }
+
+/// Calls f(first row in X, rows, first row in Out) for each copy of a sequence of X.
+template <class F>
+void for_each_copy(const call_context& c, int x, int out, F&& f) {
+  const sequence_rows all = c.sequences(x), copies = c.sequences(c.parent_of(out));
+  int at = 0;
+  for (int i = 0; i < copies.count; ++i)
+    for (int k = 0; k < copies.length(i); ++k, at += all.length(i))
+      f(all.begin(i), all.length(i), at);
+}
+
+}  // namespace detail
+
 template <>
 struct call_kernel<sequence_expand> {
   template <class = void>
   static void run(const call_context& c) {
-    const operand out = c.output(0);
-    detail::repeat_rows(c, c.input(0), out, c.sequences(out));
+    const int x = c.input(0).domain, out = c.output(0).domain;
+    if (detail::repeats_rows(c, x, out)) {
+      detail::repeat_rows(c, c.input(0), c.output(0), c.sequences(out));
+      return;
+    }
+    const int copies = c.parent_of(out);
+    int item = 0;
+    make_sequences(c, out, c.rows_in(copies), [&](int copy) {
+      while (copy >= c.sequences(copies).end(item)) ++item;
+      return c.sequences(x).length(item);
+    });
+    const operand from = c.input(0), to = c.output(0);
+    detail::for_each_copy(
+        c, x, out, [&](int first, int rows, int at) { copy_block(from, first, to, at, rows); });
   }
 };
 
@@ -106,7 +135,17 @@ struct call_kernel<gradient_of<sequence_expand>> {
   static void run(const call_context& c) {
     const operand d = c.input(2), dx = c.output(0);
     require_float(c, d);
-    if (dx) detail::add_repeated(d, dx, c.sequences(d));
+    if (!dx) return;
+    if (detail::repeats_rows(c, dx.domain, d.domain))
+      return detail::add_repeated(d, dx, c.sequences(d));
+    clear(dx);
+    detail::for_each_copy(c, dx.domain, d.domain, [&](int first, int rows, int at) {
+      for (int r = 0; r < rows; ++r) {
+        const float* const from = d.row<const float>(at + r);
+        float* const to = dx.row<float>(first + r);
+        for (int j = 0; j < d.columns; ++j) to[j] += from[j];
+      }
+    });
   }
 };
 
@@ -123,7 +162,9 @@ template <>
 struct call_kernel<gradient_of<sequence_expand_as>> {
   template <class = void>
   static void run(const call_context& c) {
-    call_kernel<gradient_of<sequence_expand>>::run(c);
+    const operand d = c.input(2), dx = c.output(0);
+    require_float(c, d);
+    if (dx) detail::add_repeated(d, dx, c.sequences(d));
   }
 };
 
@@ -139,12 +180,37 @@ struct call_kernel<sequence_reverse> {
   }
 };
 
-/// In the sequences of another variable: those are known, and the rows have to be as many.
+/// In the sequences of another variable, or in those whose offsets are given.
 template <>
 struct call_kernel<lod_reset> {
   template <class = void>
   static void run(const call_context& c) {
+    const operand y = c.input(1);
+    if (!y || c.kind_of(y.domain) != domain_kind::sequence) make_rows(c);
     detail::copy_rows(c, c.input(0), c.output(0));
+  }
+
+ private:
+  static void make_rows(const call_context& c) {
+    const int made = c.output(0).domain;
+    const int numbers = c.input(1) ? c.input(1).rows * c.input(1).columns : c.list_size(0);
+    const int rows = c.input(0).rows;
+    const int n = numbers > 0 ? numbers - 1 : 0;
+    c.set_rows(c.parent_of(made), n);
+    const operand offsets = c.input(1);
+    int* const to = c.make_offsets(made, n);
+    for (int i = 0; i <= n; ++i) {
+      const std::int64_t at = offsets
+                                  ? integer_in(offsets, i / offsets.columns, i % offsets.columns)
+                              : numbers > 0 ? c.integer_at(0, i)
+                                            : -1;
+      const int least = i == 0 ? 0 : to[i - 1];
+      if (at < least || at > rows || (i == 0 && at != 0) || (i == n && at != rows))
+        fail(c, {"expected offsets that begin with 0, never descend and end with ", rows,
+                 ", found ", at, " at place ", i});
+      to[i] = static_cast<int>(at);
+    }
+    c.set_rows(made, rows);
   }
 };
 

@@ -42,7 +42,7 @@ struct call_kernel<split_lod_tensor> {
       fail(c, {"expected as many rows or sequences as entries of the mask, ", entries, ", found ",
                found});
     for (int side = 0; side < 2; ++side) {
-      if (!c.output(side)) continue;
+      if (!is_given(c.output(side))) continue;
       choose_parts(c, 0, side, levels, [&c, truth = side == 0](auto&& take) {
         const detail::row_mask mask{c.input(1)};
         for (int i = 0; i < mask.values.rows; ++i)
@@ -86,7 +86,7 @@ struct call_kernel<merge_lod_tensor> {
   /// A row or a sequence for each entry of the mask that chooses the side.
   static void require_entries(const call_context& c, int side, int levels) {
     const operand from = c.input(side);
-    if (!from) return;
+    if (!is_given(from)) return;
     const detail::row_mask mask{c.input(1)};
     int entries = 0;
     for (int i = 0; i < mask.values.rows; ++i) entries += mask[i] == (side == 2) ? 1 : 0;
@@ -106,7 +106,7 @@ struct call_kernel<merge_lod_tensor> {
       int next[2] = {0, 0}, s = 0, rows = offsets[0] = 0;
       for (int i = 0; i < mask.values.rows; ++i) {
         const int side = mask[i] ? 1 : 0;
-        if (!c.input(side == 1 ? 2 : 3)) {
+        if (!is_given(c.input(side == 1 ? 2 : 3))) {
           // A side that is left out has no rows.
           const int begin = first_below(c, to, levels, l + 1, i);
           const int end = first_below(c, to, levels, l + 1, i + 1);
@@ -138,6 +138,7 @@ inline void take_whole(const call_context& c, int in, int out) {
   if (c.input(0, in).domain != c.output(0, out).domain)
     c.set_rows(c.output(0, out), c.input(0, in).rows);
   const operand x = c.input(0, in), y = c.output(0, out);
+  if (!y) return;
   if (x.rows != y.rows) fail(c, {"expected ", y.rows, " rows, found ", x.rows});
   copy_block(x, 0, y, 0, x.rows);
 }
@@ -157,7 +158,7 @@ struct call_kernel<select_output> {
   template <class = void>
   static void run(const call_context& c) {
     const int i = detail::chosen_variable(c, c.input(1), c.output_count(0));
-    if (c.output(0, i)) detail::take_whole(c, 0, i);
+    if (is_given(c.output(0, i))) detail::take_whole(c, 0, i);
   }
 };
 
