@@ -121,36 +121,6 @@ constexpr void record_body(layer_helper& layer, F& body, recorded_body& made, in
   opened.close();
 }
 
-/// The variables outside of a block that its operators, from operator `first` on, read, and those
-/// that they write: what the operator that runs the block has as arguments.
-constexpr void outer_arguments(const program_builder& b, int inside, int first, growing<int>& reads,
-                               growing<int>& writes) {
-  const int variables = b.variables.count;
-  bool* read = new bool[static_cast<unsigned>(variables)];
-  bool* written = new bool[static_cast<unsigned>(variables)];
-  for (int v = 0; v < variables; ++v) read[v] = written[v] = false;
-  for (int k = first; k < b.operators.count; ++k) {
-    const operator_desc& op = b.operators.items[k];
-    if (!b.is_inside(op.block, inside)) continue;
-    for (int out = 0; out < 2; ++out) {
-      const slot_desc* slots = out == 0 ? op.schema->inputs : op.schema->outputs;
-      const int slot_count = out == 0 ? op.schema->input_count : op.schema->output_count;
-      bool* seen = out == 0 ? read : written;
-      for (int s = 0, at = out == 0 ? op.inputs : op.outputs; s < slot_count; ++s) {
-        const int n = slots[s].duplicable ? b.arguments.items[at++] : 1;
-        for (int i = 0; i < n; ++i, ++at) {
-          const int v = b.arguments.items[at];
-          if (v < 0 || seen[v] || b.is_inside(b.variables.items[v].block, inside)) continue;
-          seen[v] = true;
-          (out == 0 ? reads : writes).push(v);
-        }
-      }
-    }
-  }
-  delete[] read;
-  delete[] written;
-}
-
 /// A variable for Fluid's StepScopes or Scope.
 constexpr int scopes_output(layer_helper& layer) {
   program_builder& b = layer.builder();
@@ -164,18 +134,10 @@ constexpr int scopes_output(layer_helper& layer) {
 constexpr void add_conditional(layer_helper& layer, const recorded_body& made, int condition,
                                bool scalar) {
   program_builder& b = layer.builder();
-  growing<int> reads, writes;
-  outer_arguments(b, made.block, made.first, reads, writes);
   const int scope = scopes_output(layer);
-  operator_desc op = b.begin(schema_of<lamina::conditional_block>());
-  b.list(&condition, 1);
-  b.list(reads.items, reads.count);
-  op.outputs = b.arguments.count;
-  b.list(writes.items, writes.count);
-  b.argument(scope);
-  op.end = b.arguments.count;
-  op.attributes = b.attribute_list(made.block, scalar);
-  b.operators.push(op);
+  const int at = b.attribute_list(made.block, scalar);
+  b.operators.push(lamina::detail::block_operator(b, schema_of<lamina::conditional_block>(),
+                                                  made.block, made.first, condition, scope, at));
 }
 
 }  // namespace lamina::layer::detail

@@ -33,18 +33,10 @@ constexpr void while_loop(variable<bool, once, 1>& going, F&& body, const while_
   detail::recorded_body made;
   detail::record_body(layer, body, made, line);
   if (!made.writes(going)) b.report(fault_kind::loop_condition, line, {}, nullptr, 0, nullptr, 0);
-  growing<int> reads, writes;
-  detail::outer_arguments(b, made.block, made.first, reads, writes);
   const int scopes = detail::scopes_output(layer);
-  operator_desc op = b.begin(schema_of<lamina::while_block>());
-  b.list(reads.items, reads.count);
-  b.argument(going.id);
-  op.outputs = b.arguments.count;
-  b.list(writes.items, writes.count);
-  b.argument(scopes);
-  op.end = b.arguments.count;
-  op.attributes = b.attribute_list(made.block, b.is_test);
-  b.operators.push(op);
+  const int at = b.attribute_list(made.block, b.is_test);
+  b.operators.push(lamina::detail::block_operator(b, schema_of<lamina::while_block>(), made.block,
+                                                  made.first, going.id, scopes, at));
 }
 
 }  // namespace lamina::layer

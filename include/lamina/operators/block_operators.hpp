@@ -54,4 +54,67 @@ struct conditional_block_gradient : operator_definition {
        {"is_scalar_condition", attribute_type::boolean, 0}}};
 };
 
+namespace detail {
+
+/// The variables outside of a block that its operators, from operator `first` on, read, and those
+/// that they write: what the operator that runs the block has as arguments.
+constexpr void outer_arguments(const program_builder& b, int inside, int first, growing<int>& reads,
+                               growing<int>& writes) {
+  const int variables = b.variables.count;
+  bool* read = new bool[static_cast<unsigned>(variables)];
+  bool* written = new bool[static_cast<unsigned>(variables)];
+  for (int v = 0; v < variables; ++v) read[v] = written[v] = false;
+  for (int k = first; k < b.operators.count; ++k) {
+    const operator_desc& op = b.operators.items[k];
+    if (!b.is_inside(op.block, inside)) continue;
+    for (int out = 0; out < 2; ++out) {
+      const slot_desc* slots = out == 0 ? op.schema->inputs : op.schema->outputs;
+      const int slot_count = out == 0 ? op.schema->input_count : op.schema->output_count;
+      bool* seen = out == 0 ? read : written;
+      for (int s = 0, at = out == 0 ? op.inputs : op.outputs; s < slot_count; ++s) {
+        const int n = slots[s].duplicable ? b.arguments.items[at++] : 1;
+        for (int i = 0; i < n; ++i, ++at) {
+          const int v = b.arguments.items[at];
+          if (v < 0 || seen[v] || b.is_inside(b.variables.items[v].block, inside)) continue;
+          seen[v] = true;
+          (out == 0 ? reads : writes).push(v);
+        }
+      }
+    }
+  }
+  delete[] read;
+  delete[] written;
+}
+
+/// The while or conditional_block that runs `block`, whose operators, from operator `first` on, are
+/// recorded: with all that they read and write outside. To be pushed.
+constexpr operator_desc block_operator(program_builder& b, const operator_schema& schema, int block,
+                                       int first, int condition, int scopes, int attributes) {
+  growing<int> reads, writes;
+  outer_arguments(b, block, first, reads, writes);
+  operator_desc op = b.begin(schema);
+  if (is<while_block>(op)) {
+    b.list(reads.items, reads.count);
+    b.argument(condition);
+  } else {
+    b.list(&condition, 1);
+    b.list(reads.items, reads.count);
+  }
+  op.outputs = b.arguments.count;
+  b.list(writes.items, writes.count);
+  b.argument(scopes);
+  op.end = b.arguments.count;
+  op.attributes = attributes;
+  return op;
+}
+
+/// What the block of a while or conditional_block waits for, and where its scopes are.
+constexpr int condition_of(const program_builder& b, const operator_desc& op) {
+  return b.arguments.items[is<while_block>(op) ? op.outputs - 1 : op.inputs + 1];
+}
+constexpr int scopes_of(const program_builder& b, const operator_desc& op) {
+  return b.arguments.items[op.end - 1];
+}
+
+}  // namespace detail
 }  // namespace lamina

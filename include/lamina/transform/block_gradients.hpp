@@ -132,7 +132,8 @@ class block_gradients {
     }
   }
 
-  /// Puts the copies of carried variables to the start of their blocks.
+  /// Puts the copies of carried variables to the start of their blocks. Their role is backward:
+  /// without gradients nobody reads them.
   constexpr void place_copies() {
     if (copies_.count == 0) return;
     growing<operator_desc> old;
@@ -144,12 +145,9 @@ class block_gradients {
         const int v = copies_[i];
         if (begin_[carrier_[v]] != k) continue;
         const int block = b_.current_block;
-        const op_role role = b_.role;
         b_.current_block = carrier_[v];
-        b_.role = op_role::forward;
         b_.add_operator(schema_of<assign>(), {v}, {copy_[v]});
         b_.current_block = block;
-        b_.role = role;
       }
       b_.operators.push(old[k]);
     }

@@ -2,7 +2,10 @@
 // lamina/transform/prune.hpp - keeps what some variables need.
 #pragma once
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/fixed_string.hpp>
+#include <lamina/operators/block_operators.hpp>
+#include <lamina/operators/tensor_array.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina {
@@ -20,38 +23,127 @@ constexpr int find_variable(const Program& p, const name_desc* names, int name_c
   return -1;
 }
 
-/// Keeps the operators that `targets` need, in their order; other outputs are forgotten.
-constexpr void keep_needed(program_builder& b, const int* targets, int n) {
-  bool* needed = new bool[static_cast<unsigned>(b.variables.count)];
-  bool* keep = new bool[static_cast<unsigned>(b.operators.count)];
-  for (int v = 0; v < b.variables.count; ++v) needed[v] = false;
-  for (int i = 0; i < n; ++i) needed[targets[i]] = true;
-  for (int k = b.operators.count; k-- > 0;) {
-    const operator_desc& op = b.operators[k];
-    keep[k] = op.schema->kind == operator_kind::source;
-    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
-      const int count = op.schema->outputs[s].duplicable ? b.arguments[at++] : 1;
-      for (int i = 0; i < count; ++i, ++at)
-        keep[k] = keep[k] || (b.arguments[at] >= 0 && needed[b.arguments[at]]);
-    }
-    if (!keep[k]) continue;
-    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
-      const int count = op.schema->inputs[s].duplicable ? b.arguments[at++] : 1;
-      for (int i = 0; i < count; ++i, ++at)
-        if (b.arguments[at] >= 0) needed[b.arguments[at]] = true;
+/// Finds the operators that some variables need. An operator that runs a block is needed where
+/// anything in the block is; what is needed in the body of a loop may stand behind what needs it.
+class needed_operators {
+ public:
+  constexpr explicit needed_operators(program_builder& b)
+      : b_(b),
+        variables_(all_false(b.variables.count)),
+        operators_(all_false(b.operators.count)),
+        blocks_(all_false(b.blocks.count)) {}
+  needed_operators(const needed_operators&) = delete;
+  needed_operators& operator=(const needed_operators&) = delete;
+  constexpr ~needed_operators() {
+    delete[] variables_;
+    delete[] operators_;
+    delete[] blocks_;
+  }
+
+  constexpr void need(int variable) {
+    if (variable >= 0) variables_[variable] = true;
+  }
+  constexpr void find() {
+    while (sweep() && b_.blocks.count > 1) {
     }
   }
+  constexpr bool keeps(int k) const { return operators_[k]; }
+
+ private:
+  static constexpr bool* all_false(int n) {
+    bool* made = new bool[static_cast<unsigned>(n) + 1];
+    for (int i = 0; i < n; ++i) made[i] = false;
+    return made;
+  }
+
+  template <class F>
+  constexpr void for_each_output(const operator_desc& op, const F& f) const {
+    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
+      const int n = op.schema->outputs[s].duplicable ? b_.arguments.items[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at)
+        if (b_.arguments.items[at] >= 0) f(b_.arguments.items[at]);
+    }
+  }
+
+  // Whether one more operator turned out to be needed.
+  constexpr bool sweep() {
+    bool found = false;
+    for (int k = b_.operators.count; k-- > 0;) {
+      const operator_desc& op = b_.operators.items[k];
+      if (operators_[k] || !is_needed(op)) continue;
+      operators_[k] = found = true;
+      for (int block = op.block; block > 0; block = b_.blocks.items[block].parent)
+        blocks_[block] = true;
+      need_arguments(op);
+    }
+    return found;
+  }
+
+  constexpr bool is_needed(const operator_desc& op) const {
+    if (op.schema->kind == operator_kind::source) return true;
+    if (const int block = sub_block_of(b_, op); block >= 0)
+      return blocks_[block] || (runs_forward(op) && variables_[scopes_of(b_, op)]);
+    // It empties a slot of an array, whoever wants what was in it.
+    if (is<write_to_array_gradient>(op) && variables_[input_of(b_, op, 2)]) return true;
+    bool needed = false;
+    for_each_output(op, [&](int v) { needed = needed || variables_[v]; });
+    return needed;
+  }
+  // What a block reads is marked with its operators. Gradients of blocks are kept whole: the sums
+  // that they add to belong to what they read, one by one.
+  constexpr void need_arguments(const operator_desc& op) {
+    const bool runs = sub_block_of(b_, op) >= 0;
+    if (runs && runs_forward(op)) return need(condition_of(b_, op));
+    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
+      const int n = op.schema->inputs[s].duplicable ? b_.arguments.items[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at) need(b_.arguments.items[at]);
+    }
+    if (runs) for_each_output(op, [&](int v) { need(v); });
+  }
+
+  static constexpr bool runs_forward(const operator_desc& op) {
+    return is<while_block>(op) || is<conditional_block>(op);
+  }
+
+  program_builder& b_;
+  bool* variables_;
+  bool* operators_;
+  bool* blocks_;  // with a needed operator
+};
+
+/// Keeps the operators that `targets` need, in their order; other outputs are forgotten. Operators
+/// that run a block read and write what is left of it.
+constexpr void keep_needed(program_builder& b, const int* targets, int n) {
+  needed_operators needed(b);
+  for (int i = 0; i < n; ++i) needed.need(targets[i]);
+  needed.find();
   int kept = 0;
   for (int k = 0; k < b.operators.count; ++k)
-    if (keep[k]) b.operators[kept++] = b.operators[k];
+    if (needed.keeps(k)) b.operators[kept++] = b.operators[k];
   b.operators.count = kept;
+  for (int k = 0; b.blocks.count > 1 && k < kept; ++k) {
+    const operator_desc op = b.operators[k];
+    if (!is<while_block>(op) && !is<conditional_block>(op)) continue;
+    operator_desc& made = b.operators[k];
+    made = block_operator(b, *op.schema, sub_block_of(b, op), 0, condition_of(b, op),
+                          scopes_of(b, op), op.attributes);
+    made.block = op.block;
+    made.role = op.role;
+  }
   b.outputs.count = 0;
-  for (int i = 0; i < n; ++i) b.outputs.push(targets[i]);
+  for (int i = 0; i < n; ++i)
+    if (targets[i] >= 0) b.outputs.push(targets[i]);
   bool has_cost = false;
   for (int i = 0; i < n; ++i) has_cost = has_cost || targets[i] == b.cost;
   if (!has_cost) b.cost = -1;
-  delete[] needed;
-  delete[] keep;
+}
+
+/// Whether all targets are known, or those that are known belong to no body.
+template <class P, int N>
+constexpr bool all_targets(const int (&targets)[N], bool outside) {
+  for (const int t : targets)
+    if (outside ? t >= 0 && P::desc.variables[t].block != 0 : t < 0) return false;
+  return true;
 }
 
 template <class Pruned>
@@ -67,21 +159,20 @@ struct pruned : program_base<pruned<P, Names...>> {
   using result = void;
   static constexpr int targets[] = {detail::find_variable(
       P::desc, P::desc.names, P::desc.count.names, P::desc.count.variables, Names.view())...};
-  static_assert(
-      [] {
-        for (int t : targets)
-          if (t < 0) return false;
-        return true;
-      }(),
-      "lamina: prune: no layer or variable of the program has this name");
   static constexpr program_desc desc = changed<P::desc, &detail::keep_only<pruned>>();
 };
 
 namespace transform {
 
-/// The operators that the named layers or variables depend on. Fluid: Program.prune.
+/// The operators that the named layers or variables depend on, in bodies of loops and branches too.
+/// Fluid: Program.prune.
 template <fixed_string... Names, program_type P>
 constexpr pruned<P, Names...> prune(P) {
+  constexpr auto& targets = pruned<P, Names...>::targets;
+  static_assert(check<detail::all_targets<P>(targets, false)>,
+                "lamina: prune: no layer or variable of the program has this name");
+  static_assert(check<detail::all_targets<P>(targets, true)>,
+                "lamina: prune: a variable of a loop or branch is not there behind it");
   return {};
 }
 
