@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // laws/block_gradient_law.hpp - gradients through loops and branches are the limits of difference
-// quotients. Errors are measured against the largest gradient, which must not be small: where all
-// gradients are tiny, wrong ones would pass.
+// quotients, and the compiled engine computes what the executor does. Errors are measured against
+// the largest gradient, which must not be small: where all gradients are tiny, wrong ones would
+// pass.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +10,16 @@
 #include <string>
 #include <utility>
 
+#include <laws/engine_law.hpp>
 #include <laws/gradient_check.hpp>
 
 namespace laws {
 
-/// Compares all gradients of parameters and floating feeds with central differences in double.
+/// Compares all gradients of parameters and floating feeds with central differences in double, then
+/// them and the outputs on the engine with those on the executor, for other feeds.
 template <class P>
-void check_block_gradients(P, lamina::feed_map feed = {}, const gradient_options& options = {}) {
+void check_block_gradients(P program, lamina::feed_map feed = {},
+                           const gradient_options& options = {}) {
   constexpr auto made = lamina::with_backward<P, true>{};
   double largest = 0, worst = 0;
   std::string where = "nothing";
@@ -30,6 +34,9 @@ void check_block_gradients(P, lamina::feed_map feed = {}, const gradient_options
   INFO("worst: " << where << "; largest gradient " << largest);
   CHECK(largest > 0.1);
   CHECK(worst <= 1e-7 * largest);
+  lamina::law::check_engine(
+      program,
+      {.low = options.low, .high = options.high, .rows_are_alone = false, .batches = {1, 5}});
 }
 
 }  // namespace laws

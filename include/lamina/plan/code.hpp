@@ -4,6 +4,7 @@
 // attribute values) lies in tables that the kernel is given.
 #pragma once
 
+#include <lamina/operators/block_operators.hpp>
 #include <lamina/plan/grouping.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
@@ -90,6 +91,12 @@ constexpr code_table emit_code() {
     for (int e = first; e < end; ++e) {
       const instruction& i = L.instructions[B.order[e]];
       const int inputs = i.inputs, inputs_end = i.inputs + i.input_count;
+      if (i.runs >= 0) {
+        // The engine itself runs blocks, and needs to know their condition only.
+        if (i.schema != &schema_of<while_block_gradient>())
+          arguments[argument_at++] = L.variables[L.operands[inputs].id].root;
+        continue;
+      }
       if (i.head == group_head::call) {
         // Position by position: absent operands and repetitions stay where they are.
         for (int a = inputs; a < inputs_end; ++a)

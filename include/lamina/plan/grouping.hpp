@@ -21,6 +21,7 @@ struct group_desc {
   bool panel;
   int first;  // into the ordered instructions
   int count;
+  int block;
   unsigned long long feeds;
 };
 
@@ -29,7 +30,7 @@ template <int Groups, int Instructions, int Variables>
 struct grouping {
   group_desc groups[at_least_one(Groups)];
   int order[at_least_one(Instructions)];
-  int producer[at_least_one(Variables)];  // group, or -1
+  int producer[at_least_one(Variables)];  // the first group that writes it, or -1
   int last[at_least_one(Variables)];      // last group that reads it; Groups: kept to the end
   bool stored[at_least_one(Variables)];
   static constexpr int count = Groups;
@@ -42,9 +43,24 @@ struct assignment {
   int groups;
 };
 
+/// Numbers the groups anew so that those of a block follow each other, in their order.
+template <int Instructions>
+constexpr void sort_by_block(assignment<Instructions>& r, const group_desc* groups, int blocks) {
+  int* at = new int[static_cast<unsigned>(blocks) + 1];
+  int* number = new int[static_cast<unsigned>(r.groups) + 1];
+  for (int b = 0; b <= blocks; ++b) at[b] = 0;
+  for (int g = 0; g < r.groups; ++g) ++at[groups[g].block + 1];
+  for (int b = 0; b < blocks; ++b) at[b + 1] += at[b];
+  for (int g = 0; g < r.groups; ++g) number[g] = at[groups[g].block]++;
+  for (int k = 0; k < Instructions; ++k) r.group[k] = number[r.group[k]];
+  delete[] at;
+  delete[] number;
+}
+
 /// Assigns instructions to groups. `Separate` keeps what needs different feeds apart, so that a
-/// test program can run with a part of its feeds.
-template <bool Separate, auto const& L>
+/// test program can run with a part of its feeds. A group belongs to one block: what inner blocks
+/// read and write, the instruction that runs them does.
+template <bool Separate, int Blocks, auto const& L>
 constexpr auto assign_groups() {
   constexpr int instructions = L.count.instructions;
   constexpr int variables = L.count.variables;
@@ -61,7 +77,7 @@ constexpr auto assign_groups() {
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
         const int v = L.operands[a].id;
         const int from = v < 0 ? -1 : producer[L.variables[v].root];
-        if (from > g) g = from;
+        if (from > g && (Blocks == 1 || groups[from].block == i.block)) g = from;
       }
       if (g >= 0) {
         const group_desc& to = groups[g];
@@ -70,14 +86,18 @@ constexpr auto assign_groups() {
                      (!Separate || to.feeds == i.feeds);
         for (int o = i.outputs; joins && o < i.outputs + i.output_count; ++o) {
           const int v = L.variables[L.results[o]].root;
-          joins = reader[v] <= g && (producer[v] < 0 || producer[v] == g);
+          const int before = producer[v];
+          joins = reader[v] <= g && (before < 0 || before == g);
+          // A product may read what its own statements write only once, not what a loop carries.
+          if (Blocks > 1 && before >= 0)
+            joins = reader[v] < g && (before == g || groups[before].block != i.block);
         }
         if (!joins) g = -1;
       }
     }
     if (g < 0) {
       g = n++;
-      groups[g] = {i.head, i.rows, i.columns, i.depth, i.panel, 0, 0, i.feeds};
+      groups[g] = {i.head, i.rows, i.columns, i.depth, i.panel, 0, 0, i.block, i.feeds};
     }
     r.group[k] = g;
     ++groups[g].count;
@@ -89,15 +109,16 @@ constexpr auto assign_groups() {
       if (L.results[o] >= 0) producer[L.variables[L.results[o]].root] = g;
   }
   r.groups = n;
+  if (Blocks > 1) sort_by_block(r, groups, Blocks);
   delete[] groups;
   delete[] producer;
   delete[] reader;
   return r;
 }
 
-/// Orders the instructions by group and finds which values are stored, and their last readers.
-/// `pinned` are variables that somebody looks at after the run.
-template <auto const& L, auto const& A, auto const& Pinned>
+/// Orders the instructions by group and finds which values are stored, and their last readers among
+/// the groups of their own block. `pinned` are variables that somebody looks at after the run.
+template <int Blocks, auto const& L, auto const& A, auto const& Pinned>
 constexpr auto form_groups() {
   constexpr int instructions = L.count.instructions;
   constexpr int variables = L.count.variables;
@@ -109,7 +130,7 @@ constexpr auto form_groups() {
   for (int g = 0, sum = 0; g < count; ++g) {
     const int c = at[g];
     at[g] = sum;
-    r.groups[g] = group_desc{group_head::call, 0, 0, 0, false, sum, 0, 0};
+    r.groups[g] = group_desc{group_head::call, 0, 0, 0, false, sum, 0, 0, 0};
     sum += c;
   }
   if (count == 0) r.groups[0] = group_desc{};
@@ -120,20 +141,32 @@ constexpr auto form_groups() {
     const int g = A.group[k];
     const instruction& i = L.instructions[k];
     if (at[g] == r.groups[g].first)
-      r.groups[g] = {i.head, i.rows, i.columns, i.depth, i.panel, r.groups[g].first, 0, i.feeds};
+      r.groups[g] = {i.head, i.rows,  i.columns, i.depth, i.panel, r.groups[g].first,
+                     0,      i.block, i.feeds};
     ++r.groups[g].count;
     r.order[at[g]++] = k;
     for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
       if (L.operands[a].id < 0) continue;
       const int v = L.variables[L.operands[a].id].root;
-      if (r.last[v] < g) r.last[v] = g;
       if (r.producer[v] != g) r.stored[v] = true;
+      if (Blocks > 1 && L.variables[v].block != i.block) continue;
+      if (r.last[v] < g) r.last[v] = g;
     }
     for (int o = i.outputs; o < i.outputs + i.output_count; ++o) {
       if (L.results[o] < 0) continue;
       const int v = L.variables[L.results[o]].root;
-      r.producer[v] = g;
       if (i.head == group_head::call) r.stored[v] = true;
+      if (Blocks == 1) {
+        r.producer[v] = g;
+      } else if (L.variables[v].block != i.block) {
+        r.stored[v] = true;
+      } else if (r.producer[v] < 0) {
+        r.producer[v] = g;
+      } else if (r.producer[v] != g) {
+        r.stored[v] = true;
+        // Nobody has read what it is now: kept to the end, unless somebody will.
+        if (r.last[v] <= g) r.last[v] = -1;
+      }
     }
   }
   for (int v = 0; v < variables; ++v) {

@@ -46,6 +46,7 @@ struct plan_variable {
   bool panel;                // in the engine's panel layout
   int variable;              // of the program; -1: made by the plan
   int root;                  // the variable whose memory it is; itself, if not an alias
+  int block;                 // whose iterations it belongs to
   unsigned long long feeds;  // which data it depends on, one bit each
 };
 
@@ -77,6 +78,9 @@ struct instruction {
   int outputs, output_count;      // into the results
   int rows, columns, depth;       // of the head
   bool panel;
+  int block;                 // that it belongs to
+  int runs;                  // the block that it runs, or -1: its operands and results are then
+                             // what the instructions inside read and write of other blocks
   unsigned long long feeds;  // which data it depends on, one bit each
 };
 
@@ -108,18 +112,16 @@ constexpr lowered_program shapes_of() {
   r.count.variables = p.count.variables;
   r.count.parameters = p.count.parameters;
   for (int i = 0; i < p.count.parameters; ++i) r.gradients[i] = -1;
+  // Inner blocks have gradients of parameters too, of one iteration.
+  const int root_block = p.cost >= 0 ? p.variables[p.cost].block : 0;
   for (int v = 0; v < p.count.variables; ++v) {
     const variable_desc& d = p.variables[v];
     const matrix_shape m = matrix_of(d, p.dims);
     const bool derived = d.kind == variable_kind::accumulator || d.kind == variable_kind::gradient;
-    r.variables[v] = {m.rows,
-                      m.columns,
-                      d.type,
-                      is_weight(derived ? p.variables[d.of] : d),
-                      v,
-                      v,
-                      d.kind == variable_kind::data ? 1ull << (d.index & 63) : 0ull};
-    if (d.kind == variable_kind::gradient && d.number < 0 &&
+    r.variables[v] = {
+        m.rows, m.columns, d.type,  is_weight(derived ? p.variables[d.of] : d),
+        v,      v,         d.block, d.kind == variable_kind::data ? 1ull << (d.index & 63) : 0ull};
+    if (d.kind == variable_kind::gradient && d.number < 0 && d.block == root_block &&
         p.variables[d.of].kind == variable_kind::parameter)
       r.gradients[p.variables[d.of].index] = v;
   }

@@ -7,6 +7,7 @@
 // meet one layout only.
 #pragma once
 
+#include <lamina/operators/block_operators.hpp>
 #include <lamina/operators/cross_entropy.hpp>
 #include <lamina/operators/elementwise.hpp>
 #include <lamina/operators/fill.hpp>
@@ -23,10 +24,15 @@ struct lowering : sequence_lowering {
   using sequence_lowering::sequence_lowering;
 
   constexpr void run() {
-    for (int k = 0; k < p.count.operators; ++k) lower(k);
+    for (int k = 0; k < p.count.operators; ++k) {
+      block = p.operators[k].block;
+      lower(k);
+    }
+    block = 0;
     // Whoever reads a weight's gradient from outside finds it as the weight lies.
     for (int i = 0; i < p.count.parameters; ++i)
-      if (gradient[i] >= 0 && is_weight(p.variables[p.parameters[i].variable]))
+      if (gradient[i] >= 0 && variables.items[gradient[i]].block == 0 &&
+          is_weight(p.variables[p.parameters[i].variable]))
         gradient[i] = in_panels(gradient[i], -1);
     finish();
   }
@@ -52,12 +58,60 @@ struct lowering : sequence_lowering {
         if (!lower_pointwise(op, k)) lower_call(op, k);
         return;
       case operator_kind::call:
+        if (p.count.blocks > 1 && sub_block_of(p, op) >= 0) return lower_block(op, k);
         if (is<gradient_of<mean>>(op) && lower_mean_grad(op, k)) return;
         if (is<sequence_conv>(op)) return lower_sequence_conv(op, k);
         if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(op, k);
         lower_call(op, k);
         return;
     }
+  }
+
+  /// An operator that runs a block: its operands and results are what the instructions of the block
+  /// and of those inside read and write of other blocks, its condition among them.
+  constexpr void lower_block(const operator_desc& op, int k) {
+    const int inner = sub_block_of(p, op);
+    const int made = variables.count;
+    bool* seen = new bool[2 * static_cast<unsigned>(made)];
+    for (int v = 0; v < 2 * made; ++v) seen[v] = false;
+    const auto is_new = [&](int v, int list) {
+      if (v < 0) return false;
+      v = root(v);
+      if (seen[list * made + v] || is_inside(variables.items[v].block, inner)) return false;
+      return seen[list * made + v] = true;
+    };
+    const int end = instructions.count;
+    instruction i = begin(group_head::call, *op.schema, 0, k);
+    i.runs = inner;
+    const int condition = condition_of(op);
+    if (condition >= 0) seen[root(condition)] = true, use(i, condition, access::load);
+    for (int at = first_inside(inner); at < end; ++at) {
+      const instruction& from = instructions.items[at];
+      if (!is_inside(from.block, inner)) continue;
+      for (int a = from.inputs; a < from.inputs + from.input_count; ++a)
+        if (is_new(operands.items[a].id, 0)) use(i, root(operands.items[a].id), access::load);
+      for (int r = from.outputs; r < from.outputs + from.output_count; ++r)
+        if (is_new(results.items[r], 1)) result(i, root(results.items[r]));
+    }
+    delete[] seen;
+    end_block(i);
+  }
+  /// What decides whether a block runs: a bool, or a variable whose rows are counted; or -1.
+  constexpr int condition_of(const operator_desc& op) const {
+    if (is<while_block>(op)) return argument(op.inputs + 1 + argument(op.inputs));
+    if (is<while_block_gradient>(op)) return -1;
+    return argument(op.inputs + 1);
+  }
+  constexpr int first_inside(int inner) const {
+    for (int i = 0; i < instructions.count; ++i)
+      if (is_inside(instructions.items[i].block, inner)) return i;
+    return instructions.count;
+  }
+  constexpr void end_block(const instruction& i) {
+    // Copies of what the block has changed are out of date.
+    for (int r = i.outputs; r < i.outputs + i.output_count; ++r)
+      if (results.items[r] < p.count.variables) copy_of[results.items[r]] = -1;
+    end(i);
   }
 
   /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory.
@@ -223,7 +277,7 @@ struct lowering : sequence_lowering {
   /// Lets `to` share the memory of `from` when nothing can tell them apart.
   constexpr bool alias(int from, int to) {
     const int r = root(from);
-    if (r >= p.count.variables) return false;
+    if (r >= p.count.variables || changes(r) || changes(to)) return false;
     const variable_desc& d = p.variables[r];
     if (d.persistable || d.kind == variable_kind::data ||
         variables.items[to].rows != variables.items[r].rows ||
@@ -259,6 +313,7 @@ struct lowering : sequence_lowering {
         return false;
     }
     f.reduced = all[out].rows != space.rows || all[out].columns != space.columns;
+    if (changes(out)) f.panel = all[out].panel;
     // A gradient that is summed over the rows it was repeated for.
     return !f.reduced || (all[out].rows == 1 && all[out].columns == space.columns &&
                           p.variables[out].kind == variable_kind::gradient);
@@ -281,8 +336,7 @@ struct lowering : sequence_lowering {
       int taken[8];
       for (int s = 0; s < n; ++s) {
         int v = in[s];
-        if (variables.items[v].panel != (f.panel && f.how[s] == access::load))
-          v = variables.items[v].panel ? in_rows(v, k) : in_panels(v, k);
+        v = in_layout(v, f.panel && f.how[s] == access::load, k);
         if (f.how[s] != access::scalar && is_feed(variables.items[v].root)) v = padded_rows(v, k);
         taken[s] = v;
       }
@@ -314,10 +368,11 @@ struct lowering : sequence_lowering {
     if (n < 2 || variables.items[out].type != dtype::float32) return false;
     bool panel = false;
     for (int i = 0; i < n; ++i) panel = panel || variables.items[argument(op.inputs + 1 + i)].panel;
+    if (changes(out)) panel = variables.items[out].panel;
     int so_far = -1;
     for (int i = 0; i < n; ++i) {
       int v = argument(op.inputs + 1 + i);
-      if (panel != variables.items[v].panel) v = in_panels(v, k);
+      v = in_layout(v, panel, k);
       if (is_feed(root(v))) v = padded_rows(v, k);
       if (i == 0) {
         so_far = v;

@@ -18,6 +18,8 @@ struct lowering_builder {
   growing<int> results;
   growing<float> constants;
   int* copy_of;   // by variable: its staged, packed or unpacked copy, or -1
+  bool* changed;  // by variable: several operators write it; null in a program of one block
+  int block = 0;  // of the operator that is lowered
   int* gradient;  // by parameter: its whole gradient, or -1
   lowered_program* made;
 
@@ -26,6 +28,9 @@ struct lowering_builder {
   constexpr lowering_builder(const program_view& program, lowered_program& to)
       : p(program),
         copy_of(new int[static_cast<unsigned>(program.count.variables) + 1]),
+        changed(program.count.blocks > 1
+                    ? new bool[static_cast<unsigned>(program.count.variables) + 1]
+                    : nullptr),
         gradient(to.gradients),
         made(&to) {
     variables.borrow(to.variables, to.count.variables, lowered_limits.variables);
@@ -35,15 +40,48 @@ struct lowering_builder {
     constants.borrow(to.constants, 0, lowered_limits.constants);
     for (int d = batch::domain; d < p.count.domains; ++d) constants.push(0.0f);
     for (int v = 0; v < p.count.variables; ++v) copy_of[v] = -1;
+    if (changed != nullptr) find_changed();
   }
   constexpr void finish() {
     made->count = {variables.count, instructions.count, operands.count,
                    results.count,   constants.count,    p.count.parameters};
   }
   lowering_builder(const lowering_builder&) = delete;
-  constexpr ~lowering_builder() { delete[] copy_of; }
+  constexpr ~lowering_builder() {
+    delete[] copy_of;
+    delete[] changed;
+  }
 
  protected:
+  /// Marks what a loop carries and the sums over its iterations: every other variable of a program
+  /// is written by one operator.
+  constexpr void find_changed() {
+    int* writers = new int[static_cast<unsigned>(p.count.variables) + 1];
+    for (int v = 0; v < p.count.variables; ++v) writers[v] = 0;
+    for (int k = 0; k < p.count.operators; ++k) {
+      const operator_desc& op = p.operators[k];
+      if (sub_block_of(p, op) >= 0) continue;
+      for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
+        for (int n = op.schema->outputs[s].duplicable ? argument(at++) : 1; n > 0; --n, ++at)
+          if (argument(at) >= 0) ++writers[argument(at)];
+    }
+    for (int v = 0; v < p.count.variables; ++v) changed[v] = writers[v] > 1;
+    delete[] writers;
+  }
+  /// Whether variable v has more than one value in a run.
+  constexpr bool changes(int v) const {
+    return changed != nullptr && v < p.count.variables && changed[v];
+  }
+  constexpr bool is_inside(int inner, int outer) const {
+    while (inner > outer) inner = p.blocks[inner].parent;
+    return inner == outer;
+  }
+  /// Whether what was made in block `from` may be read here, the variables `v` of the program being
+  /// what it was made of.
+  constexpr bool is_known(int made, int v) const {
+    const int from = variables.items[made].block;
+    return from == block || (is_inside(block, from) && !changes(v));
+  }
   constexpr int argument(int at) const { return p.arguments[at]; }
   constexpr double attribute(const operator_desc& op, int i) const {
     return op.attributes >= 0 ? p.attributes[op.attributes + i].number
@@ -52,7 +90,7 @@ struct lowering_builder {
   constexpr int root(int v) const { return variables.items[v].root; }
   constexpr int temporary(int rows, int columns, bool panel, int variable) {
     const int v = variables.count;
-    return variables.push({rows, columns, dtype::float32, panel, variable, v, 0ull});
+    return variables.push({rows, columns, dtype::float32, panel, variable, v, block, 0ull});
   }
 
   constexpr int constant(double value) {
@@ -62,7 +100,8 @@ struct lowering_builder {
   // -- emitting ----------------------------------------------------------------------------------
 
   constexpr instruction begin(group_head head, const operator_schema& schema, int output, int op) {
-    return {head, &schema, output, op, operands.count, 0, results.count, 0, 1, 1, 0, false, 0ull};
+    return {head, &schema, output, op,    operands.count, 0,  results.count, 0,
+            1,    1,       0,      false, block,          -1, 0ull};
   }
   // Few and long statements: clang counts each, and every call, as steps of the evaluation.
   constexpr void use(instruction& i, int v, access how) {
@@ -86,7 +125,7 @@ struct lowering_builder {
 
   /// One copy of a variable in another layout, made when first needed.
   constexpr int copied(int v, const operator_schema& how, bool panel, int op) {
-    if (v < p.count.variables && copy_of[v] >= 0) return copy_of[v];
+    if (v < p.count.variables && copy_of[v] >= 0 && is_known(copy_of[v], v)) return copy_of[v];
     const plan_variable d = variables.items[v];
     const int made = temporary(d.rows, d.columns, panel, -1);
     variables.items[made].type = d.type;
@@ -110,6 +149,9 @@ struct lowering_builder {
   }
   constexpr int in_panels(int v, int op) {
     return variables.items[v].panel ? v : copied(v, schema_of<pack_panels>(), true, op);
+  }
+  constexpr int in_layout(int v, bool panel, int op) {
+    return panel ? in_panels(v, op) : in_rows(v, op);
   }
 };
 

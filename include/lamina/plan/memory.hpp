@@ -6,7 +6,7 @@
 #pragma once
 
 #include <lamina/core/padding.hpp>
-#include <lamina/plan/grouping.hpp>
+#include <lamina/plan/block_reach.hpp>
 
 namespace lamina {
 
@@ -20,6 +20,8 @@ enum class memory_space : std::int8_t {
   feed,         // offset: number of the data
   gradient,     // offset: number of the parameter whose gradient is given from outside
   updated,      // offset: number of the parameter that is updated here
+  frame,        // offset: floats a row of the domain, in what an iteration leaves
+  array,        // offset: number of the array of tensors
   numbers       // offset: first of the constants that are an update's numbers
 };
 
@@ -30,12 +32,14 @@ struct memory_slot {
 };
 
 /// The memory plan.
-template <int Variables, int Domains>
+template <int Variables, int Domains, int Blocks>
 struct memory_plan {
   memory_slot slots[at_least_one(Variables)];
-  int arena_width[Domains];  // floats a row, by domain
-  long long fixed_size;      // floats
-  int unshared_width;        // floats a row, had every variable of the program its own place
+  int arena_width[Domains];           // floats a row, by domain
+  int frame_width[Blocks * Domains];  // floats a row, by body of a loop and domain
+  int arrays;                         // arrays of tensors
+  long long fixed_size;               // floats
+  int unshared_width;  // floats a row, had every variable of the program its own place
   /// Floats a row of every domain together.
   constexpr int width() const {
     int sum = 0;
@@ -50,18 +54,23 @@ constexpr int row_width(const plan_variable& v) {
                                   : padded((v.columns * size_of(v.type) + 3) / 4);
 }
 
-/// Assigns every variable its place: first fit over the holes that dead values leave.
-template <class P, auto const& L, auto const& B>
+/// Assigns every variable its place: first fit over the holes that dead values leave. A block's
+/// values lie behind those of the block around it; blocks beside each other share memory. What an
+/// iteration leaves for its gradient lies in the frame of the iteration.
+template <class P, auto const& L, auto const& B, auto const& Reach>
 constexpr auto place_variables() {
   const program_view p = view_of(P::desc);
   constexpr int variables = L.count.variables;
   constexpr int groups = B.count;
-  memory_plan<variables, P::desc.count.domains> r{};
+  constexpr int blocks = P::desc.count.blocks, domains = P::desc.count.domains;
+  memory_plan<variables, domains, blocks> r{};
   int* first_made = new int[static_cast<unsigned>(groups) + 1];
   int* first_dead = new int[static_cast<unsigned>(groups) + 1];
+  int* first_held = new int[static_cast<unsigned>(blocks)];
   int* next_made = new int[static_cast<unsigned>(variables) + 1];
   int* next_dead = new int[static_cast<unsigned>(variables) + 1];
   for (int g = 0; g <= groups; ++g) first_made[g] = first_dead[g] = -1;
+  for (int b = 0; b < blocks; ++b) first_held[b] = -1;
   for (int v = 0; v < variables; ++v) {
     const plan_variable& d = L.variables[v];
     const bool own = d.root == v;
@@ -81,16 +90,31 @@ constexpr auto place_variables() {
         r.slots[v] = {memory_space::feed, 0, from.index};
         continue;
       }
-      if (from.kind == variable_kind::gradient && B.producer[v] < 0 && own) {
+      if (from.kind == variable_kind::tensor_array) {
+        r.slots[v] = {memory_space::array, 0, r.arrays++};
+        continue;
+      }
+      if (from.kind == variable_kind::gradient && B.producer[v] < 0 && own && !B.stored[v]) {
         if (p.variables[from.of].kind == variable_kind::parameter)
           r.slots[v] = {memory_space::gradient, 0, p.variables[from.of].index};
         continue;
       }
     }
     if (!own || (!B.stored[v] && !(v < p.count.variables && p.variables[v].persistable))) continue;
+    if (const int body = Reach.frame(v); body >= 0) {
+      const int domain = domain_of_rows(d.rows);
+      int& width = r.frame_width[body * domains + domain];
+      r.slots[v] = {memory_space::frame, static_cast<std::int16_t>(domain), width};
+      width += d.rows < 0 ? row_width(d) : d.rows * row_width(d);
+      continue;
+    }
     if (d.rows >= 0) {
       r.slots[v] = {memory_space::fixed, 0, static_cast<int>(r.fixed_size)};
       r.fixed_size += static_cast<long long>(d.rows) * row_width(d);
+      continue;
+    }
+    if (const int owner = Reach.owner(v); blocks > 1 && owner != d.block) {
+      next_made[v] = first_held[owner], first_held[owner] = v;
       continue;
     }
     const int g = B.producer[v];
@@ -104,32 +128,44 @@ constexpr auto place_variables() {
   };
   growing<hole> holes;
   holes.reserve(64);
-  for (int g = 0; g < groups; ++g) {
-    for (int v = first_made[g]; v >= 0; v = next_made[v]) {
-      const int width = row_width(L.variables[v]);
-      const int domain = domain_of_rows(L.variables[v].rows);
-      int at = -1;
-      for (int h = holes.count; h-- > 0;) {
-        if (holes[h].width < width || holes[h].domain != domain) continue;
-        at = holes[h].at;
-        holes[h] = {holes[h].at + width, holes[h].width - width, domain};
-        if (holes[h].width == 0) holes[h] = holes[--holes.count];
-        break;
-      }
-      if (at < 0) {
-        at = r.arena_width[domain];
-        r.arena_width[domain] += width;
-      }
-      r.slots[v] = {memory_space::arena, static_cast<std::int16_t>(domain), at};
+  int* top = new int[static_cast<unsigned>(blocks * domains)];  // floats a row, by block and domain
+  const auto place = [&](int v, int block) {
+    const int width = row_width(L.variables[v]);
+    const int domain = domain_of_rows(L.variables[v].rows);
+    int at = -1;
+    for (int h = holes.count; h-- > 0;) {
+      if (holes[h].width < width || holes[h].domain != domain) continue;
+      at = holes[h].at;
+      holes[h] = {holes[h].at + width, holes[h].width - width, domain};
+      if (holes[h].width == 0) holes[h] = holes[--holes.count];
+      break;
     }
-    for (int v = first_dead[g]; v >= 0; v = next_dead[v])
-      holes.push(
-          {r.slots[v].offset, row_width(L.variables[v]), domain_of_rows(L.variables[v].rows)});
+    if (at < 0) {
+      at = top[block * domains + domain];
+      top[block * domains + domain] += width;
+    }
+    r.slots[v] = {memory_space::arena, static_cast<std::int16_t>(domain), at};
+  };
+  for (int b = 0, g = 0; b < blocks; ++b) {
+    for (int d = 0; d < domains; ++d)
+      top[b * domains + d] = b == 0 ? 0 : top[p.blocks[b].parent * domains + d];
+    holes.count = 0;
+    for (int v = first_held[b]; v >= 0; v = next_made[v]) place(v, b);
+    for (; g < groups && B.groups[g].block == b; ++g) {
+      for (int v = first_made[g]; v >= 0; v = next_made[v]) place(v, b);
+      for (int v = first_dead[g]; v >= 0; v = next_dead[v])
+        holes.push(
+            {r.slots[v].offset, row_width(L.variables[v]), domain_of_rows(L.variables[v].rows)});
+    }
+    for (int d = 0; d < domains; ++d)
+      if (r.arena_width[d] < top[b * domains + d]) r.arena_width[d] = top[b * domains + d];
   }
   delete[] first_made;
   delete[] first_dead;
+  delete[] first_held;
   delete[] next_made;
   delete[] next_dead;
+  delete[] top;
   return r;
 }
 

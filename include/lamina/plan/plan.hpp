@@ -34,7 +34,8 @@ constexpr auto find_pinned() {
   pinned_list<most> r{};
   for (int i = 0; i < P::desc.count.outputs; ++i) r.ids[r.count++] = P::desc.outputs[i];
   for (int i = 0; i < P::desc.count.names; ++i)
-    if (P::desc.names[i].key == nullptr && P::desc.names[i].output >= 0)
+    if (P::desc.names[i].key == nullptr && P::desc.names[i].output >= 0 &&
+        P::desc.variables[P::desc.names[i].output].block == 0)
       r.ids[r.count++] = P::desc.names[i].output;
   if (!Updates)
     for (int i = 0; i < P::desc.count.parameters; ++i)
@@ -42,31 +43,27 @@ constexpr auto find_pinned() {
   return r;
 }
 
-/// A row domain that no data layer feeds, and that is in use; -1 if there is none. Sequences that
-/// an operator makes have a length that nobody knows before it has run.
+/// By row domain: whether its rows are known when the data are. Those of others are known when an
+/// operator has made them: a part that a condition chose, the rows of one time step, sequences of
+/// new lengths.
+template <int Domains>
+struct fed_domains {
+  bool of[Domains];
+  constexpr bool all() const {
+    for (const bool known : of)
+      if (!known) return false;
+    return true;
+  }
+};
 template <class P>
-constexpr int domain_made_inside() {
-  bool known[P::desc.count.domains] = {};
-  known[once::domain] = known[batch::domain] = true;
+constexpr auto find_fed() {
+  fed_domains<P::desc.count.domains> r{};
+  r.of[once::domain] = r.of[batch::domain] = true;
   for (int i = 0; i < P::desc.count.data; ++i)
     for (int d = P::desc.variables[P::desc.data[i]].rows; d >= 0; d = P::desc.domains[d].parent)
-      known[d] = true;
-  for (int v = 0; v < P::desc.count.variables; ++v)
-    if (!known[P::desc.variables[v].rows]) return P::desc.variables[v].rows;
-  return -1;
+      r.of[d] = true;
+  return r;
 }
-template <class P, int... I>
-auto domain_letters(std::integer_sequence<int, I...>)
-    -> named<P::desc.characters[P::desc.domains[domain_made_inside<P>()].offset + I]...>;
-template <class P, bool Known>
-struct domain_name {
-  using type = decltype(domain_letters<P>(
-      std::make_integer_sequence<int, P::desc.domains[domain_made_inside<P>()].length>{}));
-};
-template <class P>
-struct domain_name<P, true> {
-  using type = named<>;
-};
 
 }  // namespace detail
 
@@ -75,24 +72,23 @@ struct domain_name<P, true> {
 template <program_type P>
 struct plan {
   using program = P;
-  static_assert(P::desc.count.blocks == 1,
-                "lamina: plan: the engine runs programs without loops and branches only");
-  static constexpr bool rows_are_fed = detail::domain_made_inside<P>() < 0;
-  static_assert(check<rows_are_fed, typename detail::domain_name<P, rows_are_fed>::type>,
-                "lamina: plan: the engine knows the length of sequences only when they are fed");
+  static constexpr int blocks = P::desc.count.blocks;
+  static constexpr auto fed = detail::find_fed<P>();
 
   static constexpr lowered_program shapes = shapes_of<P>();
   static constexpr lowered_program lowered = lowered_from<P, shapes>();
   static constexpr bool updates = detail::has_updates<P>();
   static constexpr auto pinned = detail::find_pinned<P, lowered, updates>();
 
-  static constexpr auto assigned = assign_groups<P::desc.is_test, lowered>();
-  static constexpr auto grouped = form_groups<lowered, assigned, pinned>();
+  static constexpr auto assigned = assign_groups<P::desc.is_test, blocks, lowered>();
+  static constexpr auto grouped = form_groups<blocks, lowered, assigned, pinned>();
 
   static constexpr code_table code = emit_code<lowered, grouped>();
 
   static constexpr auto distinct = find_distinct<lowered, grouped, code>();
-  static constexpr auto memory = place_variables<P, lowered, grouped>();
+  static constexpr auto loops = find_loops<P, lowered>();
+  static constexpr auto reach = find_reach<P, lowered, loops>();
+  static constexpr auto memory = place_variables<P, lowered, grouped, reach>();
 
   static constexpr int groups = grouped.count;
   static constexpr int kernels = distinct.count;

@@ -33,7 +33,7 @@ struct run_time_program {
 /// A variable of a program in memory.
 struct variable_place {
   memory_slot slot;
-  int rows, columns;  // rows -1: the batch
+  int rows, columns;  // rows below zero: minus their domain
   int stride;         // elements from row to row
   dtype type;
   bool panel;

@@ -32,7 +32,7 @@ struct sequence_lowering : lowering_builder {
               start = static_cast<int>(attribute(op, 1));
     for (int i = 0; i < windows.count; ++i)
       if (windows[i].x == x && windows[i].padding == padding && windows[i].length == length &&
-          windows[i].start == start)
+          windows[i].start == start && windows_are_known(windows[i].made, x))
         return windows[i].made;
     const int made = temporary(variables.items[x].rows, columns, false, -1);
     emit_call(schema_of<sequence_windows>(),
@@ -89,6 +89,11 @@ struct sequence_lowering : lowering_builder {
   }
 
  private:
+  // What a body made is there for the gradient of the same iteration, too.
+  constexpr bool windows_are_known(int made, int x) const {
+    return is_known(made, x) || p.blocks[block].forward_block == variables.items[made].block;
+  }
+
   /// Windows that were made for one sequence_conv and serve another.
   struct made_windows {
     int x, padding, length, start, made;

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstring>
 #include <utility>
+#include <vector>
 
-#include <lamina/core/growing.hpp>
 #include <lamina/engine/cpu/aligned_buffer.hpp>
 
 namespace lamina::engine::cpu {
@@ -18,20 +18,20 @@ class tensor_array {
   /// The slots, those in between that were never written included.
   int size() const { return used_; }
   /// Whether slot i has a value.
-  bool holds(int i) const { return i >= 0 && i < used_ && slots_[i].rows >= 0; }
+  bool holds(int i) const { return i >= 0 && i < used_ && at(i).rows >= 0; }
   /// The rows of slot i, which has a value.
-  int rows(int i) const { return slots_[i].rows; }
+  int rows(int i) const { return at(i).rows; }
   /// The elements of slot i, row by row as the variable lies that was written.
-  float* data(int i) { return values_.data() + slots_[i].begin; }
+  float* data(int i) { return values_.data() + at(i).begin; }
   /// Where the sequences of slot i begin, `sequences(i) + 1` numbers from 0 on.
-  const int* offsets(int i) const { return offsets_.items + slots_[i].offsets; }
-  int sequences(int i) const { return slots_[i].sequences; }
+  const int* offsets(int i) const { return offsets_.data() + at(i).offsets; }
+  int sequences(int i) const { return at(i).sequences; }
 
   /// Memory for `rows` rows, `floats` in all, in slot i; moves the data of other slots.
   float* write(int i, int rows, std::size_t floats) {
-    while (slots_.count <= i) slots_.push({0, 0, -1, 0, 0, 0});
-    for (; used_ <= i; ++used_) slots_[used_] = {0, 0, -1, 0, 0, 0};
-    slot& s = slots_[i];
+    if (static_cast<int>(slots_.size()) <= i) slots_.resize(static_cast<std::size_t>(i) + 1);
+    for (; used_ <= i; ++used_) at(used_) = {0, 0, -1, 0, 0, 0};
+    slot& s = at(i);
     const std::size_t wanted = (floats + 15) / 16 * 16;
     if (s.capacity < wanted) {
       if (end_ + wanted > values_.size()) {
@@ -49,24 +49,32 @@ class tensor_array {
   }
   /// Gives the rows of slot i, which has a value, sequences: memory for `sequences + 1` offsets.
   int* write_offsets(int i, int sequences) {
-    slot& s = slots_[i];
+    slot& s = at(i);
     if (s.offsets_capacity < sequences + 1) {
-      s.offsets = offsets_.count;
+      s.offsets = static_cast<int>(offsets_.size());
       s.offsets_capacity = sequences + 1;
-      for (int k = 0; k <= sequences; ++k) offsets_.push(0);
+      offsets_.resize(offsets_.size() + static_cast<std::size_t>(s.offsets_capacity));
     }
     s.sequences = sequences;
-    return offsets_.items + s.offsets;
+    return offsets_.data() + s.offsets;
+  }
+  /// Exchanges all values.
+  void swap(tensor_array& other) noexcept {
+    std::swap(values_, other.values_);
+    std::swap(used_, other.used_);
+    std::swap(end_, other.end_);
+    slots_.swap(other.slots_);
+    offsets_.swap(other.offsets_);
   }
   /// Slot i has no value any more.
   void erase(int i) {
-    if (i < used_) slots_[i].rows = -1;
+    if (i < used_) at(i).rows = -1;
   }
   /// No slots; the memory stays.
   void clear() {
     used_ = 0;
     end_ = 0;
-    offsets_.count = 0;
+    offsets_.clear();
   }
 
  private:
@@ -75,11 +83,14 @@ class tensor_array {
     int rows;                     // -1: no value
     int sequences, offsets, offsets_capacity;
   };
-  growing<slot> slots_{};
+  slot& at(int i) { return slots_[static_cast<std::size_t>(i)]; }
+  const slot& at(int i) const { return slots_[static_cast<std::size_t>(i)]; }
+
+  std::vector<slot> slots_;
   int used_ = 0;
   std::size_t end_ = 0;
   aligned_buffer values_;
-  growing<int> offsets_{};
+  std::vector<int> offsets_;
 };
 
 }  // namespace lamina::engine::cpu

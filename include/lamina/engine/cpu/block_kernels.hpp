@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/block_kernels.hpp - operators that run a block have no kernel.
+#pragma once
+
+#include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/operators/block_operators.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A machine runs blocks itself (block_runner.hpp); a table of kernels has a place for them.
+struct no_kernel {
+  static void run(const call_context&) {}
+};
+template <>
+struct call_kernel<while_block> : no_kernel {};
+template <>
+struct call_kernel<while_block_gradient> : no_kernel {};
+template <>
+struct call_kernel<conditional_block> : no_kernel {};
+template <>
+struct call_kernel<conditional_block_gradient> : no_kernel {};
+
+}  // namespace lamina::engine::cpu

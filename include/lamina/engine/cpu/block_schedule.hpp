@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/block_schedule.hpp - the tables of a program with loops and branches.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/engine/cpu/schedule_table.hpp>
+
+namespace lamina::engine::cpu {
+
+/// How an entry of the schedule runs a block.
+enum class block_use : std::uint8_t {
+  loop,           // while a bool is true
+  loop_gradient,  // for each iteration of a loop, last one first
+  if_true,        // if a bool is true
+  if_rows         // if a variable has rows
+};
+struct block_call {
+  block_use use;
+  int block;
+  int loop;       // whose iterations; -1 for a condition
+  int condition;  // a variable of the program, or -1
+};
+
+/// The rows of one domain in the frames of a loop.
+struct kept_rows {
+  int domain;        // or once, for what has no rows
+  int width;         // floats a row
+  bool late;         // the rows are not known before an operator of the iteration has made them
+  int first, count;  // of the frame arguments
+};
+/// An argument that lies in a frame.
+struct frame_argument {
+  int argument;
+  int offset;  // floats a row
+};
+
+/// A while. Its lists are ranges of the tables.
+struct loop_desc {
+  int body;
+  int parent;  // the loop around, or -1
+  int kept, kept_count;
+  int domains, domain_count;  // whose rows an iteration makes
+  int arrays, array_count;    // arrays of tensors that an iteration leaves
+  int inner;                  // loops right inside
+  bool keeps;                 // it has a gradient, so each iteration has a frame
+};
+struct list_range {
+  int first, count;
+};
+
+/// Tables of program P.
+template <class P>
+struct block_schedule {
+  using plan_type = plan<P>;
+  using schedule = schedule_table<P>;
+  static constexpr int blocks = P::desc.count.blocks;
+  static constexpr int domains = P::desc.count.domains;
+  static constexpr int arguments = schedule::arguments;
+  static constexpr int array_count = plan_type::memory.arrays;
+
+  static constexpr int count_calls(bool only_loops) {
+    int n = 0;
+    for (int i = 0; i < plan_type::lowered.count.instructions; ++i)
+      if (const instruction& from = plan_type::lowered.instructions[i];
+          from.runs >= 0 && (!only_loops || from.schema == &schema_of<while_block>()))
+        ++n;
+    return n;
+  }
+  static constexpr int call_count = count_calls(false);
+  static constexpr int loop_count = count_calls(true);
+
+  struct table_type {
+    list_range entries[at_least_one(blocks)];  // by block: of the schedule
+    block_call calls[at_least_one(call_count)];
+    loop_desc loops[at_least_one(loop_count)];
+    kept_rows kept[at_least_one(loop_count * domains)];
+    frame_argument frame_arguments[at_least_one(arguments)];
+    int made_domains[domains];             // by loop
+    int loop_of_domain[domains];           // the loop whose iterations make its rows, or -1
+    list_range domain_arguments[domains];  // those of made domains that lie in arenas
+    int arena_arguments[at_least_one(arguments)];
+    list_range block_arrays[at_least_one(blocks)];
+    int arrays[at_least_one(array_count)];       // by block
+    int kept_arrays[at_least_one(array_count)];  // by loop
+    bool fed[domains];
+  };
+
+  // The loop that a block is a part of, or -1.
+  static constexpr int loop_around(const table_type& t, int block) {
+    for (; block > 0; block = P::desc.blocks[block].parent)
+      for (int l = 0; l < loop_count; ++l)
+        if (t.loops[l].body == block) return l;
+    return -1;
+  }
+
+  static constexpr void find_calls(table_type& t) {
+    constexpr const auto& lowered = plan_type::lowered;
+    constexpr const auto& grouped = plan_type::grouped;
+    int call = 0, loop = 0;
+    for (int b = 0; b < blocks; ++b) t.entries[b] = {0, 0};
+    for (int i = 0; i < lowered.count.instructions; ++i)
+      if (lowered.instructions[i].runs >= 0 && plan_type::loops.of[lowered.instructions[i].runs])
+        t.loops[loop++].body = lowered.instructions[i].runs;
+    for (int g = 0; g < schedule::groups; ++g) {
+      list_range& r = t.entries[grouped.groups[g].block];
+      if (r.count == 0) r.first = g;
+      ++r.count;
+      const instruction& i = lowered.instructions[grouped.order[grouped.groups[g].first]];
+      if (i.runs < 0) continue;
+      const bool gradient = i.schema == &schema_of<while_block_gradient>();
+      const bool repeats = gradient || i.schema == &schema_of<while_block>();
+      const operator_desc& op = P::desc.operators[i.op];
+      const bool scalar = !repeats && P::desc.attributes[op.attributes + 1].number != 0;
+      const int body = gradient ? P::desc.blocks[i.runs].forward_block : i.runs;
+      if (gradient) t.loops[loop_around(t, body)].keeps = true;
+      t.calls[call++] = {gradient  ? block_use::loop_gradient
+                         : repeats ? block_use::loop
+                         : scalar  ? block_use::if_true
+                                   : block_use::if_rows,
+                         i.runs, repeats ? loop_around(t, body) : -1,
+                         gradient ? -1 : lowered.operands[i.inputs].id};
+    }
+    for (int l = 0; l < loop_count; ++l) {
+      t.loops[l].parent = loop_around(t, P::desc.blocks[t.loops[l].body].parent);
+      if (t.loops[l].parent >= 0) ++t.loops[t.loops[l].parent].inner;
+    }
+  }
+
+  // Rows belong to the block of the first operator that makes some; those that only sequences lie
+  // below of, to theirs.
+  static constexpr void find_domains(table_type& t) {
+    int block[domains];
+    for (int d = 0; d < domains; ++d) block[d] = -1, t.fed[d] = plan_type::fed.of[d];
+    for (int k = 0; k < P::desc.count.operators; ++k) {
+      const operator_desc& op = P::desc.operators[k];
+      for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
+        for (int n = op.schema->outputs[s].duplicable ? P::desc.arguments[at++] : 1; n > 0;
+             --n, ++at) {
+          const int v = P::desc.arguments[at];
+          if (v < 0 || P::desc.variables[v].kind == variable_kind::tensor_array) continue;
+          int& of = block[P::desc.variables[v].rows];
+          if (of < 0) of = op.block;
+        }
+    }
+    for (int d = domains; d-- > 1;)
+      if (const int parent = P::desc.domains[d].parent; parent > 0 && block[parent] < 0)
+        block[parent] = block[d];
+    int made = 0, used = 0;
+    for (int l = 0; l < loop_count; ++l) t.loops[l].domain_count = 0;
+    for (int d = 0; d < domains; ++d) {
+      t.loop_of_domain[d] = t.fed[d] || block[d] < 0 ? -1 : loop_around(t, block[d]);
+      t.domain_arguments[d] = {used, 0};
+      if (t.fed[d]) continue;
+      for (int a = 0; a < arguments; ++a)
+        if (schedule::table.slots[a].space == memory_space::arena &&
+            schedule::table.slots[a].domain == d)
+          t.arena_arguments[used++] = a, ++t.domain_arguments[d].count;
+    }
+    for (int l = 0; l < loop_count; ++l) {
+      t.loops[l].domains = made;
+      for (int d = 0; d < domains; ++d)
+        if (t.loop_of_domain[d] == l) t.made_domains[made++] = d, ++t.loops[l].domain_count;
+    }
+  }
+
+  static constexpr void find_arrays(table_type& t) {
+    int used = 0, kept = 0;
+    const auto each = [](auto&& f) {
+      for (int v = 0; v < P::desc.count.variables; ++v)
+        if (P::desc.variables[v].kind == variable_kind::tensor_array)
+          f(P::desc.variables[v].block, plan_type::reach.frame(v),
+            plan_type::memory.slots[v].offset);
+    };
+    for (int b = 0; b < blocks; ++b) {
+      t.block_arrays[b] = {used, 0};
+      each([&](int block, int, int number) {
+        if (block == b) t.arrays[used++] = number, ++t.block_arrays[b].count;
+      });
+    }
+    for (int l = 0; l < loop_count; ++l) {
+      t.loops[l].arrays = kept;
+      t.loops[l].array_count = 0;
+      each([&](int, int body, int number) {
+        if (body == t.loops[l].body) t.kept_arrays[kept++] = number, ++t.loops[l].array_count;
+      });
+    }
+  }
+
+  static constexpr void find_frames(table_type& t) {
+    int kept = 0, used = 0;
+    for (int l = 0; l < loop_count; ++l) {
+      loop_desc& loop = t.loops[l];
+      loop.kept = kept;
+      loop.kept_count = 0;
+      for (int d = 0; d < domains; ++d) {
+        const int width = plan_type::memory.frame_width[loop.body * domains + d];
+        if (width == 0) continue;
+        kept_rows& k = t.kept[kept++];
+        ++loop.kept_count;
+        k = {d, width, t.loop_of_domain[d] == l, used, 0};
+        for (int a = 0; a < arguments; ++a) {
+          const int v = plan_type::code.arguments[a];
+          const memory_slot slot = schedule::table.slots[a];
+          if (slot.space != memory_space::frame || slot.domain != d ||
+              plan_type::reach.frame(v) != loop.body)
+            continue;
+          t.frame_arguments[used++] = {a, slot.offset};
+          ++k.count;
+        }
+      }
+    }
+  }
+
+  static constexpr table_type make() {
+    table_type t{};
+    find_calls(t);
+    find_domains(t);
+    find_arrays(t);
+    find_frames(t);
+    return t;
+  }
+  static constexpr table_type table = make();
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/machine_memory.hpp - the arrays of a machine, and what its kernels are given.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <lamina/engine/cpu/aligned_buffer.hpp>
+#include <lamina/engine/cpu/schedule_table.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Memory that a machine does not own: parameters, their gradients, accumulators, feeds. One
+/// pointer each, in the order of the program.
+struct outside_memory {
+  float* const* parameters = nullptr;
+  float* const* gradients = nullptr;
+  float* const* accumulators = nullptr;
+  /// The machine writes to `gradients` what it would update parameters with.
+  bool leaves_updates = false;
+};
+
+/// Activations, gradients and constants of program P, and the address of every argument of its
+/// schedule.
+template <class P>
+class machine_memory {
+ public:
+  using plan_type = plan<P>;
+  using schedule = schedule_table<P>;
+  static constexpr int domains = P::desc.count.domains;
+  static constexpr int constants_count = plan_type::lowered.count.constants;
+  static constexpr int arrays_count = plan_type::memory.arrays;
+
+  LAMINA_COLD explicit machine_memory(const outside_memory& outside)
+      : outside_(outside), fixed_(static_cast<std::size_t>(fixed_size)) {
+    for (int i = 0; i < constants_count; ++i) constants_[i] = constant_table<P>::table.of[i];
+    for (float*& begin : arena_begin_) begin = nowhere();
+  }
+
+  /// Floats a row, by domain: the part of the memory plan that is needed at run time.
+  struct by_domain {
+    int of[domains];
+  };
+  static constexpr by_domain make_widths() {
+    by_domain w{};
+    copy_items(w.of, plan_type::memory.arena_width, domains);
+    return w;
+  }
+  static constexpr by_domain width = make_widths();
+  /// 1 for domains whose rows are known before a run.
+  static constexpr by_domain make_fed() {
+    by_domain w{};
+    for (int d = 0; d < domains; ++d) w.of[d] = plan_type::fed.of[d] ? 1 : 0;
+    return w;
+  }
+  static constexpr by_domain fed = make_fed();
+  static constexpr bool all_fed = plan_type::fed.all();
+
+  void bind(const domain_rows<domains>& rows) {
+    bool same = bound_;
+    for (int d = batch::domain; d < domains; ++d)
+      same = same && (rows.count[d] == rows_.count[d] || fed.of[d] == 0);
+    const domain_rows<domains> before = rows_;
+    rows_ = rows;
+    if constexpr (!all_fed)
+      for (int d = batch::domain; d < domains; ++d)
+        if (fed.of[d] == 0)
+          rows_.count[d] = before.count[d], rows_.offsets[d] = before.offsets[d],
+          rows_.first[d] = 0;
+    if (!same) bind_anew();
+  }
+
+  void feed(int data, const void* values) {
+    feeds_[data] = values == nullptr ? nowhere() : const_cast<void*>(values);
+    for (int a = 0; a < schedule::arguments; ++a)
+      if (schedule::table.slots[a].space == memory_space::feed &&
+          schedule::table.slots[a].offset == data)
+        arguments_[a] = static_cast<float*>(feeds_[data]);
+  }
+
+  /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
+  void make_rows(int domain, int rows) {
+    rows_.count[domain] = rows;
+    constants_[inverse_rows(domain)] = inverse_of(rows);
+    if (rows <= capacity_[domain]) return;
+    // Rows of another run are a little more or less.
+    capacity_[domain] = rows + rows / 4;
+    made_[domain].resize(static_cast<std::size_t>(width.of[domain]) *
+                         static_cast<std::size_t>(capacity_[domain]));
+    arena_begin_[domain] = made_[domain].data();
+    place_arguments();
+    find_scratch();
+  }
+  /// Memory for the offsets of so many sequences of a domain that is not fed.
+  int* make_offsets(int domain, int sequences) {
+    std::vector<int>& offsets = offsets_[domain];
+    const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
+    if (offsets.size() < wanted) offsets.resize(wanted);
+    rows_.offsets[domain] = offsets.data();
+    return offsets.data();
+  }
+
+  run_context context(std::uint64_t seed, std::uint64_t step, const row_maker* maker) {
+    return {rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(), maker};
+  }
+  float* scratch() { return scratch_.data(); }
+  domain_rows<domains>& rows() { return rows_; }
+  const domain_rows<domains>& rows() const { return rows_; }
+  float** arguments() { return arguments_; }
+  tensor_array& array(int number) { return arrays_[number]; }
+  float* constants() { return constants_; }
+
+  float* address_of(memory_slot s) {
+    switch (s.space) {
+      case memory_space::arena:
+        return arena_begin_[s.domain] + static_cast<std::ptrdiff_t>(s.offset) * capacity_[s.domain];
+      case memory_space::fixed:
+        return fixed_.data() + s.offset;
+      case memory_space::parameter:
+        return outside_.parameters[s.offset];
+      case memory_space::accumulator:
+        return outside_.accumulators == nullptr ? nullptr : outside_.accumulators[s.offset];
+      case memory_space::gradient:
+        return outside_.gradients == nullptr ? nullptr : outside_.gradients[s.offset];
+      case memory_space::updated:
+        return (outside_.leaves_updates ? outside_.gradients : outside_.parameters)[s.offset];
+      case memory_space::numbers:
+        return outside_.leaves_updates ? nullptr : constants_ + s.offset;
+      case memory_space::feed:
+        return static_cast<float*>(feeds_[s.offset]);
+      case memory_space::array:
+        return reinterpret_cast<float*>(arrays_ + s.offset);
+      case memory_space::frame:
+        return nowhere();
+      case memory_space::none:
+        return s.offset >= 0 ? constants_ + s.offset : nullptr;
+    }
+    return nullptr;
+  }
+
+ private:
+  static constexpr long long fixed_size = plan_type::memory.fixed_size;
+
+  // An array without rows has no memory, but an address: no kernel may calculate with none, and one
+  // that is null stands for an argument that is absent.
+  static float* nowhere() {
+    static float nothing[1] = {};
+    return nothing;
+  }
+  static float inverse_of(int rows) { return rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f; }
+
+  LAMINA_COLD void bind_anew() {
+    std::size_t wanted = 0;
+    for (int d = batch::domain; d < domains; ++d) {
+      if (fed.of[d] == 0) continue;
+      const int rows = rows_.count[d];
+      constants_[inverse_rows(d)] = inverse_of(rows);
+      capacity_[d] = rows;
+      wanted += static_cast<std::size_t>(width.of[d]) * static_cast<std::size_t>(rows);
+    }
+    if (wanted > arena_.size()) arena_.resize(wanted);
+    float* begin = arena_.data();
+    for (int d = batch::domain; d < domains; ++d) {
+      if (fed.of[d] == 0) continue;
+      arena_begin_[d] = begin;
+      begin += static_cast<std::ptrdiff_t>(width.of[d]) * rows_.count[d];
+    }
+    place_arguments();
+    find_scratch();
+    bound_ = true;
+  }
+  void place_arguments() {
+    for (int a = 0; a < schedule::arguments; ++a)
+      if (!bound_ || schedule::table.slots[a].space != memory_space::frame)
+        arguments_[a] = address_of(schedule::table.slots[a]);
+  }
+  // The scratch memory of kernels depends on the numbers of rows alone: those that are made are never
+  // more than there is memory for.
+  LAMINA_COLD void find_scratch() {
+    run_context c = context(0, 0, nullptr);
+    c.rows = capacity_;
+    std::ptrdiff_t most = 0;
+    for (int g = 0; g < schedule::groups; ++g) {
+      const schedule_entry& e = schedule::table.entries[g];
+      if (e.scratch == nullptr) continue;
+      const std::ptrdiff_t n = e.scratch(schedule::program, arguments_ + e.first_argument,
+                                         schedule::table.info + e.first_argument, e.group, c);
+      if (n > most) most = n;
+    }
+    if (static_cast<std::size_t>(most) > scratch_.size())
+      scratch_.resize(static_cast<std::size_t>(most));
+  }
+
+  static constexpr int made_count = all_fed ? 1 : domains;
+
+  outside_memory outside_;
+  aligned_buffer arena_, fixed_, scratch_;
+  float constants_[at_least_one(constants_count)];
+  void* feeds_[at_least_one(P::desc.count.data)] = {};
+  float* arguments_[at_least_one(schedule::arguments)] = {};
+  domain_rows<domains> rows_;
+  float* arena_begin_[domains] = {};
+  int capacity_[domains] = {};
+  tensor_array arrays_[at_least_one(arrays_count)];
+  aligned_buffer made_[made_count];  // arenas of domains that are not fed
+  std::vector<int> offsets_[made_count];
+  bool bound_ = false;
+};
+
+}  // namespace lamina::engine::cpu

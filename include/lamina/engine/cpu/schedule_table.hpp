@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule_table.hpp - a plan as a constexpr table of groups: their functions,
+// and what and where each argument is.
+#pragma once
+
+#include <utility>
+
+#include <lamina/engine/cpu/call_kernels.hpp>
+#include <lamina/engine/cpu/copy_kernels.hpp>
+#include <lamina/engine/cpu/group_kernel.hpp>
+#include <lamina/plan/call_program.hpp>
+#include <lamina/plan/run_time_tables.hpp>
+
+namespace lamina::engine::cpu {
+
+/// An entry of the table. One that runs a block has no function: its group's `rows` are its number
+/// among those (block_schedule.hpp).
+struct schedule_entry {
+  group_function run;
+  scratch_function scratch;
+  int first_argument;
+  group_info group;
+  unsigned long long feeds;
+};
+
+/// The table of a program: groups, what each argument is, and where it lies.
+template <class P>
+struct schedule_table {
+  using plan_type = plan<P>;
+  static constexpr int groups = plan_type::groups;
+  static constexpr int arguments = plan_type::code.count.arguments;
+  static constexpr const program_view& program = call_program<P>::view;
+
+  struct functions {
+    group_function run[at_least_one(plan_type::kernels)];
+    scratch_function scratch[at_least_one(plan_type::kernels)];
+  };
+  template <int... K>
+  static constexpr functions make_functions(std::integer_sequence<int, K...>) {
+    return {{&group_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>>::run...},
+            {scratch_of<
+                group_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>>>()...}};
+  }
+  template <class Kernel>
+  static constexpr scratch_function scratch_of() {
+    return Kernel::scratch;
+  }
+
+  struct table_type {
+    schedule_entry entries[at_least_one(groups)];
+    argument_info info[at_least_one(arguments)];
+    memory_slot slots[at_least_one(arguments)];
+  };
+
+  static constexpr argument_info info_of(int v) {
+    const variable_place d = place_of<plan_type>(v);
+    const int known = plan_type::lowered.variables[v].variable;
+    return {d.rows,
+            d.columns,
+            d.stride,
+            d.type,
+            d.panel,
+            known >= 0 ? P::desc.variables[known].dims : 0,
+            known >= 0 ? P::desc.variables[known].rank : 0};
+  }
+
+  /// The operator whose kernel an instruction calls; null for any other.
+  static constexpr const operator_desc* operator_of(const instruction& i) {
+    using calls = call_program<P>;
+    const bool called = i.head == group_head::call && i.op >= 0 &&
+                        lamina::detail::calls_operator(*i.schema, P::desc.operators[i.op]);
+    return called ? &calls::desc.operators[calls::numbers.of[i.op]] : nullptr;
+  }
+
+  static constexpr table_type make() {
+    constexpr functions f = make_functions(std::make_integer_sequence<int, plan_type::kernels>{});
+    table_type t{};
+    int blocks_run = 0;
+    for (int g = 0; g < groups; ++g) {
+      const group_desc& d = plan_type::grouped.groups[g];
+      const group_code& c = plan_type::code.groups[g];
+      const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
+      const int kernel = plan_type::distinct.kernel[g];
+      t.entries[g] = {
+          f.run[kernel],
+          f.scratch[kernel],
+          c.arguments,
+          {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema->bare, operator_of(i)},
+          d.feeds};
+      if (i.runs >= 0) t.entries[g].run = nullptr, t.entries[g].group.rows = blocks_run++;
+      for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+        const int v = plan_type::code.arguments[a];
+        const argument_use use = plan_type::code.uses[a];
+        if (v < 0) {
+          t.info[a] = {1, 1, 1, dtype::float32, false, 0, 0};
+          t.slots[a] = {use == argument_use::numbers ? memory_space::numbers : memory_space::none,
+                        0, is_constant(v) ? constant_index(v) : -1};
+        } else {
+          t.info[a] = info_of(v);
+          t.slots[a] = plan_type::memory.slots[v];
+          if (use == argument_use::updated) t.slots[a].space = memory_space::updated;
+        }
+      }
+    }
+    return t;
+  }
+  static constexpr table_type table = make();
+};
+
+}  // namespace lamina::engine::cpu

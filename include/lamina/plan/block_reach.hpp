@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/block_reach.hpp - which values outlive the block that makes them.
+//
+// A value that only its own block and blocks inside read needs one place for all iterations. One
+// that is read from further outside, by the gradient of a loop, needs a place an iteration: it lies
+// in a frame of the innermost loop that the reader is not part of.
+#pragma once
+
+#include <lamina/operators/block_operators.hpp>
+#include <lamina/plan/grouping.hpp>
+
+namespace lamina {
+
+/// By variable: the outermost block that has to know it, and the body of the loop that has to keep
+/// it. A program of one block has neither.
+template <int Variables>
+struct block_reach {
+  int owners[at_least_one(Variables)];
+  int frames[at_least_one(Variables)];
+
+  constexpr int owner(int v) const { return Variables > 0 ? owners[v] : 0; }
+  constexpr int frame(int v) const { return Variables > 0 ? frames[v] : -1; }
+};
+
+/// Whether a block is the body of a while.
+template <class P, auto const& L>
+constexpr auto find_loops() {
+  struct {
+    bool of[at_least_one(P::desc.count.blocks)];
+  } r{};
+  if (P::desc.count.blocks > 1)
+    for (int k = 0; k < L.count.instructions; ++k)
+      if (L.instructions[k].runs >= 0 && L.instructions[k].schema == &schema_of<while_block>())
+        r.of[L.instructions[k].runs] = true;
+  return r;
+}
+
+/// Finds the reach of every variable.
+template <class P, auto const& L, auto const& Loops>
+constexpr auto find_reach() {
+  constexpr int variables = P::desc.count.blocks > 1 ? L.count.variables : 0;
+  block_reach<variables> r{};
+  if constexpr (variables > 0) {
+    const auto parent = [](int block) { return P::desc.blocks[block].parent; };
+    for (int v = 0; v < variables; ++v) r.owners[v] = L.variables[v].block, r.frames[v] = -1;
+    const auto mention = [&](int v, int from) {
+      if (v < 0) return;
+      int& owner = r.owners[L.variables[v].root];
+      // Blocks have larger numbers than those around them.
+      while (owner != from) (owner > from ? owner : from) = parent(owner > from ? owner : from);
+    };
+    for (int k = 0; k < L.count.instructions; ++k) {
+      const instruction& i = L.instructions[k];
+      for (int a = i.inputs; a < i.inputs + i.input_count; ++a) mention(L.operands[a].id, i.block);
+      for (int o = i.outputs; o < i.outputs + i.output_count; ++o) mention(L.results[o], i.block);
+    }
+    for (int v = 0; v < variables; ++v)
+      for (int b = L.variables[v].block; b != r.owners[v] && r.frames[v] < 0; b = parent(b))
+        if (Loops.of[b]) r.frames[v] = b;
+  }
+  return r;
+}
+
+}  // namespace lamina
