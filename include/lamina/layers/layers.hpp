@@ -73,6 +73,7 @@
 #include <lamina/layers/sequence_unpad.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/layers/simple_attention.hpp>
+#include <lamina/layers/simple_img_conv_pool.hpp>
 #include <lamina/layers/slice.hpp>
 #include <lamina/layers/softmax.hpp>
 #include <lamina/layers/softmax_with_cross_entropy.hpp>

@@ -7,6 +7,7 @@
 #include <lamina/engine/cpu/beam_search_decode_kernels.hpp>
 #include <lamina/engine/cpu/beam_search_kernels.hpp>
 #include <lamina/engine/cpu/block_kernels.hpp>
+#include <lamina/engine/cpu/channel_kernels.hpp>
 #include <lamina/engine/cpu/conv_kernels.hpp>
 #include <lamina/engine/cpu/crf_kernels.hpp>
 #include <lamina/engine/cpu/ctc_kernels.hpp>

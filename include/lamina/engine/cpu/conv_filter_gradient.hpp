@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <lamina/engine/cpu/conv_products.hpp>
-#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/slope_rows.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -58,8 +57,18 @@ LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
       }
     }
   }
+  // The sums of as many vectors as one has lanes are made together.
+  constexpr int sums = (Rows * Taps + lanes - 1) / lanes * lanes;
+  vector all[sums];
+  LAMINA_UNROLL for (int i = 0; i < sums; ++i) {
+    all[i] = i < Rows * Taps ? acc[i / Taps % Rows][i % Taps] : vector(0.F);
+  }
+  alignas(64) float sum[sums];
+  LAMINA_UNROLL for (int i = 0; i < sums; i += lanes) {
+    xsimd::haddp(all + i).store_aligned(sum + i);
+  }
   LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
-    LAMINA_UNROLL for (int j = 0; j < Taps; ++j) t.to[i * t.stride + j] += sum_of(acc[i][j]);
+    LAMINA_UNROLL for (int j = 0; j < Taps; ++j) t.to[i * t.stride + j] += sum[i * Taps + j];
   }
 }
 
@@ -84,14 +93,10 @@ struct filter_gradient_table<std::integer_sequence<int, R...>> {
 }  // namespace detail
 
 /// filter gradient[o][c][tap] = sum over samples and windows of the gradient of the smaller image
-/// times what the tap sees of the larger one. Sums run along the windows in vectors; the gradient
-/// of the smaller image is copied where its rows are not whole vectors.
+/// times what the tap sees of the larger one. Sums run along the windows in vectors.
 class conv_filter_gradient {
  public:
-  explicit conv_filter_gradient(const conv_shape& s) : shape_(s), forward_(s) {
-    count_ = s.side[0].small * s.side[1].small;
-    width_ = s.side[2].small;
-  }
+  explicit conv_filter_gradient(const conv_shape& s) : shape_(s), forward_(s), rows_(s, forward_) {}
 
   std::ptrdiff_t scratch(int samples) const {
     scratch_parts parts;
@@ -99,38 +104,22 @@ class conv_filter_gradient {
     return parts.used();
   }
 
+  /// Adds to `filter`, which must have been cleared.
   void run(int samples, const image_rows& large, const image_rows& slope, float* filter,
            std::ptrdiff_t filter_stride, float* scratch) const {
     scratch_parts parts(scratch);
     const places p = lay_out(parts, samples);
     const conv_shape& s = shape_;
     const spread_image& seen = forward_.seen();
-    const int depth = s.large_channels * s.taps();
     forward_.fill_taps(p.taps);
-    (void)forward_.fill_rows(p.rows);
-    int width = width_;
-    const int count = detail::join_rows(count_, width, p.rows);
-    const bool whole = width % lanes == 0;
-    // Rows of the gradient either get whole vectors of their own, or lie as far apart as those of
-    // the image; whichever is shorter.
-    const int by_row = count * ((width + lanes - 1) / lanes);
-    const int flat = (p.rows[count - 1] + width + lanes - 1) / lanes;
-    const bool is_flat = flat < by_row;
-    const int vectors = is_flat ? flat : by_row;
-    for (int v = 0, r = 0, x = 0; v < vectors; ++v) {
-      p.at[v] = is_flat ? v * lanes : p.rows[r] + x;
-      x += lanes;
-      if (!is_flat && x >= width) x = 0, ++r;
-    }
-    const bool in_place = seen.is_image() && whole;
+    rows_.fill(p.rows, p.at);
+    const bool whole = rows_.whole(), in_place = seen.is_image() && whole;
     const int together = samples_together(samples);
-    const std::ptrdiff_t image_floats = seen.floats();
-    const std::ptrdiff_t slope_floats =
-        static_cast<std::ptrdiff_t>(vectors) * lanes * s.small_channels;
-    if (!in_place)
-      for (int n = 0; n < together; ++n) seen.clear(p.image + n * image_floats);
-    if (!whole)
-      std::memset(p.slope, 0, static_cast<std::size_t>(together * slope_floats) * sizeof(float));
+    const std::ptrdiff_t image_floats = seen.floats(), slope_floats = rows_.floats();
+    for (int n = 0; n < together; ++n) {
+      if (!in_place) seen.clear(p.image + n * image_floats);
+      if (!whole) rows_.clear(p.slope + n * slope_floats);
+    }
     for (int first = 0; first < samples; first += together) {
       const int block = samples - first < together ? samples - first : together;
       for (int g = 0; g < s.groups; ++g) {
@@ -138,27 +127,20 @@ class conv_filter_gradient {
                              static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
         const float* d = slope.data + first * slope.stride +
                          static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
-        detail::gradient_tile t;
+        detail::gradient_tile t{};
         t.samples = block;
-        t.vectors = vectors;
+        t.vectors = rows_.vectors();
         t.at = p.at;
         t.stride = filter_stride;
         t.image_sample = in_place ? large.stride : image_floats;
         t.slope_sample = whole ? slope.stride : slope_floats;
-        t.slope_row = whole ? s.small_size() : vectors * lanes;
-        if (!in_place) {
-          for (int n = 0; n < block; ++n)
-            seen.copy(image + n * large.stride, p.image + n * image_floats);
-          image = p.image;
+        t.slope_row = whole ? s.small_size() : rows_.vectors() * lanes;
+        for (int n = 0; n < block; ++n) {
+          if (!in_place) seen.copy(image + n * large.stride, p.image + n * image_floats);
+          if (!whole) rows_.copy(d + n * slope.stride, p.rows, p.slope + n * slope_floats);
         }
-        if (!whole) {
-          for (int n = 0; n < block; ++n)
-            copy_slope(d + n * slope.stride, count, width, is_flat ? p.rows : nullptr,
-                       vectors * lanes, p.slope + n * slope_floats);
-          d = p.slope;
-        }
-        t.image = image;
-        add_tiles(t, d, depth, p.taps, filter + g * s.small_channels * filter_stride);
+        t.image = in_place ? image : p.image;
+        add_tiles(t, whole ? d : p.slope, p.taps, filter + g * s.small_channels * filter_stride);
       }
     }
   }
@@ -172,44 +154,24 @@ class conv_filter_gradient {
     int *taps, *rows, *at;
   };
   places lay_out(scratch_parts& parts, int samples) const {
-    const conv_shape& s = shape_;
     const std::ptrdiff_t together = samples_together(samples);
-    const std::ptrdiff_t most = most_vectors();
     places p;
     p.image = parts.floats(together * forward_.seen().floats());
-    p.slope = parts.floats(together * most * lanes * s.small_channels);
-    p.taps = parts.integers(static_cast<std::ptrdiff_t>(s.large_channels) * s.taps());
-    p.rows = parts.integers(count_);
-    p.at = parts.integers(most);
+    p.slope = parts.floats(together * rows_.floats());
+    p.taps = parts.integers(static_cast<std::ptrdiff_t>(shape_.large_channels) * shape_.taps());
+    p.rows = parts.integers(rows_.row_count());
+    p.at = parts.integers(rows_.vectors());
     return p;
-  }
-  std::ptrdiff_t most_vectors() const {
-    return static_cast<std::ptrdiff_t>(count_) * ((width_ + lanes - 1) / lanes);
   }
   /// The sums of more samples cost less at their ends, as long as the images stay in the cache.
   int samples_together(int samples) const {
-    const std::ptrdiff_t one =
-        forward_.seen().floats() +
-        most_vectors() * lanes * static_cast<std::ptrdiff_t>(shape_.small_channels);
-    const std::ptrdiff_t n = 2 * resident_floats / one;
+    const std::ptrdiff_t n = 8 * resident_floats / (forward_.seen().floats() + rows_.floats());
     return n < 1 || samples < 1 ? 1 : n < samples ? static_cast<int>(n) : samples;
   }
-  void copy_slope(const float* from, int count, int width, const int* rows, int channel,
-                  float* to) const {
-    const int step = (width + lanes - 1) / lanes * lanes;
-    for (int o = 0; o < shape_.small_channels; ++o, to += channel)
-      for (int r = 0; r < count; ++r, from += width) {
-        float* const line = to + (rows != nullptr ? rows[r] : r * step);
-        int j = 0;
-        for (; j + lanes <= width; j += lanes)
-          vector::load_unaligned(from + j).store_unaligned(line + j);
-        for (; j < width; ++j) line[j] = from[j];
-      }
-  }
-  void add_tiles(detail::gradient_tile& t, const float* slope, int depth, const int* taps,
+  void add_tiles(detail::gradient_tile& t, const float* slope, const int* taps,
                  float* filter) const {
     const even_parts rows(shape_.small_channels, detail::gradient_rows);
-    const even_parts columns(depth, detail::gradient_taps);
+    const even_parts columns(shape_.large_channels * shape_.taps(), detail::gradient_taps);
     for (int r = 0; r < rows.count(); ++r)
       for (int k = 0; k < columns.count(); ++k) {
         t.slope = slope + rows.first(r) * t.slope_row;
@@ -221,7 +183,7 @@ class conv_filter_gradient {
 
   conv_shape shape_;
   conv_forward forward_;
-  int count_, width_;
+  slope_rows rows_;
 };
 
 }  // namespace lamina::engine::cpu

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include <lamina/engine/cpu/conv_backward.hpp>
 #include <lamina/engine/cpu/conv_filter_gradient.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/conv.hpp>
 
 namespace lamina::engine::cpu {

@@ -23,6 +23,7 @@ struct conv_shape {
   int groups = 1, large_channels = 1, small_channels = 1;  // channels: of one group
   conv_side side[3];                                       // depth, height, width
 
+  conv_shape() = default;
   /// Reads the attributes, whose numbers are those of strides, paddings, dilations and groups.
   conv_shape(const call_context& c, const operand& large, const operand& small,
              const operand& filter, const int (&attribute)[4])
@@ -95,47 +96,79 @@ struct spread_image {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
   /// Copies the image; what lies around it must have been cleared.
-  LAMINA_NOINLINE void copy(const float* from, float* to) const {
+  void copy(const float* from, float* to) const {
+    for_each_line([=](int, std::ptrdiff_t image, int step, std::ptrdiff_t place, int count) {
+      const float* const source = from + image;
+      float* const target = to + place;
+      if (step == 1) {
+        int j = 0;
+        for (; j + lanes <= count; j += lanes)
+          vector::load_unaligned(source + j).store_unaligned(target + j);
+        for (; j < count; ++j) target[j] = source[j];
+      } else {
+        for (int j = 0; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
+      }
+    });
+  }
+  /// The image from its copy, plus a number for each channel; what the copy lacks is that number.
+  void copy_back(const float* from, const float* bias, float* to) const {
+    if (!holds_image()) {
+      const std::ptrdiff_t size =
+          static_cast<std::ptrdiff_t>(side[0].image) * side[1].image * side[2].image;
+      for (int c = 0; c < channels; ++c)
+        for (std::ptrdiff_t i = 0; i < size; ++i)
+          to[c * size + i] = bias == nullptr ? 0.0F : bias[c];
+    }
+    for_each_line([=](int c, std::ptrdiff_t image, int step, std::ptrdiff_t place, int count) {
+      const float* const source = from + place;
+      float* const target = to + image;
+      const float more = bias == nullptr ? 0.0F : bias[c];
+      if (step == 1) {
+        int j = 0;
+        for (; j + lanes <= count; j += lanes)
+          (vector::load_unaligned(source + j) + vector(more)).store_unaligned(target + j);
+        for (; j < count; ++j) target[j] = source[j] + more;
+      } else {
+        for (int j = 0; j < count; ++j)
+          target[static_cast<std::ptrdiff_t>(j) * step] = source[j] + more;
+      }
+    });
+  }
+
+ private:
+  /// Whether every element of the image has a place.
+  bool holds_image() const {
+    for (const spread_side& s : side)
+      for (int f = 0; f < s.phases; ++f)
+        if (f - s.before + (s.span - 1) * s.phases < s.image - s.phases) return false;
+    return true;
+  }
+  /// Calls f(channel, place in the image, step there, place in the copy, count) for each row of
+  /// each phase, the part of it that lies in the image.
+  template <class F>
+  LAMINA_INLINE void for_each_line(F f) const {
     const spread_side &depth = side[0], &height = side[1], &width = side[2];
-    // The columns of a phase that lie in the image.
+    std::ptrdiff_t place = 0;
     for (int c = 0; c < channels; ++c)
       for (int fz = 0; fz < depth.phases; ++fz)
         for (int fy = 0; fy < height.phases; ++fy)
           for (int fx = 0; fx < width.phases; ++fx) {
             const int shift = fx - width.before;
-            int first = shift < 0 ? (-shift + width.phases - 1) / width.phases : 0;
-            int end = (width.image - 1 - shift) / width.phases + 1;
-            if (width.image - 1 < shift) end = 0;
+            const int first = shift < 0 ? (-shift + width.phases - 1) / width.phases : 0;
+            int end = width.image - 1 < shift ? 0 : (width.image - 1 - shift) / width.phases + 1;
             if (end > width.span) end = width.span;
-            for (int z = 0; z < depth.span; ++z) {
-              const int iz = z * depth.phases + fz - depth.before;
-              if (iz < 0 || iz >= depth.image) {
-                to += static_cast<std::ptrdiff_t>(height.span) * width.span;
-                continue;
-              }
-              for (int y = 0; y < height.span; ++y, to += width.span) {
+            for (int z = 0; z < depth.span; ++z)
+              for (int y = 0; y < height.span; ++y, place += width.span) {
+                const int iz = z * depth.phases + fz - depth.before;
                 const int iy = y * height.phases + fy - height.before;
-                if (iy < 0 || iy >= height.image || first >= end) continue;
-                const float* row =
-                    from + (static_cast<std::ptrdiff_t>(iz) * height.image + iy) * width.image;
-                copy_row(row + shift + first * width.phases, width.phases, to + first, end - first);
+                if (iz < 0 || iz >= depth.image || iy < 0 || iy >= height.image || first >= end)
+                  continue;
+                const std::ptrdiff_t row =
+                    ((static_cast<std::ptrdiff_t>(c) * depth.image + iz) * height.image + iy) *
+                    width.image;
+                f(c, row + shift + first * width.phases, width.phases, place + first, end - first);
               }
-            }
-            if (fx + 1 == width.phases && fy + 1 == height.phases && fz + 1 == depth.phases)
-              from += static_cast<std::ptrdiff_t>(depth.image) * height.image * width.image;
           }
-  }
-
- private:
-  static LAMINA_INLINE void copy_row(const float* from, int step, float* to, int count) {
-    if (step == 1) {
-      int j = 0;
-      for (; j + lanes <= count; j += lanes)
-        vector::load_unaligned(from + j).store_unaligned(to + j);
-      for (; j < count; ++j) to[j] = from[j];
-    } else {
-      for (int j = 0; j < count; ++j) to[j] = from[static_cast<std::ptrdiff_t>(j) * step];
-    }
   }
 };
 

@@ -18,6 +18,7 @@ struct window_grid {
   const int* row;
   int depth;
   const int* taps;
+  int channels;  // of the image
 
   int windows() const { return count * width; }
 };
@@ -29,19 +30,21 @@ struct correlation_tile {
   int depth;
   const float* filters;  // for each tap as many as the tile has rows
   const int* taps;
-  const float* at[tile_vectors];  // where the vectors of windows begin
-  const float* initial;           // a number for each row; null: zeros
+  const float* const* at;  // where each vector of windows begins
+  const float* initial;    // a number for each row; null: zeros
   float* to;
   std::ptrdiff_t stride;  // from row to row there
+  const int* row_places;  // instead: the sums are added at to + row_places[i] + places[j]
+  const int* places;
 };
 
-template <int Rows, int Vectors>
+template <int Rows, int Vectors, bool Adds>
 LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
   constexpr int count = chains(Rows * Vectors);
   vector acc[count][Rows][Vectors];
   LAMINA_UNROLL for (int c = 0; c < count; ++c) {
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
-      const vector first(c == 0 && t.initial != nullptr ? t.initial[i] : 0.F);
+      const vector first(!Adds && c == 0 && t.initial != nullptr ? t.initial[i] : 0.F);
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = first;
     }
   }
@@ -54,7 +57,7 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
     vector b[Vectors];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
       b[j] = vector::load_unaligned(at[j] + tap);
-      hold_in_register(b[j]);
+      if (Rows > 1) hold_in_register(b[j]);
     }
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
       const vector a(filters[i]);
@@ -76,42 +79,57 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
       }
     }
   }
-  float* to = t.to;
-  LAMINA_UNROLL for (int i = 0; i < Rows; ++i, to += t.stride) {
-    LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j].store_unaligned(to + j * lanes);
+  LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+    if constexpr (Adds) {
+      float* const row = t.to + t.row_places[i];
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+        float* const to = row + t.places[j];
+        (vector::load_unaligned(to) + acc[0][i][j]).store_unaligned(to);
+      }
+    } else {
+      float* const row = t.to + i * t.stride;
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j].store_unaligned(row + j * lanes);
+    }
   }
 }
+
+/// Vectors of windows in a tile. One filter alone gets its independent sums from many windows.
+inline constexpr int lone_vectors = 8;
+constexpr int vectors_of_tile(int rows) { return rows == 1 ? lone_vectors : tile_vectors; }
 
 using correlation_kernel = void (*)(const correlation_tile&);
 
-template <int Vectors, class Rows>
-struct correlation_kernels;
-template <int Vectors, int... I>
-struct correlation_kernels<Vectors, std::integer_sequence<int, I...>> {
-  static constexpr correlation_kernel table[] = {&correlate_tile<I + 1, Vectors>...};
+template <bool Adds, class Vectors>
+struct lone_kernels;
+template <bool Adds, int... V>
+struct lone_kernels<Adds, std::integer_sequence<int, V...>> {
+  static constexpr correlation_kernel table[] = {&correlate_tile<1, V + 1, Adds>...};
 };
-template <class Vectors>
+template <bool Adds, int Vectors, class Rows>
+struct correlation_kernels;
+template <bool Adds, int Vectors, int... I>
+struct correlation_kernels<Adds, Vectors, std::integer_sequence<int, I...>> {
+  static constexpr correlation_kernel table[] = {&correlate_tile<I + 2, Vectors, Adds>...};
+};
+template <bool Adds, class Vectors>
 struct correlation_table;
-template <int... V>
-struct correlation_table<std::integer_sequence<int, V...>> {
+template <bool Adds, int... V>
+struct correlation_table<Adds, std::integer_sequence<int, V...>> {
   static correlation_kernel find(int rows, int vectors) {
+    using rows_above_one = std::make_integer_sequence<int, tile_rows - 1>;
     static constexpr const correlation_kernel* of[] = {
-        correlation_kernels<V + 1, std::make_integer_sequence<int, tile_rows>>::table...};
-    return of[vectors - 1][rows - 1];
+        correlation_kernels<Adds, V + 1, rows_above_one>::table...};
+    if (rows == 1)
+      return lone_kernels<Adds, std::make_integer_sequence<int, lone_vectors>>::table[vectors - 1];
+    return of[vectors - 1][rows - 2];
   }
 };
-inline correlation_kernel find_correlation_kernel(int rows, int vectors) {
-  return correlation_table<std::make_integer_sequence<int, tile_vectors>>::find(rows, vectors);
+/// The function for a tile; Adds: for sums that are added to an image.
+template <bool Adds>
+correlation_kernel find_correlation_kernel(int rows, int vectors) {
+  return correlation_table<Adds, std::make_integer_sequence<int, tile_vectors>>::find(rows,
+                                                                                      vectors);
 }
-
-/// Windows are copied, a panel of them at a time, where a row of them is no whole number of
-/// vectors. This many panels are multiplied together.
-constexpr int panels_together(int depth, int windows) {
-  const int fitting = resident_floats / ((depth > 0 ? depth : 1) * panel_width);
-  const int all = (windows + panel_width - 1) / panel_width;
-  return fitting < 1 ? 1 : fitting < all ? fitting : all;
-}
-constexpr bool reads_in_place(const window_grid& g) { return g.width % lanes == 0; }
 
 }  // namespace detail
 
@@ -124,65 +142,68 @@ void pack_filters(int rows, int depth, Filter filter, float* to) {
       for (int i = 0; i < tiles.size(t); ++i) *to++ = filter(tiles.first(t) + i, k);
 }
 
-/// Where the products go: window w of row i to `data[i * stride + w]`, or, with `places`, to
-/// `data[i * stride + places[w]]`.
-struct correlation_target {
-  float* data;
-  std::ptrdiff_t stride;
-  const int* places;
-};
-
-/// Floats of scratch memory for `correlate`.
-constexpr std::ptrdiff_t correlate_scratch_floats(int depth, int windows) {
-  return static_cast<std::ptrdiff_t>(detail::panels_together(depth, windows)) * depth *
-             panel_width +
-         2 * alignment_floats + tile_rows * panel_width + padded(depth);
-}
-
-/// target[i][w] = initial[i] + sum over k of filters[i][k] * image[window w + taps[k]]. Behind the
-/// image there must be a vector's room unless the grid's width is a whole number of vectors.
+/// to[i * stride + w] = initial[i] + sum over k of filters[i][k] * image[window w + taps[k]].
+/// Windows are read where they lie if each row of them is a whole number of vectors; otherwise a
+/// panel of them at a time is copied, and behind the image there must be a vector's room.
 class correlation {
  public:
+  /// Floats of scratch memory.
+  static std::ptrdiff_t scratch_floats(int rows, int depth, int channels, int windows) {
+    const correlation c({1, windows, nullptr, depth, nullptr, channels}, rows);
+    return c.sums_floats() + c.together_ * c.panel_floats() + 2 * alignment_floats + padded(depth);
+  }
+
   correlation(const window_grid& grid, int rows, const float* filters, float* scratch)
-      : grid_(grid), tiles_(rows, tile_rows), filters_(filters) {
+      : correlation(grid, rows) {
+    filters_ = filters;
     sums_ = scratch;
-    panels_ = scratch + tile_rows * panel_width;
-    together_ = detail::panels_together(grid.depth, grid.windows());
-    in_place_ = detail::reads_in_place(grid);
+    panels_ = scratch + sums_floats();
     if (in_place_) return;
-    int* steps = reinterpret_cast<int*>(
-        panels_ + static_cast<std::ptrdiff_t>(together_) * grid.depth * panel_width +
-        2 * alignment_floats);
-    for (int k = 0; k < grid.depth; ++k) steps[k] = k * panel_width;
+    int* const steps =
+        reinterpret_cast<int*>(panels_ + together_ * panel_floats() + 2 * alignment_floats);
+    for (int k = 0; k < grid.depth; ++k) steps[k] = k * width_;
     steps_ = steps;
   }
 
-  LAMINA_NOINLINE void run(const float* image, const float* initial,
-                           const correlation_target& target) const {
-    const int panels = (grid_.windows() + panel_width - 1) / panel_width;
+  static bool reads_in_place(const window_grid& g) { return g.width % lanes == 0; }
+
+  LAMINA_NOINLINE void run(const float* image, const float* initial, float* to,
+                           std::ptrdiff_t stride) const {
+    const int panels = (grid_.windows() + width_ - 1) / width_;
     // What is larger is read once: the filters, tile by tile, or the image, panel by panel.
     const std::ptrdiff_t filter_floats =
         static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
     const bool by_tile = filter_floats > 4096;
-    for (int first = 0; first < panels; first += in_place_ ? panels : together_) {
-      const int end = in_place_ || first + together_ > panels ? panels : first + together_;
+    for (int first = 0; first < panels; first += together_) {
+      const int end = first + together_ < panels ? first + together_ : panels;
       if (!in_place_)
         for (int p = first; p < end; ++p) copy_windows(image, p, panel(p - first));
       if (by_tile) {
         for (int t = 0; t < tiles_.count(); ++t)
-          for (int p = first; p < end; ++p) run_tile(image, initial, target, t, p, p - first);
+          for (int p = first; p < end; ++p) run_tile(image, initial, to, stride, t, p, p - first);
       } else {
         for (int p = first; p < end; ++p)
           for (int t = 0; t < tiles_.count(); ++t)
-            run_tile(image, initial, target, t, p, p - first);
+            run_tile(image, initial, to, stride, t, p, p - first);
       }
     }
   }
 
  private:
-  float* panel(int i) const {
-    return panels_ + static_cast<std::ptrdiff_t>(i) * grid_.depth * panel_width;
+  correlation(const window_grid& grid, int rows)
+      : grid_(grid), tiles_(rows, tile_rows), width_(detail::vectors_of_tile(rows) * lanes) {
+    in_place_ = reads_in_place(grid) && grid.row != nullptr;
+    // As many panels as stay in the cache while all filters pass by.
+    const int floats = (in_place_ ? grid.channels : grid.depth) * width_;
+    const int fitting = floats > 0 ? resident_floats / floats : 1;
+    const int all = (grid.windows() + width_ - 1) / width_;
+    together_ = fitting < 1 ? 1 : fitting < all ? fitting : all;
   }
+  std::ptrdiff_t panel_floats() const { return static_cast<std::ptrdiff_t>(grid_.depth) * width_; }
+  std::ptrdiff_t sums_floats() const {
+    return static_cast<std::ptrdiff_t>(tiles_.longest()) * width_ + alignment_floats;
+  }
+  float* panel(int i) const { return panels_ + i * panel_floats(); }
 
   /// The windows of a panel, tap by tap: a run of windows in one row of the grid is contiguous in
   /// the image. Runs are copied in whole vectors; what is too much is overwritten by the next.
@@ -190,17 +211,17 @@ class correlation {
     struct run_of_windows {
       int from, to, count;
     };
-    run_of_windows runs[panel_width];
+    run_of_windows runs[detail::lone_vectors * lanes];
     int n = 0;
-    const int begin = p * panel_width;
-    const int end = begin + panel_width < grid_.windows() ? begin + panel_width : grid_.windows();
+    const int begin = p * width_;
+    const int end = begin + width_ < grid_.windows() ? begin + width_ : grid_.windows();
     for (int w = begin; w < end;) {
       const int r = w / grid_.width, x = w - r * grid_.width;
       const int count = grid_.width - x < end - w ? grid_.width - x : end - w;
       runs[n++] = {grid_.row[r] + x, w - begin, count};
       w += count;
     }
-    for (int k = 0; k < grid_.depth; ++k, to += panel_width) {
+    for (int k = 0; k < grid_.depth; ++k, to += width_) {
       const float* const from = image + grid_.taps[k];
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < runs[i].count; j += lanes)
@@ -208,51 +229,47 @@ class correlation {
     }
   }
 
-  LAMINA_INLINE void run_tile(const float* image, const float* initial,
-                              const correlation_target& target, int t, int p, int slot) const {
-    detail::correlation_tile tile;
+  LAMINA_INLINE void run_tile(const float* image, const float* initial, float* to,
+                              std::ptrdiff_t stride, int t, int p, int slot) const {
+    detail::correlation_tile tile{};
+    const float* at[detail::lone_vectors];
     const int row = tiles_.first(t), rows = tiles_.size(t);
-    const int begin = p * panel_width;
+    const int begin = p * width_;
     const int rest = grid_.windows() - begin;
-    const int count = rest < panel_width ? rest : panel_width;
-    int vectors = tile_vectors;
+    const int count = rest < width_ ? rest : width_;
+    const int vectors = (count + lanes - 1) / lanes;
     if (in_place_) {
-      vectors = count / lanes;
       for (int j = 0; j < vectors; ++j) {
         const int w = begin + j * lanes, r = w / grid_.width;
-        tile.at[j] = image + grid_.row[r] + (w - r * grid_.width);
+        at[j] = image + grid_.row[r] + (w - r * grid_.width);
       }
       tile.taps = grid_.taps;
     } else {
-      for (int j = 0; j < tile_vectors; ++j) tile.at[j] = panel(slot) + j * lanes;
+      for (int j = 0; j < vectors; ++j) at[j] = panel(slot) + j * lanes;
       tile.taps = steps_;
     }
+    tile.at = at;
     tile.depth = grid_.depth;
     tile.filters = filters_ + static_cast<std::ptrdiff_t>(row) * grid_.depth;
     tile.initial = initial == nullptr ? nullptr : initial + row;
-    float* const to = target.data + row * target.stride;
-    const bool direct = target.places == nullptr && vectors * lanes == count;
-    tile.to = direct ? to + begin : sums_;
-    tile.stride = direct ? target.stride : panel_width;
-    detail::find_correlation_kernel(rows, vectors)(tile);
+    const bool direct = vectors * lanes == count;
+    to += row * stride + begin;
+    tile.to = direct ? to : sums_;
+    tile.stride = direct ? stride : width_;
+    detail::find_correlation_kernel<false>(rows, vectors)(tile);
     if (direct) return;
-    for (int i = 0; i < rows; ++i) {
-      const float* from = sums_ + i * panel_width;
-      float* line = to + i * target.stride;
-      if (target.places == nullptr)
-        for (int j = 0; j < count; ++j) line[begin + j] = from[j];
-      else
-        for (int j = 0; j < count; ++j) line[target.places[begin + j]] = from[j];
-    }
+    for (int i = 0; i < rows; ++i, to += stride)
+      for (int j = 0; j < count; ++j) to[j] = sums_[i * width_ + j];
   }
 
   window_grid grid_;
   even_parts tiles_;
-  const float* filters_;
-  float *sums_, *panels_;
-  const int* steps_ = nullptr;
+  int width_;  // of a panel
   int together_;
   bool in_place_;
+  const float* filters_ = nullptr;
+  float *sums_ = nullptr, *panels_ = nullptr;
+  const int* steps_ = nullptr;
 };
 
 }  // namespace lamina::engine::cpu

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/channel_kernels.hpp - the gradient of a sum with one number a channel, as
+// convolutions have it.
+#pragma once
+
+#include <lamina/engine/cpu/pointwise_kernels.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Y@GRAD of elementwise_add where Y is one number for each of the elements of dimension 1 is a sum
+/// over rows and what lies inside, in vectors; any other form goes the general way.
+template <>
+struct call_kernel<gradient_of<elementwise_add>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    using general = gradient_of<elementwise_add>;
+    detail::pointwise_output<general, 0>::run(c);
+    const operand slope = c.input(0), dy = c.output(1);
+    if (!dy) return;
+    const bool channels = c.integer(0) == 1 && dy.rank == 1 && slope.rank > 2 &&
+                          slope.domain != 0 && slope.dims[1] == dy.columns &&
+                          slope.type == dtype::float32 && dy.type == dtype::float32;
+    if (!channels) return detail::pointwise_output<general, 1>::run(c);
+    clear(dy);
+    const int size = slope.columns / dy.columns;
+    float* const sums = dy.row<float>(0);
+    for (int r = 0; r < slope.rows; ++r)
+      for (int i = 0; i < dy.columns; ++i)
+        sums[i] += row_sum(slope.row<const float>(r) + static_cast<std::ptrdiff_t>(i) * size, size);
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/simple_img_conv_pool.hpp - a convolution and what its windows hold.
+#pragma once
+
+#include <lamina/layers/conv2d.hpp>
+#include <lamina/layers/pool2d.hpp>
+
+namespace lamina::layer {
+
+/// Options of simple_img_conv_pool.
+struct simple_img_conv_pool_attr {
+  activation act = activation::identity;
+  pool type = pool::max;    // or pool::average
+  param_attr param{};       // of the filters
+  bool bias = true;         // false: no bias
+  param_attr bias_param{};  // of the bias
+  std::string_view name{};  // of the convolution
+};
+
+/// pool2d<PoolSize, Pool>(conv2d<Filters, Size, Conv>(x)):
+/// `simple_img_conv_pool<20, 5, 2, lamina::window{.stride = 2}>(image, {.act =
+/// lamina::activation::relu})`. Fluid: nets.simple_img_conv_pool.
+template <int Filters, extent2 Size, extent2 PoolSize, window Pool = window{},
+          window Conv = window{}, class T, class R, int C, int H, int W>
+constexpr auto simple_img_conv_pool(variable<T, R, C, H, W> x,
+                                    const simple_img_conv_pool_attr& attr = {},
+                                    int line = __builtin_LINE()) {
+  const auto found = conv2d<Filters, Size, Conv>(x,
+                                                 {.act = attr.act,
+                                                  .param = attr.param,
+                                                  .bias = attr.bias,
+                                                  .bias_param = attr.bias_param,
+                                                  .name = attr.name},
+                                                 line);
+  return pool2d<PoolSize, Pool>(found, {.type = attr.type}, line);
+}
+
+}  // namespace lamina::layer
