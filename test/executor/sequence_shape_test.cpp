@@ -258,16 +258,59 @@ TEST_CASE("lod_reset by the offsets in a variable") {
                     Contains("over the 4 rows of 'x', found lengths [[1, 0, "));
 }
 
-TEST_CASE("lod_reset with append makes sequences below those of its input") {
-  constexpr auto below = lamina::program([](block& main) {
+TEST_CASE("lod_append makes a sequence for each row") {
+  constexpr auto fixed = lamina::program([](block& main) {
     auto x = layer::sequence<"x", float>(main);
-    lamina::program_builder& b = *main.builder;
-    layer::layer_helper helper(b, "below");
-    auto y = helper.output<lamina::variable<float, tokens<"y", tokens<"x">>, 1>>();
-    const int offsets[] = {0, 1, 2, 3};
-    b.add_operator(lamina::schema_of<lamina::lod_reset>(), {x.id, -1}, {y.id},
-                   b.attribute_list(b.integer_list(offsets, 4), true));
-    return y;
+    auto y = layer::lod_append<"y", 0, 2, 2, 3>(x);
+    static_assert(__is_same(decltype(y), lamina::variable<float, tokens<"y", tokens<"x">>, 1>));
+    auto sums = layer::sequence_pool(y, {.type = lamina::pool::sum});
+    return std::tuple{y, layer::sequence_pool(sums, {.type = lamina::pool::max})};
+  });
+  const auto with = [&](const std::vector<std::vector<float>>& x) {
+    return run(fixed, {{"x", lamina::sequences<float>(x)}});
+  };
+  const auto found = with({{1, 2}, {}, {4}});
+  CHECK(found[0].recursive_sequence_lengths() == lengths{{2, 0, 1}, {2, 0, 1}});
+  CHECK(values_of(found[0]) == values{1, 2, 4});
+  CHECK(values_of(found[1]) == values{3, 0, 4});
+  CHECK_THROWS_WITH(with({{1, 2, 3}, {4}}),
+                    Contains("operator 'lod_reset': expected one sequence for each of the 4 rows "
+                             "of 'x', found 4 offsets"));
+
+  constexpr auto by_variable = lamina::program([](block& main) {
+    auto x = layer::sequence<"x", float>(main);
+    auto offsets = layer::data<"offsets", std::int32_t>(main);
+    return layer::lod_append<"y">(x, offsets);
+  });
+  const auto y = run(
+      by_variable, {{"x", lamina::sequences<float>({{1}, {2, 3}, {}, {}})},
+                    {"offsets", lamina::tensor({4, 1}, std::vector<std::int32_t>{0, 1, 1, 3})}})[0];
+  CHECK(y.recursive_sequence_lengths() == lengths{{1, 2, 0, 0}, {1, 0, 2}});
+
+  // Rows without sequences get some: one for each sample.
+  constexpr auto of_samples = lamina::program([](block& main) {
+    return layer::lod_append<"y", 0, 0, 3, 3>(layer::data<"x", float>(main));
+  });
+  const auto samples = [&](const values& x) {
+    return run(of_samples, {{"x", lamina::tensor({x.size(), 1}, x)}})[0];
+  };
+  CHECK(samples({5, 6, 7}).recursive_sequence_lengths() == lengths{{0, 3, 0}});
+  CHECK_THROWS_WITH(samples({5, 6}), Contains("one sequence for each of the 2 rows"));
+}
+
+TEST_CASE("gradient: lod_append") {
+  laws::check_gradients(lamina::program([](block& main) {
+                          auto x = layer::sequence<"x", float, 2>(main);
+                          auto y = layer::lod_append<"y", 0, 3, 3, 4, 4, 5>(layer::square(x));
+                          auto sums = layer::sequence_pool(y, {.type = lamina::pool::sum});
+                          return layer::mean(layer::square(sums) * x);
+                        }),
+                        {}, {.lengths = {{3, 0, 2}}});
+}
+
+TEST_CASE("lod_append: each row a sequence of its own") {
+  constexpr auto below = lamina::program([](block& main) {
+    return layer::lod_append<"y", 0, 1, 2, 3>(layer::sequence<"x", float>(main));
   });
   const auto y = run(below, {{"x", lamina::sequences<float>({{1, 2}, {}, {3}})}})[0];
   CHECK(y.recursive_sequence_lengths() == lengths{{2, 0, 1}, {1, 1, 1}});

@@ -243,6 +243,9 @@ void lod_reset_forward(kernel_context<Real>& ctx) {
       for (const int at : ctx.integer_list("target_lod"))
         offsets.push_back(static_cast<std::size_t>(at));
     std::vector<lod::level> levels;
+    if (ctx.flag("append") && offsets.size() != rows + 1)
+      ctx.fail("expected one sequence for each of the " + std::to_string(rows) + " rows of '" +
+               ctx.input_name("X") + "', found " + std::to_string(offsets.size()) + " offsets");
     if (ctx.flag("append"))
       for (std::size_t l = 0; l < ctx.lod("X").levels(); ++l)
         levels.push_back(ctx.lod("X").offsets(l));

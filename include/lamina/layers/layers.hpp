@@ -35,6 +35,7 @@
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/layers/layer_norm.hpp>
 #include <lamina/layers/linear_chain_crf.hpp>
+#include <lamina/layers/lod_append.hpp>
 #include <lamina/layers/lod_reset.hpp>
 #include <lamina/layers/loss.hpp>
 #include <lamina/layers/lstm_unit.hpp>

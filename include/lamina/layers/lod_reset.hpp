@@ -34,6 +34,14 @@ constexpr bool are_offsets() {
   return ascending;
 }
 
+/// Whether a variable is whole numbers in one column without sequences.
+template <class V>
+inline constexpr bool are_numbers = false;
+template <class T, class R, int... D>
+inline constexpr bool are_numbers<variable<T, R, D...>> =
+    R::lod_level == 0 && (__is_same(T, std::int32_t) || __is_same(T, std::int64_t)) &&
+    (has_rows<R> ? (1 * ... * D) == 1 : sizeof...(D) == 1);
+
 template <class Rows, class X>
 constexpr with_rows<Rows, X> reset_lod(X x, int like, int target, std::string_view name) {
   using out = with_rows<Rows, X>;
@@ -67,11 +75,8 @@ constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> offsets,
                          const lod_reset_attr& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using numbers = variable<U, S, E...>;
-  constexpr bool fits = has_rows<R> && S::lod_level == 0 &&
-                        (__is_same(U, std::int32_t) || __is_same(U, std::int64_t)) &&
-                        (has_rows<S> ? numbers::size == 1 : numbers::rank == 1);
   static_assert(
-      check<fits, gets_type<in>, gets_type<numbers>>,
+      check < has_rows<R> && detail::are_numbers<numbers>, gets_type<in>, gets_type < numbers >>,
       "lamina: lod_reset: x has rows, and the offsets are whole numbers in one column without "
       "sequences");
   require_one_program(x, offsets, line);

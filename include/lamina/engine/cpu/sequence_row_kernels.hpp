@@ -196,7 +196,10 @@ struct call_kernel<lod_reset> {
     const int numbers = c.input(1) ? c.input(1).rows * c.input(1).columns : c.list_size(0);
     const int rows = c.input(0).rows;
     const int n = numbers > 0 ? numbers - 1 : 0;
-    c.set_rows(c.parent_of(made), n);
+    if (!c.flag(1))
+      c.set_rows(c.parent_of(made), n);
+    else if (numbers != rows + 1)
+      fail(c, {"expected one sequence for each of ", rows, " rows, found ", numbers, " offsets"});
     const operand offsets = c.input(1);
     int* const to = c.make_offsets(made, n);
     for (int i = 0; i <= n; ++i) {
