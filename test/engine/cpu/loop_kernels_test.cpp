@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrences and arrays on the engine: steps of sequences and of dimensions, memories, static
+// inputs that are whole sequences, slots read twice, against the executor, gradients included.
+#include "laws/engine_law.hpp"
+
+#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/layers/static_rnn.hpp>
+#include <lamina/layers/tensor_array.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+
+namespace {
+
+template <class V>
+constexpr auto cost_of(V x) {
+  return layer::mean(layer::square(x));
+}
+template <class V>
+constexpr auto pooled(V x) {
+  return layer::sequence_pool(x, {.type = lamina::pool::sum});
+}
+
+constexpr auto cell = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  auto init = layer::data<"init", float, 2>(main);
+  auto context = layer::data<"context", float, 3>(main);
+  auto [hidden, gates] = layer::dynamic_rnn(x, [&](auto& step) {
+    auto in = step.input(x);
+    auto h = step.memory(init);
+    auto c = step.memory(lamina::dims<2>, {.value = 0.5f});
+    auto gate = layer::fc<2>(std::tuple{in, step.static_input(context)});
+    auto next_c = layer::tanh(gate + layer::fc<2>(h)) + layer::scale(c, 0.5f);
+    auto next_h = next_c * layer::sigmoid(gate);
+    step.update(h, next_h);
+    step.update(c, next_c);
+    return std::tuple{next_h, gate};
+  });
+  auto last = layer::sequence_last_step(hidden);
+  return std::tuple{cost_of(pooled(hidden)) + cost_of(last), hidden, gates, last};
+});
+
+// Each step sees the whole of a second sequence of its sample.
+constexpr auto attention = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto source = layer::sequence<"source", float, 4>(main);
+  auto keys = layer::fc<4>(source);
+  auto out = layer::dynamic_rnn(x, [&](auto& step) {
+    auto in = step.input(x);
+    auto h = step.memory(lamina::dims<4>);
+    auto seen = step.static_input(keys);
+    auto sum = layer::sequence_pool(layer::tanh(seen), {.type = lamina::pool::sum});
+    auto next = layer::tanh(layer::fc<4>(std::tuple{in, h}) + sum);
+    step.update(h, next);
+    return next;
+  });
+  return std::tuple{cost_of(pooled(out)), out};
+});
+
+constexpr auto of_documents = lamina::program([](block& main) {
+  auto words = layer::nested_sequence<"words", float, 2>(main);
+  auto in_sentence = layer::dynamic_rnn(words, [&](auto& step) {
+    auto h = step.memory(lamina::dims<2>);
+    auto next = layer::tanh(layer::fc<2>(step.input(words)) + layer::fc<2>(h));
+    step.update(h, next);
+    return next;
+  });
+  auto sentences = layer::sequence_last_step(in_sentence);
+  auto in_document = layer::dynamic_rnn(sentences, [&](auto& step) {
+    auto h = step.memory(lamina::dims<2>, {.value = 1});
+    auto next = layer::tanh(layer::fc<2>(step.input(sentences)) - h);
+    step.update(h, next);
+    return next;
+  });
+  return std::tuple{cost_of(pooled(in_document)), in_sentence, in_document};
+});
+
+constexpr auto last_states = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  auto init = layer::fc<3>(layer::data<"init", float, 3>(main));
+  auto [all, last] = layer::dynamic_rnn(x, [&](auto& step) {
+    auto h = step.memory(init);
+    auto next = layer::tanh(step.input(x) + layer::fc<3>(h));
+    step.update(h, next);
+    return std::tuple{next, step.last(h)};
+  });
+  return std::tuple{cost_of(last) + cost_of(pooled(layer::sin(all))), all, last};
+});
+
+template <bool Reverse>
+constexpr auto of_dimensions = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 4, 3>(main);
+  auto ids = layer::data<"ids", std::int64_t, 4, 2>(main);
+  auto init = layer::data<"init", float, 5>(main);
+  auto [out, numbers, last] =
+      layer::static_rnn(x,
+                        [&](auto& step) {
+                          auto h = step.memory(init);
+                          auto c = step.memory(lamina::dims<5>, {.value = 2});
+                          auto next = layer::tanh(layer::fc<5>(std::tuple{step.input(x), h})) + c;
+                          step.update(h, next);
+                          step.update(c, layer::scale(c, 0.5f));
+                          return std::tuple{next, step.input(ids), step.last(h)};
+                        },
+                        {.reverse = Reverse});
+  return std::tuple{cost_of(out) + cost_of(last), out, numbers, last};
+});
+
+// Two reads of one slot, a slot that is written twice, and one that nobody wrote.
+constexpr auto slots = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto words = layer::sequence<"words", float, 3>(main);
+  auto zero = layer::fill_constant<std::int64_t>(main, 0);
+  auto two = layer::fill_constant<std::int64_t>(main, 2);
+  auto a = layer::array_write(layer::tanh(layer::fc<3>(x)), zero);
+  layer::array_write(layer::sin(x), two, a);
+  auto first = layer::array_read(a, two);
+  layer::array_write(layer::array_read(a, zero) * layer::array_read(a, zero), two, a);
+  auto second = layer::array_read(a, two);
+  auto w = layer::array_read(layer::array_write(layer::fc<3>(words), zero), zero);
+  return std::tuple{cost_of(first * second) + cost_of(pooled(w)), first, second,
+                    layer::array_length(a), w};
+});
+
+// Slots keep sequences that an operator made.
+constexpr auto made_sequences = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 2>(main);
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto n = layer::fill_constant<std::int64_t>(main, 3);
+  auto first = layer::sequence_concat<"part">(std::tuple{layer::fc<2>(x), x});
+  auto parts = layer::array_write(first, i);
+  auto sums = layer::create_array<decltype(pooled(first))>(main);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](block&) {
+    auto part = layer::array_read(parts, i);
+    layer::array_write(pooled(layer::tanh(part)), i, sums);
+    layer::increment(i);
+    layer::array_write(layer::scale(part, 0.5f), i, parts);
+    layer::less_than(i, n, going);
+  });
+  auto zero = layer::fill_constant<std::int64_t>(main, 0);
+  auto two = layer::fill_constant<std::int64_t>(main, 2);
+  auto s = layer::array_read(sums, zero) * layer::array_read(sums, two);
+  return std::tuple{cost_of(s), s, layer::array_length(parts)};
+});
+
+}  // namespace
+
+TEST_CASE("dynamic_rnn with memories, static inputs and two results") {
+  lamina::law::check_engine(cell);
+}
+TEST_CASE("dynamic_rnn whose steps see whole sequences") { lamina::law::check_engine(attention); }
+TEST_CASE("dynamic_rnn over words and over sentences") { lamina::law::check_engine(of_documents); }
+TEST_CASE("dynamic_rnn: final states") { lamina::law::check_engine(last_states); }
+TEST_CASE("static_rnn forwards and backwards") {
+  lamina::law::check_engine(of_dimensions<false>, {.limit = 9});
+  lamina::law::check_engine(of_dimensions<true>, {.limit = 9});
+}
+TEST_CASE("Slots that are read and written twice") { lamina::law::check_engine(slots); }
+TEST_CASE("Slots that hold sequences") { lamina::law::check_engine(made_sequences); }
