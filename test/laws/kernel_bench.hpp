@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -15,6 +17,19 @@
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina::law {
+
+/// The value of an attribute.
+struct bench_attribute {
+  double number = 0;
+  std::vector<int> list{};
+  std::string text{};
+
+  bench_attribute(double n) : number(n) {}
+  bench_attribute(int n) : number(n) {}
+  bench_attribute(bool n) : number(n ? 1 : 0) {}
+  bench_attribute(std::vector<int> l) : list(std::move(l)) {}
+  bench_attribute(const char* t) : text(t) {}
+};
 
 /// A place to call kernels on. Domains and variables are numbers.
 class kernel_bench {
@@ -100,12 +115,21 @@ class kernel_bench {
   }
 
   /// Runs the kernel of Op. Absent variables are -1; `counts` are the sizes of the duplicable
-  /// slots, inputs first; attributes are numbers.
+  /// slots, inputs first.
   template <class Op>
   void call(const std::vector<int>& inputs, const std::vector<int>& outputs,
-            const std::vector<double>& attributes = {}, const std::vector<int>& counts = {}) {
+            const std::vector<bench_attribute>& attributes = {},
+            const std::vector<int>& counts = {}) {
     std::vector<attribute_value> values;
-    for (const double a : attributes) values.push_back({a, 0, 0});
+    std::vector<int> integers;
+    std::string characters;
+    for (const bench_attribute& a : attributes) {
+      const bool is_text = !a.text.empty();
+      values.push_back({a.number, static_cast<int>(is_text ? characters.size() : integers.size()),
+                        static_cast<int>(is_text ? a.text.size() : a.list.size())});
+      integers.insert(integers.end(), a.list.begin(), a.list.end());
+      characters += a.text;
+    }
     std::vector<int> arguments;
     std::size_t count = 0;
     const auto list = [&](const auto& slots, const std::vector<int>& given) {
@@ -130,6 +154,8 @@ class kernel_bench {
     program.operators = &op;
     program.arguments = arguments.data();
     program.attributes = values.data();
+    program.integers = integers.data();
+    program.characters = characters.data();
     program.dims = dims_.data();
     program.domains = domains_.data();
     called_ = inputs;
@@ -144,15 +170,21 @@ class kernel_bench {
       info.push_back({d.domain > 0 ? -d.domain : d.fixed_rows, d.columns,
                       static_cast<int>(d.stride), d.type, false, d.dims, d.rank});
     }
+    run_ = nullptr;
     place();
     const engine::cpu::row_maker maker{this, &kernel_bench::set_rows, &kernel_bench::make_offsets};
     const std::vector<std::int64_t> first(domains_.size());
-    const engine::cpu::run_context run{rows_.data(), offsets_.data(), first.data(), 0, 0,
-                                       scratch_,     &maker};
+    engine::cpu::run_context run{rows_.data(), offsets_.data(), first.data(), 0, 0,
+                                 nullptr,      &maker};
     const engine::cpu::group_info group{
         1, 1, 1, false, static_cast<int>(called_.size()), op.schema->bare, &op};
     const engine::cpu::call_context context(program, addresses_.data(), info.data(), group, run);
+    run_ = &run;
+    if constexpr (requires { engine::cpu::call_kernel<Op>::scratch(context); })
+      scratch_floats_ = engine::cpu::call_kernel<Op>::scratch(context);
+    new_scratch();
     engine::cpu::call_kernel<Op>::run(context);
+    run_ = nullptr;
     called_.clear();
   }
 
@@ -191,6 +223,11 @@ class kernel_bench {
                             ? reinterpret_cast<float*>(at(called_[i]).array.get())
                             : reinterpret_cast<float*>(at(called_[i]).bytes.get());
   }
+  // Exactly what the kernel asked for, and zero as in a machine.
+  void new_scratch() {
+    scratch_.reset(new float[static_cast<std::size_t>(scratch_floats_) + 1]());
+    run_->scratch = scratch_.get();
+  }
   static void set_rows(void* self, int domain, int rows) {
     kernel_bench& bench = *static_cast<kernel_bench*>(self);
     int& known = bench.rows_[static_cast<std::size_t>(domain)];
@@ -200,6 +237,7 @@ class kernel_bench {
     }
     if (known == rows) return;
     known = rows;
+    if (bench.run_ != nullptr) bench.new_scratch();
     for (variable& v : bench.variables_)
       if (v.domain == domain) bench.move(v);
     for (std::size_t i = 0; i < bench.called_.size(); ++i)
@@ -223,7 +261,9 @@ class kernel_bench {
   std::vector<int> called_;
   std::vector<float*> addresses_;
   int kept_ = -1;
-  float scratch_[4096] = {};
+  engine::cpu::run_context* run_ = nullptr;
+  std::ptrdiff_t scratch_floats_ = 0;
+  std::unique_ptr<float[]> scratch_{};
 };
 
 }  // namespace lamina::law
