@@ -74,8 +74,10 @@ void for_each_gradient(const lamina::program_view& forward, const lamina::progra
   std::vector<std::string> varied;
   for (int i = 0; i < forward.count.parameters; ++i) {
     const int v = forward.parameters[i].variable;
-    varied.push_back(lamina::name_of(forward, v));
-    scope.var(varied.back()) = random_value(forward, v, options);
+    const std::string name = lamina::name_of(forward, v);
+    scope.var(name) = random_value(forward, v, options);
+    // What is not trained, such as moving statistics, has no gradient.
+    if (forward.parameters[i].trainable) varied.push_back(name);
   }
   for (int i = 0; i < forward.count.data; ++i) {
     const int v = forward.data[i];

@@ -18,6 +18,7 @@
 #include <lamina/executor/kernels_ctc.hpp>
 #include <lamina/executor/kernels_fill.hpp>
 #include <lamina/executor/kernels_gru.hpp>
+#include <lamina/executor/kernels_image_norm.hpp>
 #include <lamina/executor/kernels_lookup.hpp>
 #include <lamina/executor/kernels_loss.hpp>
 #include <lamina/executor/kernels_lstm.hpp>
@@ -283,6 +284,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_ctc_kernels(kernels_);
   kernel::add_fill_kernels(kernels_);
   kernel::add_gru_kernels(kernels_);
+  kernel::add_image_norm_kernels(kernels_);
   kernel::add_lookup_kernels(kernels_);
   kernel::add_loss_kernels(kernels_);
   kernel::add_lstm_kernels(kernels_);

@@ -6,6 +6,7 @@
 #include <lamina/layers/activation_functions.hpp>
 #include <lamina/layers/arithmetic.hpp>
 #include <lamina/layers/assign.hpp>
+#include <lamina/layers/batch_norm.hpp>
 #include <lamina/layers/beam_search.hpp>
 #include <lamina/layers/beam_search_decode.hpp>
 #include <lamina/layers/body.hpp>
@@ -30,8 +31,10 @@
 #include <lamina/layers/embedding.hpp>
 #include <lamina/layers/fc.hpp>
 #include <lamina/layers/gather.hpp>
+#include <lamina/layers/group_norm.hpp>
 #include <lamina/layers/gru_unit.hpp>
 #include <lamina/layers/if_else.hpp>
+#include <lamina/layers/img_conv_group.hpp>
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/layers/layer_norm.hpp>
 #include <lamina/layers/linear_chain_crf.hpp>
@@ -49,6 +52,7 @@
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/reduce.hpp>
 #include <lamina/layers/reshape.hpp>
+#include <lamina/layers/residual.hpp>
 #include <lamina/layers/row_conv.hpp>
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/layers/rnn_recorder.hpp>

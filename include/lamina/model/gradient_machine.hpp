@@ -4,12 +4,14 @@
 
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/moving_statistics.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace lamina {
 
 /// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: forward and backward over a
-/// model that it only reads; the gradients are its own. One a thread.
+/// model that it only reads; the gradients are its own, and so are the moving statistics that
+/// batch_norm would change. One a thread.
 template <program_type P>
 class gradient_machine {
  public:
@@ -21,7 +23,7 @@ class gradient_machine {
   using program = std::conditional_t<cost == cost_kind::number, with_backward<P>, P>;
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
-      : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
+      : statistics_(m.memory()), machine_({statistics_.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
 
@@ -33,6 +35,7 @@ class gradient_machine {
   }
   /// The same for a mini-batch of sequences too.
   float backward(const batch_view<P>& batch, std::uint64_t step = 0) {
+    statistics_.refresh();
     batch.feed_to(machine_);
     machine_.run(~0ull, seed_, step);
     return *machine_.template address<P::desc.cost>();
@@ -69,6 +72,7 @@ class gradient_machine {
   engine::cpu::machine<program>& machine() { return machine_; }
 
  private:
+  moving_statistics<P> statistics_;
   engine::cpu::machine<program> machine_;
   feeder<P> feeder_;
   std::uint64_t seed_;

@@ -19,6 +19,7 @@
 #include <lamina/operators/gradient.hpp>
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/operators/gru.hpp>
+#include <lamina/operators/image_norm.hpp>
 #include <lamina/operators/lookup_table.hpp>
 #include <lamina/operators/loss.hpp>
 #include <lamina/operators/lstm.hpp>

@@ -7,19 +7,21 @@
 
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/moving_statistics.hpp>
 
 namespace lamina {
 
 /// The gradients of a part of a mini-batch: a machine of the training program that leaves the
-/// updates to the trainer, and writes every gradient into memory of this part instead. P is the
-/// recorded program.
+/// updates to the trainer, and writes every gradient, and the moving statistics of its rows, into
+/// memory of this part instead. P is the recorded program.
 template <program_type P, class Training>
 class gradient_part {
  public:
   /// `updated` tells for each parameter whether the training program updates it.
   gradient_part(float* const* parameters, const std::vector<bool>& updated)
-      : gradients_(allocate(updated, memory_)),
-        machine_({parameters, gradients_.data(), nullptr, true}) {
+      : statistics_(parameters),
+        gradients_(allocate(updated, memory_)),
+        machine_({statistics_.memory(), gradients_.data(), nullptr, true}) {
     detail::initialise_state<P>(machine_);
   }
   gradient_part(const gradient_part&) = delete;
@@ -27,6 +29,7 @@ class gradient_part {
 
   /// Runs forward and backward; returns the cost.
   float run(const batch_view<P>& part, std::uint64_t seed, std::uint64_t step) {
+    statistics_.refresh();
     part.feed_to(machine_);
     machine_.run(~0ull, seed, step);
     return *machine_.template address<P::desc.cost>();
@@ -34,6 +37,8 @@ class gradient_part {
   /// The gradient of parameter i, in the layout of the parameter; null if it is not updated.
   float* gradient(int i) { return gradients_[static_cast<std::size_t>(i)]; }
   engine::cpu::machine<Training>& machine() { return machine_; }
+  /// The statistics after the last run.
+  const moving_statistics<P>& statistics() const { return statistics_; }
 
  private:
   LAMINA_COLD static std::vector<float*> allocate(const std::vector<bool>& updated,
@@ -53,6 +58,7 @@ class gradient_part {
     return pointers;
   }
 
+  moving_statistics<P> statistics_;
   engine::cpu::aligned_buffer memory_;
   std::vector<float*> gradients_;
   engine::cpu::machine<Training> machine_;

@@ -220,6 +220,7 @@ class trainer {
         costs_[k] = machines_[k]->run(part, seed_, static_cast<std::uint64_t>(steps_));
     });
     add_gradients();
+    average_statistics();
     const float* scale = limit_norms();
     update_parameters(scale);
     ++steps_;
@@ -244,6 +245,22 @@ class trainer {
         const float* from = machines_[t]->gradient(i);
         const float w = weight_[t];
         for (std::size_t k = 0; k < n; ++k) to[k] += w * from[k];
+      }
+    }
+  }
+
+  /// The moving statistics of the model: the mean of those of the parts, by rows.
+  void average_statistics() {
+    using statistics = moving_statistics<P>;
+    for (int i = 0; i < statistics::count; ++i) {
+      float* const to = model_.memory()[statistics::parameter(i)];
+      const std::size_t n = parameters_in<P>().floats(statistics::parameter(i));
+      bool first = true;
+      for (std::size_t t = 0; t < machines_.size(); ++t) {
+        if (weight_[t] <= 0) continue;
+        const float* const from = machines_[t]->statistics().copy(i);
+        for (std::size_t k = 0; k < n; ++k) to[k] = (first ? 0.0f : to[k]) + weight_[t] * from[k];
+        first = false;
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include <lamina/engine/cpu/activation_kernels.hpp>
 #include <lamina/engine/cpu/array_kernels.hpp>
+#include <lamina/engine/cpu/batch_norm_kernels.hpp>
 #include <lamina/engine/cpu/beam_search_decode_kernels.hpp>
 #include <lamina/engine/cpu/beam_search_kernels.hpp>
 #include <lamina/engine/cpu/block_kernels.hpp>
@@ -14,6 +15,7 @@
 #include <lamina/engine/cpu/distance_kernels.hpp>
 #include <lamina/engine/cpu/dropout_kernels.hpp>
 #include <lamina/engine/cpu/fill_kernels.hpp>
+#include <lamina/engine/cpu/group_norm_kernels.hpp>
 #include <lamina/engine/cpu/gru_kernels.hpp>
 #include <lamina/engine/cpu/gru_unit_kernels.hpp>
 #include <lamina/engine/cpu/join_kernels.hpp>

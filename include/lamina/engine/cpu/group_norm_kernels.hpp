@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/group_norm_kernels.hpp - normalisation inside of each image: group_norm,
+// instance_norm, lrn.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/image_norm.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// group_norm, or with Instance instance_norm, whose groups are the channels and which saves the
+/// inverse of the deviation instead of the variance.
+template <bool Instance>
+struct group_norm_kernel {
+  struct groups {
+    int count, channels, size;  // channels of a group, elements of a channel
+
+    groups(const call_context& c, const operand& x) : count(Instance ? x.dims[1] : c.integer(1)) {
+      if (count < 1 || x.dims[1] % count != 0)
+        fail(c,
+             {"expected a number of groups that divides ", x.dims[1], " channels, found ", count});
+      channels = x.dims[1] / count;
+      size = x.columns / x.dims[1];
+    }
+    int elements() const { return channels * size; }
+  };
+  static float inverse_of(float saved, float epsilon) {
+    return Instance ? saved : 1 / std::sqrt(saved + epsilon);
+  }
+
+  static void run(const call_context& c) {
+    const operand x = c.input(0), scale = c.input(1), bias = c.input(2);
+    const operand y = c.output(0), means = c.output(1), variances = c.output(2);
+    require_float(c, x);
+    const groups g(c, x);
+    const float epsilon = static_cast<float>(c.number(0)), n = static_cast<float>(g.elements());
+    for (int r = 0; r < x.rows; ++r)
+      for (int i = 0; i < g.count; ++i) {
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * g.elements();
+        const float* const from = x.row<const float>(r) + at;
+        const float mean = row_sum(from, g.elements()) / n;
+        const float variance = squared_distance(from, mean, g.elements()) / n;
+        const float inverse = 1 / std::sqrt(variance + epsilon);
+        if (means) means.row<float>(r)[i] = mean;
+        if (variances) variances.row<float>(r)[i] = Instance ? inverse : variance;
+        if (!y) continue;
+        for (int k = 0; k < g.channels; ++k) {
+          const int channel = i * g.channels + k;
+          const float factor = (scale ? scale.row<const float>(0)[channel] : 1) * inverse;
+          const float shift = bias ? bias.row<const float>(0)[channel] : 0;
+          const float* const source = from + static_cast<std::ptrdiff_t>(k) * g.size;
+          float* const to = y.row<float>(r) + at + static_cast<std::ptrdiff_t>(k) * g.size;
+          for_each_place(g.size, [=](std::ptrdiff_t j, auto like) {
+            using number = decltype(like);
+            store(to + j,
+                  number((load(source + j, like) - number(mean)) * number(factor) + number(shift)));
+          });
+        }
+      }
+  }
+
+  /// With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g) - h * mean(g * h)) *
+  /// inverse over each group.
+  static void run_gradient(const call_context& c) {
+    const operand x = c.input(0), scale = c.input(1), means = c.input(2), saved = c.input(3),
+                  d = c.input(4);
+    const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
+    const groups g(c, x);
+    const float epsilon = static_cast<float>(c.number(0)), n = static_cast<float>(g.elements());
+    if (dscale) clear(dscale);
+    if (dbias) clear(dbias);
+    for (int r = 0; r < x.rows; ++r)
+      for (int i = 0; i < g.count; ++i) {
+        const float mean = means.row<const float>(r)[i];
+        const float inverse = inverse_of(saved.row<const float>(r)[i], epsilon);
+        float mean_g = 0, mean_gh = 0;
+        for (int k = 0; k < g.channels; ++k) {
+          const int channel = i * g.channels + k;
+          const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * g.size;
+          const float *const from = x.row<const float>(r) + at, *const slope =
+                                                                    d.row<const float>(r) + at;
+          const float sum_d = row_sum(slope, g.size);
+          const float sum_dh = (dot(slope, from, g.size) - mean * sum_d) * inverse;
+          if (dscale) dscale.row<float>(0)[channel] += sum_dh;
+          if (dbias) dbias.row<float>(0)[channel] += sum_d;
+          const float factor = scale ? scale.row<const float>(0)[channel] : 1;
+          mean_g += factor * sum_d / n;
+          mean_gh += factor * sum_dh / n;
+        }
+        if (!dx) continue;
+        for (int k = 0; k < g.channels; ++k) {
+          const int channel = i * g.channels + k;
+          const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * g.size;
+          const float *const from = x.row<const float>(r) + at, *const slope =
+                                                                    d.row<const float>(r) + at;
+          float* const to = dx.row<float>(r) + at;
+          const float factor = (scale ? scale.row<const float>(0)[channel] : 1) * inverse;
+          const float shift = mean_g * inverse, tilt = mean_gh * inverse * inverse;
+          for_each_place(g.size, [=](std::ptrdiff_t j, auto like) {
+            using number = decltype(like);
+            store(to + j, number(load(slope + j, like) * number(factor) - number(shift) -
+                                 (load(from + j, like) - number(mean)) * number(tilt)));
+          });
+        }
+      }
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<group_norm> : detail::group_norm_kernel<false> {};
+template <>
+struct call_kernel<instance_norm> : detail::group_norm_kernel<true> {};
+template <>
+struct call_kernel<gradient_of<group_norm>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    detail::group_norm_kernel<false>::run_gradient(c);
+  }
+};
+template <>
+struct call_kernel<gradient_of<instance_norm>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    detail::group_norm_kernel<true>::run_gradient(c);
+  }
+};
+
+namespace detail {
+/// The channels around channel c: from first to before end.
+struct channels_around {
+  int first, end;
+  channels_around(int c, int n, int channels)
+      : first(std::max(0, c - (n - 1) / 2)), end(std::min(channels, c - (n - 1) / 2 + n)) {}
+};
+}  // namespace detail
+
+template <>
+struct call_kernel<lrn> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.output(0), middle = c.output(1);
+    require_float(c, x);
+    const int n = c.integer(0), channels = x.dims[1], size = x.columns / channels;
+    const float k = static_cast<float>(c.number(1)), alpha = static_cast<float>(c.number(2)),
+                beta = static_cast<float>(c.number(3));
+    for (int r = 0; r < x.rows; ++r)
+      for (int i = 0; i < channels; ++i) {
+        const detail::channels_around near(i, n, channels);
+        const float* const from = x.row<const float>(r);
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
+        float* const to = y ? y.row<float>(r) + at : nullptr;
+        float* const kept = middle ? middle.row<float>(r) + at : nullptr;
+        for_each_place(size, [=](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          number sum(0.F);
+          for (int m = near.first; m < near.end; ++m) {
+            const number v = load(from + static_cast<std::ptrdiff_t>(m) * size + j, like);
+            sum += v * v;
+          }
+          const number whole = number(k) + number(alpha) * sum;
+          if (kept != nullptr) store(kept + j, whole);
+          if (to != nullptr)
+            store(to + j, number(load(from + at + j, like) * math::pow(whole, number(-beta))));
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<lrn>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.input(1), middle = c.input(2), d = c.input(3);
+    const operand dx = c.output(0);
+    if (!dx) return;
+    const int n = c.integer(0), channels = x.dims[1], size = x.columns / channels;
+    const float beta = static_cast<float>(c.number(3));
+    const float factor = 2 * static_cast<float>(c.number(2)) * beta;
+    for (int r = 0; r < x.rows; ++r)
+      for (int i = 0; i < channels; ++i) {
+        // The channels that channel i is near to lie around it the other way round.
+        const int behind = n - 1 - (n - 1) / 2;
+        const int first = std::max(0, i - behind), end = std::min(channels, i + (n - 1) / 2 + 1);
+        const float *const from = x.row<const float>(r), *const out = y.row<const float>(r),
+                           *const whole = middle.row<const float>(r),
+                           *const slope = d.row<const float>(r);
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
+        float* const to = dx.row<float>(r) + at;
+        for_each_place(size, [=](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          number sum(0.F);
+          for (int m = first; m < end; ++m) {
+            const std::ptrdiff_t p = static_cast<std::ptrdiff_t>(m) * size + j;
+            sum += load(slope + p, like) * load(out + p, like) / load(whole + p, like);
+          }
+          store(to + j, number(load(slope + at + j, like) *
+                                   math::pow(load(whole + at + j, like), number(-beta)) -
+                               number(factor) * load(from + at + j, like) * sum));
+        });
+      }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/moving_statistics.hpp - parameters that a program itself changes while it runs, such
+// as the moving averages of batch_norm.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include <lamina/engine/cpu/aligned_buffer.hpp>
+#include <lamina/model/stored_arrays.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// Which parameters of a program its forward operators write.
+template <program_type P>
+struct written_parameters {
+  struct list {
+    int count;
+    int of[at_least_one(P::desc.count.parameters)];
+  };
+  static constexpr list find() {
+    bool* written = new bool[static_cast<unsigned>(P::desc.count.parameters) + 1];
+    for (int i = 0; i < P::desc.count.parameters; ++i) written[i] = false;
+    for (int k = 0; k < P::desc.count.operators; ++k) {
+      const operator_desc& op = P::desc.operators[k];
+      if (op.role != op_role::forward && op.role != op_role::loss) continue;
+      for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
+        const int n = op.schema->outputs[s].duplicable ? P::desc.arguments[at++] : 1;
+        for (int i = 0; i < n; ++i, ++at) {
+          const int v = P::desc.arguments[at];
+          if (v >= 0 && P::desc.variables[v].kind == variable_kind::parameter)
+            written[P::desc.variables[v].index] = true;
+        }
+      }
+    }
+    list r{};
+    for (int i = 0; i < P::desc.count.parameters; ++i)
+      if (written[i]) r.of[r.count++] = i;
+    delete[] written;
+    return r;
+  }
+  static constexpr list all = find();
+};
+
+}  // namespace detail
+
+/// The parameters of a model for a machine that must not change it: those that the program writes
+/// are copies, all others the model's own.
+template <program_type P>
+class moving_statistics {
+ public:
+  explicit moving_statistics(float* const* model) : model_(model) {
+    if constexpr (count > 0) {
+      const parameter_list_view all = parameters_in<P>();
+      pointers_.assign(model, model + all.size());
+      for (int i = 0; i < count; ++i) {
+        copies_.emplace_back(all.floats(parameter(i)));
+        pointers_[static_cast<std::size_t>(parameter(i))] = copies_.back().data();
+      }
+      refresh();
+    }
+  }
+
+  /// How many parameters are copies, and which the i-th is.
+  static constexpr int count = detail::written_parameters<P>::all.count;
+  static constexpr int parameter(int i) { return detail::written_parameters<P>::all.of[i]; }
+
+  /// One pointer a parameter.
+  float* const* memory() const {
+    if constexpr (count > 0)
+      return pointers_.data();
+    else
+      return model_;
+  }
+  /// The i-th copy.
+  const float* copy(int i) const { return copies_[static_cast<std::size_t>(i)].data(); }
+  /// Copies the model's values again.
+  void refresh() {
+    for (int i = 0; i < count; ++i) {
+      engine::cpu::aligned_buffer& to = copies_[static_cast<std::size_t>(i)];
+      std::memcpy(to.data(), model_[parameter(i)], to.size() * sizeof(float));
+    }
+  }
+
+ private:
+  float* const* model_;
+  std::vector<engine::cpu::aligned_buffer> copies_;
+  std::vector<float*> pointers_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole numbers are not normalised.
+// expect-error: static.assert.*batch_norm: the input is floating point and has rows and channels
+// expect-fact: gets_type<.*int, .*batch, 8>
+// expect-lines: 12
+#include <lamina/layers/batch_norm.hpp>
+#include <lamina/layers/data.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6, 9, 9>(main);
+  auto y = layer::data<"y", int, 8>(main);
+#ifdef SHOULD_FAIL
+  (void)x;
+  return layer::batch_norm(y);  // <- here
+#else
+  (void)y;
+  return layer::batch_norm(x);
+#endif
+});
+
+int main() { return net.parameter_count() < 0; }

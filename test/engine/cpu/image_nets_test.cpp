@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compositions of image layers on the compiled engine: what they record, and that they compute what
+// the executor does.
+#include <tuple>
+
+#include "laws/engine_law.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/layers/layers.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+using lamina::program;
+using lamina::window;
+
+namespace {
+
+// Where relu bends, float and double may differ; averages over a batch depend on all rows.
+const lamina::law::engine_law_options together{
+    .low = 0.1f, .tolerance = 1e-4, .rows_are_alone = false, .batches = {3}};
+
+constexpr auto vgg = program([](block& main) {
+  auto image = layer::data<"image", float, 3, 8, 8>(main);
+  auto a = layer::img_conv_group<2, window{.stride = 2}, 4, 5>(
+      image, {.act = lamina::activation::relu, .batch_norm = true});
+  auto b = layer::img_conv_group<2, window{.stride = 2}, 6>(a, {.type = lamina::pool::average});
+  return std::tuple{layer::mean(b * b), b};
+});
+static_assert(vgg.parameter_count() == (27 * 4 + 4) + 4 * 4 + (36 * 5 + 5) + 4 * 5 + (45 * 6 + 6));
+
+constexpr auto residual = program([](block& main) {
+  auto image = layer::data<"image", float, 3, 8, 8>(main);
+  auto a = layer::basic_block<4>(image);
+  auto b = layer::basic_block<4>(a);
+  auto c = layer::bottleneck_block<2, 2>(b);
+  auto d = layer::global_pool2d(c, {.type = lamina::pool::average});
+  return std::tuple{layer::mean(d * d), d};
+});
+static_assert(residual.parameter_count() == (27 * 4 + 36 * 4 + 3 * 4 + 3 * 16) +
+                                                (36 * 4 * 2 + 2 * 16) +
+                                                (8 + 36 + 16 + 32 + 2 * 8 + 2 * 32));
+
+constexpr auto lenet = program([](block& main) {
+  auto image = layer::data<"image", float, 1, 16, 16>(main);
+  auto a = layer::simple_img_conv_pool<4, 5, 2, window{.stride = 2}>(
+      image, {.act = lamina::activation::tanh});
+  auto b = layer::simple_img_conv_pool<6, 3, 2, window{.stride = 2}, window{.padding = 1}>(
+      a, {.type = lamina::pool::average, .bias = false});
+  auto c = layer::fc<3>(b);
+  return std::tuple{layer::mean(c * c), c};
+});
+
+}  // namespace
+
+TEST_CASE("convolutions and pools in one layer") {
+  lamina::law::check_engine(lenet, {.batches = {1, 5}});
+}
+
+TEST_CASE("a group of convolutions with batch_norm") { lamina::law::check_engine(vgg, together); }
+
+TEST_CASE("residual blocks") { lamina::law::check_engine(residual, together); }
