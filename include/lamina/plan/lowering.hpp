@@ -7,6 +7,7 @@
 // meet one layout only.
 #pragma once
 
+#include <lamina/operators/assign.hpp>
 #include <lamina/operators/block_operators.hpp>
 #include <lamina/operators/cross_entropy.hpp>
 #include <lamina/operators/elementwise.hpp>
@@ -55,6 +56,7 @@ struct lowering : sequence_lowering {
         lower_update(op, k);
         return;
       case operator_kind::pointwise:
+        if (changed != nullptr && is<assign>(op) && hand_over(op)) return;
         if (!lower_pointwise(op, k)) lower_call(op, k);
         return;
       case operator_kind::call:
@@ -112,6 +114,31 @@ struct lowering : sequence_lowering {
     for (int r = i.outputs; r < i.outputs + i.output_count; ++r)
       if (results.items[r] < p.count.variables) copy_of[results.items[r]] = -1;
     end(i);
+  }
+
+  /// The end of an iteration gives a counter or a condition its next value: nothing to do if that
+  /// can be computed where the value of before lies, because nobody reads this one any more.
+  constexpr bool hand_over(const operator_desc& op) {
+    const int from = argument(op.inputs), to = argument(op.outputs);
+    const plan_variable& f = variables.items[from];
+    const plan_variable& t = variables.items[to];
+    if (from >= p.count.variables || f.type == dtype::float32 || f.type != t.type ||
+        f.rows != t.rows || f.columns != t.columns || f.block != block || t.block == block ||
+        f.root != from || changes(from) || escapes[from])
+      return false;
+    for (int i = instructions.count; i-- > 0;) {
+      const instruction& before = instructions.items[i];
+      for (int r = before.outputs; r < before.outputs + before.output_count; ++r)
+        if (results.items[r] == from) {
+          if (before.block != block || before.schema->kind != operator_kind::pointwise)
+            return false;
+          variables.items[from].root = root(to);
+          return true;
+        }
+      for (int a = before.inputs; a < before.inputs + before.input_count; ++a)
+        if (operands.items[a].id >= 0 && root(operands.items[a].id) == root(to)) return false;
+    }
+    return false;
   }
 
   /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory.

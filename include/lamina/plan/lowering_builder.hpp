@@ -19,6 +19,7 @@ struct lowering_builder {
   growing<float> constants;
   int* copy_of;   // by variable: its staged, packed or unpacked copy, or -1
   bool* changed;  // by variable: several operators write it; null in a program of one block
+  bool* escapes;  // by variable: operators outside of its block name it; null as well
   int block = 0;  // of the operator that is lowered
   int* gradient;  // by parameter: its whole gradient, or -1
   lowered_program* made;
@@ -31,6 +32,8 @@ struct lowering_builder {
         changed(program.count.blocks > 1
                     ? new bool[static_cast<unsigned>(program.count.variables) + 1]
                     : nullptr),
+        escapes(changed != nullptr ? new bool[static_cast<unsigned>(program.count.variables) + 1]
+                                   : nullptr),
         gradient(to.gradients),
         made(&to) {
     variables.borrow(to.variables, to.count.variables, lowered_limits.variables);
@@ -50,20 +53,27 @@ struct lowering_builder {
   constexpr ~lowering_builder() {
     delete[] copy_of;
     delete[] changed;
+    delete[] escapes;
   }
 
  protected:
   /// Marks what a loop carries and the sums over its iterations: every other variable of a program
-  /// is written by one operator.
+  /// is written by one operator. Counts among the arguments may mark a variable as escaping that
+  /// does not: it only loses an optimisation.
   constexpr void find_changed() {
     int* writers = new int[static_cast<unsigned>(p.count.variables) + 1];
-    for (int v = 0; v < p.count.variables; ++v) writers[v] = 0;
+    for (int v = 0; v < p.count.variables; ++v) writers[v] = 0, escapes[v] = false;
     for (int k = 0; k < p.count.operators; ++k) {
       const operator_desc& op = p.operators[k];
+      for (int at = op.inputs; at < op.end; ++at)
+        if (const int v = argument(at); v >= 0 && v < p.count.variables)
+          escapes[v] = escapes[v] || !is_inside(op.block, p.variables[v].block);
       if (sub_block_of(p, op) >= 0) continue;
+      // A parameter that a loop trains is another one in each iteration.
+      const int writes = op.block > 0 && op.role == op_role::optimize ? 2 : 1;
       for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
         for (int n = op.schema->outputs[s].duplicable ? argument(at++) : 1; n > 0; --n, ++at)
-          if (argument(at) >= 0) ++writers[argument(at)];
+          if (argument(at) >= 0) writers[argument(at)] += writes;
     }
     for (int v = 0; v < p.count.variables; ++v) changed[v] = writers[v] > 1;
     delete[] writers;
@@ -123,16 +133,20 @@ struct lowering_builder {
         variables.items[results.items[i.outputs + r]].feeds |= i.feeds;
   }
 
-  /// One copy of a variable in another layout, made when first needed.
+  /// One copy of a variable in another layout, made when first needed; in the variable's own block
+  /// unless it changes there, so that a loop does not make it in each iteration.
   constexpr int copied(int v, const operator_schema& how, bool panel, int op) {
     if (v < p.count.variables && copy_of[v] >= 0 && is_known(copy_of[v], v)) return copy_of[v];
     const plan_variable d = variables.items[v];
+    const int here = block;
+    if (!changes(v)) block = variables.items[d.root].block;
     const int made = temporary(d.rows, d.columns, panel, -1);
     variables.items[made].type = d.type;
     instruction i = begin(group_head::call, how, 0, op);
     use(i, v, access::load);
     result(i, made);
     end(i);
+    block = here;
     if (v < p.count.variables) copy_of[v] = made;
     return made;
   }

@@ -94,7 +94,8 @@ constexpr auto place_variables() {
         r.slots[v] = {memory_space::array, 0, r.arrays++};
         continue;
       }
-      if (from.kind == variable_kind::gradient && B.producer[v] < 0 && own && !B.stored[v]) {
+      if (from.kind == variable_kind::gradient && B.producer[v] < 0 && own &&
+          (blocks == 1 || !B.stored[v])) {
         if (p.variables[from.of].kind == variable_kind::parameter)
           r.slots[v] = {memory_space::gradient, 0, p.variables[from.of].index};
         continue;

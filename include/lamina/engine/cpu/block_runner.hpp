@@ -42,6 +42,7 @@ class block_runner {
       known_[d] = table.fed[d];
       if (!known_[d]) memory.rows().count[d] = 0;
     }
+    for (std::uint64_t& n : iterations_) n = 0;
     run_block(0, given);
   }
 
@@ -84,6 +85,8 @@ class block_runner {
     const list_range arrays = table.block_arrays[block];
     for (int i = arrays.first; i < arrays.first + arrays.count; ++i)
       memory_->array(table.arrays[i]).clear();
+    const std::uint64_t outer = context_.iteration;
+    context_.iteration = iterations_[block]++;
     const list_range r = table.entries[block];
     for (int g = r.first; g < r.first + r.count; ++g) {
       const schedule_entry& e = schedule::table.entries[g];
@@ -94,6 +97,7 @@ class block_runner {
       else
         call(table.calls[e.group.rows], e.first_argument);
     }
+    context_.iteration = outer;
   }
   void run_inner(int block) { run_block(block, ~0ull); }
 
@@ -126,6 +130,8 @@ class block_runner {
         begin(c.loop, loop);
         run_inner(c.block);
         end(c.loop, loop);
+      } else if (loop.inner == 0) {
+        run_inner(c.block);
       } else {
         // Frames of loops inside, whose gradients are inside too.
         const stack_marks below = top();
@@ -283,6 +289,7 @@ class block_runner {
   frame_stack heads_, values_;
   word* last_[at_least_one(tables::loop_count)] = {};
   bool known_[domains] = {};
+  std::uint64_t iterations_[at_least_one(tables::blocks)] = {};
   std::vector<std::unique_ptr<tensor_array>> spare_arrays_;
   int unused_arrays_ = 0;
   std::uint64_t limit_ = 1000000;

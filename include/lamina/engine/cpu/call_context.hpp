@@ -40,7 +40,8 @@ struct run_context {
   std::uint64_t seed;
   std::uint64_t step;  // of training; random masks depend on it
   float* scratch;
-  const row_maker* maker;  // null when all rows are fed
+  const row_maker* maker;       // null when all rows are fed
+  std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
 
   /// Rows as a schedule knows them: a number, or minus a domain.
   int rows_of(int known) const { return known < 0 ? rows[-known] : known; }
@@ -115,6 +116,7 @@ class call_context {
             i.rows < 0 ? -i.rows : 0};
   }
   float* address(int n) const { return arguments_[n]; }
+  const argument_info& info(int n) const { return info_[n]; }
 
   /// The sequences that the rows of an array belong to: one for each row of the parent domain.
   sequence_rows sequences(const operand& o) const { return sequences(o.domain); }

@@ -71,7 +71,8 @@ struct call_kernel<dropout> {
     }
     const std::uint64_t seed =
         c.flag(2) ? static_cast<std::uint64_t>(c.number(3)) : c.run().seed + c.run().step;
-    const std::uint64_t stream = dropout_stream(static_cast<std::uint64_t>(c.ordinal()));
+    const std::uint64_t stream =
+        dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run().iteration);
     const float p = static_cast<float>(c.number(0));
     // A batch counts its rows from the beginning of the whole mini-batch; a vector or a matrix of
     // parameters belongs to no shard.

@@ -101,7 +101,7 @@ class machine_memory {
   }
 
   run_context context(std::uint64_t seed, std::uint64_t step, const row_maker* maker) {
-    return {rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(), maker};
+    return {rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(), maker, 0};
   }
   float* scratch() { return scratch_.data(); }
   domain_rows<domains>& rows() { return rows_; }
@@ -174,8 +174,8 @@ class machine_memory {
       if (!bound_ || schedule::table.slots[a].space != memory_space::frame)
         arguments_[a] = address_of(schedule::table.slots[a]);
   }
-  // The scratch memory of kernels depends on the numbers of rows alone: those that are made are never
-  // more than there is memory for.
+  // The scratch memory of kernels depends on the numbers of rows alone: those that are made are
+  // never more than there is memory for.
   LAMINA_COLD void find_scratch() {
     run_context c = context(0, 0, nullptr);
     c.rows = capacity_;

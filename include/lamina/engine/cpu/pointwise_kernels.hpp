@@ -78,7 +78,50 @@ struct pointwise_output {
   using input_index = std::make_index_sequence<static_cast<std::size_t>(inputs)>;
   using scalar_index = std::make_index_sequence<static_cast<std::size_t>(scalars)>;
 
-  static void run(const call_context& c) {
+  /// Whole numbers and truth values, one each: what counts and decides in loops.
+  static LAMINA_INLINE bool run_one(const call_context& c) {
+    std::int64_t x[inputs], scalar[at_least_one(scalars)];
+    for (int i = 0; i < inputs; ++i)
+      if (!load_one(c, i, x[i])) return false;
+    for (int i = 0; i < scalars; ++i) {
+      const double value = c.number(i);
+      scalar[i] = static_cast<std::int64_t>(value);
+      if (static_cast<double>(scalar[i]) != value) return false;
+    }
+    if (is_division<Op> && x[inputs - 1] == 0) return false;
+    const auto value = static_cast<std::int64_t>(value_of(static_cast<const std::int64_t*>(x),
+                                                          static_cast<const std::int64_t*>(scalar),
+                                                          input_index{}, scalar_index{}));
+    const argument_info& out = c.info(inputs + K);
+    void* const to = c.address(inputs + K);
+    if (out.rows != 1 || out.columns != 1 || to == nullptr) return false;
+    if (out.type == dtype::int64)
+      *static_cast<std::int64_t*>(to) = value;
+    else if (out.type == dtype::boolean)
+      *static_cast<bool*>(to) = value != 0;
+    else
+      return false;
+    return true;
+  }
+  static LAMINA_INLINE bool load_one(const call_context& c, int i, std::int64_t& x) {
+    const argument_info& in = c.info(i);
+    const void* const from = c.address(i);
+    if (in.rows != 1 || in.columns != 1 || from == nullptr) return false;
+    if (in.type == dtype::int64)
+      x = *static_cast<const std::int64_t*>(from);
+    else if (in.type == dtype::boolean)
+      x = *static_cast<const bool*>(from) ? 1 : 0;
+    else
+      return false;
+    return true;
+  }
+
+  static LAMINA_INLINE void run(const call_context& c) {
+    if constexpr (is_exact<Op>)
+      if (run_one(c)) return;
+    run_all(c);
+  }
+  static LAMINA_NOINLINE void run_all(const call_context& c) {
     const operand out = c.output(K);
     if (!out) return;
     operand in[inputs];
