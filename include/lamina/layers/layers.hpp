@@ -15,6 +15,8 @@
 #include <lamina/layers/concat.hpp>
 #include <lamina/layers/conditional.hpp>
 #include <lamina/layers/conv2d.hpp>
+#include <lamina/layers/conv2d_transpose.hpp>
+#include <lamina/layers/conv3d.hpp>
 #include <lamina/layers/cos_sim.hpp>
 #include <lamina/layers/crf_decoding.hpp>
 #include <lamina/layers/cross_entropy.hpp>
