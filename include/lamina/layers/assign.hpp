@@ -36,7 +36,7 @@ constexpr variable<To, R, D...> cast(variable<T, R, D...> x, const assign_attr& 
 
 /// Copies x into `into`, which stands for the copy from here on. Fluid: assign(output=).
 template <class T, class R, int... D>
-constexpr void assign(const variable<T, R, D...>& x, variable<T, R, D...>& into,
+constexpr void assign(variable<T, R, D...> x, variable<T, R, D...>& into,
                       const assign_attr& attr = {}) {
   into = assign(x, attr);
 }
@@ -45,15 +45,18 @@ constexpr void assign(const variable<T, R, D...>& x, variable<T, R, D...>& into,
 /// Fluid: increment. What read x before keeps the old value; Fluid would overwrite it.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, float value = 1,
-                                         const assign_attr& attr = {}) {
+                                         const assign_attr& attr = {},
+                                         int line = __builtin_LINE()) {
+  lamina::detail::require_visible(*x.builder, x.id, line);
   return x = detail::same_shape<lamina::increment>(x, "increment", attr.name,
                                                    x.builder->attribute_list(value));
 }
 /// x + value, where x has no name of its own.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, float value = 1,
-                                         const assign_attr& attr = {}) {
-  return increment(x, value, attr);
+                                         const assign_attr& attr = {},
+                                         int line = __builtin_LINE()) {
+  return increment(x, value, attr, line);
 }
 
 /// min(max(x, low), high). Fluid: clip.

@@ -27,6 +27,7 @@ struct conditional_attr {
 template <class F>
 constexpr void conditional_block(const variable<bool, once, 1>& condition, F&& body,
                                  const conditional_attr& attr = {}, int line = __builtin_LINE()) {
+  lamina::detail::require_visible(*condition.builder, condition.id, line);
   const int chosen_by = condition.id;  // the body may assign to the handle
   layer_helper layer(*condition.builder, "conditional_block", attr.name);
   detail::recorded_body made;
@@ -46,13 +47,14 @@ class switch_case {
   template <class F>
   constexpr switch_case(const variable<bool, once, 1>& condition, F&& body,
                         int line = __builtin_LINE())
-      : none_before_(logical_not(condition)) {
+      : none_before_(none_of(condition, line)) {
     conditional_block(condition, body, {}, line);
   }
   /// The next case.
   template <class F>
   constexpr switch_case& when(const variable<bool, once, 1>& condition, F&& body,
                               int line = __builtin_LINE()) {
+    lamina::detail::require_visible(*condition.builder, condition.id, line);
     const auto runs = logical_and(none_before_, condition);
     none_before_ = logical_and(none_before_, logical_not(condition));
     conditional_block(runs, body, {}, line);
@@ -65,6 +67,12 @@ class switch_case {
   }
 
  private:
+  static constexpr variable<bool, once, 1> none_of(const variable<bool, once, 1>& condition,
+                                                   int line) {
+    lamina::detail::require_visible(*condition.builder, condition.id, line);
+    return logical_not(condition);
+  }
+
   variable<bool, once, 1> none_before_;
 };
 
@@ -113,6 +121,7 @@ template <class Yes, class No>
 constexpr auto cond(const variable<bool, once, 1>& condition, Yes&& yes, No&& no,
                     const conditional_attr& attr = {}, int line = __builtin_LINE()) {
   program_builder& b = *condition.builder;
+  lamina::detail::require_visible(b, condition.id, line);
   using result = decltype(yes(*static_cast<block*>(nullptr)));
   using other = decltype(no(*static_cast<block*>(nullptr)));
   static_assert(check<__is_same(result, other), expects_type<result>, gets_type<other>>,

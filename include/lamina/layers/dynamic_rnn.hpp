@@ -40,11 +40,11 @@ class rnn_step : public detail::rnn_recorder {
   /// The rows of this step of sequences that are as long as those of the rnn. Fluid:
   /// DynamicRNN.step_input.
   template <class T, class R, int... D>
-  constexpr auto input(const variable<T, R, D...>& x) {
+  constexpr auto input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
     static_assert(check<__is_same(R, S), expects_type<S>, gets_type<R>>,
                   "lamina: dynamic_rnn: a step input has the sequences that the rnn walks over");
     using item = variable<T, rows, D...>;
-    const int here = leave();
+    const int here = leave(x.id, line);
     layer_helper layer(b_, "dynamic_rnn_input");
     const int array = new_array<item>(layer);
     b_.add_operator(schema_of<lod_tensor_to_array>(), {x.id, table_}, {array});
@@ -55,13 +55,13 @@ class rnn_step : public detail::rnn_recorder {
   /// One value for each sequence, or one sequence for each, the same in all steps.
   /// Fluid: DynamicRNN.static_input.
   template <class T, class R, int... D>
-  constexpr auto static_input(const variable<T, R, D...>& x) {
+  constexpr auto static_input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
     using in_rank = detail::replaced_rows<R, parent, ranked>;
     using in_step = detail::replaced_rows<R, parent, rows>;
     static_assert(
         check<in_rank::found, expects_type<parent>, gets_type<R>>,
         "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
-    const int here = leave();
+    const int here = leave(x.id, line);
     const int ordered = reorder<variable<T, typename in_rank::type, D...>>(x.id);
     b_.current_block = here;
     return shrink<variable<T, typename in_step::type, D...>>(ordered);
@@ -70,11 +70,12 @@ class rnn_step : public detail::rnn_recorder {
   /// What `update` stored in the step before; `init`, one value for each sequence, in the first
   /// one. Fluid: DynamicRNN.memory(init).
   template <class T, class R, int... D>
-  constexpr variable<T, rows, D...> memory(const variable<T, R, D...>& init) {
+  constexpr variable<T, rows, D...> memory(const variable<T, R, D...>& init,
+                                           int line = __builtin_LINE()) {
     static_assert(
         check<__is_same(R, parent), expects_type<parent>, gets_type<R>>,
         "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
-    const int here = leave();
+    const int here = leave(init.id, line);
     const int ordered = reorder<variable<T, ranked, D...>>(init.id);
     return stored<T, D...>(ordered, here);
   }
@@ -167,6 +168,7 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   using outputs =
       detail::outputs_of<decltype(detail::as_tuple(*static_cast<typename whole::type*>(nullptr)))>;
   program_builder& b = *x.builder;
+  lamina::detail::require_visible(b, x.id, line);
   layer_helper layer(b, "dynamic_rnn", attr.name);
   const int outer = b.current_block;
   const auto table = layer.template output<variable<std::int64_t, typename S::parent, 2>>();

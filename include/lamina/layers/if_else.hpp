@@ -55,7 +55,8 @@ class if_else_branch {
   /// The rows of x for which the condition is true, or, in the other branch, false. Where x holds
   /// sequences and the condition one value for each, whole sequences. Fluid: IfElse.input.
   template <class T, class S, int... D>
-  constexpr auto input(const variable<T, S, D...>& x) const {
+  constexpr auto input(const variable<T, S, D...>& x, int line = __builtin_LINE()) const {
+    lamina::detail::require_visible(b_, x.id, line);
     using replaced = detail::replaced_rows<S, R, rows>;
     static_assert(
         check<replaced::found, expects_type<R>, gets_type<S>>,
@@ -159,6 +160,7 @@ constexpr auto if_else(const variable<bool, R, 1>& condition, Yes&& yes, No&& no
   static_assert(check < !own || __is_same(result, other), expects_type<result>,
                 gets_type < other >>, "lamina: if_else: both branches return the same types");
   program_builder& b = *condition.builder;
+  lamina::detail::require_visible(b, condition.id, line);
   layer_helper layer(b, "if_else", attr.name);
   const int mask = condition.id;
   using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;

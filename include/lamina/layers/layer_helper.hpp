@@ -227,11 +227,14 @@ class layer_helper {
   int tmp_ = 0, weight_ = 0, bias_ = 0;
 };
 
-/// Notes a mistake when two inputs of a layer were recorded into different programs.
+/// Notes a mistake when two inputs of a layer were recorded into different programs, or one of them
+/// belongs to a closed block.
 template <class A, class B>
 constexpr void require_one_program(const A& a, const B& b, int line) {
   if (a.builder != b.builder)
-    a.builder->report(fault_kind::foreign_variable, line, {}, nullptr, 0, nullptr, 0);
+    return a.builder->report(fault_kind::foreign_variable, line, {}, nullptr, 0, nullptr, 0);
+  lamina::detail::require_visible(*a.builder, a.id, line);
+  lamina::detail::require_visible(*b.builder, b.id, line);
 }
 
 }  // namespace lamina::layer

@@ -69,6 +69,12 @@ class rnn_recorder {
     b_.current_block = outer_;
     return here;
   }
+  // The same where a variable is needed there.
+  constexpr int leave(int needed, int line) {
+    const int here = leave();
+    lamina::detail::require_visible(b_, needed, line);
+    return here;
+  }
   template <class Item>
   constexpr int new_array(layer_helper& layer) {
     const int array = layer.template output<Item>().id;
@@ -93,6 +99,7 @@ class rnn_recorder {
   }
   constexpr void remember(int value, int array) { memories_.push({value, array, -1}); }
   constexpr void set_next(int memory, int next, int line) {
+    lamina::detail::require_visible(b_, next, line);
     for (int i = 0; i < memories_.count; ++i)
       if (memories_[i].value == memory) {
         memories_[i].next = next;

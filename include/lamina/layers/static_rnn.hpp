@@ -59,9 +59,9 @@ class static_rnn_step : public detail::rnn_recorder {
 
   /// This step of x, which has as many steps as the rnn. Fluid: StaticRNN.step_input.
   template <class T, class S, int... D>
-  constexpr auto input(const variable<T, S, Steps, D...>& x) {
+  constexpr auto input(const variable<T, S, Steps, D...>& x, int line = __builtin_LINE()) {
     using item = variable<T, S, D...>;
-    const int here = leave();
+    const int here = leave(x.id, line);
     layer_helper layer(b_, "rnn_input");
     const int array = new_array<item>(layer);
     b_.add_operator(schema_of<tensor_to_tensor_array>(), {x.id}, {array},
@@ -73,8 +73,9 @@ class static_rnn_step : public detail::rnn_recorder {
   /// What `update` stored in the step before; `init` in the first one.
   /// Fluid: StaticRNN.memory(init).
   template <class T, class S, int... D>
-  constexpr variable<T, S, D...> memory(const variable<T, S, D...>& init) {
-    const int here = leave();
+  constexpr variable<T, S, D...> memory(const variable<T, S, D...>& init,
+                                        int line = __builtin_LINE()) {
+    const int here = leave(init.id, line);
     return stored<variable<T, S, D...>>(init.id, here);
   }
   /// The same with the rows of the rnn and elements that are all `value` at first.
@@ -147,6 +148,7 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step, const static_
       detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
   using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<whole*>(nullptr)))>;
   program_builder& b = *x.builder;
+  lamina::detail::require_visible(b, x.id, line);
   layer_helper layer(b, "rnn", attr.name);
   const int outer = b.current_block;
   block here{&b, outer};

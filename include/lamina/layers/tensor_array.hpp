@@ -77,7 +77,9 @@ constexpr variable<T, R, D...> array_read(const tensor_array<T, R, D...>& a,
 /// The number of values, holes included. Fluid: array_length.
 template <class T, class R, int... D>
 constexpr variable<std::int64_t, once, 1> array_length(const tensor_array<T, R, D...>& a,
-                                                       const array_attr& attr = {}) {
+                                                       const array_attr& attr = {},
+                                                       int line = __builtin_LINE()) {
+  lamina::detail::require_visible(*a.builder, a.id, line);
   layer_helper layer(*a.builder, "array_length", attr.name);
   const auto n = layer.template output<variable<std::int64_t, once, 1>>();
   a.builder->add_operator(schema_of<lod_array_length>(), {a.id}, {n.id});

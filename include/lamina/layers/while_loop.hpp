@@ -29,6 +29,7 @@ template <class F>
 constexpr void while_loop(variable<bool, once, 1>& going, F&& body, const while_attr& attr = {},
                           int line = __builtin_LINE()) {
   program_builder& b = *going.builder;
+  lamina::detail::require_visible(b, going.id, line);
   layer_helper layer(b, "while", attr.name);
   detail::recorded_body made;
   detail::record_body(layer, body, made, line);

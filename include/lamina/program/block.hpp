@@ -2,6 +2,7 @@
 // lamina/program/block.hpp - the handles a user records with: block and variable.
 #pragma once
 
+#include <string_view>
 #include <utility>
 
 #include <lamina/core/check.hpp>
@@ -16,6 +17,41 @@ struct block {
   program_builder* builder;
   int index;
 };
+
+namespace detail {
+
+/// Whether code is the user's: neither of this library nor of the standard library.
+constexpr bool is_of_user(std::string_view file) {
+  constexpr std::string_view own = __FILE__, name = "program/block.hpp";
+  return !file.starts_with(own.substr(0, own.size() - name.size())) &&
+         file.find("/c++/") == std::string_view::npos;
+}
+
+/// Notes that a variable is used where it does not exist.
+constexpr void report_out_of_block(program_builder& b, int variable, int line) {
+  const struct {
+    const variable_desc* variables;
+    const name_desc* names;
+    const char* characters;
+  } named{b.variables.items, b.names.items, b.characters.items};
+  char* text = new char[static_cast<unsigned>(name_length(named, variable)) + 1];
+  name_writer w{text};
+  write_name(named, variable, w);
+  b.report(fault_kind::out_of_block, line,
+           std::string_view(text, static_cast<std::size_t>(w.length)), nullptr, 0, nullptr, 0);
+  delete[] text;
+}
+
+/// Whether a variable exists in the current block.
+constexpr bool is_visible(const program_builder& b, int variable) {
+  return b.blocks.count < 2 || b.is_inside(b.current_block, b.variables.items[variable].block);
+}
+/// Notes a mistake when a variable of a closed block is used; `line` is the user's.
+constexpr void require_visible(program_builder& b, int variable, int line) {
+  if (!is_visible(b, variable)) report_out_of_block(b, variable, line);
+}
+
+}  // namespace detail
 
 /// What every handle of a variable is: a name of C++ for a variable of the program.
 /// Why it knows the block that the C++ object was made in: assigning to a handle of an outer block
@@ -46,6 +82,15 @@ struct variable_handle {
       if (b.written[i].to == this) return;
     b.written.push({this, id});
   }
+
+ protected:
+  /// A copy that is made at this place, mostly for a layer that takes it. Those that library code
+  /// makes tell nothing to the user, and layers that take several handles at once look themselves.
+  constexpr variable_handle(const variable_handle& from, int line, const char* file)
+      : builder(from.builder), id(from.id), home(from.builder->current_block) {
+    if (builder->blocks.count > 1 && !detail::is_visible(*builder, id) && detail::is_of_user(file))
+      detail::report_out_of_block(*builder, id, line);
+  }
 };
 
 /// A variable as a layer sees it: element type, row domain and inner dimensions stand in the type,
@@ -59,6 +104,11 @@ struct variable : variable_handle {
   static constexpr int size = (1 * ... * Dims);
 
   using variable_handle::variable_handle;
+  /// Knows the line, for a mistake that is reported at the end of the recording.
+  constexpr variable(const variable& from, int line = __builtin_LINE(),
+                     const char* file = __builtin_FILE())
+      : variable_handle(from, line, file) {}
+  constexpr variable& operator=(const variable&) = default;
 
   /// A handle of another type: an error that names both.
   template <class U, class S, int... E>

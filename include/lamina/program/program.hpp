@@ -37,7 +37,8 @@ constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
   b.outputs.push(v.id);
 }
 
-/// Notes a mistake when an operator, or the caller, uses a variable of a block that it is not in.
+/// Notes a mistake when an operator, or the caller, uses a variable of a block that it is not in,
+/// and nobody told the line before.
 constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
@@ -52,17 +53,7 @@ constexpr void require_scopes(program_builder& b) {
   for (int i = 0; i < b.outputs.count; ++i)
     if (b.variables[b.outputs[i]].block != 0) wrong = b.outputs[i];
   if (wrong < 0) return;
-  const struct {
-    const variable_desc* variables;
-    const name_desc* names;
-    const char* characters;
-  } named{b.variables.items, b.names.items, b.characters.items};
-  char* text = new char[static_cast<unsigned>(name_length(named, wrong)) + 1];
-  name_writer w{text};
-  write_name(named, wrong, w);
-  b.report(fault_kind::out_of_block, 0, std::string_view(text, static_cast<std::size_t>(w.length)),
-           nullptr, 0, nullptr, 0);
-  delete[] text;
+  report_out_of_block(b, wrong, 0);
 }
 
 template <class F>
@@ -123,8 +114,12 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::pooling_type) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: pool2d: a window of an image gives its average or its max");
+  } else if constexpr (f.kind == fault_kind::changing_numbers) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: minimize: inside of a program an optimizer's numbers are the same in "
+                  "each step");
   } else if constexpr (f.kind == fault_kind::out_of_block) {
-    static_assert(check<f.kind == fault_kind::none, faulty_name<P>>,
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: block: a variable is used in its own block and those inside of it");
   } else if constexpr (f.kind == fault_kind::program_size) {
     static_assert(check<f.kind == fault_kind::none, expects<program_limits.variables>>,
