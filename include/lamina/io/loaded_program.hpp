@@ -11,6 +11,7 @@
 
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/operator_registry.hpp>
+#include <lamina/io/fluid_attributes.hpp>
 #include <lamina/io/program_message.hpp>
 #include <lamina/io/program_records.hpp>
 #include <lamina/io/row_domains.hpp>
@@ -245,6 +246,10 @@ class loaded_program {
   void read_operator(const operator_message& op, int block) {
     if (op.type == "feed" || op.type == "fetch") return read_column(op, block);
     const operator_schema& schema = form_of(op);
+    if (const char* name = detail::unknown_meaning(op))
+      fail(op.offset, "expected the default of attribute '" + std::string(name) +
+                          "', the only value that lamina computes, of operator '" + op.type +
+                          "', found another");
     operator_desc d{&schema, count(made_.arguments), 0, 0, count(made_.attributes),
                     block,   op_role::forward};
     for (int s = 0; s < schema.input_count; ++s)

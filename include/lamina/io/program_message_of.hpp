@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <lamina/executor/domain_rows.hpp>
+#include <lamina/io/fluid_gradients.hpp>
 #include <lamina/io/program_message.hpp>
 #include <lamina/program/program.hpp>
 
@@ -46,6 +47,7 @@ class message_maker {
       if (op.schema->kind != operator_kind::source)
         m.blocks[static_cast<std::size_t>(op.block)].operators.push_back(message(op));
     }
+    gradient_speller(m).spell();
     return m;
   }
 

@@ -116,6 +116,19 @@ inline void set_test_mode(program_message& p) {
         if (a.name == "is_test" && a.type == attribute_type::boolean) a.integer = 1;
 }
 
+/// Puts an operator feed before the others for each variable that is fed, and a fetch behind them
+/// for each target. Fluid: prepend_feed_ops, append_fetch_ops.
+inline void add_feed_and_fetch(program_message& p, const std::vector<std::string>& feeds,
+                               const std::vector<std::string>& targets) {
+  block_message& b = p.blocks.at(0);
+  b.variables.push_back(detail::column_variable("feed", variable_class::feed_minibatch));
+  b.variables.push_back(detail::column_variable("fetch", variable_class::fetch_list));
+  for (std::size_t i = 0; i < feeds.size(); ++i)  // each before those of before
+    b.operators.insert(b.operators.begin(), detail::column_operator("feed", "feed", feeds[i], i));
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    b.operators.push_back(detail::column_operator("fetch", targets[i], "fetch", i));
+}
+
 /// The program that computes `targets` from its feeds: pruned, in test mode, with an operator feed
 /// for each variable in `feeds` that is left, in their order, and a fetch for each target.
 /// Fluid: what save_inference_model writes.
@@ -124,16 +137,10 @@ inline program_message inference_message(const program_message& p,
                                          const std::vector<std::string>& targets) {
   program_message made = pruned(p, targets);
   set_test_mode(made);
-  block_message& b = made.blocks[0];
   std::vector<std::string> fed;
   for (const std::string& name : feeds)
-    if (b.find(name) != nullptr) fed.push_back(name);
-  b.variables.push_back(detail::column_variable("feed", variable_class::feed_minibatch));
-  b.variables.push_back(detail::column_variable("fetch", variable_class::fetch_list));
-  for (std::size_t i = 0; i < fed.size(); ++i)  // each before those of before
-    b.operators.insert(b.operators.begin(), detail::column_operator("feed", "feed", fed[i], i));
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    b.operators.push_back(detail::column_operator("fetch", targets[i], "fetch", i));
+    if (made.blocks[0].find(name) != nullptr) fed.push_back(name);
+  add_feed_and_fetch(made, fed, targets);
   return made;
 }
 

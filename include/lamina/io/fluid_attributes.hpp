@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/fluid_attributes.hpp - attributes of Fluid's operators that lamina's have only one
+// value of.
+//
+// Gradient operators of later versions look for them, so they are written; an operator that was
+// read with another value means something that lamina does not compute, and is refused.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <lamina/io/program_message.hpp>
+
+namespace lamina::detail {
+
+/// An attribute of operators of a type, and of their gradients.
+struct fixed_attribute {
+  std::string_view type;
+  const char* name;
+  attribute_type kind;
+  double number;
+  const char* text;
+};
+
+inline constexpr fixed_attribute fixed_attributes[] = {
+    {"reduce_sum", "in_dtype", attribute_type::integer, -1, ""},
+    {"reduce_sum", "out_dtype", attribute_type::integer, -1, ""},
+    {"reduce_mean", "in_dtype", attribute_type::integer, -1, ""},
+    {"reduce_mean", "out_dtype", attribute_type::integer, -1, ""},
+    {"reduce_max", "in_dtype", attribute_type::integer, -1, ""},
+    {"reduce_max", "out_dtype", attribute_type::integer, -1, ""},
+    {"reduce_min", "in_dtype", attribute_type::integer, -1, ""},
+    {"reduce_min", "out_dtype", attribute_type::integer, -1, ""},
+    {"reduce_prod", "in_dtype", attribute_type::integer, -1, ""},
+    {"reduce_prod", "out_dtype", attribute_type::integer, -1, ""},
+    {"softplus", "beta", attribute_type::real, 1, ""},
+    {"softplus", "threshold", attribute_type::real, 20, ""},
+    {"maxout", "axis", attribute_type::integer, 1, ""},
+    {"norm", "is_test", attribute_type::boolean, 0, ""},
+    {"pool2d", "padding_algorithm", attribute_type::string, 0, "EXPLICIT"},
+    {"sequence_pool", "is_test", attribute_type::boolean, 0, ""},
+    {"prelu", "data_format", attribute_type::string, 0, "NCHW"},
+    {"gather", "axis", attribute_type::integer, 0, ""},
+    {"gather", "overwrite", attribute_type::boolean, 1, ""},
+    {"slice", "infer_flags", attribute_type::integers, 0, ""},
+    {"slice", "decrease_axis", attribute_type::integers, 0, ""},
+    {"softmax_with_cross_entropy", "use_softmax", attribute_type::boolean, 1, ""}};
+
+/// The type of the operator whose gradient an operator is, or its own.
+inline std::string_view forward_type(std::string_view type) {
+  constexpr std::string_view suffix = "_grad";
+  const bool gradient =
+      type.size() > suffix.size() && type.substr(type.size() - suffix.size()) == suffix;
+  return gradient ? type.substr(0, type.size() - suffix.size()) : type;
+}
+
+/// Adds what the operator does not have yet.
+inline void add_fixed_attributes(operator_message& op) {
+  const std::string_view type = forward_type(op.type);
+  for (const fixed_attribute& f : fixed_attributes) {
+    if (f.type != type || op.attribute(f.name) != nullptr) continue;
+    attribute_message& a = op.attributes.emplace_back();
+    a.name = f.name;
+    a.type = f.kind;
+    if (f.kind == attribute_type::real)
+      a.real = static_cast<float>(f.number);
+    else if (f.kind == attribute_type::string)
+      a.text = f.text;
+    else if (f.kind != attribute_type::integers)
+      a.integer = static_cast<std::int64_t>(f.number);
+  }
+}
+
+/// The attribute of a forward operator that has another value than lamina knows, or null.
+inline const char* unknown_meaning(const operator_message& op) {
+  for (const fixed_attribute& f : fixed_attributes) {
+    const attribute_message* a = f.type == op.type ? op.attribute(f.name) : nullptr;
+    if (a == nullptr || a->type != f.kind) continue;
+    bool same = true;
+    if (f.kind == attribute_type::real)
+      same = a->real == static_cast<float>(f.number);
+    else if (f.kind == attribute_type::string)
+      same = a->text == f.text;
+    else if (std::string_view(f.name) == "decrease_axis")
+      same = a->integers.empty();
+    else if (f.kind == attribute_type::integer)
+      same = a->integer == static_cast<std::int64_t>(f.number);
+    // Truth values and flags of inference say how, not what; types may be named.
+    if (std::string_view(f.name).find("dtype") != std::string_view::npos) same = true;
+    if (!same) return f.name;
+  }
+  return nullptr;
+}
+
+}  // namespace lamina::detail

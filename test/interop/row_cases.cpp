@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of operators over rows and shapes: products, reductions, shapes, costs, images.
+#include <interop/case_writer.hpp>
+
+namespace interop {
+namespace {
+
+/// One operator of x [3, 2, 4].
+template <class F>
+void of_matrices(case_writer& to, const char* name, F, const case_options& options = {}) {
+  to.write(name, lamina::program([](block& main) {
+             return squared(F{}(layer::data<"x", float, 2, 4>(main)));
+           }),
+           options);
+}
+/// One operator of x [3, 4].
+template <class F>
+void of_rows(case_writer& to, const char* name, F, const case_options& options = {}) {
+  to.write(name, lamina::program([](block& main) {
+             return squared(F{}(layer::data<"x", float, 4>(main)));
+           }),
+           options);
+}
+
+void write_products(case_writer& to) {
+  to.write("mul", lamina::program([](block& main) {
+             return squared(layer::fc<3>(layer::data<"x", float, 4>(main), {.bias = false}));
+           }));
+  to.write("fc", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 4>(main);
+             return squared(layer::fc<3>(x, {.act = lamina::activation::tanh}));
+           }));
+  to.write("matmul", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 4>(main);
+             return squared(layer::matmul(x, layer::data<"y", float, 4, 3>(main)));
+           }));
+  to.write(
+      "matmul_transposed", lamina::program([](block& main) {
+        auto x = layer::data<"x", float, 4, 2>(main);
+        return squared(layer::matmul<layer::matmul_form{.transpose_x = true, .transpose_y = true}>(
+            x, layer::data<"y", float, 3, 4>(main), {.alpha = 0.5f}));
+      }));
+  to.write("lookup_table", lamina::program([](block& main) {
+             return squared(layer::embedding<5, 3>(layer::data<"ids", integer>(main)));
+           }));
+  to.write("lookup_table_padding", lamina::program([](block& main) {
+             return squared(
+                 layer::embedding<5, 3>(layer::data<"ids", integer>(main), {.padding_idx = 1}));
+           }));
+  to.write("cos_sim", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             return squared(layer::cos_sim(x, layer::data<"y", float, 4>(main)));
+           }));
+}
+
+void write_reductions(case_writer& to) {
+  const case_options positive{.low = 0.2f, .high = 2};
+  of_rows(to, "mean", [](auto x) { return layer::mean(x); });
+  of_matrices(to, "reduce_sum", [](auto x) { return layer::reduce_sum<1>(x); });
+  of_matrices(to, "reduce_sum_all", [](auto x) { return layer::reduce_sum(x); });
+  of_matrices(to, "reduce_sum_keep",
+              [](auto x) { return layer::reduce_sum<2>(x, layer::keep_dim); });
+  of_matrices(to, "reduce_mean", [](auto x) { return layer::reduce_mean<1>(x); });
+  of_matrices(to, "reduce_max", [](auto x) { return layer::reduce_max<2>(x); });
+  of_matrices(to, "reduce_min", [](auto x) { return layer::reduce_min<2>(x); });
+  of_matrices(
+      to, "reduce_prod", [](auto x) { return layer::reduce_prod<2>(x); }, positive);
+  to.write("reduce_all", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             return layer::reduce_all<1>(layer::greater_than(x, layer::scale(x, 0.1f)));
+           }),
+           {.gradients = false});
+  to.write("reduce_any", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             return layer::reduce_any<1>(layer::greater_than(x, layer::scale(x, 0.1f)));
+           }),
+           {.gradients = false});
+  of_matrices(to, "cumsum", [](auto x) { return layer::cumsum<1>(x); });
+  of_matrices(to, "cumsum_reverse",
+              [](auto x) { return layer::cumsum(x, {.exclusive = true, .reverse = true}); });
+  of_rows(to, "top_k", [](auto x) { return std::get<0>(layer::topk<2>(x)); });
+  to.write("top_k_indices", lamina::program([](block& main) {
+             return std::get<1>(layer::topk<2>(layer::data<"x", float, 4>(main)));
+           }),
+           {.gradients = false});
+  of_rows(to, "layer_norm", [](auto x) { return layer::layer_norm(x); });
+  of_rows(to, "norm", [](auto x) { return layer::l2_normalize(x); });
+  of_rows(to, "softmax", [](auto x) { return layer::softmax(x); });
+}
+
+void write_shapes(case_writer& to) {
+  of_matrices(to, "reshape2", [](auto x) { return layer::reshape<-1, 8>(x); });
+  of_matrices(to, "transpose2", [](auto x) { return layer::transpose<0, 2, 1>(x); });
+  of_matrices(to, "flatten2", [](auto x) { return layer::flatten(x); });
+  of_matrices(to, "unsqueeze2", [](auto x) { return layer::unsqueeze<1>(x); });
+  of_matrices(to, "squeeze2", [](auto x) { return layer::squeeze<1>(layer::unsqueeze<1>(x)); });
+  of_matrices(to, "concat", [](auto x) { return layer::concat<2>({x, layer::square(x)}); });
+  of_matrices(to, "stack", [](auto x) { return layer::stack<1>({x, layer::square(x)}); });
+  of_matrices(to, "split", [](auto x) { return std::get<1>(layer::split<2, 2>(x)); });
+  of_matrices(to, "slice", [](auto x) { return layer::slice<layer::along<2, 1, 3>>(x); });
+  of_matrices(to, "pad", [](auto x) { return layer::pad<0, 0, 1, 0, 0, 2>(x, 0.5f); });
+  of_matrices(to, "expand", [](auto x) { return layer::expand<1, 2, 1>(x); });
+  to.write("gather", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             return squared(layer::gather(x, layer::data<"index", integer>(main)));
+           }),
+           {.integers = 3});
+  to.write("one_hot", lamina::program([](block& main) {
+             return layer::one_hot<5>(layer::data<"ids", integer>(main));
+           }),
+           {.gradients = false});
+}
+
+void write_costs(case_writer& to) {
+  const auto labelled = [&](const char* name, auto f, const case_options& options = {}) {
+    using F = decltype(f);
+    to.write(name, lamina::program([](block& main) {
+               auto x = layer::data<"x", float, 4>(main);
+               return squared(F{}(x, layer::data<"label", integer>(main)));
+             }),
+             options);
+  };
+  labelled("softmax_with_cross_entropy",
+           [](auto x, auto y) { return layer::softmax_with_cross_entropy(x, y); });
+  labelled("cross_entropy",
+           [](auto x, auto y) { return layer::cross_entropy(layer::softmax(x), y); });
+  labelled("bpr_loss", [](auto x, auto y) { return layer::bpr_loss(x, y); });
+  to.write("soft_cross_entropy", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             return squared(layer::softmax_with_cross_entropy(
+                 x, layer::softmax(layer::data<"y", float, 4>(main))));
+           }));
+  to.write("accuracy", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             return layer::accuracy(x, layer::data<"label", integer>(main));
+           }),
+           {.gradients = false});
+  of_rows(to, "label_smooth", [](auto x) { return layer::label_smooth(layer::softmax(x)); });
+  of_rows(to, "dropout_test", [](auto x) { return layer::dropout(x, 0.25f, {.is_test = true}); },
+          {.gradients = false});
+}
+
+void write_images(case_writer& to) {
+  using lamina::window;
+  const auto image = [&](const char* name, auto f) {
+    using F = decltype(f);
+    to.write(name, lamina::program([](block& main) {
+               return squared(F{}(layer::data<"x", float, 2, 5, 6>(main)));
+             }));
+  };
+  image("conv2d", [](auto x) { return layer::conv2d<3, 3>(x); });
+  image("conv2d_stride",
+        [](auto x) { return layer::conv2d<3, 3, window{.stride = 2, .padding = 1}>(x); });
+  image("pool2d_max", [](auto x) { return layer::pool2d<2, window{.stride = 2}>(x); });
+  image("pool2d_average", [](auto x) {
+    return layer::pool2d<3, window{.stride = 2, .padding = 1}>(x, {.type = lamina::pool::average});
+  });
+  image("pool2d_global",
+        [](auto x) { return layer::global_pool2d(x, {.type = lamina::pool::average}); });
+  image("maxout", [](auto x) { return layer::maxout<2>(x); });
+}
+
+}  // namespace
+
+void write_row_cases(case_writer& to) {
+  write_products(to);
+  write_reductions(to);
+  write_shapes(to);
+  write_costs(to);
+  write_images(to);
+}
+
+}  // namespace interop

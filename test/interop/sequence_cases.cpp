@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of operators over sequences of different length.
+#include <interop/case_writer.hpp>
+
+namespace interop {
+namespace {
+
+/// One operator of sequences x of [.., 4].
+template <class F>
+void of_sequences(case_writer& to, const char* name, F, const case_options& options = {}) {
+  to.write(name, lamina::program([](block& main) {
+             return squared(F{}(layer::sequence<"x", float, 4>(main)));
+           }),
+           options);
+}
+
+}  // namespace
+
+void write_sequence_cases(case_writer& to) {
+  using lamina::pool;
+  of_sequences(to, "sequence_pool_sum",
+               [](auto x) { return layer::sequence_pool(x, {.type = pool::sum}); });
+  of_sequences(to, "sequence_pool_average",
+               [](auto x) { return layer::sequence_pool(x, {.type = pool::average}); });
+  of_sequences(to, "sequence_pool_sqrt",
+               [](auto x) { return layer::sequence_pool(x, {.type = pool::sqrt}); });
+  of_sequences(to, "sequence_pool_max",
+               [](auto x) { return layer::sequence_pool(x, {.type = pool::max}); });
+  of_sequences(to, "sequence_pool_first", [](auto x) { return layer::sequence_first_step(x); });
+  of_sequences(to, "sequence_pool_last", [](auto x) { return layer::sequence_last_step(x); });
+  of_sequences(to, "sequence_softmax",
+               [](auto x) { return layer::sequence_softmax(layer::fc<1>(x)); });
+  of_sequences(to, "sequence_conv", [](auto x) { return layer::sequence_conv<3>(x); });
+  of_sequences(to, "row_conv", [](auto x) { return layer::row_conv<2>(x); });
+  of_sequences(to, "sequence_expand",
+               [](auto x) { return layer::sequence_expand(layer::sequence_pool(x), x); });
+  of_sequences(to, "sequence_expand_as",
+               [](auto x) { return layer::sequence_expand_as(layer::sequence_pool(x), x); });
+  of_sequences(to, "sequence_reverse", [](auto x) { return layer::sequence_reverse(x); });
+  of_sequences(to, "sequence_reshape",
+               [](auto x) { return layer::sequence_reshape<"wide", 2>(x); });
+  of_sequences(to, "sequence_pad",
+               [](auto x) { return std::get<0>(layer::sequence_pad<5>(x, 0.5)); });
+  to.write("sequence_concat", lamina::program([](block& main) {
+             auto x = layer::sequence<"x", float, 4>(main);
+             return squared(layer::sequence_concat<"both">(std::tuple{x, layer::square(x)}));
+           }));
+  to.write("sequence_enumerate", lamina::program([](block& main) {
+             return layer::sequence_enumerate<2>(layer::sequence<"ids", integer>(main),
+                                                 {.pad_value = 7});
+           }),
+           {.gradients = false});
+  to.write("sequence_erase", lamina::program([](block& main) {
+             return layer::sequence_erase<"left">(layer::sequence<"ids", integer>(main), {1});
+           }),
+           {.gradients = false});
+  to.write("sequence_mask", lamina::program([](block& main) {
+             return layer::sequence_mask<5>(layer::data<"lengths", integer>(main));
+           }),
+           {.gradients = false});
+  to.write("embedding_of_sequences", lamina::program([](block& main) {
+             auto e = layer::embedding<5, 3>(layer::sequence<"ids", integer>(main));
+             return squared(layer::sequence_pool(e));
+           }));
+  of_sequences(to, "lstm",
+               [](auto x) { return std::get<0>(layer::dynamic_lstm<8>(layer::fc<8>(x))); });
+  of_sequences(to, "lstm_reverse", [](auto x) {
+    return std::get<0>(
+        layer::dynamic_lstm<8>(layer::fc<8>(x), {.use_peepholes = false, .is_reverse = true}));
+  });
+  of_sequences(to, "lstmp",
+               [](auto x) { return std::get<0>(layer::dynamic_lstmp<8, 3>(layer::fc<8>(x))); });
+  of_sequences(to, "gru", [](auto x) { return layer::dynamic_gru<2>(layer::fc<6>(x)); });
+  of_sequences(to, "gru_origin", [](auto x) {
+    return layer::dynamic_gru<2>(layer::fc<6>(x), {.origin_mode = true});
+  });
+  to.write("gru_unit", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 6>(main);
+             return squared(std::get<0>(layer::gru_unit<6>(x, layer::data<"h", float, 2>(main))));
+           }));
+  to.write("lstm_unit", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             auto h = layer::data<"h", float, 2>(main);
+             return squared(std::get<0>(layer::lstm_unit(x, h, layer::data<"c", float, 2>(main))));
+           }));
+  to.write("linear_chain_crf", lamina::program([](block& main) {
+             auto x = layer::sequence<"x", float, 4>(main);
+             return squared(layer::linear_chain_crf(x, layer::sequence<"label", integer>(x)));
+           }));
+  to.write("crf_decoding", lamina::program([](block& main) {
+             return layer::crf_decoding(layer::sequence<"x", float, 4>(main));
+           }),
+           {.gradients = false});
+  to.write("edit_distance", lamina::program([](block& main) {
+             auto a = layer::sequence<"a", integer>(main);
+             auto b = layer::sequence<"b", integer>(main);
+             return std::get<0>(layer::edit_distance(a, b));
+           }),
+           {.gradients = false});
+}
+
+}  // namespace interop
