@@ -90,7 +90,8 @@ struct call_kernel<lod_tensor_to_array> {
     array_of(array).clear();
     for (int t = 0; t < table.steps(); ++t) {
       const operand step = new_slot(array, t, table.alive(t));
-      for (int r = 0; r < step.rows; ++r) copy_block(x, all.begin(table.index(r)) + t, step, r, 1);
+      const row_copier copy(x, step);
+      for (int r = 0; r < step.rows; ++r) copy(all.begin(table.index(r)) + t, r);
     }
   }
 };
@@ -111,7 +112,8 @@ struct call_kernel<array_to_lod_tensor> {
       }
       const operand step = slot_of(array, t);
       if (step.rows != n) detail::fail_slot(c, t, n, step.rows);
-      for (int r = 0; r < n; ++r) copy_block(step, r, out, all.begin(table.index(r)) + t, 1);
+      const row_copier copy(step, out);
+      for (int r = 0; r < n; ++r) copy(r, all.begin(table.index(r)) + t);
     }
   }
 };
@@ -173,7 +175,8 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
     if (!dx) return;
     const int levels = detail::levels_below(c, dx.domain, table.domain());
     if (levels == 0) {
-      for (int r = 0; r < d.rows; ++r) copy_block(d, r, dx, table.index(r), 1);
+      const row_copier copy(d, dx);
+      for (int r = 0; r < d.rows; ++r) copy(r, table.index(r));
       return;
     }
     for (int r = 0; r < table.count(); ++r) {

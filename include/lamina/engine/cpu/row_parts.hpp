@@ -30,6 +30,37 @@ inline void copy_block(const operand& x, int from, const operand& out, int to, i
                 static_cast<std::size_t>(x.columns * width));
 }
 
+/// Copies single rows of an array to rows of another of the same type and columns. Padded rows are
+/// copied as they lie, cache line by cache line: they are too short for a call each.
+class row_copier {
+ public:
+  row_copier(const operand& x, const operand& out)
+      : source_(static_cast<const char*>(x.data)),
+        target_(static_cast<char*>(out.data)),
+        source_step_(x.stride * size_of(x.type)),
+        target_step_(out.stride * size_of(x.type)),
+        bytes_(source_step_ == target_step_ && source_step_ % line == 0
+                   ? source_step_
+                   : x.columns * std::ptrdiff_t{size_of(x.type)}) {}
+
+  LAMINA_INLINE void operator()(int from, int to) const {
+    const char* const source = source_ + from * source_step_;
+    char* const target = target_ + to * target_step_;
+    if (bytes_ % line == 0 && bytes_ <= 16 * line)
+      for (std::ptrdiff_t at = 0; at < bytes_; at += line)
+        std::memcpy(target + at, source + at, line);
+    else
+      std::memcpy(target, source, static_cast<std::size_t>(bytes_));
+  }
+
+ private:
+  static constexpr int line = 64;
+
+  const char* source_;
+  char* target_;
+  std::ptrdiff_t source_step_, target_step_, bytes_;
+};
+
 /// Rows [from, from + n) become zeros, padding included.
 inline void clear_block(const operand& out, int from, int n) {
   if (n <= 0) return;

@@ -62,6 +62,7 @@ struct call_kernel<merge_lod_tensor> {
     const operand out = c.output(0);
     const operand sides[] = {c.input(3), c.input(2)};
     const detail::row_mask mask{c.input(1)};
+    if (levels == 0) return merge_rows(sides, mask, out);
     int next[2] = {0, 0};
     for (int i = 0; i < mask.values.rows; ++i) {
       const int side = mask[i] ? 1 : 0;
@@ -82,6 +83,18 @@ struct call_kernel<merge_lod_tensor> {
  private:
   [[noreturn]] LAMINA_COLD static void fail_rows(const call_context& c, int found, int expected) {
     fail(c, {"expected ", expected, " rows for the entries of the mask, found ", found});
+  }
+  static void merge_rows(const operand (&sides)[2], const detail::row_mask& mask,
+                         const operand& out) {
+    const row_copier copy[] = {{sides[0], out}, {sides[1], out}};
+    int next[2] = {0, 0};
+    for (int i = 0; i < mask.values.rows; ++i) {
+      const int side = mask[i] ? 1 : 0;
+      if (sides[side])
+        copy[side](next[side]++, i);
+      else
+        clear_block(out, i, 1);
+    }
   }
   /// A row or a sequence for each entry of the mask that chooses the side.
   static void require_entries(const call_context& c, int side, int levels) {
