@@ -114,10 +114,6 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::pooling_type) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: pool2d: a window of an image gives its average or its max");
-  } else if constexpr (f.kind == fault_kind::changing_numbers) {
-    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
-                  "lamina: minimize: inside of a program an optimizer's numbers are the same in "
-                  "each step");
   } else if constexpr (f.kind == fault_kind::out_of_block) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: block: a variable is used in its own block and those inside of it");
