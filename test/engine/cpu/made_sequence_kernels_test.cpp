@@ -100,6 +100,14 @@ constexpr auto regrouped = lamina::program([](block& main) {
   return std::tuple{layer::mean(layer::square(sums)), groups, sums};
 });
 
+constexpr auto appended = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+  auto parts = layer::lod_append<"parts", 0, 2, 2, 3, 5, 5>(layer::fc<3>(x));
+  auto sums = layer::sequence_pool(parts, {.type = lamina::pool::sum});
+  auto cost = layer::mean(layer::square(sums) * layer::fc<3>(x));
+  return std::tuple{cost, parts, sums};
+});
+
 }  // namespace
 
 TEST_CASE("sequence_pad, sequence_unpad, sequence_mask") {
@@ -116,4 +124,7 @@ TEST_CASE("sequence_scatter") { lamina::law::check_engine(scattered, {.limit = 6
 TEST_CASE("sequence_expand of whole sequences") { lamina::law::check_engine(repeated); }
 TEST_CASE("lod_reset to offsets") {
   lamina::law::check_engine(regrouped, {.rows_are_alone = false, .batches = {5}});
+}
+TEST_CASE("lod_append") {
+  lamina::law::check_engine(appended, {.rows_are_alone = false, .batches = {5}});
 }
