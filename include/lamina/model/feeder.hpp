@@ -110,6 +110,7 @@ class feeder {
     batch_view<P> v;
     v.rows.count[batch::domain] = rows_;
     for (int d = batch::domain + 1; d < domains; ++d) {
+      if (!is_fed(d)) continue;
       v.rows.offsets[d] = offsets_[static_cast<std::size_t>(d)].data();
       v.rows.count[d] = offsets_[static_cast<std::size_t>(d)].back();
     }
@@ -120,6 +121,13 @@ class feeder {
  private:
   static constexpr const detail::data_layers<P>& table = detail::data_layers_of<P>;
   static constexpr int columns(int i) { return table.of[i].columns; }
+  /// Whether data layers tell the rows of a domain; else operators make them.
+  static constexpr bool is_fed(int d) {
+    for (int i = 0; i < layers; ++i)
+      if (table.of[i].domain == d || table.of[i].parent == d || table.of[i].grandparent == d)
+        return true;
+    return false;
+  }
   static constexpr std::size_t row_bytes(int i) {
     return static_cast<std::size_t>(table.of[i].columns) *
            static_cast<std::size_t>(size_of(table.of[i].type));

@@ -206,19 +206,27 @@ class trainer {
     return batch::domain;
   }();
 
+  /// Whether only a run tells how many these are.
+  static constexpr bool makes_cost_rows = !plan<fused>::fed.of[cost_domain];
+
   LAMINA_NOINLINE float split_step(const batch_view<P>& batch) {
     const int parts = static_cast<int>(machines_.size());
     const int rows = batch.size();
-    const float weighed = static_cast<float>(std::max(1, batch.rows.count[cost_domain]));
     pool_.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
       const int first = static_cast<int>(static_cast<std::int64_t>(rows) * t / parts);
       const int end = static_cast<int>(static_cast<std::int64_t>(rows) * (t + 1) / parts);
       const batch_view<P> part = batch.part(first, end);
-      weight_[k] = static_cast<float>(part.rows.count[cost_domain]) / weighed;
-      if (weight_[k] > 0)
-        costs_[k] = machines_[k]->run(part, seed_, static_cast<std::uint64_t>(steps_));
+      const int counted = part.rows.count[makes_cost_rows ? batch::domain : cost_domain];
+      weight_[k] = static_cast<float>(counted);
+      if (counted == 0) return;
+      costs_[k] = machines_[k]->run(part, seed_, static_cast<std::uint64_t>(steps_));
+      if (makes_cost_rows)
+        weight_[k] = static_cast<float>(machines_[k]->machine().rows(cost_domain));
     });
+    float weighed = 0;
+    for (const float w : weight_) weighed += w;
+    for (float& w : weight_) w /= std::max(1.0f, weighed);
     add_gradients();
     average_statistics();
     const float* scale = limit_norms();
