@@ -9,8 +9,6 @@
 #include <benchmark/benchmark.h>
 
 #include <lamina/lamina.hpp>
-#include <lamina/layers/dynamic_rnn.hpp>
-#include <lamina/layers/while_loop.hpp>
 
 namespace layer = lamina::layer;
 

@@ -12,10 +12,12 @@
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/parameters_of.hpp>
+#include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/reader/reader.hpp>
 #include <lamina/train/progress_bar.hpp>
+#include <lamina/train/run.hpp>
 #include <lamina/train/train.hpp>
 #include <lamina/transform/append_backward.hpp>
 #include <lamina/transform/clone_for_test.hpp>

@@ -55,6 +55,10 @@ class domain_rows {
     }
   }
 
+  /// Another mini-batch: no domain has rows.
+  void forget() {
+    for (entry& e : known_) e = {};
+  }
   /// Takes the rows of a value that an operator made.
   void note(int variable, const lod_tensor& value) {
     if (!has_rows_at_run_time(variable)) return;

@@ -19,6 +19,7 @@
 #include <lamina/executor/kernels_fill.hpp>
 #include <lamina/executor/kernels_gru.hpp>
 #include <lamina/executor/kernels_image_norm.hpp>
+#include <lamina/executor/kernels_later.hpp>
 #include <lamina/executor/kernels_lookup.hpp>
 #include <lamina/executor/kernels_loss.hpp>
 #include <lamina/executor/kernels_lstm.hpp>
@@ -42,9 +43,6 @@
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina {
-
-/// The values of data variables by name; those of sequences carry a LoD (tensor/lod_tensor.hpp).
-using feed_map = std::map<std::string, lod_tensor, std::less<>>;
 
 /// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; those
 /// that the scope holds in another precision are converted. Fluid: Executor.
@@ -243,9 +241,24 @@ class basic_executor {
     }
   }
 
+  // The rows of all domains are known anew from the mini-batch on.
+  static void read_minibatch(const program_view& program, const operator_desc& op,
+                             run_memory& memory, const run_options& options, domain_rows& rows) {
+    if (!options.next_minibatch)
+      throw error("lamina: executor: operator 'read_minibatch': expected a run with "
+                  "options.next_minibatch, found none");
+    feed_map feed;
+    const bool more = options.next_minibatch(feed);
+    rows.forget();
+    take_feed(program, feed, memory.values, rows);
+    *memory.values[static_cast<std::size_t>(program.arguments[op.end - 1])] =
+        tensor::filled<bool>({1}, more);
+  }
+
   void run_operator(const program_view& program, const operator_desc& op, run_memory& memory,
                     const run_options& options, domain_rows& rows) {
     if (op.schema->kind == operator_kind::source) return;
+    if (is_type(op, "read_minibatch")) return read_minibatch(program, op, memory, options, rows);
     if (const int block = sub_block_of(program, op); block >= 0)
       return run_block_operator(program, op, block, memory, options, rows);
     const auto found = kernels_.find(op.schema->type);
@@ -285,6 +298,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_fill_kernels(kernels_);
   kernel::add_gru_kernels(kernels_);
   kernel::add_image_norm_kernels(kernels_);
+  kernel::add_later_kernels(kernels_);
   kernel::add_lookup_kernels(kernels_);
   kernel::add_loss_kernels(kernels_);
   kernel::add_lstm_kernels(kernels_);

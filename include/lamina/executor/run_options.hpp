@@ -3,10 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
+#include <map>
+#include <string>
 #include <vector>
 
+#include <lamina/tensor/lod_tensor.hpp>
+
 namespace lamina {
+
+/// The values of data variables by name; those of sequences carry a LoD (tensor/lod_tensor.hpp).
+using feed_map = std::map<std::string, lod_tensor, std::less<>>;
 
 /// What a run needs besides program, scope and feed.
 struct run_options {
@@ -18,7 +26,9 @@ struct run_options {
   /// where a training loop sets them anew each step. Empty: as recorded.
   std::vector<std::vector<float>> update_numbers{};
   std::uint64_t iterations = 1000000;  // the most of one while loop; one more throws
-  std::ostream* print_to = nullptr;    // of the print operator; null: std::cerr
+  /// Of read_minibatch: the feeds of the next mini-batch; returns whether another one follows.
+  std::function<bool(feed_map&)> next_minibatch{};
+  std::ostream* print_to = nullptr;  // of the print operator; null: std::cerr
 };
 
 }  // namespace lamina

@@ -27,8 +27,8 @@
 #include <lamina/layers/dynamic_gru.hpp>
 #include <lamina/layers/dynamic_lstm.hpp>
 #include <lamina/layers/dynamic_lstmp.hpp>
-#include <lamina/layers/edit_distance.hpp>
 #include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/edit_distance.hpp>
 #include <lamina/layers/elementwise.hpp>
 #include <lamina/layers/embedding.hpp>
 #include <lamina/layers/fc.hpp>
@@ -50,14 +50,15 @@
 #include <lamina/layers/pool2d.hpp>
 #include <lamina/layers/prelu.hpp>
 #include <lamina/layers/print.hpp>
+#include <lamina/layers/read_minibatch.hpp>
 #include <lamina/layers/recurrent.hpp>
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/reduce.hpp>
 #include <lamina/layers/reshape.hpp>
 #include <lamina/layers/residual.hpp>
+#include <lamina/layers/rnn_recorder.hpp>
 #include <lamina/layers/row_conv.hpp>
 #include <lamina/layers/row_ids.hpp>
-#include <lamina/layers/rnn_recorder.hpp>
 #include <lamina/layers/row_loss.hpp>
 #include <lamina/layers/scale.hpp>
 #include <lamina/layers/sequence.hpp>

@@ -49,6 +49,13 @@ struct rule {
   /// What an accumulator is filled with at the start.
   constexpr float initial_state(int /*state*/) const { return 0; }
 
+  /// Records the gradients of a cost and the updates behind it, inside of a program: see
+  /// optimizer/minimize.hpp. Why auto: a mistake is then told at the line of the call.
+  template <class Cost>
+  constexpr auto minimize(const Cost& cost, int line = __builtin_LINE()) const {
+    return minimize_with(static_cast<const Derived&>(*this), cost, line);
+  }
+
   /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train.
   template <class Model, class Reader>
   decltype(auto) train(Model& model, Reader&& reader, const train_options& options = {}) const {

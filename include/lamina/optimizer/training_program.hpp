@@ -31,8 +31,10 @@ constexpr const char* update_suffix(int s) {
 }
 
 /// One update a trainable parameter that a gradient reaches, in the order of the parameters.
-template <class Opt>
-constexpr void add_updates(program_builder& b, const int* gradient) {
+/// `numbers(i)` records the attributes of that of parameter i, or returns -1: a training loop sets
+/// them.
+template <class Opt, class Numbers>
+constexpr void add_updates(program_builder& b, const int* gradient, const Numbers& numbers) {
   const op_role before = b.role;
   b.role = op_role::optimize;
   constexpr int states = update_operator<Opt>::states;
@@ -51,19 +53,20 @@ constexpr void add_updates(program_builder& b, const int* gradient) {
     const int outputs = b.arguments.count;
     b.argument(param);
     for (int s = 0; s < states; ++s) b.argument(first + s);
-    b.operators.push(
-        {&schema_of<update_operator<Opt>>(), at, outputs, b.arguments.count, -1, 0, b.role});
+    b.operators.push({&schema_of<update_operator<Opt>>(), at, outputs, b.arguments.count,
+                      numbers(i), b.current_block, b.role});
   }
   b.role = before;
 }
 
-/// The whole gradient of each parameter, or -1.
+/// The whole gradient of each parameter of a cost in `block`, or -1.
 template <class Program>
-constexpr void find_gradients(const Program& p, int variables, int parameters, int* gradient) {
+constexpr void find_gradients(const Program& p, int variables, int parameters, int block,
+                              int* gradient) {
   for (int i = 0; i < parameters; ++i) gradient[i] = -1;
   for (int v = 0; v < variables; ++v) {
     const variable_desc& d = p.variables[v];
-    if (d.kind == variable_kind::gradient && d.number < 0 && d.block == 0 &&
+    if (d.kind == variable_kind::gradient && d.number < 0 && d.block == block &&
         p.variables[d.of].kind == variable_kind::parameter)
       gradient[p.variables[d.of].index] = v;
   }
@@ -72,8 +75,8 @@ constexpr void find_gradients(const Program& p, int variables, int parameters, i
 template <class Opt>
 constexpr void make_training(program_builder& b) {
   int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
-  find_gradients(b, b.variables.count, b.parameters.count, gradient);
-  add_updates<Opt>(b, gradient);
+  find_gradients(b, b.variables.count, b.parameters.count, 0, gradient);
+  add_updates<Opt>(b, gradient, [](int) { return -1; });
   delete[] gradient;
 }
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <lamina/operators/assign.hpp>
-#include <lamina/operators/block_operators.hpp>
 #include <lamina/operators/cross_entropy.hpp>
 #include <lamina/operators/elementwise.hpp>
 #include <lamina/operators/fill.hpp>
@@ -16,13 +15,13 @@
 #include <lamina/operators/mean.hpp>
 #include <lamina/operators/mul.hpp>
 #include <lamina/operators/sum.hpp>
-#include <lamina/plan/sequence_lowering.hpp>
+#include <lamina/plan/block_lowering.hpp>
 
 namespace lamina {
 
 /// The lowering at work.
-struct lowering : sequence_lowering {
-  using sequence_lowering::sequence_lowering;
+struct lowering : block_lowering {
+  using block_lowering::block_lowering;
 
   constexpr void run() {
     for (int k = 0; k < p.count.operators; ++k) {
@@ -67,78 +66,6 @@ struct lowering : sequence_lowering {
         lower_call(op, k);
         return;
     }
-  }
-
-  /// An operator that runs a block: its operands and results are what the instructions of the block
-  /// and of those inside read and write of other blocks, its condition among them.
-  constexpr void lower_block(const operator_desc& op, int k) {
-    const int inner = sub_block_of(p, op);
-    const int made = variables.count;
-    bool* seen = new bool[2 * static_cast<unsigned>(made)];
-    for (int v = 0; v < 2 * made; ++v) seen[v] = false;
-    const auto is_new = [&](int v, int list) {
-      if (v < 0) return false;
-      v = root(v);
-      if (seen[list * made + v] || is_inside(variables.items[v].block, inner)) return false;
-      return seen[list * made + v] = true;
-    };
-    const int end = instructions.count;
-    instruction i = begin(group_head::call, *op.schema, 0, k);
-    i.runs = inner;
-    const int condition = condition_of(op);
-    if (condition >= 0) seen[root(condition)] = true, use(i, condition, access::load);
-    for (int at = first_inside(inner); at < end; ++at) {
-      const instruction& from = instructions.items[at];
-      if (!is_inside(from.block, inner)) continue;
-      for (int a = from.inputs; a < from.inputs + from.input_count; ++a)
-        if (is_new(operands.items[a].id, 0)) use(i, root(operands.items[a].id), access::load);
-      for (int r = from.outputs; r < from.outputs + from.output_count; ++r)
-        if (is_new(results.items[r], 1)) result(i, root(results.items[r]));
-    }
-    delete[] seen;
-    end_block(i);
-  }
-  /// What decides whether a block runs: a bool, or a variable whose rows are counted; or -1.
-  constexpr int condition_of(const operator_desc& op) const {
-    if (is<while_block>(op)) return argument(op.inputs + 1 + argument(op.inputs));
-    if (is<while_block_gradient>(op)) return -1;
-    return argument(op.inputs + 1);
-  }
-  constexpr int first_inside(int inner) const {
-    for (int i = 0; i < instructions.count; ++i)
-      if (is_inside(instructions.items[i].block, inner)) return i;
-    return instructions.count;
-  }
-  constexpr void end_block(const instruction& i) {
-    // Copies of what the block has changed are out of date.
-    for (int r = i.outputs; r < i.outputs + i.output_count; ++r)
-      if (results.items[r] < p.count.variables) copy_of[results.items[r]] = -1;
-    end(i);
-  }
-
-  /// The end of an iteration gives a counter or a condition its next value: nothing to do if that
-  /// can be computed where the value of before lies, because nobody reads this one any more.
-  constexpr bool hand_over(const operator_desc& op) {
-    const int from = argument(op.inputs), to = argument(op.outputs);
-    const plan_variable& f = variables.items[from];
-    const plan_variable& t = variables.items[to];
-    if (from >= p.count.variables || f.type == dtype::float32 || f.type != t.type ||
-        f.rows != t.rows || f.columns != t.columns || f.block != block || t.block == block ||
-        f.root != from || changes(from) || escapes[from])
-      return false;
-    for (int i = instructions.count; i-- > 0;) {
-      const instruction& before = instructions.items[i];
-      for (int r = before.outputs; r < before.outputs + before.output_count; ++r)
-        if (results.items[r] == from) {
-          if (before.block != block || before.schema->kind != operator_kind::pointwise)
-            return false;
-          variables.items[from].root = root(to);
-          return true;
-        }
-      for (int a = before.inputs; a < before.inputs + before.input_count; ++a)
-        if (operands.items[a].id >= 0 && root(operands.items[a].id) == root(to)) return false;
-    }
-    return false;
   }
 
   /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory.
@@ -230,13 +157,14 @@ struct lowering : sequence_lowering {
     for (int s = 0; s < n; ++s) use(i, s == 1 ? grad : argument(op.inputs + s), access::load);
     operands.push({constant_operand(constants.count), access::numbers});
     ++i.input_count;
-    // The training loop sets them; until then they have their defaults.
+    // The training loop sets them; until then they are what was recorded, or their defaults.
     const int numbers = op.schema->attribute_count;
     const attribute_desc* const described = op.schema->attributes;
     constants.reserve(
         constants.count + numbers > constants.capacity ? (constants.count + numbers) * 2 : 0);
     for (int a = 0; a < numbers; ++a)
-      constants.items[constants.count++] = static_cast<float>(described[a].number);
+      constants.items[constants.count++] = static_cast<float>(
+          op.attributes < 0 ? described[a].number : p.attributes[op.attributes + a].number);
     for (int s = 0; s < op.schema->output_count; ++s) result(i, argument(op.outputs + s));
     i.rows = variables.items[param].rows;
     i.columns = variables.items[param].columns;

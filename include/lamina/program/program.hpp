@@ -43,6 +43,8 @@ constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
     const operator_desc& op = b.operators[k];
+    // The gradient of an iteration reads what the iteration has left.
+    if (op.role != op_role::forward) continue;
     for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
       const int n = op.schema->inputs[s].duplicable ? b.arguments[at++] : 1;
       for (int i = 0; i < n; ++i, ++at)
@@ -114,6 +116,10 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::pooling_type) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: pool2d: a window of an image gives its average or its max");
+  } else if constexpr (f.kind == fault_kind::changing_numbers) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: minimize: inside of a program an optimizer's numbers are the same in "
+                  "each step");
   } else if constexpr (f.kind == fault_kind::out_of_block) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: block: a variable is used in its own block and those inside of it");

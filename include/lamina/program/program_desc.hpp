@@ -103,7 +103,8 @@ enum class fault_kind : std::uint8_t {
   branch_writes,
   out_of_block,
   no_memory,
-  pooling_type
+  pooling_type,
+  changing_numbers
 };
 struct fault_desc {
   fault_kind kind;

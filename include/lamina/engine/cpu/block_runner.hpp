@@ -32,10 +32,15 @@ class block_runner {
   /// would take all memory.
   void limit_iterations(std::uint64_t most) { limit_ = most; }
 
+  /// Where read_minibatch gets its data.
+  void read_from(const minibatch_source& source) { source_ = source; }
+
   void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_ = &memory;
     maker_ = {this, &set_rows, &make_offsets};
     context_ = memory.context(seed, step, &maker_);
+    own_source_ = {this, &next_minibatch};
+    if (source_.next != nullptr) context_.source = &own_source_;
     reset({});
     unused_arrays_ = static_cast<int>(spare_arrays_.size());
     for (int d = 0; d < domains; ++d) {
@@ -250,6 +255,12 @@ class block_runner {
 
   // -- rows --------------------------------------------------------------------------------------
 
+  static bool next_minibatch(void* self) {
+    block_runner& runner = *static_cast<block_runner*>(self);
+    const bool more = runner.source_.next(runner.source_.self);
+    runner.context_.scratch = runner.memory_->scratch();
+    return more;
+  }
   static void set_rows(void* self, int domain, int rows) {
     static_cast<block_runner*>(self)->set_rows(domain, rows);
   }
@@ -286,6 +297,7 @@ class block_runner {
   memory_type* memory_ = nullptr;
   run_context context_{};
   row_maker maker_{};
+  minibatch_source source_{}, own_source_{};
   frame_stack heads_, values_;
   word* last_[at_least_one(tables::loop_count)] = {};
   bool known_[domains] = {};

@@ -40,7 +40,8 @@ struct run_context {
   std::uint64_t seed;
   std::uint64_t step;  // of training; random masks depend on it
   float* scratch;
-  const row_maker* maker;       // null when all rows are fed
+  const row_maker* maker;                    // null when all rows are fed
+  const minibatch_source* source = nullptr;  // null when the program reads nothing
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
 
   /// Rows as a schedule knows them: a number, or minus a domain.

@@ -33,6 +33,13 @@ struct row_maker {
   int* (*make_offsets)(void* machine, int domain, int sequences);
 };
 
+/// Where a program that reads its own mini-batches gets them: `next` binds the machine to the rows
+/// of one, feeds it, and returns whether another one follows.
+struct minibatch_source {
+  void* self;
+  bool (*next)(void* self);
+};
+
 /// The sequences of one domain.
 struct sequence_rows {
   const int* offsets;

@@ -42,6 +42,9 @@ class machine {
   /// The most iterations of one while; one more throws lamina::error.
   void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
 
+  /// Where layer::read_minibatch gets its data.
+  void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
+
   /// Runs every group whose data are among `given` (a bit each). Throws lamina::error for a loop
   /// that does not end, a label or index out of range, rows that do not fit.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {

@@ -101,7 +101,8 @@ class machine_memory {
   }
 
   run_context context(std::uint64_t seed, std::uint64_t step, const row_maker* maker) {
-    return {rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(), maker, 0};
+    return {rows_.count,     rows_.offsets, rows_.first, seed, step,
+            scratch_.data(), maker,         nullptr,     0};
   }
   float* scratch() { return scratch_.data(); }
   domain_rows<domains>& rows() { return rows_; }

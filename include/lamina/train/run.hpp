@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/run.hpp - runs a program that is a training loop itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/model/evaluator.hpp>
+#include <lamina/model/feeder.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/reader/begin_pass.hpp>
+
+namespace lamina {
+
+/// Options of run.
+struct run_program_options {
+  std::uint64_t seed = 0;
+  /// The most iterations of one loop; one more throws lamina::error.
+  std::uint64_t iterations = 1000000;
+};
+
+/// What a run has read, and what it computed.
+struct run_summary {
+  std::int64_t minibatches = 0;
+  std::int64_t samples = 0;
+  float cost = 0;  // the first variable that the program returns; 0 if it returns none
+};
+
+namespace detail {
+
+/// By accumulator of a program: the parameter whose shape it has, or -1.
+template <program_type P>
+constexpr int count_accumulators() {
+  int n = 0;
+  for (int v = 0; v < P::desc.count.variables; ++v)
+    if (P::desc.variables[v].kind == variable_kind::accumulator && P::desc.variables[v].index >= n)
+      n = P::desc.variables[v].index + 1;
+  return n;
+}
+template <program_type P>
+inline constexpr auto accumulator_owners = [] {
+  struct {
+    int parameter[at_least_one(count_accumulators<P>())];
+  } t{};
+  for (int& i : t.parameter) i = -1;
+  for (int v = 0; v < P::desc.count.variables; ++v)
+    if (const variable_desc& d = P::desc.variables[v]; d.kind == variable_kind::accumulator)
+      t.parameter[d.index] = P::desc.variables[d.of].index;
+  return t;
+}();
+
+/// Hands a machine one mini-batch after the other; a reader that has ended begins again, with the
+/// next number of a pass.
+template <program_type P, class Reader>
+class minibatch_feed {
+ public:
+  minibatch_feed(Reader& batches, engine::cpu::machine<P>& machine, run_summary& summary)
+      : batches_(batches), machine_(machine), summary_(summary) {}
+
+  static bool next(void* self) { return static_cast<minibatch_feed*>(self)->take(); }
+
+ private:
+  using pass_type = decltype(reader::begin_pass(std::declval<Reader&>(), std::uint64_t{}));
+  using iterator_type = decltype(std::declval<pass_type&>().begin());
+
+  bool take() {
+    if (!at_ || *at_ == pass_->end()) {
+      at_.reset();
+      pass_.emplace(reader::begin_pass(batches_, passes_++));
+      at_.emplace(pass_->begin());
+    }
+    if (*at_ == pass_->end()) {
+      feeder_.clear();
+    } else {
+      feeder_.fill(**at_);
+      ++*at_;
+      ++summary_.minibatches;
+    }
+    summary_.samples += feeder_.rows();
+    feeder_.view().feed_to(machine_);
+    return !(*at_ == pass_->end());
+  }
+
+  Reader& batches_;
+  engine::cpu::machine<P>& machine_;
+  run_summary& summary_;
+  feeder<P> feeder_;
+  std::optional<pass_type> pass_;
+  std::optional<iterator_type> at_;
+  std::uint64_t passes_ = 0;
+};
+
+}  // namespace detail
+
+/// Runs program P of a model once, with the mini-batches of a reader where it asks for them
+/// (layer::read_minibatch): the whole training, if the program is a training loop. When the reader
+/// has ended, the next mini-batch is the first one of another pass. Parameters of the model are
+/// updated in place, accumulators begin with zeros. Throws lamina::error for a sample that does not
+/// fit the data layers and for a loop that does not end.
+template <program_type P, reader::readable Reader>
+run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {}) {
+  constexpr auto& owners = detail::accumulator_owners<P>;
+  std::vector<float*> accumulators;
+  std::size_t floats = 0;
+  for (const int i : owners.parameter) floats += i < 0 ? 0 : parameters_in<P>().floats(i);
+  engine::cpu::aligned_buffer memory(floats);
+  float* at = memory.data();
+  for (const int i : owners.parameter) {
+    accumulators.push_back(at);
+    if (i >= 0) at += parameters_in<P>().floats(i);
+  }
+  engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.data()});
+  detail::initialise_state<P>(machine);
+  run_summary summary;
+  detail::minibatch_feed<P, std::remove_reference_t<Reader>> feed(batches, machine, summary);
+  machine.read_from({&feed, &decltype(feed)::next});
+  machine.limit_iterations(options.iterations);
+  machine.run(~0ull, options.seed, 0);
+  if constexpr (P::desc.cost >= 0) summary.cost = *machine.template address<P::desc.cost>();
+  return summary;
+}
+
+}  // namespace lamina
