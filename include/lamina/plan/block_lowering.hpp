@@ -61,53 +61,6 @@ struct block_lowering : sequence_lowering {
     end(i);
   }
 
-  /// An operator that runs a block: its operands and results are what the instructions of the block
-  /// and of those inside read and write of other blocks, its condition among them.
-  constexpr void lower_block(const operator_desc& op, int k) {
-    const int inner = sub_block_of(p, op);
-    const int made = variables.count;
-    bool* seen = new bool[2 * static_cast<unsigned>(made)];
-    for (int v = 0; v < 2 * made; ++v) seen[v] = false;
-    const auto is_new = [&](int v, int list) {
-      if (v < 0) return false;
-      v = root(v);
-      if (seen[list * made + v] || is_inside(variables.items[v].block, inner)) return false;
-      return seen[list * made + v] = true;
-    };
-    const int end = instructions.count;
-    instruction i = begin(group_head::call, *op.schema, 0, k);
-    i.runs = inner;
-    const int condition = condition_of(op);
-    if (condition >= 0) seen[root(condition)] = true, use(i, condition, access::load);
-    for (int at = first_inside(inner); at < end; ++at) {
-      const instruction& from = instructions.items[at];
-      if (!is_inside(from.block, inner)) continue;
-      for (int a = from.inputs; a < from.inputs + from.input_count; ++a)
-        if (is_new(operands.items[a].id, 0)) use(i, root(operands.items[a].id), access::load);
-      for (int r = from.outputs; r < from.outputs + from.output_count; ++r)
-        if (is_new(results.items[r], 1)) result(i, root(results.items[r]));
-    }
-    delete[] seen;
-    end_block(i);
-  }
-  /// What decides whether a block runs: a bool, or a variable whose rows are counted; or -1.
-  constexpr int condition_of(const operator_desc& op) const {
-    if (is<while_block>(op)) return argument(op.inputs + 1 + argument(op.inputs));
-    if (is<while_block_gradient>(op)) return -1;
-    return argument(op.inputs + 1);
-  }
-  constexpr int first_inside(int inner) const {
-    for (int i = 0; i < instructions.count; ++i)
-      if (is_inside(instructions.items[i].block, inner)) return i;
-    return instructions.count;
-  }
-  constexpr void end_block(const instruction& i) {
-    // Copies of what the block has changed are out of date.
-    for (int r = i.outputs; r < i.outputs + i.output_count; ++r)
-      if (results.items[r] < p.count.variables) copy_of[results.items[r]] = -1;
-    end(i);
-  }
-
   /// The end of an iteration gives a counter or a condition its next value: nothing to do if that
   /// can be computed where the value of before lies, because nobody reads this one any more.
   constexpr bool hand_over(const operator_desc& op) {
