@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of a recurrence that do more than products, on the engine: attention over a second
+// sequence, a recurrence inside of a step, branches in steps, against the executor, gradients
+// included.
+#include "laws/engine_law.hpp"
+
+#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/if_else.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/layers/static_rnn.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+
+namespace {
+
+template <class V>
+constexpr auto cost_of(V x) {
+  return layer::mean(layer::square(x));
+}
+template <class V>
+constexpr auto pooled(V x) {
+  return layer::sequence_pool(x, {.type = lamina::pool::sum});
+}
+template <class V>
+constexpr auto positive(V x) {
+  return layer::greater_than(x, layer::scale(x, 0));
+}
+
+// A decoder of a translation: each step weighs the source.
+constexpr auto decoder = lamina::program([](block& main) {
+  auto target = layer::sequence<"target", float, 4>(main);
+  auto source = layer::sequence<"source", float, 4>(main);
+  auto encoded = layer::tanh(layer::fc<6>(source));
+  auto start = layer::sequence_last_step(encoded);
+  auto out = layer::dynamic_rnn(target, [&](auto& step) {
+    auto in = step.input(target);
+    auto h = step.memory(start);
+    auto seen = step.static_input(encoded);
+    auto asked = layer::sequence_expand(layer::fc<6>(h), seen);
+    auto weight = layer::sequence_softmax(layer::fc<1>(layer::tanh(asked + seen)));
+    auto context = pooled(layer::elementwise_mul<0>(seen, weight));
+    auto next = layer::tanh(layer::fc<6>(std::tuple{in, context, h}));
+    step.update(h, next);
+    return next;
+  });
+  return std::tuple{cost_of(pooled(out)), out};
+});
+
+// A recurrence over the whole source in each step.
+constexpr auto rnn_in_a_step = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  auto source = layer::sequence<"source", float, 3>(main);
+  auto out = layer::dynamic_rnn(x, [&](auto& step) {
+    auto in = step.input(x);
+    auto seen = step.static_input(source);
+    auto inner = layer::dynamic_rnn(seen, [&](auto& inside) {
+      auto m = inside.memory(in);
+      auto next = layer::tanh(layer::fc<3>(m) + inside.input(seen));
+      inside.update(m, next);
+      return next;
+    });
+    return in + pooled(inner);
+  });
+  return std::tuple{cost_of(pooled(out)), out};
+});
+
+constexpr auto branch_in_a_step = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  auto out = layer::dynamic_rnn(x, [&](auto& step) {
+    auto in = step.input(x);
+    auto h = step.memory(lamina::dims<3>, {.value = 0.1f});
+    auto sum = in + layer::fc<3>(h);
+    auto next = layer::if_else(
+        positive(layer::fc<1>(in)), [&](auto& yes) { return layer::tanh(yes.input(sum)); },
+        [&](auto& no) { return layer::scale(layer::sin(no.input(sum)), 0.5f); });
+    step.update(h, next);
+    return next;
+  });
+  return std::tuple{cost_of(pooled(out)), out};
+});
+
+// Sequences of new lengths in each step.
+constexpr auto made_in_a_step = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 4, 2>(main);
+  auto source = layer::sequence<"source", float, 2>(main);
+  auto h = layer::fc<2>(source);
+  auto out = layer::static_rnn(x, [&](auto& step) {
+    auto m = step.memory(lamina::dims<2>);
+    auto seen = layer::sequence_concat<"seen">(
+        std::tuple{h, layer::elementwise_mul<0>(h, layer::sequence_expand(step.input(x), h))});
+    auto next = layer::tanh(pooled(seen) + layer::fc<2>(m));
+    step.update(m, next);
+    return next;
+  });
+  return std::tuple{cost_of(out), out};
+});
+
+}  // namespace
+
+TEST_CASE("Attention in a step") { lamina::law::check_engine(decoder); }
+TEST_CASE("A recurrence in a step") { lamina::law::check_engine(rnn_in_a_step); }
+TEST_CASE("A branch in a step") { lamina::law::check_engine(branch_in_a_step); }
+TEST_CASE("Made sequences in a step") { lamina::law::check_engine(made_in_a_step); }
