@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <lamina/io/program_message.hpp>
@@ -90,6 +91,31 @@ inline const char* unknown_meaning(const operator_message& op) {
     if (!same) return f.name;
   }
   return nullptr;
+}
+
+/// Operators of PaddlePaddle 2 that are those of Fluid under other names: their attributes' names
+/// here and there.
+struct later_name {
+  std::string_view later, type;
+  const char *first, *first_here, *second, *second_here;
+};
+inline constexpr later_name later_names[] = {
+    {"matmul_v2", "matmul", "trans_x", "transpose_X", "trans_y", "transpose_Y"},
+    {"matmul_v2_grad", "matmul_grad", "trans_x", "transpose_X", "trans_y", "transpose_Y"}};
+
+/// The operator under the name that lamina knows; empty where it has no other.
+inline std::optional<operator_message> translated(const operator_message& op) {
+  for (const later_name& n : later_names) {
+    if (op.type != n.later) continue;
+    operator_message made = op;
+    made.type = n.type;
+    for (attribute_message& a : made.attributes) {
+      if (a.name == n.first) a.name = n.first_here;
+      if (a.name == n.second) a.name = n.second_here;
+    }
+    return made;
+  }
+  return {};
 }
 
 }  // namespace lamina::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -243,7 +244,9 @@ class loaded_program {
     return static_cast<int>(a->integer);
   }
 
-  void read_operator(const operator_message& op, int block) {
+  void read_operator(const operator_message& named, int block) {
+    const std::optional<operator_message> other = detail::translated(named);
+    const operator_message& op = other ? *other : named;
     if (op.type == "feed" || op.type == "fetch") return read_column(op, block);
     const operator_schema& schema = form_of(op);
     if (const char* name = detail::unknown_meaning(op))

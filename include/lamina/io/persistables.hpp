@@ -91,7 +91,13 @@ inline void load_persistables(const file_path& directory, scope& variables,
   for (const std::string& name : program.persistable_names()) {
     const variable_message& wanted = *program.find(name);
     lod_tensor& value = *found.find(name);
-    bool fits = value.type() == wanted.type && value.rank() == wanted.dims.size();
+    // Later versions call scalars [1] or [], and lamina knows [1] only.
+    const bool scalar = wanted.dims.empty() && value.size() == 1;
+    if (scalar && value.rank() == 0)
+      value = value.visit([]<class T>(const xt::xarray<T>& a) {
+        return tensor(tensor_shape{1}, std::vector<T>{a.flat(0)});
+      });
+    bool fits = value.type() == wanted.type && (scalar || value.rank() == wanted.dims.size());
     for (std::size_t d = 0; fits && d < wanted.dims.size(); ++d)
       fits = wanted.dims[d] < 0 || static_cast<std::size_t>(wanted.dims[d]) == value.shape()[d];
     if (!fits)

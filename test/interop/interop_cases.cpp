@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// interop_cases write FOLDER: writes all cases for compare_paddle.py.
+// interop_cases run FOLDER DIFFERENCES: runs what save_paddle.py saved.
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+#include <interop/case_writer.hpp>
+#include <interop/run_saved.hpp>
+
+template class lamina::basic_executor<float>;
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 2 ? argv[1] : "";
+  try {
+    if (what == "run" && argc == 4) return interop::run_saved(argv[2], argv[3]);
+    if (what == "write") {
+      interop::case_writer to(argv[2]);
+      interop::write_pointwise_cases(to);
+      interop::write_row_cases(to);
+      interop::write_sequence_cases(to);
+      interop::write_net_cases(to);
+      std::printf("%d cases\n", to.count());
+      return 0;
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "interop_cases: %s\n", e.what());
+    return 1;
+  }
+  std::fputs("usage: interop_cases (write FOLDER | run FOLDER DIFFERENCES)\n", stderr);
+  return 2;
+}
