@@ -42,9 +42,10 @@ constexpr void report_out_of_block(program_builder& b, int variable, int line) {
   delete[] text;
 }
 
-/// Whether a variable exists in the current block.
+/// Whether a variable exists in the current block; one that is left out, -1, does everywhere.
 constexpr bool is_visible(const program_builder& b, int variable) {
-  return b.blocks.count < 2 || b.is_inside(b.current_block, b.variables.items[variable].block);
+  return b.blocks.count < 2 || variable < 0 ||
+         b.is_inside(b.current_block, b.variables.items[variable].block);
 }
 /// Notes a mistake when a variable of a closed block is used; `line` is the user's.
 constexpr void require_visible(program_builder& b, int variable, int line) {
