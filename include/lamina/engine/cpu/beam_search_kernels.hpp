@@ -52,22 +52,22 @@ struct call_kernel<beam_search> {
       fail(c, {"expected a level below ", levels, ", found ", c.integer(0)});
     if (c.integer(1) < 1) fail(c, {"expected a beam_size of at least 1, found ", c.integer(1)});
     require_rows(c, scores);
-    const int sources = c.rows_in(domain_above(c, scores.domain, below));
     const search found{c, scores.domain, below};
-    found.run_all(sources);
+    const int sources = found.sources();
+    found.run_all();
     // Every row is a hypothesis of its source, and has a sequence of those that continue it.
     int out = 0;
     while (!is_given(c.output(out))) ++out;
     const int made = c.output(out).domain, rows = scores.rows;
     make_sequences(c, c.parent_of(made), sources,
                    [&](int s) { return found.end(s) - found.begin(s); });
-    found.run_again(sources);
+    found.run_again();
     int source = 0;
     make_sequences(c, made, rows, [&](int r) {
       while (r >= found.end(source)) ++source;
       return found.selected(source, r, [](const detail::beam_candidate&) {});
     });
-    found.run_again(sources);
+    found.run_again();
     const operand id = c.output(0), score = c.output(1), parent = c.output(2);
     int to = 0;
     for (int s = 0; s < sources; ++s)
@@ -86,7 +86,7 @@ struct call_kernel<beam_search> {
     const std::ptrdiff_t sources =
         c.rows_in(domain_above(c, domain, levels_of(c, domain) - c.integer(0)));
     constexpr std::ptrdiff_t floats = sizeof(detail::beam_candidate) / sizeof(float);
-    return sources * (c.integer(1) * floats + 1) + 1;
+    return sources * (c.integer(1) * floats + 2) + 2;
   }
 
  private:
@@ -102,25 +102,27 @@ struct call_kernel<beam_search> {
     const call_context& c;
     int domain, below;
 
-    int begin(int s) const { return first_below(c, domain, below, 0, s); }
-    int end(int s) const { return begin(s + 1); }
+    // Copies: what is made may be the very sequences that are searched.
+    int begin(int s) const { return first()[s]; }
+    int end(int s) const { return first()[s + 1]; }
     detail::beam_candidate* best(int s) const {
       return reinterpret_cast<detail::beam_candidate*>(c.scratch()) +
              static_cast<std::ptrdiff_t>(s) * c.integer(1);
     }
-    std::int32_t& count(int s) const {
-      const int sources = c.rows_in(domain_above(c, domain, below));
-      return reinterpret_cast<std::int32_t*>(best(sources))[s];
+    int sources() const { return c.rows_in(domain_above(c, domain, below)); }
+    // Behind the candidates: of each source how many they are, a mark, and where sources begin.
+    std::int32_t* counts() const { return reinterpret_cast<std::int32_t*>(best(sources())); }
+    std::int32_t& count(int s) const { return counts()[s]; }
+    std::int32_t* first() const { return counts() + sources() + 1; }
+
+    void run_all() const {
+      for (int s = 0; s <= sources(); ++s) first()[s] = first_below(c, domain, below, 0, s);
+      for (int s = 0; s < sources(); ++s) run(s);
+      count(sources()) = 1;
     }
-    // Behind all counts: rows that are made may need more scratch memory, and larger memory is
-    // zero.
-    std::int32_t& mark(int sources) const { return count(sources); }
-    void run_all(int sources) const {
-      for (int s = 0; s < sources; ++s) run(s);
-      mark(sources) = 1;
-    }
-    void run_again(int sources) const {
-      if (mark(sources) == 0) run_all(sources);
+    // Rows that are made may need more scratch memory, and larger memory is zero.
+    void run_again() const {
+      if (count(sources()) == 0) run_all();
     }
     void run(int s) const {
       const operand pre_ids = c.input(0), pre_scores = c.input(1), ids = c.input(2);
