@@ -28,17 +28,19 @@ lamina::tensor wave(const lamina::tensor_shape& shape, double more = 0, std::siz
   return lamina::tensor(shape, values);
 }
 
-void check_close(const lamina::tensor& t, std::span<const double> expected) {
+// Places between elements are floats, as Fluid computes them.
+void check_close(const lamina::tensor& t, std::span<const double> expected, double margin = 1e-9) {
   const auto found = t.cast<double>();
   REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i < found.size(); ++i)
-    CHECK(found.flat(i) == Approx(expected[i]).margin(1e-9));
+    CHECK(found.flat(i) == Approx(expected[i]).margin(margin));
 }
 
 // Runs a layer of "x" and the mean of its squares with parameters w and b.
 template <class P>
 void check(P program, const lamina::tensor& x, const lamina::tensor& w, const lamina::tensor& b,
-           std::span<const double> y, std::initializer_list<std::span<const double>> gradients) {
+           std::span<const double> y, std::initializer_list<std::span<const double>> gradients,
+           double margin = 1e-9) {
   constexpr auto backward = decltype(lamina::transform::append_backward_to_data(program)){};
   lamina::basic_executor<double> executor;
   lamina::scope scope;
@@ -46,11 +48,11 @@ void check(P program, const lamina::tensor& x, const lamina::tensor& w, const la
   if (w.has_value()) scope.var("w") = w;
   if (b.has_value()) scope.var("b") = b;
   const lamina::feed_map feed{{"x", x}};
-  check_close(executor.run(backward.view(), scope, feed).at(1), y);
+  check_close(executor.run(backward.view(), scope, feed).at(1), y, margin);
   const char* names[] = {"x@GRAD", "w@GRAD", "b@GRAD"};
   std::size_t i = 0;
   for (const auto& g : gradients)
-    check_close(executor.run(backward.view(), scope, feed, {names[i++]})[0], g);
+    check_close(executor.run(backward.view(), scope, feed, {names[i++]})[0], g, margin);
 }
 
 template <class Layer>
@@ -134,4 +136,20 @@ TEST_CASE("normalised channels are PyTorch's") {
         {golden::instance_d0, golden::instance_d1, golden::instance_d2});
   check(of([](auto x) { return layer::lrn(x, {.n = 3, .k = 1, .alpha = 0.1f}); }), wave(shape),
         none, none, golden::local_y, {golden::local_d0});
+}
+
+TEST_CASE("images of another size are PyTorch's") {
+  constexpr extent2 tall{8, 3}, wide{8, 4};
+  check(of([](auto x) { return layer::resize_bilinear<tall>(x); }), wave(shape), none, none,
+        golden::corners_y, {golden::corners_d0}, 1e-6);
+  check(of([](auto x) {
+          return layer::resize_bilinear<tall>(x, {.align_corners = false, .align_mode = 0});
+        }),
+        wave(shape), none, none, golden::middle_y, {golden::middle_d0}, 1e-6);
+  check(of([](auto x) { return layer::resize_nearest<wide>(x, {.align_corners = false}); }),
+        wave(shape), none, none, golden::nearest_y, {golden::nearest_d0});
+  check(of([](auto x) { return layer::pad2d<2, 1, 1, 3, lamina::pad_mode::reflect>(x); }),
+        wave(shape), none, none, golden::mirror_y, {golden::mirror_d0});
+  check(of([](auto x) { return layer::pad2d<2, 1, 1, 3, lamina::pad_mode::edge>(x); }), wave(shape),
+        none, none, golden::edge_y, {golden::edge_d0});
 }

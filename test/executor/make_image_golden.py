@@ -17,7 +17,7 @@ def wave(*shape):
 
 
 def show(name, values):
-    text = ", ".join(repr(float(v)) for v in values.detach().reshape(-1))
+    text = ", ".join(f"{float(v):.12g}" for v in values.detach().reshape(-1))
     print(f"inline constexpr double {name}[] = {{{text}}};")
 
 
@@ -47,4 +47,9 @@ layer("group", lambda x, w, b: F.group_norm(x, 2, w, b), X, W, B)
 layer("instance", lambda x, w, b: F.instance_norm(x, weight=w, bias=b), X, W, B)
 # PyTorch divides alpha by the size.
 layer("local", lambda x: F.local_response_norm(x, 3, alpha=0.3, beta=0.75, k=1.0), X)
+layer("corners", lambda x: F.interpolate(x, (8, 3), mode="bilinear", align_corners=True), X)
+layer("middle", lambda x: F.interpolate(x, (8, 3), mode="bilinear", align_corners=False), X)
+layer("nearest", lambda x: F.interpolate(x, (8, 4), mode="nearest"), X)
+layer("mirror", lambda x: F.pad(x, (1, 3, 2, 1), mode="reflect"), X)
+layer("edge", lambda x: F.pad(x, (1, 3, 2, 1), mode="replicate"), X)
 print("}  // namespace golden")

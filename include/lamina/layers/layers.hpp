@@ -57,6 +57,7 @@
 #include <lamina/layers/reshape.hpp>
 #include <lamina/layers/residual.hpp>
 #include <lamina/layers/rnn_recorder.hpp>
+#include <lamina/layers/resize.hpp>
 #include <lamina/layers/row_conv.hpp>
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/layers/row_loss.hpp>

@@ -36,6 +36,7 @@
 #include <lamina/operators/recurrent_activation.hpp>
 #include <lamina/operators/reduce.hpp>
 #include <lamina/operators/reshape.hpp>
+#include <lamina/operators/resize.hpp>
 #include <lamina/operators/row_loss.hpp>
 #include <lamina/operators/sequence_conv.hpp>
 #include <lamina/operators/sequence_expand.hpp>

@@ -163,9 +163,13 @@ class conv_filter_gradient {
     p.at = parts.integers(rows_.vectors());
     return p;
   }
-  /// The sums of more samples cost less at their ends, as long as the images stay in the cache.
+  /// The sums of more samples cost less at their ends, as long as what a tile reads of them stays
+  /// in the first level of the cache.
   int samples_together(int samples) const {
-    const std::ptrdiff_t n = 8 * resident_floats / (forward_.seen().floats() + rows_.floats());
+    const std::ptrdiff_t read =
+        static_cast<std::ptrdiff_t>(detail::gradient_rows) * rows_.vectors() * lanes +
+        2 * forward_.seen().channel_size();
+    const std::ptrdiff_t n = resident_floats / 6 / read;
     return n < 1 || samples < 1 ? 1 : n < samples ? static_cast<int>(n) : samples;
   }
   void add_tiles(detail::gradient_tile& t, const float* slope, const int* taps,

@@ -40,7 +40,8 @@ class conv_forward {
     for (int d = 0; d < 3; ++d) {
       const conv_side& a = s.side[d];
       seen_.side[d] = {a.large, a.stride, a.padding,
-                       a.small + (a.filter - 1) * a.dilation / a.stride};
+                       a.small + (a.filter - 1) * a.dilation / a.stride, 0};
+      for (int t = 0; t < a.filter; ++t) seen_.side[d].meet(t * a.dilation);
     }
   }
 
@@ -64,7 +65,7 @@ class conv_forward {
       count = 1;
     }
     const window_grid grid{count, width, p.rows, depth, p.taps, s.large_channels};
-    const bool in_place = seen_.is_image() && correlation::reads_in_place(grid);
+    const bool in_place = seen_.is_image() && correlation::reads_in_place(grid, s.small_channels);
     if (!in_place) seen_.clear(p.image);
     for (int g = 0; g < s.groups; ++g) {
       const float* const first = filter + g * s.small_channels * filter_stride;

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/array_layout.hpp>
-#include <lamina/engine/cpu/simd.hpp>
+#include <lamina/engine/cpu/lane_order.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -57,7 +57,11 @@ struct conv_shape {
 /// image, 0 outside of it.
 struct spread_side {
   int image = 1, phases = 1, before = 0;
-  int span = 1;  // elements of a phase
+  int span = 1;        // elements of a phase
+  unsigned met = ~0u;  // the phases that a filter meets, a bit each; the others are not copied
+
+  void meet(int position) { met |= phases <= 32 ? 1u << position % phases : ~0u; }
+  bool meets(int phase) const { return phases > 32 || (met >> phase & 1u) != 0; }
 };
 
 /// A copy of the channels of an image with zeros around it, cut into phases, so that the elements
@@ -106,7 +110,14 @@ struct spread_image {
           vector::load_unaligned(source + j).store_unaligned(target + j);
         for (; j < count; ++j) target[j] = source[j];
       } else {
-        for (int j = 0; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
+        int j = 0;
+        // Below `count`, for the second vector ends behind what is copied.
+        if (step == 2)
+          for (; j + lanes < count; j += lanes)
+            even_lanes(vector::load_unaligned(source + 2 * j),
+                       vector::load_unaligned(source + 2 * j + lanes))
+                .store_unaligned(target + j);
+        for (; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
       }
     });
   }
@@ -140,7 +151,8 @@ struct spread_image {
   bool holds_image() const {
     for (const spread_side& s : side)
       for (int f = 0; f < s.phases; ++f)
-        if (f - s.before + (s.span - 1) * s.phases < s.image - s.phases) return false;
+        if (!s.meets(f) || f - s.before + (s.span - 1) * s.phases < s.image - s.phases)
+          return false;
     return true;
   }
   /// Calls f(channel, place in the image, step there, place in the copy, count) for each row of
@@ -153,6 +165,10 @@ struct spread_image {
       for (int fz = 0; fz < depth.phases; ++fz)
         for (int fy = 0; fy < height.phases; ++fy)
           for (int fx = 0; fx < width.phases; ++fx) {
+            if (!depth.meets(fz) || !height.meets(fy) || !width.meets(fx)) {
+              place += phase_size();
+              continue;
+            }
             const int shift = fx - width.before;
             const int first = shift < 0 ? (-shift + width.phases - 1) / width.phases : 0;
             int end = width.image - 1 < shift ? 0 : (width.image - 1 - shift) / width.phases + 1;

@@ -34,8 +34,8 @@ struct correlation_tile {
   const float* initial;    // a number for each row; null: zeros
   float* to;
   std::ptrdiff_t stride;  // from row to row there
-  const int* row_places;  // instead: the sums are added at to + row_places[i] + places[j]
-  const int* places;
+  const int* places;      // of each vector in a row
+  const int* row_places;  // instead of the stride, where sums are added to an image
 };
 
 template <int Rows, int Vectors, bool Adds>
@@ -88,7 +88,8 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
       }
     } else {
       float* const row = t.to + i * t.stride;
-      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j].store_unaligned(row + j * lanes);
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j].store_unaligned(row +
+                                                                                   t.places[j]);
     }
   }
 }
@@ -143,8 +144,9 @@ void pack_filters(int rows, int depth, Filter filter, float* to) {
 }
 
 /// to[i * stride + w] = initial[i] + sum over k of filters[i][k] * image[window w + taps[k]].
-/// Windows are read where they lie if each row of them is a whole number of vectors; otherwise a
-/// panel of them at a time is copied, and behind the image there must be a vector's room.
+/// Windows are read where they lie if a row of them is a whole number of vectors, or nearly so: the
+/// last vector of a row may repeat windows of the one before. Otherwise a panel of windows at a
+/// time is copied, and behind the image there must be a vector's room.
 class correlation {
  public:
   /// Floats of scratch memory.
@@ -165,11 +167,16 @@ class correlation {
     steps_ = steps;
   }
 
-  static bool reads_in_place(const window_grid& g) { return g.width % lanes == 0; }
+  static bool reads_in_place(const window_grid& g, int rows) {
+    // To copy windows costs as much as a few rows of products with them.
+    const int repeated = (lanes - g.width % lanes) % lanes;
+    return repeated == 0 || (g.width >= lanes && repeated * (rows + 4) <= 4 * g.width);
+  }
 
   LAMINA_NOINLINE void run(const float* image, const float* initial, float* to,
                            std::ptrdiff_t stride) const {
-    const int panels = (grid_.windows() + width_ - 1) / width_;
+    const int panels =
+        ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
     // What is larger is read once: the filters, tile by tile, or the image, panel by panel.
     const std::ptrdiff_t filter_floats =
         static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
@@ -178,13 +185,18 @@ class correlation {
       const int end = first + together_ < panels ? first + together_ : panels;
       if (!in_place_)
         for (int p = first; p < end; ++p) copy_windows(image, p, panel(p - first));
+      vectors_of_panel v;
       if (by_tile) {
         for (int t = 0; t < tiles_.count(); ++t)
-          for (int p = first; p < end; ++p) run_tile(image, initial, to, stride, t, p, p - first);
+          for (int p = first; p < end; ++p) {
+            find_vectors(image, p, p - first, v);
+            run_tile(initial, to, stride, t, v);
+          }
       } else {
-        for (int p = first; p < end; ++p)
-          for (int t = 0; t < tiles_.count(); ++t)
-            run_tile(image, initial, to, stride, t, p, p - first);
+        for (int p = first; p < end; ++p) {
+          find_vectors(image, p, p - first, v);
+          for (int t = 0; t < tiles_.count(); ++t) run_tile(initial, to, stride, t, v);
+        }
       }
     }
   }
@@ -192,7 +204,8 @@ class correlation {
  private:
   correlation(const window_grid& grid, int rows)
       : grid_(grid), tiles_(rows, tile_rows), width_(detail::vectors_of_tile(rows) * lanes) {
-    in_place_ = reads_in_place(grid) && grid.row != nullptr;
+    in_place_ = grid.row != nullptr && reads_in_place(grid, rows);
+    row_vectors_ = (grid.width + lanes - 1) / lanes;
     // As many panels as stay in the cache while all filters pass by.
     const int floats = (in_place_ ? grid.channels : grid.depth) * width_;
     const int fitting = floats > 0 ? resident_floats / floats : 1;
@@ -229,43 +242,65 @@ class correlation {
     }
   }
 
-  LAMINA_INLINE void run_tile(const float* image, const float* initial, float* to,
-                              std::ptrdiff_t stride, int t, int p, int slot) const {
-    detail::correlation_tile tile{};
+  /// The vectors of windows of a panel: where they begin, and where their products go.
+  struct vectors_of_panel {
+    int count;
+    int begin, windows;  // of a copy: its first window, how many it has
     const float* at[detail::lone_vectors];
-    const int row = tiles_.first(t), rows = tiles_.size(t);
-    const int begin = p * width_;
-    const int rest = grid_.windows() - begin;
-    const int count = rest < width_ ? rest : width_;
-    const int vectors = (count + lanes - 1) / lanes;
+    int places[detail::lone_vectors];
+  };
+  void find_vectors(const float* image, int p, int slot, vectors_of_panel& v) const {
+    const int together = width_ / lanes;
     if (in_place_) {
-      for (int j = 0; j < vectors; ++j) {
-        const int w = begin + j * lanes, r = w / grid_.width;
-        at[j] = image + grid_.row[r] + (w - r * grid_.width);
+      const int first = p * together, rest = grid_.count * row_vectors_ - first;
+      v.count = rest < together ? rest : together;
+      v.windows = v.count * lanes;
+      v.begin = 0;
+      int r = first / row_vectors_, x = (first - r * row_vectors_) * lanes;
+      for (int j = 0; j < v.count; ++j) {
+        const int from = x + lanes > grid_.width ? grid_.width - lanes : x;
+        v.at[j] = image + grid_.row[r] + from;
+        v.places[j] = r * grid_.width + from;
+        x += lanes;
+        if (x >= grid_.width) x = 0, ++r;
       }
-      tile.taps = grid_.taps;
     } else {
-      for (int j = 0; j < vectors; ++j) at[j] = panel(slot) + j * lanes;
-      tile.taps = steps_;
+      v.begin = p * width_;
+      const int rest = grid_.windows() - v.begin;
+      v.windows = rest < width_ ? rest : width_;
+      v.count = (v.windows + lanes - 1) / lanes;
+      for (int j = 0; j < v.count; ++j) {
+        v.at[j] = panel(slot) + j * lanes;
+        v.places[j] = j * lanes;
+      }
     }
-    tile.at = at;
-    tile.depth = grid_.depth;
-    tile.filters = filters_ + static_cast<std::ptrdiff_t>(row) * grid_.depth;
-    tile.initial = initial == nullptr ? nullptr : initial + row;
-    const bool direct = vectors * lanes == count;
-    to += row * stride + begin;
-    tile.to = direct ? to : sums_;
-    tile.stride = direct ? stride : width_;
-    detail::find_correlation_kernel<false>(rows, vectors)(tile);
+  }
+
+  LAMINA_INLINE void run_tile(const float* initial, float* to, std::ptrdiff_t stride, int t,
+                              const vectors_of_panel& v) const {
+    const int row = tiles_.first(t), rows = tiles_.size(t);
+    to += row * stride + v.begin;
+    const bool direct = v.count * lanes == v.windows;
+    const detail::correlation_tile tile{grid_.depth,
+                                        filters_ + static_cast<std::ptrdiff_t>(row) * grid_.depth,
+                                        in_place_ ? grid_.taps : steps_,
+                                        v.at,
+                                        initial == nullptr ? nullptr : initial + row,
+                                        direct ? to : sums_,
+                                        direct ? stride : width_,
+                                        v.places,
+                                        nullptr};
+    detail::find_correlation_kernel<false>(rows, v.count)(tile);
     if (direct) return;
     for (int i = 0; i < rows; ++i, to += stride)
-      for (int j = 0; j < count; ++j) to[j] = sums_[i * width_ + j];
+      for (int j = 0; j < v.windows; ++j) to[j] = sums_[i * width_ + j];
   }
 
   window_grid grid_;
   even_parts tiles_;
   int width_;  // of a panel
   int together_;
+  int row_vectors_;
   bool in_place_;
   const float* filters_ = nullptr;
   float *sums_ = nullptr, *panels_ = nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <lamina/engine/cpu/lane_order.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/pool.hpp>
 
@@ -17,6 +18,9 @@ struct pool_side {
   int in, out, size, stride, padding;
   bool adaptive;
 
+  bool is_halved() const {
+    return !adaptive && size == 2 && stride == 2 && padding == 0 && 2 * out <= in;
+  }
   /// The elements from first to before end that window i holds.
   int first(int i) const {
     if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * in / out);
@@ -45,6 +49,8 @@ struct pool_windows {
       fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
   }
 
+  /// Whether windows of 2 by 2 lie side by side: most pools of most networks.
+  bool are_squares() const { return height.is_halved() && width.is_halved(); }
   std::ptrdiff_t in_size() const { return static_cast<std::ptrdiff_t>(height.in) * width.in; }
   std::ptrdiff_t out_size() const { return static_cast<std::ptrdiff_t>(height.out) * width.out; }
   /// One over the number of elements of an average.
@@ -64,6 +70,20 @@ struct pool_windows {
             c.flag(6)};
   }
 };
+
+/// What squares of two rows hold: f of their four elements.
+template <class F>
+LAMINA_INLINE void combine_squares(const float* upper, const float* lower, float* to, int n, F f) {
+  int x = 0;
+  for (; x + lanes <= n; x += lanes, upper += 2 * lanes, lower += 2 * lanes) {
+    const vector left = f(vector::load_unaligned(upper), vector::load_unaligned(lower));
+    const vector right =
+        f(vector::load_unaligned(upper + lanes), vector::load_unaligned(lower + lanes));
+    f(even_lanes(left, right), odd_lanes(left, right)).store_unaligned(to + x);
+  }
+  for (; x < n; ++x, upper += 2, lower += 2)
+    to[x] = f(f(upper[0], lower[0]), f(upper[1], lower[1]));
+}
 
 // f(to, from) for the elements of a row, in vectors.
 template <class F>
@@ -87,7 +107,9 @@ struct call_kernel<pool2d> {
       for (int channel = 0; channel < w.channels; ++channel) {
         const float* from = x.row<const float>(r) + channel * w.in_size();
         float* to = y.row<float>(r) + channel * w.out_size();
-        if (w.is_average)
+        if (w.are_squares())
+          squares(w, from, to);
+        else if (w.is_average)
           averages(w, from, to, line);
         else
           maxima(w, from, to, line);
@@ -100,6 +122,19 @@ struct call_kernel<pool2d> {
   }
 
  private:
+  static void squares(const detail::pool_windows& w, const float* from, float* to) {
+    const int n = w.width.in, out = w.width.out;
+    for (int y = 0; y < w.height.out; ++y, from += 2 * n, to += out) {
+      if (w.is_average) {
+        detail::combine_squares(from, from + n, to, out, [](auto a, auto b) {
+          return decltype(a)((a + b) * decltype(a)(0.5F));
+        });
+      } else {
+        detail::combine_squares(from, from + n, to, out,
+                                [](auto a, auto b) { return math::max(a, b); });
+      }
+    }
+  }
   static void maxima(const detail::pool_windows& w, const float* from, float* to, float* line) {
     const int n = w.width.in;
     for (int y = 0; y < w.height.out; ++y, to += w.width.out) {
@@ -141,7 +176,9 @@ struct call_kernel<gradient_of<pool2d>> {
     const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     const detail::pool_windows w(c, x, y);
-    clear(dx);
+    const bool writes_all = w.are_squares() && !w.is_average && 2 * w.height.out == w.height.in &&
+                            2 * w.width.out == w.width.in;
+    if (!writes_all) clear(dx);
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
         const std::ptrdiff_t in = channel * w.in_size(), out = channel * w.out_size();
@@ -149,6 +186,9 @@ struct call_kernel<gradient_of<pool2d>> {
         float* to = dx.row<float>(r) + in;
         if (w.is_average)
           spread(w, slope, to);
+        else if (w.are_squares())
+          give_to_first_of_squares(w, x.row<const float>(r) + in, y.row<const float>(r) + out,
+                                   slope, to);
         else
           give_to_first(w, x.row<const float>(r) + in, y.row<const float>(r) + out, slope, to);
       }
@@ -165,6 +205,44 @@ struct call_kernel<gradient_of<pool2d>> {
           for (int j = left; j < right; ++j)
             to[static_cast<std::ptrdiff_t>(i) * w.width.in + j] += part;
       }
+  }
+  static void give_to_first_of_squares(const detail::pool_windows& w, const float* image,
+                                       const float* most, const float* slope, float* to) {
+    const int n = w.width.in, out = w.width.out;
+    for (int y = 0; y < w.height.out; ++y, image += 2 * n, to += 2 * n, most += out, slope += out) {
+      const float* const below = image + n;
+      float* const to_below = to + n;
+      for (int next = 0; out >= lanes && next < out; next += lanes) {
+        // The last vector may repeat elements of the one before.
+        const int x = next + lanes <= out ? next : out - lanes;
+        const auto load_at = [x](const float* p) { return vector::load_unaligned(p + x); };
+        const vector m = load_at(most), d = load_at(slope), none(0.F);
+        const vector u0 = load_at(image + x), u1 = load_at(image + x + lanes);
+        const vector l0 = load_at(below + x), l1 = load_at(below + x + lanes);
+        // What is left for the places behind: each takes all of it or nothing.
+        const vector a = math::select(even_lanes(u0, u1) == m, d, none);
+        vector rest = math::select(even_lanes(u0, u1) == m, none, d);
+        const vector b = math::select(odd_lanes(u0, u1) == m, rest, none);
+        rest = math::select(odd_lanes(u0, u1) == m, none, rest);
+        const vector c = math::select(even_lanes(l0, l1) == m, rest, none);
+        rest = math::select(even_lanes(l0, l1) == m, none, rest);
+        first_in_turn(a, b).store_unaligned(to + 2 * x);
+        second_in_turn(a, b).store_unaligned(to + 2 * x + lanes);
+        first_in_turn(c, rest).store_unaligned(to_below + 2 * x);
+        second_in_turn(c, rest).store_unaligned(to_below + 2 * x + lanes);
+      }
+      if (out >= lanes) continue;
+      const int places[4] = {0, 1, n, n + 1};
+      for (int x = 0; x < out; ++x) {
+        const float *const u = image + 2 * x, *const l = below + 2 * x;
+        // 0 to 3, without a branch on values.
+        const int first =
+            static_cast<int>(u[0] != most[x]) *
+            (1 + static_cast<int>(u[1] != most[x]) * (1 + static_cast<int>(l[0] != most[x])));
+        to[2 * x] = to[2 * x + 1] = to_below[2 * x] = to_below[2 * x + 1] = 0;
+        to[2 * x + places[first]] = slope[x];
+      }
+    }
   }
   /// The first place of the largest element is found from behind, without a branch on values.
   static void give_to_first(const detail::pool_windows& w, const float* image, const float* most,

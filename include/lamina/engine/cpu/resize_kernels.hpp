@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/resize_kernels.hpp - images of another size: bilinear_interp, nearest_interp,
+// pad2d.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/resize.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// A resize in progress: where the columns of a row come from is the same for all rows.
+template <bool Nearest>
+class resize_kernel {
+ public:
+  /// One number a column for each of low, high and part.
+  static std::ptrdiff_t floats(const operand& large) { return 3 * padded(large.dims[3]); }
+
+  resize_kernel(const call_context& c, const operand& x, const operand& y)
+      : height_(x.dims[2]),
+        width_(x.dims[3]),
+        out_height_(y.dims[2]),
+        out_width_(y.dims[3]),
+        channels_(x.dims[1]),
+        align_(c.flag(3)),
+        mode_(c.integer(4)) {
+    if (const operand size = c.input(1); size && c.schema().inputs[1].dispensable)
+      if (integer_in(size, 0, 0) != out_height_ || integer_in(size, 0, 1) != out_width_)
+        fail(c, {"expected the OutSize ", out_height_, ", ", out_width_, ", found another"});
+    part_ = c.scratch();
+    low_ = reinterpret_cast<int*>(part_ + padded(out_width_));
+    high_ = low_ + padded(out_width_);
+    for (int k = 0; k < out_width_; ++k) {
+      const interpolation_place p = place_between(k, width_, out_width_, Nearest, align_, mode_);
+      low_[k] = p.low;
+      high_[k] = p.high;
+      part_[k] = p.part;
+    }
+  }
+
+  void run(const operand& x, const operand& y) const {
+    for_each_row(x.rows, [&](int r, std::ptrdiff_t upper, std::ptrdiff_t lower, float part,
+                             std::ptrdiff_t at) {
+      const float *const u = x.row<const float>(r) + upper, *const l =
+                                                                x.row<const float>(r) + lower;
+      float* const to = y.row<float>(r) + at;
+      for (int k = 0; k < out_width_; ++k) {
+        if constexpr (Nearest) {
+          to[k] = u[low_[k]];
+        } else {
+          const float above = u[low_[k]] + part_[k] * (u[high_[k]] - u[low_[k]]);
+          const float below = l[low_[k]] + part_[k] * (l[high_[k]] - l[low_[k]]);
+          to[k] = above + part * (below - above);
+        }
+      }
+    });
+  }
+  void run_gradient(const operand& d, const operand& dx) const {
+    clear(dx);
+    for_each_row(d.rows, [&](int r, std::ptrdiff_t upper, std::ptrdiff_t lower, float part,
+                             std::ptrdiff_t at) {
+      float *const u = dx.row<float>(r) + upper, *const l = dx.row<float>(r) + lower;
+      const float* const from = d.row<const float>(r) + at;
+      for (int k = 0; k < out_width_; ++k) {
+        if constexpr (Nearest) {
+          u[low_[k]] += from[k];
+        } else {
+          const float below = part * from[k], above = from[k] - below;
+          u[low_[k]] += (1 - part_[k]) * above;
+          u[high_[k]] += part_[k] * above;
+          l[low_[k]] += (1 - part_[k]) * below;
+          l[high_[k]] += part_[k] * below;
+        }
+      }
+    });
+  }
+
+ private:
+  /// Calls f(row, places of two rows of an image, part of the second, place of the result's row).
+  template <class F>
+  LAMINA_INLINE void for_each_row(int rows, F f) const {
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < channels_; ++c)
+        for (int k = 0; k < out_height_; ++k) {
+          const interpolation_place p =
+              place_between(k, height_, out_height_, Nearest, align_, mode_);
+          const std::ptrdiff_t image = static_cast<std::ptrdiff_t>(c) * height_;
+          f(r, (image + p.low) * width_, (image + p.high) * width_, p.part,
+            (static_cast<std::ptrdiff_t>(c) * out_height_ + k) * out_width_);
+        }
+  }
+
+  int height_, width_, out_height_, out_width_, channels_;
+  bool align_;
+  int mode_;
+  float* part_;
+  int *low_, *high_;
+};
+
+template <bool Nearest>
+struct interpolate {
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.output(0);
+    require_float(c, x);
+    resize_kernel<Nearest>(c, x, y).run(x, y);
+  }
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return resize_kernel<Nearest>::floats(c.output(0));
+  }
+};
+template <bool Nearest>
+struct interpolate_gradient {
+  static void run(const call_context& c) {
+    const operand x = c.input(0), d = c.input(1), dx = c.output(0);
+    if (dx) resize_kernel<Nearest>(c, x, d).run_gradient(d, dx);
+  }
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return resize_kernel<Nearest>::floats(c.input(1));
+  }
+};
+
+/// Calls f(row, place in the padded image, place in the image or -1) for all elements.
+template <class F>
+void for_each_padded(const call_context& c, const operand& x, const operand& y, F f) {
+  const std::string_view mode = text_of(c, 2);
+  const bool reflects = mode == "reflect", repeats = mode == "edge";
+  if (c.list_size(0) != 4 || (!reflects && !repeats && mode != "constant"))
+    fail(c, {"expected 4 paddings and a mode 'constant', 'reflect' or 'edge', found ",
+             c.list_size(0), " and '", mode, "'"});
+  const int above = c.integer_at(0, 0), left = c.integer_at(0, 2);
+  const int height = x.dims[2], width = x.dims[3], out_height = y.dims[2], out_width = y.dims[3];
+  for (int r = 0; r < x.rows; ++r)
+    for (int i = 0; i < x.dims[1] * out_height; ++i) {
+      const int row = place_in_padded(i % out_height, above, height, reflects, repeats);
+      const std::ptrdiff_t from =
+          (static_cast<std::ptrdiff_t>(i / out_height) * height + row) * width;
+      for (int k = 0; k < out_width; ++k) {
+        const int column = place_in_padded(k, left, width, reflects, repeats);
+        f(r, static_cast<std::ptrdiff_t>(i) * out_width + k,
+          row < 0 || column < 0 ? std::ptrdiff_t{-1} : from + column);
+      }
+    }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<bilinear_interp> : detail::interpolate<false> {};
+template <>
+struct call_kernel<gradient_of<bilinear_interp>> : detail::interpolate_gradient<false> {};
+template <>
+struct call_kernel<nearest_interp> : detail::interpolate<true> {};
+template <>
+struct call_kernel<gradient_of<nearest_interp>> : detail::interpolate_gradient<true> {};
+
+template <>
+struct call_kernel<pad2d> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.output(0);
+    require_float(c, x);
+    const float value = static_cast<float>(c.number(1));
+    detail::for_each_padded(c, x, y, [&](int r, std::ptrdiff_t to, std::ptrdiff_t from) {
+      y.row<float>(r)[to] = from < 0 ? value : x.row<const float>(r)[from];
+    });
+  }
+};
+template <>
+struct call_kernel<gradient_of<pad2d>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), d = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    clear(dx);
+    detail::for_each_padded(c, x, d, [&](int r, std::ptrdiff_t to, std::ptrdiff_t from) {
+      if (from >= 0) dx.row<float>(r)[from] += d.row<const float>(r)[to];
+    });
+  }
+};
+
+}  // namespace lamina::engine::cpu
