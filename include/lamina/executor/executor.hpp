@@ -30,6 +30,7 @@
 #include <lamina/executor/kernels_print.hpp>
 #include <lamina/executor/kernels_rank_table.hpp>
 #include <lamina/executor/kernels_reduction.hpp>
+#include <lamina/executor/kernels_region.hpp>
 #include <lamina/executor/kernels_reshape.hpp>
 #include <lamina/executor/kernels_resize.hpp>
 #include <lamina/executor/kernels_sequence.hpp>
@@ -310,6 +311,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_print_kernels(kernels_);
   kernel::add_rank_table_kernels(kernels_);
   kernel::add_reduction_kernels(kernels_);
+  kernel::add_region_kernels(kernels_);
   kernel::add_reshape_kernels(kernels_);
   kernel::add_resize_kernels(kernels_);
   kernel::add_sequence_kernels(kernels_);

@@ -54,10 +54,11 @@
 #include <lamina/layers/recurrent.hpp>
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/reduce.hpp>
+#include <lamina/layers/region.hpp>
 #include <lamina/layers/reshape.hpp>
 #include <lamina/layers/residual.hpp>
-#include <lamina/layers/rnn_recorder.hpp>
 #include <lamina/layers/resize.hpp>
+#include <lamina/layers/rnn_recorder.hpp>
 #include <lamina/layers/row_conv.hpp>
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/layers/row_loss.hpp>

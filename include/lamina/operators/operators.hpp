@@ -35,6 +35,7 @@
 #include <lamina/operators/rank_table.hpp>
 #include <lamina/operators/recurrent_activation.hpp>
 #include <lamina/operators/reduce.hpp>
+#include <lamina/operators/region.hpp>
 #include <lamina/operators/reshape.hpp>
 #include <lamina/operators/resize.hpp>
 #include <lamina/operators/row_loss.hpp>

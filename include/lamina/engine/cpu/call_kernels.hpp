@@ -35,6 +35,7 @@
 #include <lamina/engine/cpu/rank_table_kernels.hpp>
 #include <lamina/engine/cpu/read_kernels.hpp>
 #include <lamina/engine/cpu/reduce_kernels.hpp>
+#include <lamina/engine/cpu/region_kernels.hpp>
 #include <lamina/engine/cpu/reshape_kernels.hpp>
 #include <lamina/engine/cpu/resize_kernels.hpp>
 #include <lamina/engine/cpu/sequence_cut_kernels.hpp>

@@ -19,7 +19,8 @@ class resize_kernel {
   /// One number a column for each of low, high and part.
   static std::ptrdiff_t floats(const operand& large) { return 3 * padded(large.dims[3]); }
 
-  resize_kernel(const call_context& c, const operand& x, const operand& y)
+  /// `size` is the slot OutSize, which only the forward operator has.
+  resize_kernel(const call_context& c, const operand& x, const operand& y, const operand& size)
       : height_(x.dims[2]),
         width_(x.dims[3]),
         out_height_(y.dims[2]),
@@ -27,9 +28,8 @@ class resize_kernel {
         channels_(x.dims[1]),
         align_(c.flag(3)),
         mode_(c.integer(4)) {
-    if (const operand size = c.input(1); size && c.schema().inputs[1].dispensable)
-      if (integer_in(size, 0, 0) != out_height_ || integer_in(size, 0, 1) != out_width_)
-        fail(c, {"expected the OutSize ", out_height_, ", ", out_width_, ", found another"});
+    if (size && (integer_in(size, 0, 0) != out_height_ || integer_in(size, 0, 1) != out_width_))
+      fail(c, {"expected the OutSize ", out_height_, ", ", out_width_, ", found another"});
     part_ = c.scratch();
     low_ = reinterpret_cast<int*>(part_ + padded(out_width_));
     high_ = low_ + padded(out_width_);
@@ -105,7 +105,7 @@ struct interpolate {
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     require_float(c, x);
-    resize_kernel<Nearest>(c, x, y).run(x, y);
+    resize_kernel<Nearest>(c, x, y, c.input(1)).run(x, y);
   }
   static std::ptrdiff_t scratch(const call_context& c) {
     return resize_kernel<Nearest>::floats(c.output(0));
@@ -115,7 +115,7 @@ template <bool Nearest>
 struct interpolate_gradient {
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dx = c.output(0);
-    if (dx) resize_kernel<Nearest>(c, x, d).run_gradient(d, dx);
+    if (dx) resize_kernel<Nearest>(c, x, d, operand{}).run_gradient(d, dx);
   }
   static std::ptrdiff_t scratch(const call_context& c) {
     return resize_kernel<Nearest>::floats(c.input(1));

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/region_kernels.hpp - parts of images: roi_pool, spp, im2sequence.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/row_parts.hpp>
+#include <lamina/operators/region.hpp>
+
+namespace lamina::engine::cpu {
+
+template <>
+struct call_kernel<roi_pool> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), regions = c.input(1), y = c.output(0), places = c.output(1);
+    require_float(c, x);
+    const sequence_rows all = c.sequences(regions);
+    if (all.count != x.rows)
+      fail(c, {"expected regions of ", x.rows, " images, found ", all.count});
+    const int height = c.integer(0), width = c.integer(1);
+    const float scale = static_cast<float>(c.number(2));
+    for (int n = 0; n < x.rows; ++n)
+      for (int r = all.begin(n); r < all.end(n); ++r) {
+        const float* const region = regions.row<const float>(r);
+        int at = 0;
+        for (int channel = 0; channel < x.dims[1]; ++channel) {
+          const float* const plane =
+              x.row<const float>(n) + static_cast<std::ptrdiff_t>(channel) * x.dims[2] * x.dims[3];
+          for (int i = 0; i < height; ++i)
+            for (int j = 0; j < width; ++j, ++at) {
+              const image_range rows =
+                  region_part(region[1], region[3], scale, height, i, x.dims[2]);
+              const image_range columns =
+                  region_part(region[0], region[2], scale, width, j, x.dims[3]);
+              std::int64_t place = -1;
+              float most = 0;
+              for (int v = rows.begin; v < rows.end; ++v)
+                for (int h = columns.begin; h < columns.end; ++h) {
+                  const std::ptrdiff_t k = static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
+                  if (place >= 0 && !(plane[k] > most)) continue;
+                  most = plane[k];
+                  place = k;
+                }
+              if (y) y.row<float>(r)[at] = most;
+              if (places) places.row<std::int64_t>(r)[at] = place;
+            }
+        }
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<roi_pool>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), places = c.input(2), d = c.input(3), dx = c.output(0);
+    if (!dx) return;
+    clear(dx);
+    const sequence_rows all = c.sequences(c.input(1));
+    const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(x.dims[2]) * x.dims[3];
+    const int parts = d.columns / x.dims[1];
+    for (int n = 0; n < x.rows; ++n)
+      for (int r = all.begin(n); r < all.end(n); ++r)
+        for (int i = 0; i < d.columns; ++i) {
+          const std::int64_t place = places.row<const std::int64_t>(r)[i];
+          if (place >= 0) dx.row<float>(n)[i / parts * plane + place] += d.row<const float>(r)[i];
+        }
+  }
+};
+
+namespace detail {
+
+/// Calls f(row, place of a window in Out, first element of its channel, rows, columns).
+template <class F>
+void for_each_pyramid_window(const call_context& c, const operand& x, F f) {
+  const int levels = c.integer(0), channels = x.dims[1];
+  if (levels < 1) fail(c, {"expected a positive pyramid_height, found ", levels});
+  for (int r = 0; r < x.rows; ++r) {
+    std::ptrdiff_t at = 0;
+    for (int level = 0; level < levels; ++level)
+      for (int channel = 0; channel < channels; ++channel)
+        for (int i = 0; i < 1 << level; ++i)
+          for (int j = 0; j < 1 << level; ++j, ++at)
+            f(r, at, static_cast<std::ptrdiff_t>(channel) * x.dims[2] * x.dims[3],
+              pyramid_window(i, 1 << level, x.dims[2]), pyramid_window(j, 1 << level, x.dims[3]));
+  }
+}
+inline bool is_average(const call_context& c) {
+  const std::string_view type = text_of(c, 1);
+  if (type != "max" && type != "avg")
+    fail(c, {"expected a pooling_type 'max' or 'avg', found '", type, "'"});
+  return type == "avg";
+}
+inline float window_size(image_range rows, image_range columns) {
+  return static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin));
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<spp> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.output(0);
+    require_float(c, x);
+    const bool average = detail::is_average(c);
+    detail::for_each_pyramid_window(
+        c, x,
+        [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
+          const float* const from = x.row<const float>(r) + plane;
+          float sum = 0,
+                most = from[static_cast<std::ptrdiff_t>(rows.begin) * x.dims[3] + columns.begin];
+          for (int v = rows.begin; v < rows.end; ++v)
+            for (int h = columns.begin; h < columns.end; ++h) {
+              const float value = from[static_cast<std::ptrdiff_t>(v) * x.dims[3] + h];
+              sum += value;
+              most = most < value ? value : most;
+            }
+          y.row<float>(r)[at] = average ? sum / detail::window_size(rows, columns) : most;
+        });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<spp>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    clear(dx);
+    const bool average = detail::is_average(c);
+    detail::for_each_pyramid_window(
+        c, x,
+        [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
+          const float slope = d.row<const float>(r)[at];
+          const float share = slope / detail::window_size(rows, columns);
+          for (int v = rows.begin; v < rows.end; ++v)
+            for (int h = columns.begin; h < columns.end; ++h) {
+              const std::ptrdiff_t k = plane + static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
+              if (average) {
+                dx.row<float>(r)[k] += share;
+              } else if (x.row<const float>(r)[k] == y.row<const float>(r)[at]) {
+                dx.row<float>(r)[k] += slope;
+                return;
+              }
+            }
+        });
+  }
+};
+
+namespace detail {
+
+/// The windows of an im2sequence.
+struct patch_grid {
+  int height, width, kernel[2], stride[2], padding[4], rows, columns;  // padding: above, left ...
+  int channels;
+
+  patch_grid(const call_context& c, const operand& x)
+      : height(x.dims[2]), width(x.dims[3]), channels(x.dims[1]) {
+    if (c.list_size(0) != 2 || c.list_size(1) != 2 || c.list_size(2) != 4)
+      fail(c, {"expected 2 kernels, 2 strides and 4 paddings, found ", c.list_size(0), ", ",
+               c.list_size(1), " and ", c.list_size(2)});
+    for (int d = 0; d < 2; ++d) kernel[d] = c.integer_at(0, d), stride[d] = c.integer_at(1, d);
+    for (int d = 0; d < 4; ++d) padding[d] = c.integer_at(2, d);
+    rows = (height + padding[0] + padding[2] - kernel[0]) / stride[0] + 1;
+    columns = (width + padding[1] + padding[3] - kernel[1]) / stride[1] + 1;
+  }
+  int windows() const { return rows * columns; }
+
+  /// Calls f(window, place in it, place in the image or -1) for all elements of an image's windows.
+  template <class F>
+  void for_each(F f) const {
+    for (int w = 0; w < windows(); ++w) {
+      const int top = w / columns * stride[0] - padding[0];
+      const int left = w % columns * stride[1] - padding[1];
+      int at = 0;
+      for (int c = 0; c < channels; ++c)
+        for (int v = top; v < top + kernel[0]; ++v)
+          for (int h = left; h < left + kernel[1]; ++h, ++at) {
+            const bool inside = v >= 0 && v < height && h >= 0 && h < width;
+            f(w, at,
+              inside ? (static_cast<std::ptrdiff_t>(c) * height + v) * width + h
+                     : std::ptrdiff_t{-1});
+          }
+    }
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<im2sequence> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0);
+    require_float(c, x);
+    const detail::patch_grid grid(c, x);
+    make_sequences(c, c.output(0).domain, x.rows, [&](int) { return grid.windows(); });
+    const operand y = c.output(0);
+    for (int n = 0; n < x.rows; ++n)
+      grid.for_each([&](int w, int at, std::ptrdiff_t from) {
+        y.row<float>(n * grid.windows() + w)[at] = from < 0 ? 0 : x.row<const float>(n)[from];
+      });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<im2sequence>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), d = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    clear(dx);
+    const detail::patch_grid grid(c, x);
+    for (int n = 0; n < x.rows; ++n)
+      grid.for_each([&](int w, int at, std::ptrdiff_t to) {
+        if (to >= 0) dx.row<float>(n)[to] += d.row<const float>(n * grid.windows() + w)[at];
+      });
+  }
+};
+
+}  // namespace lamina::engine::cpu

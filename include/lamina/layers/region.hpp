@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/region.hpp - parts of images: roi_pool, spp, im2sequence.
+#pragma once
+
+#include <lamina/core/pool.hpp>
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/layers/window.hpp>
+#include <lamina/operators/region.hpp>
+
+namespace lamina::layer {
+
+/// Options of roi_pool.
+struct roi_pool_attr {
+  float spatial_scale = 1;  // from the numbers of a region to elements of the image
+  std::string_view name{};
+};
+/// Options of spp.
+struct spp_attr {
+  pool type = pool::max;  // or pool::average
+  std::string_view name{};
+};
+/// Options of im2sequence.
+struct im2sequence_attr {
+  std::string_view name{};
+};
+
+/// The largest element of each of `Size` parts of regions of images: `roi_pool<7>(image, regions)`.
+/// Regions are a sequence for each image, each left, top, right, bottom; the result has their rows
+/// and shape [C, height, width of Size]. Source: Girshick 2015. Fluid: layers.roi_pool.
+template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
+constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
+                        const roi_pool_attr& attr = {}, int line = __builtin_LINE()) {
+  using image = variable<T, R, C, H, W>;
+  using given = variable<U, S, D...>;
+  constexpr bool good = [] {
+    if constexpr (is_tokens<S>)
+      return detail::is_real<T> && has_rows<R> && Size.least(1) &&
+             __is_same(given, variable<T, S, 4>) && __is_same(parent_rows<S>, R);
+    else
+      return false;
+  }();
+  static_assert(check<good, gets_type<image, given>>,
+                "lamina: roi_pool: a sequence of regions of four numbers for each image, and the "
+                "size is positive");
+  require_one_program(x, regions, line);
+  constexpr int height = good ? Size.height : 1, width = good ? Size.width : 1;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "roi_pool", attr.name);
+  const auto y = layer.template output<variable<T, S, C, height, width>>();
+  const int place = detail::without_gradient(
+      layer, layer.template output<variable<std::int64_t, S, C, height, width>>().id);
+  b.add_operator(schema_of<lamina::roi_pool>(), {x.id, regions.id}, {y.id, place},
+                 b.attribute_list(height, width, attr.spatial_scale));
+  return layer.returns(y);
+}
+
+/// What an image cut into 1, 4, 16 ... windows holds, `Levels` such cuts, side by side: [C *
+/// (4^Levels - 1) / 3] numbers, whatever the size of the image. Source: He et al. 2014.
+/// PaddlePaddle: spp_layer; Fluid: the operator spp.
+template <int Levels, class T, class R, int C, int H, int W>
+constexpr auto spp(variable<T, R, C, H, W> x, const spp_attr& attr = {},
+                   int line = __builtin_LINE()) {
+  // Every window has to hold something.
+  constexpr bool good = [] {
+    if (!detail::is_real<T> || !has_rows<R> || Levels < 1 || Levels > 10) return false;
+    for (int level = 0; level < Levels; ++level)
+      for (int k = 0; k < 1 << level; ++k) {
+        const image_range rows = pyramid_window(k, 1 << level, H);
+        const image_range columns = pyramid_window(k, 1 << level, W);
+        if (rows.begin >= rows.end || columns.begin >= columns.end) return false;
+      }
+    return true;
+  }();
+  static_assert(check<good, gets<Levels>, gets_type<variable<T, R, C, H, W>>>,
+                "lamina: spp: floating point images, one a row, from which each window of each "
+                "level gets a part");
+  constexpr int windows = good ? ((1 << 2 * Levels) - 1) / 3 : 1;
+  program_builder& b = *x.builder;
+  if (attr.type != pool::max && attr.type != pool::average)
+    b.report(fault_kind::pooling_type, line, attr.name, nullptr, 0, nullptr, 0);
+  layer_helper layer(b, "spp", attr.name);
+  const auto y = layer.template output<variable<T, R, C * windows>>();
+  b.add_operator(schema_of<lamina::spp>(), {x.id}, {y.id},
+                 b.attribute_list(Levels, b.text(attr.type == pool::average ? "avg" : "max")));
+  return layer.returns(y);
+}
+
+/// The windows of each image as a sequence, row by row: `im2sequence<"columns", lamina::extent2{48,
+/// 1}>(image)` reads a line of text from left to right. Rows tokens<"columns", R>, each [C * height
+/// * width] numbers. Fluid: layers.im2sequence.
+template <fixed_string Name, extent2 Size, window Window = window{}, class T, class R, int C, int H,
+          int W>
+constexpr auto im2sequence(variable<T, R, C, H, W> x, const im2sequence_attr& attr = {}) {
+  constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
+  constexpr bool good = detail::is_real<T> && has_rows<R> && Size.least(1) &&
+                        Window.stride.least(1) && Window.padding.least(0) && out.least(1) &&
+                        Window.dilation == 1 && Window.groups == 1 && !Window.ceil_mode;
+  static_assert(check<good, expects<Size.height, Size.width>, gets_type<variable<T, R, C, H, W>>>,
+                "lamina: im2sequence: floating point images, one a row, into which a window fits; "
+                "stride and padding alone are used");
+  constexpr int elements = good ? C * Size.height * Size.width : 1;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "im2sequence", attr.name);
+  const auto y = layer.template output<variable<T, tokens<Name, R>, elements>>();
+  const int around[] = {Window.padding.height, Window.padding.width, Window.padding.height,
+                        Window.padding.width};
+  const attribute_value kernels = detail::pair_attribute(b, Size);
+  const attribute_value strides = detail::pair_attribute(b, Window.stride);
+  const attribute_value paddings = b.integer_list(around, 4);
+  b.add_operator(schema_of<lamina::im2sequence>(), {x.id}, {y.id},
+                 b.attribute_list(kernels, strides, paddings));
+  return layer.returns(y);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// roi_pool, spp and im2sequence on the interpreter: values by hand, gradients by difference
+// quotients.
+#include "shared_executor.hpp"
+#include <catch2/catch.hpp>
+#include <laws/gradient_check.hpp>
+
+#include <lamina/layers/layers.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+using lamina::extent2;
+using lamina::window;
+
+namespace {
+
+std::vector<double> numbers(const lamina::tensor& t) {
+  const auto a = t.cast<double>();
+  return {a.begin(), a.end()};
+}
+// Two images of 3 by 4, one channel: 0 to 11 and 11 to 0.
+lamina::tensor images() {
+  std::vector<float> v;
+  for (int i = 0; i < 12; ++i) v.push_back(static_cast<float>(i));
+  for (int i = 12; i-- > 0;) v.push_back(static_cast<float>(i));
+  return lamina::tensor(lamina::tensor_shape{2, 1, 3, 4}, v);
+}
+
+}  // namespace
+
+TEST_CASE("roi_pool by hand: regions of several images, beyond the border, empty") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 1, 3, 4>(main);
+    auto regions = layer::sequence<"regions", float, 4>(main);
+    return layer::roi_pool<extent2{1, 2}>(x, regions, {.spatial_scale = 0.5f});
+  });
+  lamina::executor executor;
+  lamina::scope scope;
+  // Left, top, right, bottom; halved: columns 0 to 3 of row 1; 1 to 2 of rows 0 and 1; outside.
+  const auto r =
+      executor.run(net.view(), scope,
+                   {{"x", images()},
+                    {"regions", lamina::sequences<std::array<float, 4>>(
+                                    {{{0, 2, 6, 2}}, {{2, 0, 4, 2}, {20, 20, 30, 30}}})}});
+  CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 1, 2});
+  CHECK(numbers(r[0]) == std::vector<double>{5, 7, 10, 9, 0, 0});
+  CHECK(r[0].lod().recursive_sequence_lengths()[0] == lamina::lod::level{1, 2});
+}
+
+TEST_CASE("spp by hand: the whole image, then quarters") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 1, 3, 4>(main);
+    return std::tuple{layer::spp<2>(x), layer::spp<2>(x, {.type = lamina::pool::average})};
+  });
+  lamina::executor executor;
+  lamina::scope scope;
+  const auto r = executor.run(net.view(), scope, {{"x", images()}});
+  CHECK(r[0].shape() == lamina::tensor_shape{2, 5});
+  // 3 rows are padded to 4 by one above and none below.
+  CHECK(numbers(r[0]) == std::vector<double>{11, 1, 3, 9, 11, 11, 11, 9, 7, 5});
+  CHECK(numbers(r[1]) == std::vector<double>{5.5, 0.5, 2.5, 6.5, 8.5, 5.5, 10.5, 8.5, 4.5, 2.5});
+}
+
+TEST_CASE("im2sequence by hand: windows of each image in order") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 1, 3, 4>(main);
+    return layer::im2sequence<"patches", extent2{3, 2}, window{.stride = {1, 2}}>(x);
+  });
+  lamina::executor executor;
+  lamina::scope scope;
+  const auto r = executor.run(net.view(), scope, {{"x", images()}});
+  CHECK(r[0].shape() == lamina::tensor_shape{4, 6});
+  CHECK(r[0].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 2});
+  const std::vector<double> found = numbers(r[0]);
+  CHECK(std::vector<double>(found.begin(), found.begin() + 12) ==
+        std::vector<double>{0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11});
+}
+
+TEST_CASE("gradients of roi_pool, spp and im2sequence are difference quotients") {
+  SECTION("roi_pool") {
+    constexpr auto net = lamina::program([](block& main) {
+      auto x = layer::data<"x", float, 2, 4, 5>(main);
+      auto regions = layer::sequence<"regions", float, 4>(main);
+      auto y = layer::roi_pool<2>(x, regions);
+      return layer::mean(y * y);
+    });
+    laws::gradient_options options;
+    options.constant = {"regions"};
+    laws::check_gradients(net,
+                          {{"regions", lamina::sequences<std::array<float, 4>>(
+                                           {{{0, 0, 4, 3}, {1, 1, 2, 2}}, {}, {{3, 2, 9, 9}}})}},
+                          options);
+  }
+  SECTION("spp") {
+    constexpr auto net = lamina::program([](block& main) {
+      auto x = layer::data<"x", float, 2, 4, 5>(main);
+      auto a = layer::spp<2>(x), b = layer::spp<2>(x, {.type = lamina::pool::average});
+      return layer::mean(a * b);
+    });
+    laws::check_gradients(net);
+  }
+  SECTION("im2sequence") {
+    constexpr auto net = lamina::program([](block& main) {
+      auto x = layer::data<"x", float, 2, 4, 5>(main);
+      auto a = layer::im2sequence<"a", 2, window{.stride = {2, 1}, .padding = {1, 0}}>(x);
+      return layer::mean(layer::sequence_pool(a * a, {.type = lamina::pool::max}));
+    });
+    laws::check_gradients(net);
+  }
+}
