@@ -67,6 +67,16 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
+constexpr auto images = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  constexpr lamina::window around{.padding = 1};
+  auto seen = layer::conv2d<5, 2, around>(layer::reshape<1, 2, 3>(x));
+  auto kept = layer::pool2d<2>(layer::batch_norm(seen, {.act = lamina::activation::relu}));
+  auto logits = layer::fc<3>(layer::conv2d<4, 1, lamina::window{.stride = 2}>(kept));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
 // How often `call` asks for memory.
 template <class Call>
 long allocations_of(Call&& call) {
@@ -77,11 +87,11 @@ long allocations_of(Call&& call) {
   return allocations;
 }
 
-template <class Opt>
-long allocations_of_steps(const Opt& opt, int threads) {
-  lamina::model m{net};
-  lamina::trainer<std::remove_const_t<decltype(net)>, Opt> t(opt, m, threads);
-  lamina::feeder<std::remove_const_t<decltype(net)>> feed;
+template <class Opt, class P = std::remove_const_t<decltype(net)>>
+long allocations_of_steps(const Opt& opt, int threads, P program = {net}) {
+  lamina::model m{program};
+  lamina::trainer<P, Opt> t(opt, m, threads);
+  lamina::feeder<P> feed;
   const auto large = test::samples(32), small = test::samples(20);
   const auto step = [&](const std::vector<test::sample>& samples) {
     feed.fill(samples);
@@ -137,4 +147,6 @@ TEST_CASE("forward, backward and update ask for memory once") {
   CHECK(allocations_of_steps(test::optimizer::adam{.clip = lamina::clip_by_global_norm(1.f)}, 1) ==
         0);
   CHECK(allocations_of_steps(test::optimizer::lamb{}, 1) == 0);
+  CHECK(allocations_of_steps(test::optimizer::sgd{}, 1, images) == 0);
+  CHECK(allocations_of_steps(test::optimizer::sgd{}, 2, images) == 0);
 }
