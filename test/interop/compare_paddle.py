@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs lamina's cases in PaddlePaddle and compares the results.
 
-usage: compare_paddle.py CASES [--table FILE] [--only NAME...]
+usage: compare_paddle.py CASES [--table FILE] [--page FILE] [--only NAME...]
+
+--page rewrites the part of a Markdown page between its two lines with "cases of PaddlePaddle".
 
 CASES is what write_cases wrote. Each program is read by PaddlePaddle as it is, its parameters and inputs are set from
 the files, and every result is compared within 1e-5 of the largest element. Differences that are known and explained
@@ -150,10 +152,30 @@ def known_differences():
     return {row[0]: row[1] for row in rows}
 
 
+def page_part(rows):
+    """The results as Markdown: cases whose gradients are compared too, others, those that differ."""
+    result = dict(rows)
+    forward = [name for name, _ in rows if not name.endswith("_grad")]
+    both = [n for n in forward if result[n] == "equal" and result.get(n + "_grad") == "equal"]
+    alone = [n for n in forward if result[n] == "equal" and n + "_grad" not in result]
+    lines = [f"Equal, gradients too ({len(both)}): {', '.join(both)}.", "",
+             f"Equal, no gradient compared ({len(alone)}): {', '.join(alone)}.", "", "| case | why it differs |", "| --- | --- |"]
+    lines += [f"| {n} | {why} |" for n, why in rows if why != "equal"]
+    return "\n".join(lines) + "\n"
+
+
+def rewrite_page(path, rows):
+    mark = "cases of PaddlePaddle"
+    lines = path.read_text().splitlines(keepends=True)
+    first, last = [i for i, line in enumerate(lines) if mark in line and line.startswith("<!--")]
+    path.write_text("".join(lines[:first + 1]) + "\n" + page_part(rows) + "\n" + "".join(lines[last:]))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("cases", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--answer", nargs="*", help="only these, a line each, in this process")
     arguments = parser.parse_args()
@@ -183,6 +205,8 @@ def main():
         rows.append((name, "equal" if result == "equal" else result))
     equal = sum(1 for _, result in rows if result == "equal")
     print(f"{equal} of {len(rows)} cases are equal, {len(rows) - equal - failed} differ as explained, {failed} failed")
+    if arguments.page:
+        rewrite_page(arguments.page, rows)
     if arguments.table:
         arguments.table.write_text("".join(f"{name}\t{result}\n" for name, result in rows))
     return 1 if failed else 0
