@@ -150,3 +150,55 @@ TEST_CASE("forward, backward and update ask for memory once") {
   CHECK(allocations_of_steps(test::optimizer::sgd{}, 1, images) == 0);
   CHECK(allocations_of_steps(test::optimizer::sgd{}, 2, images) == 0);
 }
+
+namespace {
+
+// A recurrence with an array, frames, and a branch in each step.
+constexpr auto loops = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  auto y = layer::data<"y", float, 5>(main);
+  auto h = layer::dynamic_rnn(x, [&](auto& step) {
+    auto before = step.memory(lamina::dims<5>);
+    auto now = layer::fc<5>(std::tuple{step.input(x), before});
+    auto sums = layer::reduce_sum<1>(now, layer::keep_dim);
+    auto next = layer::if_else(
+        layer::greater_than(sums, layer::scale(sums, 0)),
+        [&](auto& yes) { return layer::tanh(yes.input(now)); },
+        [&](auto& no) { return layer::sigmoid(layer::fc<5>(no.input(now))); });
+    step.update(before, next);
+    return next;
+  });
+  return layer::mean(layer::square_error_cost(layer::sequence_last_step(h), y));
+});
+struct ragged_sample {
+  std::vector<float> x, y;
+};
+
+}  // namespace
+
+TEST_CASE("loops, branches and ragged sequences allocate nothing in a steady state") {
+  using program = std::remove_const_t<decltype(loops)>;
+  const auto batch = [](std::size_t rows, std::size_t longest) {
+    std::vector<ragged_sample> all;
+    for (std::size_t i = 0; i < rows; ++i) {
+      all.push_back({std::vector<float>(3 * (1 + i % longest)), std::vector<float>(5, 0.5f)});
+      for (std::size_t k = 0; k < all[i].x.size(); ++k)
+        all[i].x[k] = static_cast<float>((k * 7 + i * 5) % 11) / 11 - 0.5f;
+    }
+    return all;
+  };
+  const auto large = batch(12, 9), small = batch(7, 6);
+  lamina::model m{loops};
+  const lamina::optimizer::sgd sgd{.learning_rate = 0.01f};
+  lamina::trainer<program, lamina::optimizer::sgd> t(sgd, m);
+  lamina::feeder<program> feed;
+  const auto step = [&](const std::vector<ragged_sample>& samples) {
+    feed.fill(samples);
+    t.step(feed.view());
+  };
+  // Which rows a branch takes changes with the parameters.
+  for (int i = 0; i < 20; ++i) step(large), step(small);
+  CHECK(allocations_of([&] {
+          for (int i = 0; i < 5; ++i) step(large), step(small);
+        }) == 0);
+}
