@@ -59,6 +59,37 @@ inline void broadcast_steps(const call_context& c, const array_layout& space, ar
   if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
 }
 
+/// Out at every place = f(inputs at that place, scalars). A gradient of what was broadcast is a
+/// sum. Why a pointer to the function: these loops are compiled once for all operators, and fused
+/// groups are where speed matters.
+template <class T, int Inputs>
+LAMINA_NOINLINE void evaluate_elements(const call_context& c, const operand* in, const operand& out,
+                                       const loop_nest<Inputs + 1>& loops, bool is_summed,
+                                       const T* scalar, T (*f)(const T*, const T*), bool divides) {
+  loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+    const std::ptrdiff_t step = loops.inner_step(Inputs);
+    double line = 0;
+    for (std::ptrdiff_t j = 0; j < n; ++j) {
+      T x[Inputs];
+      for (int i = 0; i < Inputs; ++i)
+        x[i] = load_as<T>(in[i].data, in[i].type, at[i] + j * loops.inner_step(i));
+      if (divides && x[Inputs - 1] == 0)
+        fail(c, {"expected divisors that are not 0, found 0 at element ", j});
+      const T value = f(x, scalar);
+      const std::ptrdiff_t to = at[Inputs] + j * step;
+      if (!is_summed)
+        store_as(out.data, out.type, to, value);
+      else if (step == 0)
+        line += static_cast<double>(value);
+      else
+        store_as(out.data, out.type, to, load_as<T>(out.data, out.type, to) + value);
+    }
+    if (is_summed && step == 0)
+      store_as(out.data, out.type, at[Inputs],
+               static_cast<double>(load_as<T>(out.data, out.type, at[Inputs])) + line);
+  });
+}
+
 template <class Op, int K>
 struct pointwise_output {
   static constexpr int inputs = static_cast<int>(Op::inputs.size());
@@ -205,36 +236,18 @@ struct pointwise_output {
     }
   }
 
-  /// One element at a time, computed in T. A gradient of what was broadcast is a sum.
+  /// One element at a time, computed in T.
+  template <class T>
+  static T element(const T* x, const T* scalar) {
+    return static_cast<T>(value_of(x, scalar, input_index{}, scalar_index{}));
+  }
   template <class T>
   static void evaluate(const call_context& c, const operand* in, const operand& out,
                        const nest& loops, bool is_summed) {
     T scalar[at_least_one(scalars)];
     scalar_values(c, scalar);
-    loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
-      const std::ptrdiff_t step = loops.inner_step(inputs);
-      double line = 0;
-      for (std::ptrdiff_t j = 0; j < n; ++j) {
-        T x[inputs];
-        for (int i = 0; i < inputs; ++i)
-          x[i] = load_as<T>(in[i].data, in[i].type, at[i] + j * loops.inner_step(i));
-        if constexpr (is_division<Op> && std::is_integral_v<T>)
-          if (x[1] == 0) fail(c, {"expected divisors that are not 0, found 0 at element ", j});
-        const auto value = value_of(static_cast<const T*>(x), static_cast<const T*>(scalar),
-                                    input_index{}, scalar_index{});
-        const std::ptrdiff_t to = at[inputs] + j * step;
-        if (!is_summed)
-          store_as(out.data, out.type, to, value);
-        else if (step == 0)
-          line += static_cast<double>(value);
-        else
-          store_as(out.data, out.type, to,
-                   load_as<T>(out.data, out.type, to) + static_cast<T>(value));
-      }
-      if (is_summed && step == 0)
-        store_as(out.data, out.type, at[inputs],
-                 static_cast<double>(load_as<T>(out.data, out.type, at[inputs])) + line);
-    });
+    evaluate_elements<T, inputs>(c, in, out, loops, is_summed, scalar, &element<T>,
+                                 is_division<Op> && std::is_integral_v<T>);
   }
   static void evaluate_integers(const call_context& c, const operand* in, const operand& out,
                                 const nest& loops) {
