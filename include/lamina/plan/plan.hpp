@@ -3,6 +3,7 @@
 // Why a variable a pass: clang limits the steps of one evaluation, not of their sum.
 #pragma once
 
+#include <lamina/operators/beam_search.hpp>
 #include <lamina/plan/code.hpp>
 #include <lamina/plan/lowering.hpp>
 #include <lamina/plan/memory.hpp>
@@ -49,6 +50,9 @@ constexpr auto find_pinned() {
 template <int Domains>
 struct fed_domains {
   bool of[Domains];
+  // Where the data tell the first rows and steps of a beam search make the next: how many a sample
+  // these are at most; 0 elsewhere.
+  int beam[Domains];
   constexpr bool all() const {
     for (const bool known : of)
       if (!known) return false;
@@ -62,6 +66,18 @@ constexpr auto find_fed() {
   for (int i = 0; i < P::desc.count.data; ++i)
     for (int d = P::desc.variables[P::desc.data[i]].rows; d >= 0; d = P::desc.domains[d].parent)
       r.of[d] = true;
+  for (int k = 0; k < P::desc.count.operators; ++k) {
+    const operator_desc& op = P::desc.operators[k];
+    if (!is<beam_search>(op)) continue;
+    const int size =
+        op.attributes < 0 ? 1 : static_cast<int>(P::desc.attributes[op.attributes + 1].number);
+    for (int at = op.outputs; at < op.end; ++at) {
+      const int v = P::desc.arguments[at];
+      for (int d = v < 0 ? once::domain : P::desc.variables[v].rows;
+           d > batch::domain && (r.of[d] || r.beam[d] > 0); d = P::desc.domains[d].parent)
+        r.of[d] = false, r.beam[d] = size > r.beam[d] ? size : r.beam[d];
+    }
+  }
   return r;
 }
 

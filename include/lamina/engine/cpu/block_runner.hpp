@@ -46,7 +46,9 @@ class block_runner {
     for (int d = 0; d < domains; ++d) {
       known_[d] = table.fed[d];
       if (!known_[d]) memory.rows().count[d] = 0;
+      if (memory_type::beam.of[d] != 0) memory.begin_rows(d), known_[d] = true;
     }
+    context_.scratch = memory.scratch();
     for (std::uint64_t& n : iterations_) n = 0;
     run_block(0, given);
   }
@@ -272,8 +274,8 @@ class block_runner {
       // Of a step's rows an operator may make the first ones only.
       const bool fewer = rows < memory_->rows().count[domain] &&
                          schedule::program.domains[domain].kind == domain_kind::step;
-      if (memory_->rows().count[domain] != rows && !fewer) fail_rows(domain, rows);
-      return;
+      if (memory_->rows().count[domain] == rows || fewer) return;
+      if (memory_type::beam.of[domain] == 0 || is_kept(domain)) fail_rows(domain, rows);
     }
     memory_->make_rows(domain, rows);
     context_.scratch = memory_->scratch();
@@ -283,6 +285,13 @@ class block_runner {
     const loop_desc& loop = table.loops[l];
     for (int k = 0; k < loop.kept_count; ++k)
       if (table.kept[loop.kept + k].domain == domain) push_rows(loop, last_[l], k);
+  }
+  // A frame has the same rows of a domain from its begin to its end.
+  static bool is_kept(int domain) {
+    for (const loop_desc& loop : table.loops)
+      for (int k = loop.kept; k < loop.kept + loop.kept_count; ++k)
+        if (table.kept[k].domain == domain) return true;
+    return false;
   }
   [[noreturn]] LAMINA_COLD void fail_rows(int domain, int rows) const {
     text message("lamina: rows of '");

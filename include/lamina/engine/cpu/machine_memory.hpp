@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include <lamina/engine/cpu/aligned_buffer.hpp>
@@ -55,6 +57,13 @@ class machine_memory {
   }
   static constexpr by_domain fed = make_fed();
   static constexpr bool all_fed = plan_type::fed.all();
+  /// Rows a sample that a beam search makes at most, where the first ones are known before a run.
+  static constexpr by_domain make_beams() {
+    by_domain w{};
+    copy_items(w.of, plan_type::fed.beam, domains);
+    return w;
+  }
+  static constexpr by_domain beam = make_beams();
 
   void bind(const domain_rows<domains>& rows) {
     bool same = bound_;
@@ -62,11 +71,13 @@ class machine_memory {
       same = same && (rows.count[d] == rows_.count[d] || fed.of[d] == 0);
     const domain_rows<domains> before = rows_;
     rows_ = rows;
-    if constexpr (!all_fed)
+    if constexpr (!all_fed) {
+      given_ = rows;
       for (int d = batch::domain; d < domains; ++d)
         if (fed.of[d] == 0)
           rows_.count[d] = before.count[d], rows_.offsets[d] = before.offsets[d],
           rows_.first[d] = 0;
+    }
     if (!same) bind_anew();
   }
 
@@ -90,6 +101,13 @@ class machine_memory {
     arena_begin_[domain] = made_[domain].data();
     place_arguments();
     find_scratch();
+  }
+  /// Gives a domain the rows that the data told, and memory for those of all steps: what hypotheses
+  /// of before have, stays where it is.
+  void begin_rows(int domain) {
+    make_rows(domain, rows_.count[batch::domain] * beam.of[domain]);
+    make_rows(domain, given_.count[domain]);
+    rows_.offsets[domain] = given_.offsets[domain];
   }
   /// Memory for the offsets of so many sequences of a domain that is not fed.
   int* make_offsets(int domain, int sequences) {
@@ -188,8 +206,12 @@ class machine_memory {
                                          schedule::table.info + e.first_argument, e.group, c);
       if (n > most) most = n;
     }
-    if (static_cast<std::size_t>(most) > scratch_.size())
-      scratch_.resize(static_cast<std::size_t>(most));
+    if (static_cast<std::size_t>(most) <= scratch_.size()) return;
+    // A kernel that makes rows goes on with what it has.
+    aligned_buffer larger(static_cast<std::size_t>(most));
+    if (scratch_.size() > 0)
+      std::memcpy(larger.data(), scratch_.data(), scratch_.size() * sizeof(float));
+    scratch_ = std::move(larger);
   }
 
   static constexpr int made_count = all_fed ? 1 : domains;
@@ -199,7 +221,7 @@ class machine_memory {
   float constants_[at_least_one(constants_count)];
   void* feeds_[at_least_one(P::desc.count.data)] = {};
   float* arguments_[at_least_one(schedule::arguments)] = {};
-  domain_rows<domains> rows_;
+  domain_rows<domains> rows_, given_;
   float* arena_begin_[domains] = {};
   int capacity_[domains] = {};
   tensor_array arrays_[at_least_one(arrays_count)];
