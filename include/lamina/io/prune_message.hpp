@@ -65,7 +65,7 @@ inline variable_message column_variable(const char* name, variable_class kind) {
 /// Keeps the operators of block 0 that `targets` need, the blocks that these run, and their
 /// variables; blocks get new numbers. An operator whose outputs are overwritten later stays. Throws
 /// lamina::error for a target that the program has not. Fluid: Program.prune.
-inline program_message pruned(const program_message& p, const std::vector<std::string>& targets) {
+inline program_message pruned_message(const program_message& p, const std::vector<std::string>& targets) {
   std::set<std::string> needed(targets.begin(), targets.end());
   for (const std::string& name : targets)
     if (p.blocks.at(0).find(name) == nullptr)
@@ -135,7 +135,7 @@ inline void add_feed_and_fetch(program_message& p, const std::vector<std::string
 inline program_message inference_message(const program_message& p,
                                          const std::vector<std::string>& feeds,
                                          const std::vector<std::string>& targets) {
-  program_message made = pruned(p, targets);
+  program_message made = pruned_message(p, targets);
   set_test_mode(made);
   std::vector<std::string> fed;
   for (const std::string& name : feeds)
