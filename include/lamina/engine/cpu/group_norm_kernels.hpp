@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/image_norm.hpp>
 

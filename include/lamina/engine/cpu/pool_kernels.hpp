@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/lane_order.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/pool.hpp>
