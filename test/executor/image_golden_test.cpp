@@ -139,7 +139,7 @@ TEST_CASE("normalised channels are PyTorch's") {
 }
 
 TEST_CASE("images of another size are PyTorch's") {
-  constexpr extent2 tall{8, 3}, wide{8, 4};
+  static constexpr extent2 tall{8, 3}, wide{8, 4};
   check(of([](auto x) { return layer::resize_bilinear<tall>(x); }), wave(shape), none, none,
         golden::corners_y, {golden::corners_d0}, 1e-6);
   check(of([](auto x) {

@@ -44,7 +44,7 @@ constexpr void make_update(lamina::program_builder& b) {
   b.cost = -1;
   int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
   lamina::detail::find_gradients(Backward::desc, Backward::desc.count.variables, b.parameters.count,
-                                 gradient);
+                                 0, gradient);
   for (int i = 0; i < b.parameters.count; ++i) {
     if (gradient[i] < 0) continue;
     lamina::variable_desc d = b.variables[b.parameters[i].variable];
@@ -57,7 +57,7 @@ constexpr void make_update(lamina::program_builder& b) {
     d.persistable = false;
     gradient[i] = b.variables.push(d);
   }
-  lamina::detail::add_updates<Opt>(b, gradient);
+  lamina::detail::add_updates<Opt>(b, gradient, [](int) { return -1; });
   delete[] gradient;
 }
 template <class P, class Opt>
