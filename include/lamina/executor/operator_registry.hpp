@@ -50,7 +50,8 @@ class operator_registry {
         read_from_array, read_from_array_gradient, lod_array_length, leaky_relu, elu, relu6, brelu,
         soft_relu, stanh, hard_sigmoid, swish, hard_swish, pow, hard_shrink, softshrink,
         thresholded_relu, prelu, maxout, exp, log, sqrt, rsqrt, square, reciprocal, abs, sin, cos,
-        asin, acos, atan, ceil, floor, round, sign>();
+        asin, acos, atan, ceil, floor, round, sign, bilinear_interp, nearest_interp, im2sequence,
+        pad2d, roi_pool, spp, read_minibatch>();
     add_updates<optimizer::sgd, optimizer::momentum, optimizer::adagrad, optimizer::adam,
                 optimizer::adamax, optimizer::adadelta, optimizer::rmsprop, optimizer::ftrl,
                 optimizer::decayed_adagrad, optimizer::proximal_gd, optimizer::proximal_adagrad,
