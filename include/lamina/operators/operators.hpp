@@ -33,6 +33,7 @@
 #include <lamina/operators/pool.hpp>
 #include <lamina/operators/print.hpp>
 #include <lamina/operators/rank_table.hpp>
+#include <lamina/operators/read_minibatch.hpp>
 #include <lamina/operators/recurrent_activation.hpp>
 #include <lamina/operators/reduce.hpp>
 #include <lamina/operators/region.hpp>
