@@ -81,7 +81,7 @@ struct batch_view {
     ends[batch::domain] = end;
     // Parents have smaller numbers than their children.
     for (int d = batch::domain; d < domains; ++d) {
-      if (rows.offsets[d] != nullptr) {
+      if (d > batch::domain && rows.offsets[d] != nullptr) {
         const int parent = parent_of(d);
         begins[d] = rows.offsets[d][begins[parent]] - rows.offsets[d][0];
         ends[d] = rows.offsets[d][ends[parent]] - rows.offsets[d][0];
