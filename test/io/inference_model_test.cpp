@@ -133,7 +133,10 @@ TEST_CASE("stream: dimensions whose product overflows are refused before memory 
   empty += desc.substr(2);
   std::string none(16, '\0');
   none += std::string{static_cast<char>(empty.size()), 0, 0, 0} + empty;
-  CHECK(value_of(none).size() == 0);
+  CHECK_THROWS_WITH(value_of(none), Contains("expected strides below 2^62 in the value of 'v'"));
+  std::string small(16, '\0');
+  small += std::string{8, 0, 0, 0} + std::string("\x08\x05\x10\0\x10\x03\x10\x04", 8);
+  CHECK(value_of(small).shape() == lamina::tensor_shape{0, 3, 4});
 }
 
 TEST_CASE("inference model: the targets' part, in separate files and in one, gives the same bits") {

@@ -47,6 +47,14 @@ inline tensor read_elements(binary_reader& from, dtype type, const std::vector<s
       from.fail(text("expected dimensions of 32 bits in ") << what << ", found " << d);
     size *= d;
   }
+  // Arrays without elements ask for no memory, but their strides have to be numbers too.
+  std::uint64_t strides = 1;
+  for (const std::uint64_t d : dims) {
+    if (d != 0 && strides > (std::uint64_t{1} << 62) / d)
+      from.fail(text("expected strides below 2^62 in ")
+                << what << ", found the shape " << text().list(dims));
+    strides *= d == 0 ? 1 : d;
+  }
   const tensor_shape shape(dims.begin(), dims.end());
   switch (type) {
     case dtype::boolean:
