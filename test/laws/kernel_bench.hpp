@@ -170,7 +170,6 @@ class kernel_bench {
       info.push_back({d.domain > 0 ? -d.domain : d.fixed_rows, d.columns,
                       static_cast<int>(d.stride), d.type, false, d.dims, d.rank});
     }
-    run_ = nullptr;
     place();
     const engine::cpu::row_maker maker{this, &kernel_bench::set_rows, &kernel_bench::make_offsets};
     const std::vector<std::int64_t> first(domains_.size());
@@ -179,13 +178,11 @@ class kernel_bench {
     const engine::cpu::group_info group{
         1, 1, 1, false, static_cast<int>(called_.size()), op.schema->bare, &op};
     const engine::cpu::call_context context(program, addresses_.data(), info.data(), group, run);
-    run_ = &run;
+    const running here(*this, run);
     if constexpr (requires { engine::cpu::call_kernel<Op>::scratch(context); })
       scratch_floats_ = engine::cpu::call_kernel<Op>::scratch(context);
     new_scratch();
     engine::cpu::call_kernel<Op>::run(context);
-    run_ = nullptr;
-    called_.clear();
   }
 
  private:
@@ -196,6 +193,23 @@ class kernel_bench {
     int dims = 0, rank = 0;
     std::unique_ptr<char[]> bytes{};
     std::unique_ptr<engine::cpu::tensor_array> array{};
+  };
+
+  // While a kernel runs, and no longer than that when it throws.
+  class running {
+   public:
+    running(kernel_bench& bench, engine::cpu::run_context& run) : bench_(bench) {
+      bench.run_ = &run;
+    }
+    ~running() {
+      bench_.run_ = nullptr;
+      bench_.called_.clear();
+    }
+    running(const running&) = delete;
+    running& operator=(const running&) = delete;
+
+   private:
+    kernel_bench& bench_;
   };
 
   variable& at(int v) { return variables_[static_cast<std::size_t>(v)]; }
