@@ -95,10 +95,6 @@ class run_memory {
       if (is_loop_[at(block)]) return block;
     return -1;
   }
-  bool is_inside(int block, int outer) const {
-    while (block > outer) block = program_.blocks[block].parent;
-    return block == outer;
-  }
   void find_kept() {
     is_loop_.assign(at(program_.count.blocks), false);
     for (int k = 0; k < program_.count.operators; ++k) {
@@ -111,7 +107,7 @@ class run_memory {
       const operator_desc& op = program_.operators[k];
       const auto name = [&](int v) {
         const int loop = loop_of(program_.variables[v].block);
-        if (loop >= 0 && !kept[at(v)] && !is_inside(op.block, loop)) {
+        if (loop >= 0 && !kept[at(v)] && !is_inside(program_, op.block, loop)) {
           kept[at(v)] = true;
           kept_[at(loop)].push_back(v);
         }

@@ -54,6 +54,14 @@ struct conditional_block_gradient : operator_definition {
        {"is_scalar_condition", attribute_type::boolean, 0}}};
 };
 
+/// What decides whether the block of an operator runs: a bool, or a variable whose rows are
+/// counted; -1 for while_grad, which runs it as often as the while did.
+template <class Program>
+constexpr int condition_of(const Program& p, const operator_desc& op) {
+  if (is<while_block_gradient>(op)) return -1;
+  return p.arguments[is<while_block>(op) ? op.outputs - 1 : op.inputs + 1];
+}
+
 namespace detail {
 
 /// The variables outside of a block that its operators, from operator `first` on, read, and those
@@ -66,7 +74,7 @@ constexpr void outer_arguments(const program_builder& b, int inside, int first, 
   for (int v = 0; v < variables; ++v) read[v] = written[v] = false;
   for (int k = first; k < b.operators.count; ++k) {
     const operator_desc& op = b.operators.items[k];
-    if (!b.is_inside(op.block, inside)) continue;
+    if (!is_inside(b, op.block, inside)) continue;
     for (int out = 0; out < 2; ++out) {
       const slot_desc* slots = out == 0 ? op.schema->inputs : op.schema->outputs;
       const int slot_count = out == 0 ? op.schema->input_count : op.schema->output_count;
@@ -75,7 +83,7 @@ constexpr void outer_arguments(const program_builder& b, int inside, int first, 
         const int n = slots[s].duplicable ? b.arguments.items[at++] : 1;
         for (int i = 0; i < n; ++i, ++at) {
           const int v = b.arguments.items[at];
-          if (v < 0 || seen[v] || b.is_inside(b.variables.items[v].block, inside)) continue;
+          if (v < 0 || seen[v] || is_inside(b, b.variables.items[v].block, inside)) continue;
           seen[v] = true;
           (out == 0 ? reads : writes).push(v);
         }
@@ -108,10 +116,7 @@ constexpr operator_desc block_operator(program_builder& b, const operator_schema
   return op;
 }
 
-/// What the block of a while or conditional_block waits for, and where its scopes are.
-constexpr int condition_of(const program_builder& b, const operator_desc& op) {
-  return b.arguments.items[is<while_block>(op) ? op.outputs - 1 : op.inputs + 1];
-}
+/// The step scopes of a while or conditional_block.
 constexpr int scopes_of(const program_builder& b, const operator_desc& op) {
   return b.arguments.items[op.end - 1];
 }

@@ -33,7 +33,7 @@ constexpr int partial_gradient(program_builder& b, int variable) {
   if (!wants_gradient(b, variable)) return -1;
   gradient_state& g = *b.gradients;
   const variable_desc& v = b.variables.items[variable];
-  const char* suffix = b.is_inside(v.block, g.body) ? "@GRAD" : "@GRAD@STEP";
+  const char* suffix = is_inside(b, v.block, g.body) ? "@GRAD" : "@GRAD@STEP";
   const int made =
       b.variables.push({-1, variable, suffix, -1, v.dims, v.rank, v.rows, -1, b.current_block,
                         v.type, variable_kind::gradient, false, false});
@@ -47,7 +47,7 @@ constexpr int partial_gradient(program_builder& b, int variable) {
 /// Puts the partial gradients of `variable` into `parts`, oldest first, and numbers their names.
 constexpr void rename_partials(program_builder& b, int variable, int* parts) {
   const gradient_state& g = *b.gradients;
-  const bool own = b.is_inside(b.variables.items[variable].block, g.body);
+  const bool own = is_inside(b, b.variables.items[variable].block, g.body);
   for (int at = g.first[variable], i = g.partials[variable]; i-- > 0; at = g.next->items[at]) {
     parts[i] = at;
     b.variables.items[at].suffix = own ? "@GRAD@RENAME@" : "@GRAD@STEP@RENAME@";

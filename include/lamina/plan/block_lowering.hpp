@@ -24,17 +24,17 @@ struct block_lowering : sequence_lowering {
     const auto is_new = [&](int v, int list) {
       if (v < 0) return false;
       v = root(v);
-      if (seen[list * made + v] || is_inside(variables.items[v].block, inner)) return false;
+      if (seen[list * made + v] || is_inside(p, variables.items[v].block, inner)) return false;
       return seen[list * made + v] = true;
     };
     const int end = instructions.count;
     instruction i = begin(group_head::call, *op.schema, 0, k);
     i.runs = inner;
-    const int condition = condition_of(op);
+    const int condition = condition_of(p, op);
     if (condition >= 0) seen[root(condition)] = true, use(i, condition, access::load);
     for (int at = first_inside(inner); at < end; ++at) {
       const instruction& from = instructions.items[at];
-      if (!is_inside(from.block, inner)) continue;
+      if (!is_inside(p, from.block, inner)) continue;
       for (int a = from.inputs; a < from.inputs + from.input_count; ++a)
         if (is_new(operands.items[a].id, 0)) use(i, root(operands.items[a].id), access::load);
       for (int r = from.outputs; r < from.outputs + from.output_count; ++r)
@@ -43,15 +43,9 @@ struct block_lowering : sequence_lowering {
     delete[] seen;
     end_block(i);
   }
-  /// What decides whether a block runs: a bool, or a variable whose rows are counted; or -1.
-  constexpr int condition_of(const operator_desc& op) const {
-    if (is<while_block>(op)) return argument(op.inputs + 1 + argument(op.inputs));
-    if (is<while_block_gradient>(op)) return -1;
-    return argument(op.inputs + 1);
-  }
   constexpr int first_inside(int inner) const {
     for (int i = 0; i < instructions.count; ++i)
-      if (is_inside(instructions.items[i].block, inner)) return i;
+      if (is_inside(p, instructions.items[i].block, inner)) return i;
     return instructions.count;
   }
   constexpr void end_block(const instruction& i) {

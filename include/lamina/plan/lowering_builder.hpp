@@ -67,7 +67,7 @@ struct lowering_builder {
       const operator_desc& op = p.operators[k];
       for (int at = op.inputs; at < op.end; ++at)
         if (const int v = argument(at); v >= 0 && v < p.count.variables)
-          escapes[v] = escapes[v] || !is_inside(op.block, p.variables[v].block);
+          escapes[v] = escapes[v] || !is_inside(p, op.block, p.variables[v].block);
       if (sub_block_of(p, op) >= 0) continue;
       // A parameter that a loop trains is another one in each iteration.
       const int writes = op.block > 0 && op.role == op_role::optimize ? 2 : 1;
@@ -82,15 +82,11 @@ struct lowering_builder {
   constexpr bool changes(int v) const {
     return changed != nullptr && v < p.count.variables && changed[v];
   }
-  constexpr bool is_inside(int inner, int outer) const {
-    while (inner > outer) inner = p.blocks[inner].parent;
-    return inner == outer;
-  }
   /// Whether what was made in block `from` may be read here, the variables `v` of the program being
   /// what it was made of.
   constexpr bool is_known(int made, int v) const {
     const int from = variables.items[made].block;
-    return from == block || (is_inside(block, from) && !changes(v));
+    return from == block || (is_inside(p, block, from) && !changes(v));
   }
   constexpr int argument(int at) const { return p.arguments[at]; }
   constexpr double attribute(const operator_desc& op, int i) const {

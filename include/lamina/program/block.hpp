@@ -45,7 +45,7 @@ constexpr void report_out_of_block(program_builder& b, int variable, int line) {
 /// Whether a variable exists in the current block; one that is left out, -1, does everywhere.
 constexpr bool is_visible(const program_builder& b, int variable) {
   return b.blocks.count < 2 || variable < 0 ||
-         b.is_inside(b.current_block, b.variables.items[variable].block);
+         is_inside(b, b.current_block, b.variables.items[variable].block);
 }
 /// Notes a mistake when a variable of a closed block is used; `line` is the user's.
 constexpr void require_visible(program_builder& b, int variable, int line) {
@@ -78,7 +78,7 @@ struct variable_handle {
   /// Tells the innermost open body that it writes this handle, once.
   constexpr void note_write() {
     program_builder& b = *builder;
-    if (home == b.current_block || !b.is_inside(b.current_block, home)) return;
+    if (home == b.current_block || !is_inside(b, b.current_block, home)) return;
     for (int i = b.written_begin; i < b.written.count; ++i)
       if (b.written[i].to == this) return;
     b.written.push({this, id});

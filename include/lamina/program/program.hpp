@@ -48,7 +48,7 @@ constexpr void require_scopes(program_builder& b) {
     for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
       const int n = op.schema->inputs[s].duplicable ? b.arguments[at++] : 1;
       for (int i = 0; i < n; ++i, ++at)
-        if (b.arguments[at] >= 0 && !b.is_inside(op.block, b.variables[b.arguments[at]].block))
+        if (b.arguments[at] >= 0 && !is_inside(b, op.block, b.variables[b.arguments[at]].block))
           wrong = b.arguments[at];
     }
   }

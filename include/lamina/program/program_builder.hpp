@@ -153,14 +153,6 @@ struct program_builder {
     return at;
   }
 
-  // -- blocks -----------------------------------------------------------------------------------
-
-  /// Whether `block` is `outer` or lies in it.
-  constexpr bool is_inside(int block, int outer) const {
-    while (block > outer) block = blocks.items[block].parent;
-    return block == outer;
-  }
-
   // -- shapes -----------------------------------------------------------------------------------
 
   /// Puts a whole shape into the pool; returns where.
@@ -326,6 +318,13 @@ constexpr int sub_block_of(const Program& p, const operator_desc& op) {
                  op.schema->attributes[0].type == attribute_type::block
              ? static_cast<int>(p.attributes[op.attributes].number)
              : -1;
+}
+
+/// Whether `block` is `outer` or lies in it.
+template <class Program>
+constexpr bool is_inside(const Program& p, int block, int outer) {
+  while (block > outer) block = p.blocks[block].parent;
+  return block == outer;
 }
 
 /// The variable in the n-th input slot of an operator without a duplicable slot before it.

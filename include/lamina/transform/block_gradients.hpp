@@ -174,7 +174,7 @@ class block_gradients {
   constexpr int at_start(int v, int block) {
     if (v >= b_.gradients->forward_variables || carrier_[v] < 0) return v;
     const int carrier = carrier_[v];
-    if (!b_.is_inside(block, carrier) || b_.is_inside(b_.current_block, carrier)) return v;
+    if (!is_inside(b_, block, carrier) || is_inside(b_, b_.current_block, carrier)) return v;
     if (copy_[v] < 0) {
       const variable_desc d = b_.variables.items[v];
       copy_[v] = b_.variables.push({-1, v, "@STEP", -1, d.dims, d.rank, d.rows, -1, carrier, d.type,
@@ -269,14 +269,14 @@ class block_gradients {
     for (int v = 0; v < b_.gradients->forward_variables; ++v) seen[v] = false;
     for (int i = 0; i < to.count; ++i) seen[to[i]] = true;
     const auto note = [&](int v) {
-      if (!wants_gradient(b_, v) || seen[v] || b_.is_inside(b_.variables.items[v].block, body))
+      if (!wants_gradient(b_, v) || seen[v] || is_inside(b_, b_.variables.items[v].block, body))
         return;
       seen[v] = true;
       (b_.variables.items[v].kind == variable_kind::tensor_array ? arrays : read).push(v);
     };
     for (int i = begin_[body]; i < end; ++i) {
       const operator_desc& op = b_.operators.items[i];
-      if (!b_.is_inside(op.block, body) || sub_block_of(b_, op) >= 0) continue;
+      if (!is_inside(b_, op.block, body) || sub_block_of(b_, op) >= 0) continue;
       for_each_input(op, note);
       if (op.schema->output_count == 1 && !op.schema->outputs[0].duplicable &&
           b_.variables.items[output_of(b_, op, 0)].kind == variable_kind::tensor_array)
