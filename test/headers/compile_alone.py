@@ -74,12 +74,12 @@ def main():
     stamps = {}
     if options.stamps and options.stamps.is_file():
         stamps = json.loads(options.stamps.read_text())
-    todo = [h for h in key if stamps.get(h) != key[h]]
+    pending = [h for h in key if stamps.get(h) != key[h]]
 
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-        texts = [f"#include <{h}>\n#include <{h}>\n" for h in todo]
-        for header, fault in zip(todo, pool.map(lambda text: compile_text(compiler, flags, text), texts)):
+        texts = [f"#include <{h}>\n#include <{h}>\n" for h in pending]
+        for header, fault in zip(pending, pool.map(lambda text: compile_text(compiler, flags, text), texts)):
             if fault is None:
                 stamps[header] = key[header]
             else:
@@ -90,7 +90,7 @@ def main():
                     print(f"({len(lines) - 12} more lines)")
     if options.stamps:
         options.stamps.write_text(json.dumps({h: s for h, s in stamps.items() if h in key}, indent=0))
-    print(f"{len(key)} headers, {len(todo)} compiled, {failed} failed")
+    print(f"{len(key)} headers, {len(pending)} compiled, {failed} failed")
     return failed != 0 or not headers
 
 

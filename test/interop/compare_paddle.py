@@ -130,19 +130,19 @@ def answer(folder):
 
 def answers(folders):
     """Runs cases in a process beside this one, for some mistakes end PaddlePaddle; then in the next one."""
-    found, todo = {}, list(folders)
-    while todo:
-        command = [sys.executable, __file__, str(todo[0].parent), "--answer", *(f.name for f in todo)]
+    found, pending = {}, list(folders)
+    while pending:
+        command = [sys.executable, __file__, str(pending[0].parent), "--answer", *(f.name for f in pending)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         for line in done.stdout.splitlines():
             if line.startswith("RESULT "):
                 _, name, result = line.split(" ", 2)
                 found[name] = result
-        todo = [f for f in todo if f.name not in found]
-        if todo:
+        pending = [f for f in pending if f.name not in found]
+        if pending:
             lines = [line for line in (done.stderr + done.stdout).splitlines() if "rror" in line]
-            found[todo[0].name] = "stopped: " + (lines[-1].strip() if lines else f"exit {done.returncode}")
-            todo = todo[1:]
+            found[pending[0].name] = "stopped: " + (lines[-1].strip() if lines else f"exit {done.returncode}")
+            pending = pending[1:]
     return found
 
 

@@ -35,12 +35,12 @@ def form_faults(name, text):
 
 def reached_from(header, texts):
     """All headers that one header includes, directly or not, and itself."""
-    reached, todo = set(), [header]
-    while todo:
-        name = todo.pop()
+    reached, pending = set(), [header]
+    while pending:
+        name = pending.pop()
         if name in texts and name not in reached:
             reached.add(name)
-            todo += INCLUDE.findall(texts[name])
+            pending += INCLUDE.findall(texts[name])
     return reached
 
 

@@ -28,15 +28,15 @@ inline int sub_block_of(const program_message& p, const operator_message& op) {
 inline void add_inputs(const program_message& p, const operator_message& op,
                        std::set<std::string>& names, std::set<int>& blocks) {
   for (const slot_message& s : op.inputs) names.insert(s.arguments.begin(), s.arguments.end());
-  std::vector<int> todo{sub_block_of(p, op)};
-  while (!todo.empty()) {
-    const int block = todo.back();
-    todo.pop_back();
+  std::vector<int> pending{sub_block_of(p, op)};
+  while (!pending.empty()) {
+    const int block = pending.back();
+    pending.pop_back();
     if (block < 0 || !blocks.insert(block).second) continue;
     for (const operator_message& inner : p.blocks[static_cast<std::size_t>(block)].operators) {
       for (const slot_message& s : inner.inputs)
         names.insert(s.arguments.begin(), s.arguments.end());
-      todo.push_back(sub_block_of(p, inner));
+      pending.push_back(sub_block_of(p, inner));
     }
   }
 }
@@ -65,7 +65,8 @@ inline variable_message column_variable(const char* name, variable_class kind) {
 /// Keeps the operators of block 0 that `targets` need, the blocks that these run, and their
 /// variables; blocks get new numbers. An operator whose outputs are overwritten later stays. Throws
 /// lamina::error for a target that the program has not. Fluid: Program.prune.
-inline program_message pruned_message(const program_message& p, const std::vector<std::string>& targets) {
+inline program_message pruned_message(const program_message& p,
+                                      const std::vector<std::string>& targets) {
   std::set<std::string> needed(targets.begin(), targets.end());
   for (const std::string& name : targets)
     if (p.blocks.at(0).find(name) == nullptr)
