@@ -127,9 +127,9 @@ TEST_CASE("gradient: an if_else in a loop, the mask changes in each iteration") 
           layer::increment(i);
           layer::less_than(i, n, going);
         });
-        return cost_of(h);
+        return std::tuple{cost_of(h), h};
       }),
-      {}, {.rows = 5});
+      {}, {.rows = 5}, true);
 }
 
 TEST_CASE("gradient: a loop in a branch, that runs or has no rows; an if_else in a branch") {

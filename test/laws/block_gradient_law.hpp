@@ -16,10 +16,11 @@
 namespace laws {
 
 /// Compares all gradients of parameters and floating feeds with central differences in double, then
-/// them and the outputs on the engine with those on the executor, for other feeds.
+/// them and the outputs on the engine with those on the executor, for other feeds; where rows are
+/// said to be alone, for full vectors and for each row alone too.
 template <class P>
 void check_block_gradients(P program, lamina::feed_map feed = {},
-                           const gradient_options& options = {}) {
+                           const gradient_options& options = {}, bool rows_are_alone = false) {
   constexpr auto made = lamina::with_backward<P, true>{};
   double largest = 0, worst = 0;
   std::string where = "nothing";
@@ -34,9 +35,10 @@ void check_block_gradients(P program, lamina::feed_map feed = {},
   INFO("worst: " << where << "; largest gradient " << largest);
   CHECK(largest > 0.1);
   CHECK(worst <= 1e-7 * largest);
-  lamina::law::check_engine(
-      program,
-      {.low = options.low, .high = options.high, .rows_are_alone = false, .batches = {1, 5}});
+  lamina::law::check_engine(program, {.low = options.low,
+                                      .high = options.high,
+                                      .rows_are_alone = rows_are_alone,
+                                      .batches = {1, rows_are_alone ? 17 : 5}});
 }
 
 }  // namespace laws

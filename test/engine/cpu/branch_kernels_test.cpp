@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branches on the engine: rows and whole sequences split by a mask and merged, one of two results,
-// inside of loops too, against the executor, gradients included.
+// against the executor, gradients included. test/executor/if_else_test.cpp has loops with branches.
 #include "laws/engine_law.hpp"
 
 #include <lamina/layers/conditional.hpp>
 #include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/if_else.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/while_loop.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;
@@ -81,23 +80,6 @@ constexpr auto one_side = lamina::program([](block& main) {
   return std::tuple{cost_of(y) + cost_of(layer::sin(z)), y, z};
 });
 
-constexpr auto in_a_loop = lamina::program([](block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto state = layer::fc<3>(x);
-  auto i = layer::fill_constant<std::int64_t>(main, 0);
-  auto n = layer::fill_constant<std::int64_t>(main, 4);
-  auto going = layer::less_than(i, n);
-  layer::while_loop(going, [&](block&) {
-    auto key = layer::fc<1>(state);
-    state = layer::if_else(
-        positive(key), [&](auto& yes) { return layer::tanh(layer::fc<3>(yes.input(state))); },
-        [&](auto& no) { return layer::scale(no.input(state), -0.75f); });
-    layer::increment(i);
-    layer::less_than(i, n, going);
-  });
-  return std::tuple{cost_of(state), state};
-});
-
 constexpr auto recurrence_in_a_branch = lamina::program([](block& main) {
   auto x = layer::sequence<"x", float, 3>(main);
   auto key = layer::data<"key", float>(main);
@@ -127,5 +109,4 @@ TEST_CASE("if_else on sequences") {
 TEST_CASE("cond chooses one of two results") {
   lamina::law::check_engine(one_side, {.rows_are_alone = false});
 }
-TEST_CASE("if_else in a loop") { lamina::law::check_engine(in_a_loop); }
 TEST_CASE("dynamic_rnn in a branch") { lamina::law::check_engine(recurrence_in_a_branch); }

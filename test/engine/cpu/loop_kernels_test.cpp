@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrences and arrays on the engine: steps of sequences and of dimensions, memories, static
-// inputs that are whole sequences, slots read twice, against the executor, gradients included.
+// Recurrences and arrays on the engine: steps of dimensions, memories, static inputs that are whole
+// sequences, slots read twice, against the executor, gradients included. More recurrences are
+// compared where their gradients are: test/executor/dynamic_rnn_test.cpp, static_rnn_test.cpp.
 #include "laws/engine_law.hpp"
 
 #include <lamina/layers/dynamic_rnn.hpp>
@@ -22,25 +23,6 @@ constexpr auto pooled(V x) {
   return layer::sequence_pool(x, {.type = lamina::pool::sum});
 }
 
-constexpr auto cell = lamina::program([](block& main) {
-  auto x = layer::sequence<"x", float, 3>(main);
-  auto init = layer::data<"init", float, 2>(main);
-  auto context = layer::data<"context", float, 3>(main);
-  auto [hidden, gates] = layer::dynamic_rnn(x, [&](auto& step) {
-    auto in = step.input(x);
-    auto h = step.memory(init);
-    auto c = step.memory(lamina::dims<2>, {.value = 0.5f});
-    auto gate = layer::fc<2>(std::tuple{in, step.static_input(context)});
-    auto next_c = layer::tanh(gate + layer::fc<2>(h)) + layer::scale(c, 0.5f);
-    auto next_h = next_c * layer::sigmoid(gate);
-    step.update(h, next_h);
-    step.update(c, next_c);
-    return std::tuple{next_h, gate};
-  });
-  auto last = layer::sequence_last_step(hidden);
-  return std::tuple{cost_of(pooled(hidden)) + cost_of(last), hidden, gates, last};
-});
-
 // Each step sees the whole of a second sequence of its sample.
 constexpr auto attention = lamina::program([](block& main) {
   auto x = layer::sequence<"x", float, 4>(main);
@@ -56,36 +38,6 @@ constexpr auto attention = lamina::program([](block& main) {
     return next;
   });
   return std::tuple{cost_of(pooled(out)), out};
-});
-
-constexpr auto of_documents = lamina::program([](block& main) {
-  auto words = layer::nested_sequence<"words", float, 2>(main);
-  auto in_sentence = layer::dynamic_rnn(words, [&](auto& step) {
-    auto h = step.memory(lamina::dims<2>);
-    auto next = layer::tanh(layer::fc<2>(step.input(words)) + layer::fc<2>(h));
-    step.update(h, next);
-    return next;
-  });
-  auto sentences = layer::sequence_last_step(in_sentence);
-  auto in_document = layer::dynamic_rnn(sentences, [&](auto& step) {
-    auto h = step.memory(lamina::dims<2>, {.value = 1});
-    auto next = layer::tanh(layer::fc<2>(step.input(sentences)) - h);
-    step.update(h, next);
-    return next;
-  });
-  return std::tuple{cost_of(pooled(in_document)), in_sentence, in_document};
-});
-
-constexpr auto last_states = lamina::program([](block& main) {
-  auto x = layer::sequence<"x", float, 3>(main);
-  auto init = layer::fc<3>(layer::data<"init", float, 3>(main));
-  auto [all, last] = layer::dynamic_rnn(x, [&](auto& step) {
-    auto h = step.memory(init);
-    auto next = layer::tanh(step.input(x) + layer::fc<3>(h));
-    step.update(h, next);
-    return std::tuple{next, step.last(h)};
-  });
-  return std::tuple{cost_of(last) + cost_of(pooled(layer::sin(all))), all, last};
 });
 
 template <bool Reverse>
@@ -147,12 +99,7 @@ constexpr auto made_sequences = lamina::program([](block& main) {
 
 }  // namespace
 
-TEST_CASE("dynamic_rnn with memories, static inputs and two results") {
-  lamina::law::check_engine(cell);
-}
 TEST_CASE("dynamic_rnn whose steps see whole sequences") { lamina::law::check_engine(attention); }
-TEST_CASE("dynamic_rnn over words and over sentences") { lamina::law::check_engine(of_documents); }
-TEST_CASE("dynamic_rnn: final states") { lamina::law::check_engine(last_states); }
 TEST_CASE("static_rnn forwards and backwards") {
   lamina::law::check_engine(of_dimensions<false>, {.limit = 9});
   lamina::law::check_engine(of_dimensions<true>, {.limit = 9});

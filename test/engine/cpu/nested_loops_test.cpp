@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of a recurrence that do more than products, on the engine: attention over a second
-// sequence, a recurrence inside of a step, branches in steps, against the executor, gradients
-// included.
+// sequence, a recurrence inside of a step, against the executor, gradients included.
 #include "laws/engine_law.hpp"
 
 #include <lamina/layers/dynamic_rnn.hpp>
-#include <lamina/layers/if_else.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/layers/static_rnn.hpp>
 
@@ -21,10 +19,6 @@ constexpr auto cost_of(V x) {
 template <class V>
 constexpr auto pooled(V x) {
   return layer::sequence_pool(x, {.type = lamina::pool::sum});
-}
-template <class V>
-constexpr auto positive(V x) {
-  return layer::greater_than(x, layer::scale(x, 0));
 }
 
 // A decoder of a translation: each step weighs the source.
@@ -65,21 +59,6 @@ constexpr auto rnn_in_a_step = lamina::program([](block& main) {
   return std::tuple{cost_of(pooled(out)), out};
 });
 
-constexpr auto branch_in_a_step = lamina::program([](block& main) {
-  auto x = layer::sequence<"x", float, 3>(main);
-  auto out = layer::dynamic_rnn(x, [&](auto& step) {
-    auto in = step.input(x);
-    auto h = step.memory(lamina::dims<3>, {.value = 0.1f});
-    auto sum = in + layer::fc<3>(h);
-    auto next = layer::if_else(
-        positive(layer::fc<1>(in)), [&](auto& yes) { return layer::tanh(yes.input(sum)); },
-        [&](auto& no) { return layer::scale(layer::sin(no.input(sum)), 0.5f); });
-    step.update(h, next);
-    return next;
-  });
-  return std::tuple{cost_of(pooled(out)), out};
-});
-
 // Sequences of new lengths in each step.
 constexpr auto made_in_a_step = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 4, 2>(main);
@@ -100,5 +79,4 @@ constexpr auto made_in_a_step = lamina::program([](block& main) {
 
 TEST_CASE("Attention in a step") { lamina::law::check_engine(decoder); }
 TEST_CASE("A recurrence in a step") { lamina::law::check_engine(rnn_in_a_step); }
-TEST_CASE("A branch in a step") { lamina::law::check_engine(branch_in_a_step); }
 TEST_CASE("Made sequences in a step") { lamina::law::check_engine(made_in_a_step); }
