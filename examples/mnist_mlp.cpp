@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // mnist_mlp - a perceptron of three layers on MNIST; takes the folder of the IDX files
 #include <cstdio>
-#include <filesystem>
-#include <string>
-#include <vector>
 
-#include <lamina/dataset/mnist.hpp>
+#include "mnist_folder.hpp"
+
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;
 namespace reader = lamina::reader;
-namespace mnist = lamina::dataset::mnist;
 using lamina::activation;
 
 constexpr auto perceptron = lamina::program([](lamina::block& main) {
@@ -36,35 +33,7 @@ bool train_and_test(auto train, auto test) {
   return result.metric("accuracy") >= 0.95;
 }
 
-// A bundled digit, 8 x 8 from 0 to 1, as MNIST has it: 28 x 28 from -1 to 1.
-mnist::sample enlarged(const lamina::dataset::digits::sample& digit) {
-  mnist::sample s{{}, digit.label};
-  s.image.fill(-1);
-  for (std::size_t y = 0; y < 24; ++y)
-    for (std::size_t x = 0; x < 24; ++x)
-      s.image[(y + 2) * 28 + x + 2] = 2 * digit.image[y / 3 * 8 + x / 3] - 1;
-  return s;
-}
-
-int main(int count, char** argument) try {
-  if (count < 2) {
-    std::puts(
-        "no directory given: expected one with t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte,\n"
-        "and the same of train-, each plain or with .gz; using the bundled digits, enlarged");
-    std::vector<mnist::sample> train, test;
-    for (const auto& s : lamina::dataset::digits::train()) train.push_back(enlarged(s));
-    for (const auto& s : lamina::dataset::digits::test()) test.push_back(enlarged(s));
-    return train_and_test(train, test) ? 0 : 1;
-  }
-  const std::string directory = argument[1];
-  const auto has = [&](const char* name) {
-    return std::filesystem::exists(std::filesystem::path(directory) / name);
-  };
-  if (has("train-images-idx3-ubyte") || has("train-images-idx3-ubyte.gz"))
-    return train_and_test(mnist::train(directory), mnist::test(directory)) ? 0 : 1;
-  const auto halves = mnist::split_test(directory);
-  return train_and_test(halves.train, halves.test) ? 0 : 1;
-} catch (const lamina::error& e) {
-  std::puts(e.what());
-  return 1;
+int main(int count, char** argument) {
+  return examples::with_mnist(
+      count, argument, [](auto train, auto test, auto) { return train_and_test(train, test); });
 }
