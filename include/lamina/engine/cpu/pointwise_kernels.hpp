@@ -3,12 +3,11 @@
 // element types, or a broadcast along an inner axis.
 #pragma once
 
-#include <cmath>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/element_loops.hpp>
 #include <lamina/operators/assign.hpp>
 #include <lamina/operators/clip.hpp>
 #include <lamina/operators/compare.hpp>
@@ -43,64 +42,10 @@ constexpr bool has_axis() {
     return std::string_view(Op::attributes[0].name) == "axis";
 }
 
-/// The steps with which array `a` is read, or summed into, at the places of `space`.
-inline void broadcast_steps(const call_context& c, const array_layout& space, array_layout a,
-                            int axis, std::ptrdiff_t* steps) {
-  const int begin = axis < 0 || a.rank == space.rank ? space.rank - a.rank : axis;
-  while (a.rank > 0 && a.extent[a.rank - 1] == 1) --a.rank;
-  for (int d = 0; d < space.rank; ++d) steps[d] = 0;
-  bool fits = a.rank == 0 || (begin >= 0 && begin + a.rank <= space.rank);
-  for (int d = 0; fits && d < a.rank; ++d) {
-    if (a.extent[d] == space.extent[begin + d])
-      steps[begin + d] = a.step[d];
-    else
-      fits = a.extent[d] == 1;
-  }
-  if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
-}
-
-/// Out at every place = f(inputs at that place, scalars). A gradient of what was broadcast is a
-/// sum. Why a pointer to the function: these loops are compiled once for all operators, and fused
-/// groups are where speed matters.
-template <class T, int Inputs>
-LAMINA_NOINLINE void evaluate_elements(const call_context& c, const operand* in, const operand& out,
-                                       const loop_nest<Inputs + 1>& loops, bool is_summed,
-                                       const T* scalar, T (*f)(const T*, const T*), bool divides) {
-  loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
-    const std::ptrdiff_t step = loops.inner_step(Inputs);
-    double line = 0;
-    for (std::ptrdiff_t j = 0; j < n; ++j) {
-      T x[Inputs];
-      for (int i = 0; i < Inputs; ++i)
-        x[i] = load_as<T>(in[i].data, in[i].type, at[i] + j * loops.inner_step(i));
-      if (divides && x[Inputs - 1] == 0)
-        fail(c, {"expected divisors that are not 0, found 0 at element ", j});
-      const T value = f(x, scalar);
-      const std::ptrdiff_t to = at[Inputs] + j * step;
-      if (!is_summed)
-        store_as(out.data, out.type, to, value);
-      else if (step == 0)
-        line += static_cast<double>(value);
-      else
-        store_as(out.data, out.type, to, load_as<T>(out.data, out.type, to) + value);
-    }
-    if (is_summed && step == 0)
-      store_as(out.data, out.type, at[Inputs],
-               static_cast<double>(load_as<T>(out.data, out.type, at[Inputs])) + line);
-  });
-}
-
 template <class Op, int K>
 struct pointwise_output {
   static constexpr int inputs = static_cast<int>(Op::inputs.size());
   static constexpr int scalars = scalars_of<Op>;
-  static constexpr int arrays = inputs + 1;
-  using nest = loop_nest<arrays>;
-
-  template <class T>
-  static void scalar_values(const call_context& c, T* value) {
-    for (int i = 0; i < scalars; ++i) value[i] = static_cast<T>(c.number(i));
-  }
   template <class T, std::size_t... I, std::size_t... S>
   static LAMINA_INLINE auto value_of(const T* x, const T* s, std::index_sequence<I...>,
                                      std::index_sequence<S...>) {
@@ -153,105 +98,50 @@ struct pointwise_output {
     run_all(c);
   }
   static LAMINA_NOINLINE void run_all(const call_context& c) {
-    const operand out = c.output(K);
-    if (!out) return;
-    operand in[inputs];
-    array_layout layouts[arrays];
-    array_layout space = layout_of(out);
-    layouts[inputs] = space;
-    bool is_float = out.type == dtype::float32, is_integer = true;
-    for (int i = 0; i < inputs; ++i) {
-      in[i] = c.input(i);
-      layouts[i] = layout_of(in[i]);
-      is_float = is_float && in[i].type == dtype::float32;
-      is_integer = is_integer && !is_floating(in[i].type);
-      const std::ptrdiff_t size = layouts[i].size();
-      if (size > space.size() || (size == space.size() && layouts[i].rank > space.rank))
-        space = layouts[i];
-    }
-    for (int s = 0; s < scalars; ++s)
-      is_integer = is_integer && std::floor(c.number(s)) == c.number(s);
-    const int axis = has_axis<Op>() ? c.integer(0) : -1;
-    std::ptrdiff_t steps[arrays][array_layout::most];
-    for (int i = 0; i < arrays; ++i) broadcast_steps(c, space, layouts[i], axis, steps[i]);
-    nest loops;
-    for (int d = 0; d < space.rank; ++d) {
-      std::ptrdiff_t s[arrays];
-      for (int i = 0; i < arrays; ++i) s[i] = steps[i][d];
-      loops.add_all(space.extent[d], s);
-    }
-    const bool is_summed = layouts[inputs].size() != space.size();
-    if (is_summed) clear(out);
-    if (is_float && !is_summed && run_vectors(c, in, out, loops)) return;
-    if (is_float)
-      evaluate<float>(c, in, out, loops, is_summed);
-    else if (is_integer && is_exact<Op>)
-      evaluate_integers(c, in, out, loops);
-    else
-      evaluate<double>(c, in, out, loops, is_summed);
+    static_assert(inputs <= pointwise_form::most_inputs && scalars <= pointwise_form::most_scalars);
+    static constexpr pointwise_form form = {inputs,           scalars,         K,
+                                            has_axis<Op>(),   is_division<Op>, &element<float>,
+                                            &element<double>, exactly(),       in_lines()};
+    run_elements(c, form);
   }
 
-  /// Whole vectors, where every array is contiguous or repeats one element in the innermost loop.
-  static bool run_vectors(const call_context& c, const operand* in, const operand& out,
-                          const nest& loops) {
-    using result =
-        decltype(value_of(static_cast<const vector*>(nullptr), static_cast<const vector*>(nullptr),
-                          input_index{}, scalar_index{}));
-    if constexpr (std::is_same_v<result, vector>) {
-      for (int i = 0; i < inputs; ++i)
-        if (loops.inner_step(i) != 0 && loops.inner_step(i) != 1) return false;
-      if (loops.inner_step(inputs) != 1 && loops.rank != 0) return false;
-      float scalar[at_least_one(scalars)];
-      vector scalar_vector[at_least_one(scalars)];
-      scalar_values(c, scalar);
-      for (int s = 0; s < scalars; ++s) scalar_vector[s] = vector(scalar[s]);
-      loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
-        const float* from[inputs];
-        bool moves[inputs];
-        for (int i = 0; i < inputs; ++i) {
-          from[i] = in[i].row<const float>(0) + at[i];
-          moves[i] = loops.inner_step(i) == 1;
-        }
-        float* to = out.row<float>(0) + at[inputs];
-        std::ptrdiff_t j = 0;
-        for (; j + lanes <= n; j += lanes) {
-          vector x[inputs];
-          for (int i = 0; i < inputs; ++i)
-            x[i] = moves[i] ? vector::load_unaligned(from[i] + j) : vector(*from[i]);
-          value_of(static_cast<const vector*>(x), static_cast<const vector*>(scalar_vector),
-                   input_index{}, scalar_index{})
-              .store_unaligned(to + j);
-        }
-        for (; j < n; ++j) {
-          float x[inputs];
-          for (int i = 0; i < inputs; ++i) x[i] = from[i][moves[i] ? j : 0];
-          to[j] = value_of(static_cast<const float*>(x), static_cast<const float*>(scalar),
-                           input_index{}, scalar_index{});
-        }
-      });
-      return true;
-    } else {
-      (void)c, (void)in, (void)out, (void)loops;
-      return false;
-    }
-  }
-
-  /// One element at a time, computed in T.
   template <class T>
   static T element(const T* x, const T* scalar) {
     return static_cast<T>(value_of(x, scalar, input_index{}, scalar_index{}));
   }
-  template <class T>
-  static void evaluate(const call_context& c, const operand* in, const operand& out,
-                       const nest& loops, bool is_summed) {
-    T scalar[at_least_one(scalars)];
-    scalar_values(c, scalar);
-    evaluate_elements<T, inputs>(c, in, out, loops, is_summed, scalar, &element<T>,
-                                 is_division<Op> && std::is_integral_v<T>);
+  static constexpr auto exactly() {
+    if constexpr (is_exact<Op>)
+      return &element<std::int64_t>;
+    else
+      return nullptr;
   }
-  static void evaluate_integers(const call_context& c, const operand* in, const operand& out,
-                                const nest& loops) {
-    if constexpr (is_exact<Op>) evaluate<std::int64_t>(c, in, out, loops, false);
+  static constexpr auto in_lines() {
+    using result =
+        decltype(value_of(static_cast<const vector*>(nullptr), static_cast<const vector*>(nullptr),
+                          input_index{}, scalar_index{}));
+    if constexpr (std::is_same_v<result, vector>)
+      return &line;
+    else
+      return nullptr;
+  }
+  static void line(std::ptrdiff_t n, const float* const* from, const bool* moves,
+                   const float* scalar, float* to) {
+    vector scalar_vector[at_least_one(scalars)];
+    for (int s = 0; s < scalars; ++s) scalar_vector[s] = vector(scalar[s]);
+    std::ptrdiff_t j = 0;
+    for (; j + lanes <= n; j += lanes) {
+      vector x[inputs];
+      for (int i = 0; i < inputs; ++i)
+        x[i] = moves[i] ? vector::load_unaligned(from[i] + j) : vector(*from[i]);
+      value_of(static_cast<const vector*>(x), static_cast<const vector*>(scalar_vector),
+               input_index{}, scalar_index{})
+          .store_unaligned(to + j);
+    }
+    for (; j < n; ++j) {
+      float x[inputs];
+      for (int i = 0; i < inputs; ++i) x[i] = from[i][moves[i] ? j : 0];
+      to[j] = element<float>(x, scalar);
+    }
   }
 };
 
