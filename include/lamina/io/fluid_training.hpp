@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/fluid_training.hpp - training programs as Fluid spells them: they train in PaddlePaddle
+// and, read again, in the executor.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/io/program_message_of.hpp>
+#include <lamina/io/update_speller.hpp>
+#include <lamina/optimizer/prepare.hpp>
+#include <lamina/optimizer/training_program.hpp>
+
+namespace lamina {
+
+/// A program and the one that gives its persistable variables their first values.
+struct training_messages {
+  program_message main, startup;
+};
+
+namespace detail {
+
+/// The numbers of the first step for one parameter.
+template <class Opt>
+update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
+  using traits = optimizer::traits<Opt>;
+  update_numbers n;
+  const auto scalars = traits::scalars(opt, 0);
+  n.learning_rate = d.learning_rate;
+  if constexpr (requires { static_cast<optimizer::learning_rate>(opt.learning_rate); })
+    n.learning_rate *= static_cast<optimizer::learning_rate>(opt.learning_rate).at(0);
+  else
+    n.learning_rate *= scalars[0];
+  n.clip = optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
+  n.decay = optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
+                                      traits::regularization(opt));
+  n.scalars.assign(scalars.begin() + 1, scalars.end());
+  for (int s = 0; s < traits::state_count; ++s) n.initial.push_back(traits::initial_state(opt, s));
+  return n;
+}
+
+}  // namespace detail
+
+/// A network with its gradients and the updates of an optimizer, in Fluid's operators: gradient
+/// clip, then decay, then one update operator a parameter, which reads the learning rate from the
+/// variable learning_rate_0. The startup program fills parameters, accumulators, powers of beta and
+/// the learning rate. Throws lamina::error for an optimizer that Fluid does not have, and for a
+/// learning rate that changes from step to step: set the variable instead.
+/// Fluid: the two programs behind Optimizer.minimize.
+template <program_type P, optimizer::optimizer_type Opt>
+training_messages training_messages_of(P, const Opt& opt) {
+  using trained = training_program<P, Opt>;
+  if (detail::update_speller::schema_of_update(Opt::type) == nullptr)
+    throw error(text() << "lamina: Fluid has no update operator of type " << Opt::type);
+  if constexpr (requires { static_cast<optimizer::learning_rate>(opt.learning_rate); }) {
+    const optimizer::learning_rate rate = opt.learning_rate;
+    if (rate.kind != optimizer::schedule_kind::constant || rate.warmup_steps > 0)
+      throw error(
+          "lamina: expected an optimizer with a constant learning rate for a program in Fluid's "
+          "form, found a schedule; set the variable learning_rate_0 before each step instead");
+  }
+  training_messages r{message_of(trained{}), startup_message_of(trained{})};
+  block_message& block = r.main.blocks.front();
+  std::vector<std::pair<operator_message, detail::update_numbers>> updates;
+  std::vector<operator_message> others;
+  for (operator_message& op : block.operators) {
+    if (op.attribute("gradient_scale") == nullptr) {
+      others.push_back(std::move(op));
+      continue;
+    }
+    const program_view& p = trained::view();
+    detail::update_numbers numbers;
+    for (int i = 0; i < p.count.parameters; ++i)
+      if (name_of(p, p.parameters[i].variable) == op.input("Param").front())
+        numbers = detail::numbers_of(opt, p.parameters[i]);
+    const std::size_t preparation = static_cast<std::size_t>(update_operator<Opt>::preparation) + 1;
+    for (std::size_t i = 0; i < numbers.scalars.size(); ++i)
+      op.attributes.at(preparation + i).real = numbers.scalars[i];
+    updates.emplace_back(std::move(op), std::move(numbers));
+  }
+  block.operators = std::move(others);
+  detail::message_appender to(block, r.startup.blocks.front());
+  detail::update_speller(to).spell(std::move(updates));
+  return r;
+}
+
+}  // namespace lamina

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training programs in Fluid's form: what they do is what a training loop does.
+#include <catch2/catch.hpp>
+#include <executor/shared_executor.hpp>
+
+#include <lamina/io/fluid_training.hpp>
+#include <lamina/io/loaded_program.hpp>
+#include <lamina/io/program_desc_proto.hpp>
+#include <lamina/lamina.hpp>
+
+namespace layer = lamina::layer;
+namespace optimizer = lamina::optimizer;
+using Catch::Contains;
+using lamina::loaded_program;
+using lamina::tensor;
+
+namespace {
+
+// A weight with a factor, a clip and a decay of its own, and a bias without.
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  auto y = layer::data<"y", float, 1>(main);
+  auto h = layer::fc<3>(x, {.act = lamina::activation::tanh});
+  auto found = layer::fc<1>(h, {.param = {.learning_rate = 0.5f,
+                                          .regularizer = lamina::l1_decay(0.01f),
+                                          .gradient_clip = lamina::clip_by_value(0.2f)}});
+  return layer::mean(layer::square_error_cost(found, y));
+});
+using sample = std::tuple<std::vector<float>, std::vector<float>>;
+const std::vector<sample> minibatch{
+    {{1, 2}, {3}}, {{-1, 0.5f}, {-2}}, {{0.25f, -1}, {1}}, {{2, 2}, {0.5f}}};
+
+std::string name_of_parameter(int i) {
+  return lamina::name_of(net.view(), net.view().parameters[i].variable);
+}
+
+/// Three steps here, and three of the program that was written and read.
+template <class Opt>
+void check(const Opt& opt) {
+  INFO(Opt::type);
+  const auto messages = lamina::training_messages_of(net, opt);
+  const loaded_program startup(lamina::from_proto(lamina::to_proto(messages.startup)), "startup");
+  const loaded_program main(lamina::from_proto(lamina::to_proto(messages.main)), "main");
+  lamina::executor executor;
+  lamina::scope scope;
+  executor.run(startup, scope, {}, std::vector<std::string>{});
+
+  lamina::model model{net, 3};
+  for (int i = 0; i < 4; ++i) scope.var(name_of_parameter(i)) = tensor(model.get(i));
+  opt.train(model, std::vector<std::vector<sample>>(3, minibatch), {.passes = 1});
+
+  std::vector<float> x, y;
+  for (const auto& [a, b] : minibatch) {
+    x.insert(x.end(), a.begin(), a.end());
+    y.insert(y.end(), b.begin(), b.end());
+  }
+  for (int step = 0; step < 3; ++step)
+    executor.run(main, scope, {{"x", tensor({4, 2}, x)}, {"y", tensor({4, 1}, y)}},
+                 std::vector<std::string>{});
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = name_of_parameter(i);
+    INFO(name);
+    const auto& there = scope.get(name).template as<float>();
+    const auto here = model.get(i);
+    REQUIRE(there.size() == here.size());
+    for (std::size_t k = 0; k < here.size(); ++k)
+      CHECK(there.flat(k) == Approx(here.flat(k)).epsilon(2e-5).margin(1e-6));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("fluid training: every optimizer") {
+  check(optimizer::sgd{.learning_rate = 0.1f});
+  check(optimizer::momentum{.learning_rate = 0.1f, .use_nesterov = true});
+  check(optimizer::lars_momentum{.learning_rate = 0.1f});
+  check(optimizer::adagrad{.learning_rate = 0.1f, .initial_accumulator_value = 0.5f});
+  check(optimizer::decayed_adagrad{.learning_rate = 0.1f});
+  check(optimizer::adam{.learning_rate = 0.1f});
+  check(optimizer::adamax{.learning_rate = 0.1f});
+  check(optimizer::adadelta{});
+  check(optimizer::rmsprop{.learning_rate = 0.1f, .momentum = 0.5f, .centered = true});
+  check(optimizer::ftrl{.learning_rate = 0.1f, .l1 = 0.1f, .l2 = 0.1f});
+  check(optimizer::lamb{.learning_rate = 0.1f});
+  check(optimizer::proximal_gd{.learning_rate = 0.1f, .l1 = 0.1f, .l2 = 0.1f});
+  check(optimizer::proximal_adagrad{.learning_rate = 0.1f, .l1 = 0.1f, .l2 = 0.1f});
+}
+
+TEST_CASE("fluid training: clips and decay are operators before the update") {
+  check(optimizer::sgd{.learning_rate = 0.1f,
+                       .regularization = lamina::l2_decay(0.1f),
+                       .clip = lamina::clip_by_norm(0.3f)});
+  check(optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.3f)});
+  const auto messages = lamina::training_messages_of(
+      net, optimizer::sgd{.learning_rate = 0.1f, .regularization = lamina::l2_decay(0.1f)});
+  std::string order;
+  for (const lamina::operator_message& op : messages.main.blocks.at(0).operators)
+    if (const auto* role = op.attribute("op_role"); role != nullptr && role->integer == 2)
+      order += op.type + ' ';
+  CHECK(order == "scale sum scale sum clip sign scale sum scale sum sgd sgd scale sgd sgd ");
+}
+
+TEST_CASE("fluid training: what Fluid's form cannot say is an error") {
+  CHECK_THROWS_WITH(
+      lamina::training_messages_of(
+          net,
+          optimizer::sgd{.learning_rate =
+                             lamina::schedule::exponential_decay{
+                                 .learning_rate = 0.1f, .decay_steps = 10, .decay_rate = 0.5f}}),
+      Contains("expected an optimizer with a constant learning rate"));
+}
