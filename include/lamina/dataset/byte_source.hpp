@@ -9,19 +9,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
-
-/// 1 if gzip files can be read; the program then links zlib. Define it yourself to decide.
-#if !defined(LAMINA_HAS_ZLIB)
-#if __has_include(<zlib.h>)
-#define LAMINA_HAS_ZLIB 1
-#else
-#define LAMINA_HAS_ZLIB 0
-#endif
-#endif
-
-#if LAMINA_HAS_ZLIB
-#include <zlib.h>
-#endif
+#include <lamina/core/zlib.hpp>
 
 namespace lamina::dataset {
 

@@ -39,11 +39,11 @@ class binary_reader {
       throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(failure));
     }
     std::setvbuf(file_, nullptr, _IONBF, 0);  // nothing but headers is small
-    size_ = static_cast<std::uint64_t>(about.st_size);
+    size_ = end_ = static_cast<std::uint64_t>(about.st_size);
   }
   /// Reads `bytes`, which errors call `name`.
   binary_reader(std::string_view bytes, std::string name)
-      : path_(std::move(name)), bytes_(bytes.data()), size_(bytes.size()) {}
+      : path_(std::move(name)), bytes_(bytes.data()), size_(bytes.size()), end_(size_) {}
   binary_reader(const binary_reader&) = delete;
   binary_reader& operator=(const binary_reader&) = delete;
   ~binary_reader() {
@@ -52,7 +52,18 @@ class binary_reader {
 
   const std::string& path() const { return path_; }
   std::uint64_t offset() const { return at_; }
-  std::uint64_t left() const { return size_ - at_; }
+  std::uint64_t left() const { return end_ - at_; }
+
+  /// Goes on at another place, and no further than `size` bytes from there.
+  void window(std::uint64_t begin, std::uint64_t size, std::string_view what) {
+    if (begin > size_ || size > size_ - begin)
+      fail(text("expected ") << size << " bytes of " << what << " from offset " << begin
+                             << ", found a file of " << size_);
+    if (file_ != nullptr && ::fseeko(file_, static_cast<off_t>(begin), SEEK_SET) != 0)
+      throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+    at_ = begin;
+    end_ = begin + size;
+  }
 
   /// Copies the next n bytes.
   void read(void* to, std::uint64_t n, std::string_view what) {
@@ -94,7 +105,7 @@ class binary_reader {
   std::string path_;
   std::FILE* file_ = nullptr;
   const char* bytes_ = nullptr;
-  std::uint64_t size_ = 0, at_ = 0;
+  std::uint64_t size_ = 0, end_ = 0, at_ = 0;  // end_: of the window
 };
 
 /// Writes a file beside its place; finish() puts it there. Without finish() the old file stays.

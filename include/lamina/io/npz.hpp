@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/npz.hpp - values by name in a zip archive of .npy files, as numpy.savez writes it and
+// numpy.load reads it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <lamina/core/file.hpp>
+#include <lamina/io/named_tensors.hpp>
+#include <lamina/io/npy.hpp>
+#include <lamina/io/zip_reader.hpp>
+#include <lamina/io/zip_writer.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+inline tensor read_npz_member(zip_reader& archive, binary_reader& from, const zip_member& m,
+                              bool checked) {
+  const std::string what = "the member '" + m.name + "'";
+  const auto read = [&](binary_reader& bytes) {
+    tensor value = read_npy(bytes, what);
+    if (bytes.left() != 0)
+      bytes.fail(text("expected the end of ")
+                 << what << ", found " << bytes.left() << " more bytes");
+    return value;
+  };
+  if (!m.deflated) {
+    if (checked) archive.check(m);
+    archive.open(m);
+    return read(from);
+  }
+  const std::string all = archive.inflate(m, checked);
+  binary_reader bytes(all, from.path());
+  try {
+    return read(bytes);
+  } catch (const format_error& e) {
+    throw format_error(from.path(), m.begin, text("in deflated bytes: ") << e.what());
+  }
+}
+
+/// What an archive holds. Checksums can be left out where damage shall reach what they guard.
+inline tensors_of_file read_npz(binary_reader& from, bool checked = true) {
+  tensors_of_file all{from.path()};
+  zip_reader archive(from);
+  for (const zip_member& m : archive.members()) {
+    constexpr std::string_view suffix = ".npy";
+    if (m.name.size() <= suffix.size() || !m.name.ends_with(suffix))
+      from.fail_at(m.header, "expected members NAME.npy, found '" + m.name + "'");
+    all.add(m.name.substr(0, m.name.size() - suffix.size()), m.begin,
+            read_npz_member(archive, from, m, checked));
+  }
+  return all;
+}
+
+}  // namespace detail
+
+/// Writes named_tensors, a scope's variables or a model's parameters, each as the array of its
+/// name, uncompressed. A file that was there stays whole until the new one is. numpy: savez.
+template <class Parameters>
+void save_npz(const file_path& path, const Parameters& from) {
+  const named_tensors& values = tensors_of(from);
+  binary_writer to(path.string());
+  zip_writer archive(to);
+  for (const auto& [name, value] : values)
+    archive.add(name + ".npy", npy_header_of(value), value.data(),
+                value.size() * static_cast<std::uint64_t>(size_of(value.type())));
+  archive.finish();
+  to.finish();
+}
+
+/// Reads what save_npz, numpy.savez or numpy.savez_compressed wrote. Throws format_error for
+/// damaged files.
+inline named_tensors load_npz(const file_path& path) {
+  binary_reader from(path.string());
+  return detail::read_npz(from).values;
+}
+/// The same into a scope, or into a model whose parameters have the arrays' names; further arrays
+/// are ignored. All or nothing: a parameter that is missing, or has another type or shape, is a
+/// format_error, and nothing has changed then.
+template <class Parameters>
+void load_npz(const file_path& path, Parameters& to) {
+  binary_reader from(path.string());
+  put_tensors(detail::read_npz(from), to);
+}
+
+}  // namespace lamina

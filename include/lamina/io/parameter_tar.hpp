@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/parameter_tar.hpp - parameters in a tar archive, as PaddlePaddle v2's
+// Parameters.to_tar writes them.
+//
+// Two members a parameter: NAME is u32 0, u32 4 (bytes of an element), u64 number of elements, the
+// elements; NAME.protobuf is a ParameterConfig. Parameters of v2 are matrices: vectors are written
+// as one row.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/file.hpp>
+#include <lamina/io/binary_file.hpp>
+#include <lamina/io/named_tensors.hpp>
+#include <lamina/io/proto_fields.hpp>
+#include <lamina/io/tar_file.hpp>
+#include <lamina/io/tensor_bytes.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+inline constexpr std::string_view parameter_config_suffix = ".protobuf";
+
+/// What is read of a ParameterConfig: name 1, size 2, dims 9.
+struct parameter_config {
+  std::string name{};
+  std::uint64_t size = 0, offset = 0;
+  std::vector<std::uint64_t> dims{};
+};
+
+inline parameter_config read_parameter_config(binary_reader& from, const tar_member& m) {
+  const std::string bytes = from.bytes(m.size, "a ParameterConfig");
+  // Offsets of errors count from the archive's begin.
+  parameter_config c;
+  c.offset = m.begin;
+  const message_source source{from.path(), bytes.data()};
+  try {
+    field_reader fields(source, {bytes.data(), bytes.size()}, "ParameterConfig");
+    bool has_name = false, has_size = false;
+    std::vector<std::int64_t> dims;
+    std::string unknown;
+    fields.each(unknown, [&](unsigned field) {
+      if (field == 1) c.name = fields.string(), has_name = true;
+      if (field == 2) c.size = static_cast<std::uint64_t>(fields.integer()), has_size = true;
+      if (field == 9) fields.integers(dims);
+      return field == 1 || field == 2 || field == 9;
+    });
+    fields.require(has_name, "name");
+    fields.require(has_size, "size");
+    for (const std::int64_t d : dims) c.dims.push_back(static_cast<std::uint64_t>(d));
+  } catch (const format_error& e) {
+    throw format_error(from.path(), m.begin + e.offset(),
+                       text("expected a ParameterConfig in '")
+                           << m.name << "', found: " << e.what());
+  }
+  if (c.name + std::string(parameter_config_suffix) != m.name)
+    from.fail_at(m.begin, "expected the ParameterConfig of '" + m.name + "', found that of '" +
+                              c.name + "'");
+  if (c.dims.empty()) c.dims = {c.size};
+  if (c.dims.size() > 16)
+    from.fail_at(m.begin, text("expected at most 16 dims of '")
+                              << c.name << "', found " << c.dims.size());
+  std::uint64_t size = 1;
+  bool fits = true;
+  for (const std::uint64_t d : c.dims) {
+    fits = fits && (d == 0 || size <= ~std::uint64_t{0} / d);
+    size *= d;
+  }
+  if (!fits || size != c.size)
+    from.fail_at(m.begin, text("expected dims of ") << c.size << " elements of '" << c.name
+                                                    << "', found " << text().list(c.dims));
+  return c;
+}
+
+/// What an archive holds.
+inline tensors_of_file read_parameter_tar(binary_reader& from) {
+  std::map<std::string, parameter_config> configs;
+  std::map<std::string, tar_member> values;
+  tar_reader archive(from);
+  for (tar_member m; archive.next(m);) {
+    bool is_new;
+    if (m.name.ends_with(parameter_config_suffix)) {
+      parameter_config c = read_parameter_config(from, m);
+      std::string name = c.name;
+      is_new = configs.emplace(std::move(name), std::move(c)).second;
+    } else {
+      is_new = values.emplace(m.name, m).second;
+    }
+    if (!is_new) from.fail_at(m.header, "expected one member '" + m.name + "', found a second one");
+  }
+  for (const auto& [name, m] : values)
+    if (configs.count(name) == 0)
+      from.fail_at(m.header, "expected a ParameterConfig '" + name + ".protobuf', found none");
+  tensors_of_file all{from.path()};
+  for (const auto& [name, c] : configs) {
+    const auto found = values.find(name);
+    if (found == values.end())
+      from.fail_at(c.offset,
+                   "expected the values of '" + name + "', found its ParameterConfig only");
+    const tar_member& m = found->second;
+    from.window(m.begin, m.size, "a parameter");
+    const std::uint32_t format = from.number<std::uint32_t>("the header of a parameter");
+    const std::uint32_t bytes = from.number<std::uint32_t>("the header of a parameter");
+    const std::uint64_t count = from.number<std::uint64_t>("the header of a parameter");
+    if (format != 0 || bytes != 4)
+      from.fail_at(m.begin, text("expected format 0 with elements of 4 bytes in '")
+                                << name << "', found format " << format << " with " << bytes);
+    if (count != c.size || count != from.left() / 4 || from.left() % 4 != 0)
+      from.fail_at(m.begin + 8, text("expected ")
+                                    << c.size << " elements of '" << name << "', found " << count
+                                    << " in " << from.left() << " bytes");
+    all.add(name, m.begin, read_elements(from, dtype::float32, c.dims, "'" + name + "'"));
+  }
+  return all;
+}
+
+}  // namespace detail
+
+/// Writes named_tensors, a scope's variables or a model's parameters. A file that was there stays
+/// whole until the new one is. Throws lamina::error for elements other than float32, and for names
+/// that end like those of configs. v2: Parameters.to_tar.
+template <class Parameters>
+void to_tar(const file_path& path, const Parameters& from) {
+  const named_tensors& values = tensors_of(from);
+  binary_writer to(path.string());
+  tar_writer archive(to);
+  for (const auto& [name, value] : values) {
+    if (value.type() != dtype::float32 || name.ends_with(detail::parameter_config_suffix))
+      throw error("lamina: " + path.string() +
+                  ": expected parameters of float32 with names without .protobuf, found " +
+                  name_of(value.type()) + " '" + name + "'");
+    const std::uint64_t size = value.size();
+    archive.begin_member(name, 16 + 4 * size);
+    to.number(std::uint32_t{0});
+    to.number(std::uint32_t{4});
+    to.number(size);
+    to.write(value.data(), 4 * size);
+    archive.end_member();
+    detail::message_writer config;
+    config.text(1, name).integer(2, static_cast<std::int64_t>(size));
+    if (value.rank() < 2) config.integer(9, 1);
+    if (value.rank() < 1) config.integer(9, 1);
+    for (const std::size_t d : value.shape()) config.integer(9, static_cast<std::int64_t>(d));
+    const std::string bytes = config.take();
+    archive.begin_member(name + std::string(detail::parameter_config_suffix), bytes.size());
+    to.write(bytes);
+    archive.end_member();
+  }
+  archive.finish();
+  to.finish();
+}
+
+/// Reads what to_tar, here or in v2, wrote, also without the two blocks at the end. Throws
+/// format_error for damaged files. v2: Parameters.from_tar.
+inline named_tensors from_tar(const file_path& path) {
+  binary_reader from(path.string());
+  return detail::read_parameter_tar(from).values;
+}
+/// The same into a model: all or nothing; a parameter that is missing or has another shape is a
+/// format_error. A vector may be a row.
+template <program_type P>
+void from_tar(const file_path& path, model<P>& to) {
+  binary_reader from(path.string());
+  put_tensors(detail::read_parameter_tar(from), to, true);
+}
+/// The same for those parameters that the archive and the model have.
+/// v2: Parameters.init_from_tar.
+template <program_type P>
+void init_from_tar(const file_path& path, model<P>& to) {
+  binary_reader from(path.string());
+  put_tensors(detail::read_parameter_tar(from), to, true, true);
+}
+/// Every parameter of the archive becomes a variable.
+inline void from_tar(const file_path& path, scope& to) {
+  binary_reader from(path.string());
+  put_tensors(detail::read_parameter_tar(from), to);
+}
+
+}  // namespace lamina
