@@ -24,6 +24,9 @@ struct row {};
 /// Argument I, a single column, in the same row.
 template <int I>
 struct column {};
+/// Argument I, one number for each channel of an image.
+template <int I>
+struct channel {};
 /// Argument I, one number.
 template <int I>
 struct scalar {};
@@ -63,6 +66,8 @@ consteval auto operand_type() {
     return type_tag<row<C.index>>{};
   else if constexpr (C.from == source::column)
     return type_tag<column<C.index>>{};
+  else if constexpr (C.from == source::channel)
+    return type_tag<channel<C.index>>{};
   else if constexpr (C.from == source::scalar)
     return type_tag<scalar<C.index>>{};
   else if constexpr (C.from == source::numbers)

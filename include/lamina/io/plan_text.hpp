@@ -23,6 +23,10 @@ constexpr const char* head_name(group_head head) {
       return "gemm_dw";
     case group_head::reduce_rows:
       return "reduce_rows";
+    case group_head::conv:
+      return "conv";
+    case group_head::conv_dx:
+      return "conv_dx";
     default:
       return "call";
   }

@@ -5,13 +5,13 @@
 
 #include <lamina/operators/assign.hpp>
 #include <lamina/operators/block_operators.hpp>
-#include <lamina/plan/sequence_lowering.hpp>
+#include <lamina/plan/image_lowering.hpp>
 
 namespace lamina {
 
 /// Lowers operators that run a block.
-struct block_lowering : sequence_lowering {
-  using sequence_lowering::sequence_lowering;
+struct block_lowering : image_lowering {
+  using image_lowering::image_lowering;
 
  protected:
   /// An operator that runs a block: its operands and results are what the instructions of the block

@@ -28,7 +28,7 @@ constexpr auto number_calls() {
   call_numbers<P::desc.count.operators> r{};
   for (int k = 0; k < P::desc.count.operators; ++k) r.of[k] = -1;
   for (int i = 0; i < l.count.instructions; ++i)
-    if (l.instructions[i].head == group_head::call && l.instructions[i].op >= 0 &&
+    if (asks_operator(l.instructions[i].head) && l.instructions[i].op >= 0 &&
         calls_operator(*l.instructions[i].schema, P::desc.operators[l.instructions[i].op]))
       r.of[l.instructions[i].op] = 0;
   for (int k = 0, n = 0; k < P::desc.count.operators; ++k)

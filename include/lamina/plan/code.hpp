@@ -11,7 +11,7 @@
 namespace lamina {
 
 /// Where a statement takes an operand from.
-enum class source : std::uint8_t { head, load, row, column, scalar, numbers, value };
+enum class source : std::uint8_t { head, load, row, column, channel, scalar, numbers, value };
 
 /// One operand of a statement: the argument's number, or for `value` the statement's.
 struct operand_code {
@@ -144,10 +144,11 @@ constexpr code_table emit_code() {
           operands[operand_at++] = {of[v].value < 0 ? source::head : source::value,
                                     static_cast<std::int8_t>(of[v].value < 0 ? 0 : of[v].value)};
         else
-          operands[operand_at++] = {how == access::load     ? source::load
-                                    : how == access::row    ? source::row
-                                    : how == access::column ? source::column
-                                                            : source::scalar,
+          operands[operand_at++] = {how == access::load      ? source::load
+                                    : how == access::row     ? source::row
+                                    : how == access::column  ? source::column
+                                    : how == access::channel ? source::channel
+                                                             : source::scalar,
                                     static_cast<std::int8_t>(argument(v))};
       }
       int store = -1;

@@ -13,16 +13,24 @@ enum class group_head : std::uint8_t {
   gemm_dx,      // dY[M,N] * W[K,N]^T
   gemm_dw,      // X[M,K]^T * dY[M,N]
   reduce_rows,  // sum over the rows of X[M,N]
+  conv,         // the windows of images times filters
+  conv_dx,      // what filters spread over images: the gradient of a convolution's input
   call          // a kernel of its own, without statements
 };
 
+/// Whether the kernel of a head asks for the attributes of the instruction's operator.
+constexpr bool asks_operator(group_head head) {
+  return head == group_head::call || head == group_head::conv || head == group_head::conv_dx;
+}
+
 /// How an operand is read at a place (row, column) of a group.
 enum class access : std::uint8_t {
-  load,    // its element at the same place
-  row,     // the element of its only row, in the same column
-  column,  // the element of its only column, in the same row
-  scalar,  // its only element; constants too
-  numbers  // consecutive constants, one for each attribute of an update
+  load,     // its element at the same place
+  row,      // the element of its only row, in the same column
+  column,   // the element of its only column, in the same row
+  channel,  // its element for the channel (dimension 1) of the place
+  scalar,   // its only element; constants too
+  numbers   // consecutive constants, one for each attribute of an update
 };
 
 /// An operand: a plan variable and how it is read. Constants are variables below zero.
@@ -76,7 +84,8 @@ struct instruction {
   int op;                         // the operator it comes from
   int inputs, input_count;        // into the operands
   int outputs, output_count;      // into the results
-  int rows, columns, depth;       // of the head
+  int rows, columns, depth;       // of the head; of a convolution, depth is where the dimensions
+                                  // of its result begin
   bool panel;
   int block;                 // that it belongs to
   int runs;                  // the block that it runs, or -1: its operands and results are then

@@ -63,6 +63,7 @@ struct lowering : block_lowering {
         if (is<gradient_of<mean>>(op) && lower_mean_grad(op, k)) return;
         if (is<sequence_conv>(op)) return lower_sequence_conv(op, k);
         if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(op, k);
+        if (lower_image(op, k)) return;
         lower_call(op, k);
         return;
     }
@@ -181,6 +182,8 @@ struct lowering : block_lowering {
       // One number a row, unless the axis says that Y is to be repeated otherwise.
       return how = access::column, axis <= 0;
     }
+    if (axis == 1 && is_of_channels(v, space, axis))
+      return how = of_channels(d.columns, columns), true;
     if (d.rows == 1 && d.columns == columns && space.variable >= 0) {
       // Y ends where X ends.
       const int rank = p.variables[v].rank;
@@ -216,6 +219,8 @@ struct lowering : block_lowering {
       return true;
     const bool broadcast = op.schema->attribute_count == 1 && op.schema->scalars == 0;
     const int axis = broadcast ? static_cast<int>(attribute(op, 0)) : -1;
+    if (axis == 1 && is_channel_sum(op) && (out[0] < 0 || alias(in[0], out[0])))
+      return emit_channel_sums(in[0], out[1], k), true;
     // Every output must be possible before the first is emitted.
     form forms[4];
     for (int o = 0; o < outputs; ++o)

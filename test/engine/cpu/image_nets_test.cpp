@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/transform/clone_for_test.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;
@@ -40,6 +41,38 @@ static_assert(residual.parameter_count() == (27 * 4 + 36 * 4 + 3 * 4 + 3 * 16) +
                                                 (36 * 4 * 2 + 2 * 16) +
                                                 (8 + 36 + 16 + 32 + 2 * 8 + 2 * 32));
 
+// What each group of a plan begins with.
+template <class Plan>
+constexpr int count_heads(lamina::group_head head) {
+  int n = 0;
+  for (int g = 0; g < Plan::groups; ++g) n += Plan::grouped.groups[g].head == head ? 1 : 0;
+  return n;
+}
+using lamina::group_head;
+
+// By given statistics: for each convolution its factors, then one group with all that
+// follows. The mean is the seventh.
+constexpr auto three_convolutions = program([](block& main) {
+  auto image = layer::data<"image", float, 2, 5, 7>(main);
+  auto y = layer::basic_block<4>(layer::conv_bn<4, 2>(image));
+  return std::tuple{layer::mean(y * y), y};
+});
+using tested = lamina::plan<lamina::for_test<std::remove_const_t<decltype(three_convolutions)>>>;
+static_assert(tested::groups == 7 && count_heads<tested>(group_head::conv) == 3);
+
+// A bias and an activation behind a convolution, and their gradients behind that of the next one.
+constexpr auto two_convolutions = program([](block& main) {
+  auto image = layer::data<"image", float, 2, 7, 9>(main);
+  auto a = layer::conv2d<3, 3, window{.padding = 1}>(image, {.act = lamina::activation::tanh});
+  auto b = layer::conv2d<5, 2, window{.stride = 2}>(a, {.act = lamina::activation::relu});
+  return std::tuple{layer::mean(b * b), b};
+});
+using trained =
+    lamina::plan<lamina::with_backward<std::remove_const_t<decltype(two_convolutions)>, false>>;
+static_assert(count_heads<trained>(group_head::conv) == 2 &&
+              count_heads<trained>(group_head::conv_dx) == 1 &&
+              count_heads<trained>(group_head::pointwise) <= 3);
+
 constexpr auto lenet = program([](block& main) {
   auto image = layer::data<"image", float, 1, 16, 16>(main);
   auto a = layer::simple_img_conv_pool<4, 5, 2, window{.stride = 2}>(
@@ -59,3 +92,8 @@ TEST_CASE("convolutions and pools in one layer") {
 TEST_CASE("a group of convolutions with batch_norm") { lamina::law::check_engine(vgg, together); }
 
 TEST_CASE("residual blocks") { lamina::law::check_engine(residual, together); }
+
+TEST_CASE("what follows convolutions is computed with them, in images of any size") {
+  lamina::law::check_engine(three_convolutions, together);
+  lamina::law::check_engine(two_convolutions, {.low = 0.1f, .batches = {1, 3}});
+}

@@ -1,210 +1,185 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/batch_norm_kernels.hpp - batch_norm.
+// lamina/engine/cpu/batch_norm_kernels.hpp - the sums of batch_norm and of its gradient; what is
+// computed element by element are statements of fused groups (plan/image_lowering.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
 #include <lamina/engine/cpu/row_math.hpp>
-#include <lamina/operators/image_norm.hpp>
+#include <lamina/plan/image_operators.hpp>
 
 namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The channels of a batch. Elements of a channel lie side by side in a row, or, where each channel
-/// is one number, channels do (Side).
+/// The channels of a batch. Elements of a channel lie side by side in a row.
 struct channel_rows {
   int rows, channels, size;  // size: elements of a channel in a row
 
   explicit channel_rows(const operand& x)
       : rows(x.rows), channels(x.dims[1]), size(x.dims[1] > 0 ? x.columns / x.dims[1] : 0) {}
   float count() const { return static_cast<float>(rows) * static_cast<float>(size); }
-
-  /// Calls f(row, channel, first element in the row, elements) for every contiguous run.
-  template <bool Side, class F>
-  void for_each_run(F f) const {
-    for (int n = 0; n < rows; ++n) {
-      if constexpr (Side)
-        f(n, 0, std::ptrdiff_t{0}, channels);
-      else
-        for (int c = 0; c < channels; ++c) f(n, c, static_cast<std::ptrdiff_t>(c) * size, size);
-    }
-  }
 };
 
-/// The number of the channel of element j of a run, or of a vector of elements.
-template <bool Side, class Number>
-LAMINA_INLINE Number of_channel(const float* numbers, int channel, std::ptrdiff_t j, Number like) {
-  if constexpr (Side)
-    return load(numbers + j, like);
-  else
-    return Number(numbers[channel]);
-}
-
-/// sums[c] += the sum of term(j, like) over a run.
-template <bool Side, class Term>
-LAMINA_INLINE void add_run(float* sums, int channel, int count, Term term) {
-  if constexpr (Side) {
-    for_each_place(count, [&](std::ptrdiff_t j, auto like) {
-      store(sums + j, decltype(like)(load(sums + j, like) + term(j, like)));
-    });
-  } else {
-    vector many(0.F);
-    float few = 0;
-    for_each_place(count, [&](std::ptrdiff_t j, auto like) {
-      if constexpr (__is_same(decltype(like), float))
-        few += term(j, like);
-      else
-        many += term(j, like);
-    });
-    sums[channel] += few + sum_of(many);
-  }
-}
-
-/// Mean and 1 / sqrt(variance + epsilon) of each channel of a batch; `variance` gets the variance.
-template <bool Side>
-void batch_moments(const operand& x, const channel_rows& r, float epsilon, float* mean,
-                   float* variance, float* inverse) {
+/// Mean and biased variance of each channel of a batch where each is one number in a row.
+inline void side_moments(const operand& x, const channel_rows& r, float* mean, float* variance) {
   const float share = 1 / r.count();
+  for (int n = 0; n < r.rows; ++n) {
+    const float* const from = x.row<const float>(n);
+    for_each_place(r.channels, [=](std::ptrdiff_t j, auto like) {
+      store(mean + j, decltype(like)(load(mean + j, like) + load(from + j, like)));
+    });
+  }
+  for (int c = 0; c < r.channels; ++c) mean[c] *= share;
+  for (int n = 0; n < r.rows; ++n) {
+    const float* const from = x.row<const float>(n);
+    for_each_place(r.channels, [=](std::ptrdiff_t j, auto like) {
+      const auto off = load(from + j, like) - load(mean + j, like);
+      store(variance + j, decltype(like)(load(variance + j, like) + off * off));
+    });
+  }
+  for (int c = 0; c < r.channels; ++c) variance[c] *= share;
+}
+
+/// Mean and biased variance of each channel of a batch. Images are read once: their own moments,
+/// made while they are in the cache, are joined as Chan, Golub and LeVeque (1983) do.
+inline void batch_moments(const operand& x, const channel_rows& r, float* mean, float* variance) {
   std::fill_n(mean, r.channels, 0.0F);
   std::fill_n(variance, r.channels, 0.0F);
-  r.for_each_run<Side>([&](int n, int c, std::ptrdiff_t at, int count) {
-    const float* const from = x.row<const float>(n) + at;
-    add_run<Side>(mean, c, count,
-                  [=](std::ptrdiff_t j, auto like) { return load(from + j, like); });
-  });
-  for (int c = 0; c < r.channels; ++c) mean[c] *= share;
-  r.for_each_run<Side>([&](int n, int c, std::ptrdiff_t at, int count) {
-    const float* const from = x.row<const float>(n) + at;
-    add_run<Side>(variance, c, count, [=](std::ptrdiff_t j, auto like) {
-      const auto off = load(from + j, like) - of_channel<Side>(mean, c, j, like);
-      return decltype(like)(off * off);
-    });
-  });
-  for (int c = 0; c < r.channels; ++c) {
-    variance[c] *= share;
-    inverse[c] = 1 / std::sqrt(variance[c] + epsilon);
+  if (r.size == 1) return side_moments(x, r, mean, variance);
+  const float size = static_cast<float>(r.size), share = 1 / size;
+  for (int n = 0; n < r.rows; ++n) {
+    const float* from = x.row<const float>(n);
+    const float before = static_cast<float>(n) / static_cast<float>(n + 1);
+    for (int c = 0; c < r.channels; ++c, from += r.size) {
+      const float own = row_sum(from, r.size) * share;
+      const float off = own - mean[c];
+      mean[c] += off / static_cast<float>(n + 1);
+      variance[c] += squared_distance(from, own, r.size) + off * off * size * before;
+    }
+  }
+  for (int c = 0; c < r.channels; ++c) variance[c] /= r.count();
+}
+
+/// sums[0] = sum of d[j], sums[1] = sum of d[j] * (x[j] - mean).
+inline void slope_sums(const float* d, const float* x, float mean, int size, float* sums) {
+  vector all[2] = {vector(0.F), vector(0.F)}, weighted[2] = {vector(0.F), vector(0.F)};
+  const vector centre(mean);
+  int j = 0;
+  const auto add = [&](int at, int chain) __attribute__((always_inline)) {
+    const vector slope = vector::load_unaligned(d + at);
+    all[chain] += slope;
+    weighted[chain] =
+        fused_multiply_add(slope, vector::load_unaligned(x + at) - centre, weighted[chain]);
+  };
+  for (; j + 2 * lanes <= size; j += 2 * lanes) add(j, 0), add(j + lanes, 1);
+  for (; j + lanes <= size; j += lanes) add(j, 0);
+  sums[0] = sum_of(all[0] + all[1]);
+  sums[1] = sum_of(weighted[0] + weighted[1]);
+  for (; j < size; ++j) {
+    sums[0] += d[j];
+    sums[1] += d[j] * (x[j] - mean);
   }
 }
+
+/// Only images of float with a row each are lowered to the kernels below.
+struct foreign_batch_norm {
+  static void run(const call_context& c) {
+    require_float(c, c.input(0));
+    fail(c, {"expected images, one a row of the batch"});
+  }
+};
 
 }  // namespace detail
 
 template <>
-struct call_kernel<batch_norm> {
+struct call_kernel<batch_norm> : detail::foreign_batch_norm {};
+template <>
+struct call_kernel<gradient_of<batch_norm>> : detail::foreign_batch_norm {};
+
+template <>
+struct call_kernel<batch_norm_factor> {
   template <class = void>
   static void run(const call_context& c) {
-    const detail::channel_rows r(c.input(0));
-    r.size == 1 ? run_as<true>(c, r) : run_as<false>(c, r);
-  }
-  template <class = void>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return 3 * static_cast<std::ptrdiff_t>(padded(c.input(0).dims[1]));
-  }
-
- private:
-  template <bool Side>
-  static void run_as(const call_context& c, const detail::channel_rows& r) {
-    const operand x = c.input(0), scale = c.input(1), bias = c.input(2), y = c.output(0);
-    require_float(c, x);
+    const operand x = c.input(0), factor = c.output(4);
+    const int channels = factor.columns;
     const float keep = static_cast<float>(c.number(1)), epsilon = static_cast<float>(c.number(2));
-    float* const mean = c.scratch();
-    float* const variance = mean + padded(r.channels);
-    float* const inverse = variance + padded(r.channels);
     const float *moving_mean = c.input(3).row<const float>(0),
                 *moving_variance = c.input(4).row<const float>(0);
+    float* const mean = c.scratch();
+    float* const variance = mean + padded(channels);
     // Without rows there is nothing to learn from.
-    if (!c.flag(0) && !c.flag(4) && r.rows > 0) {
-      detail::batch_moments<Side>(x, r, epsilon, mean, variance, inverse);
-      const operand next_mean = c.output(1), next_variance = c.output(2);
-      for (int i = 0; i < r.channels; ++i) {
+    if (x && x.rows > 0) {
+      detail::batch_moments(x, detail::channel_rows(x), mean, variance);
+      const operand next_mean = c.output(0), next_variance = c.output(1);
+      for (int i = 0; i < channels; ++i) {
         if (next_mean) next_mean.row<float>(0)[i] = keep * moving_mean[i] + (1 - keep) * mean[i];
         if (next_variance)
           next_variance.row<float>(0)[i] = keep * moving_variance[i] + (1 - keep) * variance[i];
       }
     } else {
-      for (int i = 0; i < r.channels; ++i) {
-        mean[i] = moving_mean[i];
-        inverse[i] = 1 / std::sqrt(moving_variance[i] + epsilon);
-      }
+      std::copy_n(moving_mean, channels, mean);
+      std::copy_n(moving_variance, channels, variance);
     }
-    if (const operand saved = c.output(3)) std::copy_n(mean, r.channels, saved.row<float>(0));
-    if (const operand saved = c.output(4)) std::copy_n(inverse, r.channels, saved.row<float>(0));
-    if (!y) return;
-    const float *factor = scale.row<const float>(0), *shift = bias.row<const float>(0);
-    for (int i = 0; i < r.channels; ++i) inverse[i] *= factor[i];
-    r.for_each_run<Side>([&](int n, int channel, std::ptrdiff_t at, int count) {
-      const float* const from = x.row<const float>(n) + at;
-      float* const to = y.row<float>(n) + at;
-      for_each_place(count, [=](std::ptrdiff_t j, auto like) {
-        using number = decltype(like);
-        const number off = load(from + j, like) - detail::of_channel<Side>(mean, channel, j, like);
-        store(to + j, number(off * detail::of_channel<Side>(inverse, channel, j, like) +
-                             detail::of_channel<Side>(shift, channel, j, like)));
-      });
-    });
+    for (int i = 0; i < channels; ++i) variance[i] = 1 / std::sqrt(variance[i] + epsilon);
+    if (const operand saved = c.output(2)) std::copy_n(mean, channels, saved.row<float>(0));
+    if (const operand saved = c.output(3)) std::copy_n(variance, channels, saved.row<float>(0));
+    const float* const scale = c.input(1).row<const float>(0);
+    for (int i = 0; i < channels; ++i) factor.row<float>(0)[i] = scale[i] * variance[i];
+  }
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return 2 * static_cast<std::ptrdiff_t>(padded(c.output(4).columns));
   }
 };
 
 template <>
-struct call_kernel<gradient_of<batch_norm>> {
+struct call_kernel<batch_norm_slopes> {
   template <class = void>
   static void run(const call_context& c) {
-    const detail::channel_rows r(c.input(0));
-    r.size == 1 ? run_as<true>(c, r) : run_as<false>(c, r);
-  }
-  template <class = void>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return 3 * static_cast<std::ptrdiff_t>(padded(c.input(0).dims[1]));
-  }
-
- private:
-  /// With h = (x - mean) * inverse: dScale = sum dy * h, dBias = sum dy, dx = scale * inverse * (dy
-  /// - dBias / count - h * dScale / count), without the sums where mean and variance are given.
-  template <bool Side>
-  static void run_as(const call_context& c, const detail::channel_rows& r) {
     const operand x = c.input(0), scale = c.input(1), d = c.input(4);
-    const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
+    const detail::channel_rows r(x);
     const float *mean = c.input(2).row<const float>(0), *inverse = c.input(3).row<const float>(0);
     float* const sum_d = c.scratch();
     float* const sum_dh = sum_d + padded(r.channels);
-    float* const factor = sum_dh + padded(r.channels);
     std::fill_n(sum_d, r.channels, 0.0F);
     std::fill_n(sum_dh, r.channels, 0.0F);
-    r.for_each_run<Side>([&](int n, int channel, std::ptrdiff_t at, int count) {
-      const float *const from = x.row<const float>(n) + at, *const slope =
-                                                                d.row<const float>(n) + at;
-      detail::add_run<Side>(sum_d, channel, count,
-                            [=](std::ptrdiff_t j, auto like) { return load(slope + j, like); });
-      detail::add_run<Side>(sum_dh, channel, count, [=](std::ptrdiff_t j, auto like) {
-        const auto off = load(from + j, like) - detail::of_channel<Side>(mean, channel, j, like);
-        return decltype(like)(load(slope + j, like) * off *
-                              detail::of_channel<Side>(inverse, channel, j, like));
-      });
-    });
-    if (dscale) std::copy_n(sum_dh, r.channels, dscale.row<float>(0));
-    if (dbias) std::copy_n(sum_d, r.channels, dbias.row<float>(0));
-    if (!dx) return;
-    const bool given = c.flag(0) || c.flag(4);
-    const float share = given || r.rows == 0 ? 0.0F : 1 / r.count();
-    for (int i = 0; i < r.channels; ++i) {
-      factor[i] = scale.row<const float>(0)[i] * inverse[i];
-      sum_d[i] *= share;
-      sum_dh[i] *= share * inverse[i];
+    for (int n = 0; n < r.rows; ++n) {
+      const float *from = x.row<const float>(n), *slope = d.row<const float>(n);
+      if (r.size == 1) {
+        for_each_place(r.channels, [=](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          const number dy = load(slope + j, like);
+          store(sum_d + j, number(load(sum_d + j, like) + dy));
+          store(sum_dh + j, number(load(sum_dh + j, like) +
+                                   dy * (load(from + j, like) - load(mean + j, like))));
+        });
+        continue;
+      }
+      for (int i = 0; i < r.channels; ++i, from += r.size, slope += r.size) {
+        float sums[2];
+        detail::slope_sums(slope, from, mean[i], r.size, sums);
+        sum_d[i] += sums[0];
+        sum_dh[i] += sums[1];
+      }
     }
-    r.for_each_run<Side>([&](int n, int channel, std::ptrdiff_t at, int count) {
-      const float *const from = x.row<const float>(n) + at, *const slope =
-                                                                d.row<const float>(n) + at;
-      float* const to = dx.row<float>(n) + at;
-      for_each_place(count, [=](std::ptrdiff_t j, auto like) {
-        using number = decltype(like);
-        const number off = load(from + j, like) - detail::of_channel<Side>(mean, channel, j, like);
-        const number rest = load(slope + j, like) -
-                            detail::of_channel<Side>(sum_d, channel, j, like) -
-                            off * detail::of_channel<Side>(sum_dh, channel, j, like);
-        store(to + j, number(rest * detail::of_channel<Side>(factor, channel, j, like)));
-      });
-    });
+    for (int i = 0; i < r.channels; ++i) sum_dh[i] *= inverse[i];
+    if (const operand to = c.output(0)) std::copy_n(sum_dh, r.channels, to.row<float>(0));
+    if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<float>(0));
+    const operand share = c.output(2), line = c.output(3), factor = c.output(4);
+    if (!factor) return;
+    const bool given = c.flag(0) || c.flag(4);
+    const float of_all = given || r.rows == 0 ? 0.0F : 1 / r.count();
+    for (int i = 0; i < r.channels; ++i) {
+      share.row<float>(0)[i] = sum_d[i] * of_all;
+      line.row<float>(0)[i] = sum_dh[i] * of_all * inverse[i];
+      factor.row<float>(0)[i] = scale.row<const float>(0)[i] * inverse[i];
+    }
+  }
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return 2 * static_cast<std::ptrdiff_t>(padded(c.input(0).dims[1]));
   }
 };
 

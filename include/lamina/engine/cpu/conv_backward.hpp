@@ -41,11 +41,12 @@ class conv_backward {
   }
 
   void run(int samples, const image_rows& small, const float* filter, std::ptrdiff_t filter_stride,
-           const float* bias, const image_rows& large, float* scratch) const {
+           const float* bias, const image_rows& large, float* scratch,
+           const image_epilogue& done = {}) const {
     if (gathers_)
-      gather(samples, small, filter, filter_stride, bias, large, scratch);
+      gather(samples, small, filter, filter_stride, bias, large, scratch, done);
     else
-      spread(samples, small, filter, filter_stride, bias, large, scratch);
+      spread(samples, small, filter, filter_stride, bias, large, scratch, done);
   }
 
  private:
@@ -55,7 +56,7 @@ class conv_backward {
   }
   void gather(int samples, const image_rows& small, const float* filter,
               std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-              float* scratch) const {
+              float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
     const int taps = shape_.taps();
     float* const turned = parts.floats(turned_filter_floats());
@@ -69,7 +70,7 @@ class conv_backward {
         }
       }
     const conv_forward product(turned_);
-    product.run(samples, small, turned, depth, bias, large, parts.floats(product.scratch()));
+    product.run(samples, small, turned, depth, bias, large, parts.floats(product.scratch()), done);
   }
 
   struct places {
@@ -81,7 +82,7 @@ class conv_backward {
     const int depth = s.large_channels * s.taps();
     places p;
     p.image = parts.floats(forward_.seen().floats());
-    p.filters = parts.floats(static_cast<std::ptrdiff_t>(s.small_channels) * depth);
+    p.filters = parts.floats(static_cast<std::ptrdiff_t>(s.groups) * s.small_channels * depth);
     p.slope = parts.floats(rows_.floats());
     p.taps = parts.integers(depth);
     p.rows = parts.integers(rows_.row_count());
@@ -92,7 +93,7 @@ class conv_backward {
 
   void spread(int samples, const image_rows& small, const float* filter,
               std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-              float* scratch) const {
+              float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
     const places p = lay_out(parts);
     const conv_shape& s = shape_;
@@ -103,6 +104,7 @@ class conv_backward {
     if (!rows_.whole()) rows_.clear(p.slope);
     const std::ptrdiff_t slope_row = rows_.whole() ? s.small_size() : rows_.vectors() * lanes;
     for (int o = 0; o < s.small_channels; ++o) p.steps[o] = static_cast<int>(o * slope_row);
+    const std::ptrdiff_t group_floats = static_cast<std::ptrdiff_t>(s.small_channels) * lines;
     for (int g = 0; g < s.groups; ++g) {
       const float* const first = filter + g * s.small_channels * filter_stride;
       pack_filters(
@@ -110,8 +112,10 @@ class conv_backward {
           [=](int line, int o) {
             return first[o * filter_stride + line % channels * taps + line / channels];
           },
-          p.filters);
-      for (int n = 0; n < samples; ++n) {
+          p.filters + g * group_floats);
+    }
+    for (int n = 0; n < samples; ++n) {
+      for (int g = 0; g < s.groups; ++g) {
         const float* from = small.data + n * small.stride +
                             static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
         if (!rows_.whole()) {
@@ -119,11 +123,12 @@ class conv_backward {
           from = p.slope;
         }
         forward_.seen().clear(p.image);
-        add_lines(p, from, lines);
+        add_lines(p, p.filters + g * group_floats, from, lines);
         float* const to = large.data + n * large.stride +
                           static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
         forward_.seen().copy_back(p.image, bias == nullptr ? nullptr : bias + g * channels, to);
       }
+      done(n);
     }
   }
   void order_taps(int* places) const {
@@ -138,7 +143,7 @@ class conv_backward {
             *places++ = c * forward_.seen().channel_size() + at;
         }
   }
-  void add_lines(const places& p, const float* slope, int lines) const {
+  void add_lines(const places& p, const float* filters, const float* slope, int lines) const {
     const even_parts tiles(lines, tile_rows);
     const int together = detail::vectors_of_tile(lines);
     const float* at[detail::lone_vectors];
@@ -148,8 +153,7 @@ class conv_backward {
     tile.at = at;
     tile.to = p.image;
     for (int t = 0; t < tiles.count(); ++t) {
-      tile.filters =
-          p.filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels;
+      tile.filters = filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels;
       tile.row_places = p.taps + tiles.first(t);
       for (int v = 0; v < rows_.vectors(); v += together) {
         const int vectors = rows_.vectors() - v < together ? rows_.vectors() - v : together;

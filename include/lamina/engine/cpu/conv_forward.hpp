@@ -15,6 +15,16 @@ struct image_rows {
   std::ptrdiff_t stride;
 };
 
+/// What happens to an image of a result as soon as it is finished: `run` gets its number.
+struct image_epilogue {
+  void (*run)(const void* context, int row) = nullptr;
+  const void* context = nullptr;
+
+  void operator()(int row) const {
+    if (run != nullptr) run(context, row);
+  }
+};
+
 /// Hands out parts of scratch memory, each aligned to 64 bytes; without memory it counts.
 class scratch_parts {
  public:
@@ -52,7 +62,8 @@ class conv_forward {
   }
 
   void run(int samples, const image_rows& large, const float* filter, std::ptrdiff_t filter_stride,
-           const float* bias, const image_rows& small, float* scratch) const {
+           const float* bias, const image_rows& small, float* scratch,
+           const image_epilogue& done = {}) const {
     scratch_parts parts(scratch);
     const places p = lay_out(parts);
     const conv_shape& s = shape_;
@@ -67,13 +78,16 @@ class conv_forward {
     const window_grid grid{count, width, p.rows, depth, p.taps, s.large_channels};
     const bool in_place = seen_.is_image() && correlation::reads_in_place(grid, s.small_channels);
     if (!in_place) seen_.clear(p.image);
+    const std::ptrdiff_t group_floats = static_cast<std::ptrdiff_t>(s.small_channels) * depth;
     for (int g = 0; g < s.groups; ++g) {
       const float* const first = filter + g * s.small_channels * filter_stride;
       pack_filters(
           s.small_channels, depth, [=](int o, int k) { return first[o * filter_stride + k]; },
-          p.filters);
-      const correlation products(grid, s.small_channels, p.filters, p.work);
-      for (int n = 0; n < samples; ++n) {
+          p.filters + g * group_floats);
+    }
+    const correlation products(grid, s.small_channels, p.work);
+    for (int n = 0; n < samples; ++n) {
+      for (int g = 0; g < s.groups; ++g) {
         const float* from = large.data + n * large.stride +
                             static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
         if (!in_place) {
@@ -82,9 +96,10 @@ class conv_forward {
         }
         float* const to = small.data + n * small.stride +
                           static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
-        products.run(from, bias == nullptr ? nullptr : bias + g * s.small_channels, to,
-                     s.small_size());
+        products.run(p.filters + g * group_floats, from,
+                     bias == nullptr ? nullptr : bias + g * s.small_channels, to, s.small_size());
       }
+      done(n);
     }
   }
 
@@ -128,7 +143,8 @@ class conv_forward {
     const int depth = shape_.large_channels * shape_.taps();
     places p;
     p.image = parts.floats(seen_.floats());
-    p.filters = parts.floats(static_cast<std::ptrdiff_t>(shape_.small_channels) * depth);
+    p.filters =
+        parts.floats(static_cast<std::ptrdiff_t>(shape_.groups) * shape_.small_channels * depth);
     p.taps = parts.integers(depth);
     p.rows = parts.integers(shape_.side[0].small * shape_.side[1].small);
     p.work = parts.floats(correlation::scratch_floats(shape_.small_channels, depth,

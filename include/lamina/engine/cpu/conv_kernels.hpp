@@ -6,14 +6,14 @@
 
 #include <lamina/engine/cpu/conv_backward.hpp>
 #include <lamina/engine/cpu/conv_filter_gradient.hpp>
+#include <lamina/engine/cpu/conv_group.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/conv.hpp>
+#include <lamina/plan/image_operators.hpp>
 
 namespace lamina::engine::cpu {
 
 namespace detail {
-
-inline image_rows images(const operand& o) { return {static_cast<float*>(o.data), o.stride}; }
 
 /// A vector of one number a channel, without the gaps that its rows may have.
 inline const float* channel_numbers(const operand& o) { return static_cast<const float*>(o.data); }
@@ -28,7 +28,6 @@ inline void add_channels(const operand& d, int channels, float* sums) {
 }
 
 /// Where an operator has its strides, paddings, dilations and groups.
-inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
 inline constexpr int conv_transpose_attributes[4] = {3, 4, 2, 1};
 
 struct conv_kernel {
@@ -91,6 +90,33 @@ template <>
 struct call_kernel<conv3d> : detail::conv_kernel {};
 template <>
 struct call_kernel<gradient_of<conv3d>> : detail::conv_gradient_kernel {};
+
+template <>
+struct call_kernel<conv_filter_gradient_sum> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), d = c.input(1), dw = c.output(0);
+    clear(dw);
+    conv_filter_gradient(conv_shape(c, x, d, dw, detail::conv_attributes))
+        .run(x.rows, detail::images(x), detail::images(d), dw.row<float>(0), dw.stride,
+             c.scratch());
+  }
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand x = c.input(0);
+    const conv_shape s(c, x, c.input(1), c.output(0), detail::conv_attributes);
+    return conv_filter_gradient(s).scratch(x.rows);
+  }
+};
+
+template <>
+struct call_kernel<channel_sums> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand d = c.input(0), sums = c.output(0);
+    detail::add_channels(d, sums.columns, sums.row<float>(0));
+  }
+};
 
 template <>
 struct call_kernel<conv2d_transpose> {

@@ -155,9 +155,7 @@ class correlation {
     return c.sums_floats() + c.together_ * c.panel_floats() + 2 * alignment_floats + padded(depth);
   }
 
-  correlation(const window_grid& grid, int rows, const float* filters, float* scratch)
-      : correlation(grid, rows) {
-    filters_ = filters;
+  correlation(const window_grid& grid, int rows, float* scratch) : correlation(grid, rows) {
     sums_ = scratch;
     panels_ = scratch + sums_floats();
     if (in_place_) return;
@@ -173,8 +171,9 @@ class correlation {
     return repeated == 0 || (g.width >= lanes && repeated * (rows + 4) <= 4 * g.width);
   }
 
-  LAMINA_NOINLINE void run(const float* image, const float* initial, float* to,
-                           std::ptrdiff_t stride) const {
+  /// Filters as pack_filters() packs them.
+  LAMINA_NOINLINE void run(const float* filters, const float* image, const float* initial,
+                           float* to, std::ptrdiff_t stride) const {
     const int panels =
         ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
     // What is larger is read once: the filters, tile by tile, or the image, panel by panel.
@@ -190,12 +189,12 @@ class correlation {
         for (int t = 0; t < tiles_.count(); ++t)
           for (int p = first; p < end; ++p) {
             find_vectors(image, p, p - first, v);
-            run_tile(initial, to, stride, t, v);
+            run_tile(filters, initial, to, stride, t, v);
           }
       } else {
         for (int p = first; p < end; ++p) {
           find_vectors(image, p, p - first, v);
-          for (int t = 0; t < tiles_.count(); ++t) run_tile(initial, to, stride, t, v);
+          for (int t = 0; t < tiles_.count(); ++t) run_tile(filters, initial, to, stride, t, v);
         }
       }
     }
@@ -276,13 +275,13 @@ class correlation {
     }
   }
 
-  LAMINA_INLINE void run_tile(const float* initial, float* to, std::ptrdiff_t stride, int t,
-                              const vectors_of_panel& v) const {
+  LAMINA_INLINE void run_tile(const float* filters, const float* initial, float* to,
+                              std::ptrdiff_t stride, int t, const vectors_of_panel& v) const {
     const int row = tiles_.first(t), rows = tiles_.size(t);
     to += row * stride + v.begin;
     const bool direct = v.count * lanes == v.windows;
     const detail::correlation_tile tile{grid_.depth,
-                                        filters_ + static_cast<std::ptrdiff_t>(row) * grid_.depth,
+                                        filters + static_cast<std::ptrdiff_t>(row) * grid_.depth,
                                         in_place_ ? grid_.taps : steps_,
                                         v.at,
                                         initial == nullptr ? nullptr : initial + row,
@@ -302,7 +301,6 @@ class correlation {
   int together_;
   int row_vectors_;
   bool in_place_;
-  const float* filters_ = nullptr;
   float *sums_ = nullptr, *panels_ = nullptr;
   const int* steps_ = nullptr;
 };

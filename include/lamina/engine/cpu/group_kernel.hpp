@@ -5,6 +5,7 @@
 #pragma once
 
 #include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/engine/cpu/channel_walk.hpp>
 #include <lamina/engine/cpu/gemm.hpp>
 #include <lamina/engine/cpu/statement_runner.hpp>
 
@@ -22,6 +23,7 @@ namespace detail {
 
 template <class Runner>
 void run_tile(const tile& t, const void* arguments) {
+  static_assert(Runner::channels < 0, "lamina: a product of matrices has no channels");
   const Runner runner(static_cast<float* const*>(arguments));
   if constexpr (Runner::by_column) {
     for (int i = 0; i < t.rows; ++i)
@@ -113,12 +115,16 @@ struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
 
 template <class S>
 struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
-  static void run(const program_view&, float* const* a, const argument_info*, const group_info& g,
-                  const run_context& c) {
+  static void run(const program_view&, float* const* a, [[maybe_unused]] const argument_info* info,
+                  const group_info& g, const run_context& c) {
     const statement_runner<S> runner(a);
     const int rows = c.rows_of(g.rows);
     const int width = padded(g.columns);
-    if constexpr (!statement_runner<S>::by_row && !statement_runner<S>::by_column) {
+    if constexpr (statement_runner<S>::channels >= 0) {
+      for (int i = 0; i < rows; ++i)
+        detail::run_channels(runner, info[statement_runner<S>::channels].columns, g.columns, i,
+                             nullptr);
+    } else if constexpr (!statement_runner<S>::by_row && !statement_runner<S>::by_column) {
       const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(rows) * width;
       for (std::ptrdiff_t o = 0; o < size; o += lanes) runner(vector(0.f), {o, 0, 0});
     } else if (g.panel) {

@@ -67,7 +67,7 @@ struct schedule_table {
   /// The operator whose kernel an instruction calls; null for any other.
   static constexpr const operator_desc* operator_of(const instruction& i) {
     using calls = call_program<P>;
-    const bool called = i.head == group_head::call && i.op >= 0 &&
+    const bool called = asks_operator(i.head) && i.op >= 0 &&
                         lamina::detail::calls_operator(*i.schema, P::desc.operators[i.op]);
     return called ? &calls::desc.operators[calls::numbers.of[i.op]] : nullptr;
   }

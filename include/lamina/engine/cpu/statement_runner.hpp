@@ -12,11 +12,14 @@
 namespace lamina::engine::cpu {
 
 /// Where a vector stands: the offset of its first element in every array of the group's shape, its
-/// row and its column.
+/// row and its column; where it is a part of images its channel, or, if its elements are of
+/// several, the channel of each.
 struct place {
   std::ptrdiff_t offset;
   int row;
   int column;
+  int channel = 0;
+  const int* channels = nullptr;
 };
 
 namespace detail {
@@ -62,6 +65,22 @@ struct operand_reader<ex::column<I>> {
     return vector(a[I][static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
   }
 };
+/// The numbers of the channels of a vector's elements.
+LAMINA_NOINLINE inline vector gather_channels(const float* numbers, const int* channels) {
+  alignas(64) float all[lanes];
+  for (int l = 0; l < lanes; ++l) all[l] = numbers[channels[l]];
+  return vector::load_aligned(all);
+}
+template <int I>
+struct operand_reader<ex::channel<I>> {
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static constexpr int channels = I;
+  static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
+                                  const place& at) {
+    return at.channels == nullptr ? vector(a[I][at.channel]) : gather_channels(a[I], at.channels);
+  }
+};
 template <int I>
 struct operand_reader<ex::scalar<I>> {
   static constexpr int scalar = I;
@@ -90,11 +109,22 @@ struct operand_reader<ex::value<J>> {
   }
 };
 
+/// The argument that holds a number a channel, or -1.
+template <class Operand>
+constexpr int channels_of() {
+  if constexpr (requires { operand_reader<Operand>::channels; })
+    return operand_reader<Operand>::channels;
+  else
+    return -1;
+}
+
 template <class Statement>
 struct one_statement;
 template <class Op, int K, int Store, class... In>
 struct one_statement<ex::let<Op, K, Store, In...>> {
   static constexpr int numbers = 0;
+  static constexpr int stored = Store;
+  static constexpr int channels = std::max({-1, channels_of<In>()...});
   static LAMINA_INLINE bool load_numbers(float* const*, vector*) { return true; }
   static constexpr int scalars = std::max({-1, operand_reader<In>::scalar...});
   static constexpr bool by_row = (operand_reader<In>::by_row || ...);
@@ -115,7 +145,7 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
 template <class Op, class Param, class Grad, class... In>
 struct one_statement<ex::update<Op, Param, Grad, In...>> {
   static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
-  static constexpr int scalars = -1;
+  static constexpr int scalars = -1, stored = -1, channels = -1;
   static constexpr int numbers = static_cast<int>(Op::attributes.size());
   static constexpr bool by_row = false, by_column = false;
   template <int I>
@@ -168,6 +198,14 @@ struct statement_runner<expression::statements<S...>> {
   static constexpr bool by_column = (detail::one_statement<S>::by_column || ...);
 
   static constexpr int numbers = (0 + ... + detail::one_statement<S>::numbers);
+  /// An argument that holds one number a channel, or -1.
+  static constexpr int channels = std::max({-1, detail::one_statement<S>::channels...});
+  /// The argument that the last value that is stored goes to.
+  static constexpr int last_store() {
+    int to = -1;
+    ((to = detail::one_statement<S>::stored >= 0 ? detail::one_statement<S>::stored : to), ...);
+    return to;
+  }
 
   vector scalar[static_cast<std::size_t>(scalars) + 1];
   vector number[static_cast<std::size_t>(numbers) + 1];

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/image_operators.hpp - operators on images that only plans contain: the parts that
+// others are cut into, so that what is computed element by element joins its neighbours.
+#pragma once
+
+#include <lamina/operators/conv.hpp>
+#include <lamina/operators/image_norm.hpp>
+#include <lamina/operators/pointwise.hpp>
+
+namespace lamina {
+
+/// What a batch_norm needs before it normalises: SavedMean and SavedVariance as batch_norm says
+/// (of the batch, or those given if there is no X), the moving statistics, and Factor = Scale *
+/// SavedVariance. Attributes as batch_norm.
+struct batch_norm_factor : operator_definition {
+  static constexpr const char* type = "batch_norm_factor";
+  static constexpr std::array<slot_desc, 5> inputs{
+      {{"X", false, true}, {"Scale"}, {"Bias"}, {"Mean"}, {"Variance"}}};
+  static constexpr std::array<slot_desc, 5> outputs{{{"MeanOut", false, true},
+                                                     {"VarianceOut", false, true},
+                                                     {"SavedMean", false, true},
+                                                     {"SavedVariance", false, true},
+                                                     {"Factor"}}};
+  static constexpr auto attributes = batch_norm::attributes;
+};
+
+/// (X - Mean) * Factor + Bias: batch_norm's result.
+struct channel_normalize : pointwise {
+  static constexpr const char* type = "channel_normalize";
+  static constexpr std::array<slot_desc, 4> inputs{{{"X"}, {"Mean"}, {"Factor"}, {"Bias"}}};
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_FN static T f(T x, T mean, T factor, T bias) {
+    return (x - mean) * factor + bias;
+  }
+};
+
+/// The sums over the batch of batch_norm's gradient, and what its element by element part needs of
+/// them. With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h, Bias@GRAD = sum dY,
+/// Share = Bias@GRAD / count, Slope = Scale@GRAD / count * SavedVariance, both 0 where the
+/// statistics are given, Factor = Scale * SavedVariance. Attributes as batch_norm.
+struct batch_norm_slopes : operator_definition {
+  static constexpr const char* type = "batch_norm_slopes";
+  static constexpr std::array<slot_desc, 5> inputs{
+      {{"X"}, {"Scale"}, {"SavedMean"}, {"SavedVariance"}, {"Y@GRAD"}}};
+  static constexpr std::array<slot_desc, 5> outputs{{{"Scale@GRAD", false, true},
+                                                     {"Bias@GRAD", false, true},
+                                                     {"Share", false, true},
+                                                     {"Slope", false, true},
+                                                     {"Factor", false, true}}};
+  static constexpr auto attributes = batch_norm::attributes;
+};
+
+/// (dY - Share - (X - Mean) * Slope) * Factor: the gradient of batch_norm's X.
+struct channel_normalize_slope : pointwise {
+  static constexpr const char* type = "channel_normalize_slope";
+  static constexpr std::array<slot_desc, 6> inputs{
+      {{"Y@GRAD"}, {"X"}, {"Mean"}, {"Share"}, {"Slope"}, {"Factor"}}};
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_FN static T f(T dy, T x, T mean, T share, T slope, T factor) {
+    return (dy - share - (x - mean) * slope) * factor;
+  }
+};
+
+/// The gradient of the filters of conv2d, depthwise_conv2d and conv3d, whose attributes it has.
+struct conv_filter_gradient_sum : operator_definition {
+  static constexpr const char* type = "conv_filter_gradient";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Input"}, {"Output@GRAD"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Filter@GRAD"}}};
+  static constexpr auto attributes = conv2d::attributes;
+};
+
+/// Out[c] = the sum of the elements of channel c of X over all rows.
+struct channel_sums : operator_definition {
+  static constexpr const char* type = "channel_sums";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+};
+
+}  // namespace lamina
