@@ -32,12 +32,15 @@ constexpr const char* head_name(group_head head) {
   }
 }
 
-/// "12", "batch", or the name of a row domain.
+/// "12", "batch", "batch*64", or the name of a row domain.
 inline std::string rows_text(const program_view& p, int rows) {
   if (rows >= 0) return std::to_string(rows);
-  if (-rows == batch::domain) return "batch";
-  const domain_desc& d = p.domains[-rows];
-  return std::string(p.characters + d.offset, static_cast<std::size_t>(d.length));
+  const domain_desc& d = p.domains[domain_of_rows(rows)];
+  std::string text = domain_of_rows(rows) == batch::domain
+                         ? "batch"
+                         : std::string(p.characters + d.offset, static_cast<std::size_t>(d.length));
+  if (parts_of_rows(rows) > 1) text += "*" + std::to_string(parts_of_rows(rows));
+  return text;
 }
 
 }  // namespace detail

@@ -39,9 +39,16 @@ struct operand {
   access how;
 };
 
-/// Rows that are known when a program runs: minus the number of their domain. The first constants
-/// are one over the rows of each domain, from the batch on.
-constexpr int domain_of_rows(int rows) { return rows < 0 ? -rows : 0; }
+/// Rows that are known when a program runs: minus the number of their domain, and minus 2^12 for
+/// each further row of a group that a row of the domain is (docs/architecture.md, "Plan").
+inline constexpr int domain_bits = 12;
+static_assert(program_limits.domains <= 1 << domain_bits);
+constexpr int domain_of_rows(int rows) { return rows < 0 ? -rows & ((1 << domain_bits) - 1) : 0; }
+constexpr int parts_of_rows(int rows) { return rows < 0 ? 1 + (-rows >> domain_bits) : 1; }
+constexpr int rows_in_parts(int rows, int parts) {
+  return rows < 0 ? rows - (parts - 1) * (1 << domain_bits) : rows * parts;
+}
+/// The first constants are one over the rows of each domain, from the batch on.
 constexpr int inverse_rows(int domain) { return domain - 1; }
 constexpr int constant_operand(int index) { return -2 - index; }
 constexpr bool is_constant(int variable) { return variable < -1; }
@@ -55,6 +62,7 @@ struct plan_variable {
   int variable;              // of the program; -1: made by the plan
   int root;                  // the variable whose memory it is; itself, if not an alias
   int block;                 // whose iterations it belongs to
+  int parts;                 // rows of a group that each of its rows is: matrices side by side
   unsigned long long feeds;  // which data it depends on, one bit each
 };
 
@@ -127,9 +135,15 @@ constexpr lowered_program shapes_of() {
     const variable_desc& d = p.variables[v];
     const matrix_shape m = matrix_of(d, p.dims);
     const bool derived = d.kind == variable_kind::accumulator || d.kind == variable_kind::gradient;
-    r.variables[v] = {
-        m.rows, m.columns, d.type,  is_weight(derived ? p.variables[d.of] : d),
-        v,      v,         d.block, d.kind == variable_kind::data ? 1ull << (d.index & 63) : 0ull};
+    r.variables[v] = {m.rows,
+                      m.columns,
+                      d.type,
+                      is_weight(derived ? p.variables[d.of] : d),
+                      v,
+                      v,
+                      d.block,
+                      1,
+                      d.kind == variable_kind::data ? 1ull << (d.index & 63) : 0ull};
     if (d.kind == variable_kind::gradient && d.number < 0 && d.block == root_block &&
         p.variables[d.of].kind == variable_kind::parameter)
       r.gradients[p.variables[d.of].index] = v;

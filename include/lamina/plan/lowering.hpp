@@ -7,6 +7,7 @@
 // meet one layout only.
 #pragma once
 
+#include <lamina/core/padding.hpp>
 #include <lamina/operators/assign.hpp>
 #include <lamina/operators/cross_entropy.hpp>
 #include <lamina/operators/elementwise.hpp>
@@ -69,24 +70,32 @@ struct lowering : block_lowering {
     }
   }
 
-  /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory.
-  constexpr bool plain_product(const operator_desc& op, int x, int y) const {
-    return (op.attributes < 0 || (attribute(op, 0) == 1 && attribute(op, 1) == 1)) &&
-           variables.items[y].rows == variables.items[x].columns &&
-           variables.items[x].type == dtype::float32 && variables.items[y].type == dtype::float32 &&
-           variables.items[y].rows > 0;
+  /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory:
+  /// into how many rows each row of X is cut for it, or 0. Parts have to be whole vectors.
+  constexpr int parts_of_product(const operator_desc& op, int x, int y) const {
+    const plan_variable& a = variables.items[x];
+    const plan_variable& b = variables.items[y];
+    if (b.rows <= 0 || a.columns % b.rows != 0 || (op.attributes >= 0 && attribute(op, 1) != 1) ||
+        a.type != dtype::float32 || b.type != dtype::float32)
+      return 0;
+    const int parts = a.columns / b.rows;
+    if (parts == 1) return op.attributes < 0 || attribute(op, 0) == 1 ? 1 : 0;
+    const bool whole = a.rows < 0 && padded(b.rows) == b.rows && padded(b.columns) == b.columns;
+    return whole && op.attributes >= 0 && attribute(op, 0) > 1 ? parts : 0;
   }
 
   constexpr bool lower_mul(const operator_desc& op, int k) {
     const int x = argument(op.inputs), y = argument(op.inputs + 1), out = argument(op.outputs);
-    if (!plain_product(op, x, y)) return false;
+    const int parts = parts_of_product(op, x, y);
+    if (parts == 0) return false;
     const int a = in_rows(x, k), w = in_panels(y, k);
     instruction i = begin(group_head::gemm, *op.schema, 0, k);
     use(i, a, access::load);
     use(i, w, access::load);
     result(i, out);
-    i.rows = variables.items[out].rows;
-    i.columns = variables.items[out].columns;
+    variables.items[out].parts = parts;
+    i.rows = rows_in_parts(variables.items[out].rows, parts);
+    i.columns = variables.items[y].columns;
     i.depth = variables.items[y].rows;
     end(i);
     return true;
@@ -97,7 +106,8 @@ struct lowering : block_lowering {
     const int x = argument(op.inputs), y = argument(op.inputs + 1);
     const int dout = argument(op.inputs + 2);
     const int dx = argument(op.outputs), dy = argument(op.outputs + 1);
-    if (!plain_product(op, x, y)) return false;
+    const int parts = parts_of_product(op, x, y);
+    if (parts == 0) return false;
     const int d = padded_rows(dout, k);
     if (dx >= 0) {
       const int w = in_panels(y, k);
@@ -105,8 +115,9 @@ struct lowering : block_lowering {
       use(i, d, access::load);
       use(i, w, access::load);
       result(i, dx);
-      i.rows = variables.items[dx].rows;
-      i.columns = variables.items[dx].columns;
+      variables.items[dx].parts = parts;
+      i.rows = rows_in_parts(variables.items[dx].rows, parts);
+      i.columns = variables.items[y].rows;
       i.depth = variables.items[y].columns;
       end(i);
     }
@@ -119,7 +130,7 @@ struct lowering : block_lowering {
       result(i, dy);
       i.rows = variables.items[y].rows;
       i.columns = variables.items[y].columns;
-      i.depth = variables.items[x].rows;
+      i.depth = rows_in_parts(variables.items[x].rows, parts);
       i.panel = true;
       end(i);
     }
@@ -174,11 +185,12 @@ struct lowering : block_lowering {
   }
 
   /// How operand v is read in a space of rows by columns; false when it needs a kernel of its own.
-  constexpr bool find_access(int v, const plan_variable& space, int axis, access& how) const {
+  constexpr bool find_access(int v, const plan_variable& space, int parts, int axis,
+                             access& how) const {
     const plan_variable& d = variables.items[v];
-    const int rows = space.rows, columns = space.columns;
+    const int rows = space.rows, columns = space.columns / parts;
     if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
-    if (d.rows == rows && d.columns == 1) {
+    if (d.rows == rows && d.columns == 1 && parts == 1) {
       // One number a row, unless the axis says that Y is to be repeated otherwise.
       return how = access::column, axis <= 0;
     }
@@ -198,6 +210,7 @@ struct lowering : block_lowering {
     int space;
     bool reduced;  // the output is the sum over the rows of the space
     bool panel;
+    int parts;  // that each row of the space is computed in
     access how[8];
   };
 
@@ -265,18 +278,32 @@ struct lowering : block_lowering {
     const plan_variable& space = all[best];
     f.space = best;
     f.panel = false;
+    f.parts = parts_of(best);
+    for (int s = 0; s < n; ++s) {
+      const plan_variable& v = all[in[s]];
+      if (v.rows != space.rows || v.columns != space.columns) continue;
+      f.panel = f.panel || v.panel;
+      if (f.parts == 1) f.parts = parts_of(in[s]);
+    }
     for (int s = 0; s < n; ++s) {
       const plan_variable& v = all[in[s]];
       if (v.rows == space.rows && v.columns == space.columns)
-        f.how[s] = access::load, f.panel = f.panel || v.panel;
-      else if (!find_access(in[s], space, axis, f.how[s]))
+        f.how[s] = access::load;
+      else if (!find_access(in[s], space, f.parts, axis, f.how[s]))
         return false;
     }
     f.reduced = all[out].rows != space.rows || all[out].columns != space.columns;
     if (changes(out)) f.panel = all[out].panel;
     // A gradient that is summed over the rows it was repeated for.
-    return !f.reduced || (all[out].rows == 1 && all[out].columns == space.columns &&
+    return !f.reduced || (all[out].rows == 1 && all[out].columns * f.parts == space.columns &&
                           p.variables[out].kind == variable_kind::gradient);
+  }
+  /// A gradient is cut as the variable is that it is the gradient of.
+  constexpr int parts_of(int v) const {
+    if (variables.items[v].parts > 1 || v >= p.count.variables ||
+        p.variables[v].kind != variable_kind::gradient)
+      return variables.items[v].parts;
+    return variables.items[p.variables[v].of].parts;
   }
 
   constexpr void emit_pointwise(const operator_desc& op, int k, const int* in, int n, int out,
@@ -306,8 +333,9 @@ struct lowering : block_lowering {
         use(i, constant(attribute(op, a)), access::scalar);
       result(i, made);
       variables.items[made].panel = f.panel;
-      i.rows = space.rows;
-      i.columns = space.columns;
+      variables.items[made].parts = f.parts;
+      i.rows = rows_in_parts(space.rows, f.parts);
+      i.columns = space.columns / f.parts;
       i.panel = f.panel;
       end(i);
     }
@@ -317,8 +345,8 @@ struct lowering : block_lowering {
     use(i, source, access::load);
     result(i, out);
     i.rows = 1;
-    i.columns = space.columns;
-    i.depth = space.rows;
+    i.columns = space.columns / f.parts;
+    i.depth = rows_in_parts(space.rows, f.parts);
     end(i);
   }
 
@@ -327,7 +355,12 @@ struct lowering : block_lowering {
     const int out = argument(op.outputs);
     if (n < 2 || variables.items[out].type != dtype::float32) return false;
     bool panel = false;
-    for (int i = 0; i < n; ++i) panel = panel || variables.items[argument(op.inputs + 1 + i)].panel;
+    int parts = 1;
+    for (int i = 0; i < n; ++i) {
+      const int v = argument(op.inputs + 1 + i);
+      panel = panel || variables.items[v].panel;
+      if (parts == 1) parts = parts_of(v);
+    }
     if (changes(out)) panel = variables.items[out].panel;
     int so_far = -1;
     for (int i = 0; i < n; ++i) {
@@ -345,9 +378,10 @@ struct lowering : block_lowering {
       use(add, so_far, access::load);
       use(add, v, access::load);
       variables.items[made].panel = panel;
+      variables.items[made].parts = parts;
       result(add, made);
-      add.rows = variables.items[out].rows;
-      add.columns = variables.items[out].columns;
+      add.rows = rows_in_parts(variables.items[out].rows, parts);
+      add.columns = variables.items[out].columns / parts;
       add.panel = panel;
       end(add);
       so_far = made;

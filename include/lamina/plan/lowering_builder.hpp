@@ -96,7 +96,7 @@ struct lowering_builder {
   constexpr int root(int v) const { return variables.items[v].root; }
   constexpr int temporary(int rows, int columns, bool panel, int variable) {
     const int v = variables.count;
-    return variables.push({rows, columns, dtype::float32, panel, variable, v, block, 0ull});
+    return variables.push({rows, columns, dtype::float32, panel, variable, v, block, 1, 0ull});
   }
 
   constexpr int constant(double value) {

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/transform/clone_for_test.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;
@@ -71,6 +72,20 @@ constexpr auto sequences = program([](block& main) {
   return std::tuple{layer::mean(a * a) + layer::mean(b * b), a, b};
 });
 
+/// Rows of several whole vectors are products with as many rows each: bias, activation, residual,
+/// a number a row, and all their gradients.
+template <int W>
+constexpr auto positions = program([](block& main) {
+  auto x = layer::data<"x", float, 5, W>(main);
+  auto z = layer::data<"z", float, 1>(main);
+  auto h = layer::fc<32, 2>(x, {.act = lamina::activation::gelu});
+  auto same = layer::fc<W, 2>(h);
+  auto y = layer::tanh(x + same + same);
+  auto u = layer::elementwise_mul<0>(layer::fc<16, 2>(h), z);
+  auto v = layer::layer_norm<2>(layer::relu(same + y));
+  return std::tuple{layer::mean(y * y) + layer::mean(u) + layer::mean(v * same), y, u, v};
+});
+
 }  // namespace
 
 TEST_CASE("matmul of batches on the engine is that of the executor") {
@@ -100,4 +115,15 @@ TEST_CASE("matmul over the rows on the engine is that of the executor") {
 TEST_CASE("mul with several dimensions of rows on the engine is that of the executor") {
   check_engine(sequences<5>);
   check_engine(sequences<16>);
+}
+TEST_CASE("a product over the last dimension is one product, with what follows in it") {
+  check_engine(positions<16>);
+  check_engine(positions<48>);
+  check_engine(positions<20>);
+  using plan = lamina::plan<lamina::for_test<std::remove_const_t<decltype(positions<48>)>>>;
+  bool together = false;
+  for (const lamina::group_desc& g : plan::grouped.groups)
+    together = together || (g.head == lamina::group_head::gemm && g.columns == 32 && g.count == 3 &&
+                            lamina::parts_of_rows(g.rows) == 5);
+  CHECK(together);
 }

@@ -9,7 +9,7 @@
 #include <lamina/core/dtype.hpp>
 #include <lamina/engine/cpu/domain_rows.hpp>
 #include <lamina/engine/cpu/tensor_array.hpp>
-#include <lamina/program/program_desc.hpp>
+#include <lamina/plan/instruction.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -44,8 +44,10 @@ struct run_context {
   const minibatch_source* source = nullptr;  // null when the program reads nothing
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
 
-  /// Rows as a schedule knows them: a number, or minus a domain.
-  int rows_of(int known) const { return known < 0 ? rows[-known] : known; }
+  /// Rows as a schedule knows them: a number, or a domain and how many rows each of its rows is.
+  int rows_of(int known) const {
+    return known < 0 ? rows[domain_of_rows(known)] * parts_of_rows(known) : known;
+  }
 };
 
 /// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart. The

@@ -52,12 +52,14 @@ struct schedule_table {
     memory_slot slots[at_least_one(arguments)];
   };
 
-  static constexpr argument_info info_of(int v) {
+  /// An argument of a group whose rows are parts of those of a domain is seen in such parts too.
+  static constexpr argument_info info_of(int v, int parts) {
     const variable_place d = place_of<plan_type>(v);
     const int known = plan_type::lowered.variables[v].variable;
-    return {d.rows,
-            d.columns,
-            d.stride,
+    if (d.rows >= 0) parts = 1;
+    return {rows_in_parts(d.rows, parts),
+            d.columns / parts,
+            d.stride / parts,
             d.type,
             d.panel,
             known >= 0 ? P::desc.variables[known].dims : 0,
@@ -81,6 +83,7 @@ struct schedule_table {
       const group_code& c = plan_type::code.groups[g];
       const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
       const int kernel = plan_type::distinct.kernel[g];
+      const int parts = parts_of_rows(d.rows < 0 ? d.rows : d.depth);
       t.entries[g] = {
           f.run[kernel],
           f.scratch[kernel],
@@ -96,7 +99,7 @@ struct schedule_table {
           t.slots[a] = {use == argument_use::numbers ? memory_space::numbers : memory_space::none,
                         0, is_constant(v) ? constant_index(v) : -1};
         } else {
-          t.info[a] = info_of(v);
+          t.info[a] = info_of(v, parts);
           t.slots[a] = plan_type::memory.slots[v];
           if (use == argument_use::updated) t.slots[a].space = memory_space::updated;
         }
