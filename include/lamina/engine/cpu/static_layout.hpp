@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/static_layout.hpp - a plan for a number of rows that the compiler knows: all of
+// its memory in one block, every place a constant.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/engine/cpu/gemm.hpp>
+#include <lamina/plan/call_program.hpp>
+#include <lamina/plan/run_time_tables.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Where parameters, data, constants and activations of program P lie for `Rows` samples: floats
+/// from the beginning of one block, each a multiple of 64 bytes but for constants.
+template <class P, int Rows>
+struct static_layout {
+  using plan_type = plan<P>;
+  static constexpr int data_count = P::desc.count.data;
+  static constexpr int parameter_count = P::desc.count.parameters;
+  static constexpr int constant_count = plan_type::lowered.count.constants;
+
+  /// Nothing lies there.
+  static constexpr std::ptrdiff_t nowhere = -1;
+
+  struct places {
+    std::ptrdiff_t parameters[at_least_one(parameter_count)];
+    std::ptrdiff_t data[at_least_one(data_count)];
+    std::ptrdiff_t constants, fixed, arena, scratch, end;
+  };
+  static constexpr int rows_of(int known) { return known < 0 ? Rows : known; }
+  /// Floats that the data i fill.
+  static constexpr int data_floats(int i) {
+    const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
+    return padded((Rows * d.columns * size_of(d.type) + 3) / 4);
+  }
+  static constexpr places make() {
+    places p{};
+    std::ptrdiff_t at = 0;
+    for (int i = 0; i < parameter_count; ++i) {
+      const parameter_place& d = parameter_table<P>::table.of[i];
+      p.parameters[i] = at;
+      at += static_cast<std::ptrdiff_t>(d.rows) * padded(d.columns);
+    }
+    for (int i = 0; i < data_count; ++i) p.data[i] = at, at += data_floats(i);
+    p.constants = at;
+    at += padded(constant_count);
+    p.fixed = at;
+    at += plan_type::memory.fixed_size;
+    p.arena = at;
+    at += static_cast<std::ptrdiff_t>(plan_type::memory.arena_width[batch::domain]) * Rows;
+    p.scratch = at;
+    std::ptrdiff_t most = 0;
+    for (int g = 0; g < plan_type::groups; ++g) {
+      const group_desc& d = plan_type::grouped.groups[g];
+      if (d.head != group_head::gemm) continue;
+      const std::ptrdiff_t n = gemm_scratch_floats(rows_of(d.rows), d.depth, d.columns);
+      if (n > most) most = n;
+    }
+    // A vector that begins in the last row may reach beyond it.
+    p.end = at + most + alignment_floats;
+    return p;
+  }
+  static constexpr places at = make();
+
+  /// The place of a slot.
+  static constexpr std::ptrdiff_t place(memory_slot s) {
+    if (s.space == memory_space::arena)
+      return at.arena + static_cast<std::ptrdiff_t>(s.offset) * Rows;
+    if (s.space == memory_space::fixed) return at.fixed + s.offset;
+    if (s.space == memory_space::parameter) return at.parameters[s.offset];
+    if (s.space == memory_space::feed) return at.data[s.offset];
+    return nowhere;
+  }
+};
+
+/// Group G of a plan with everything that a kernel asks for, as constants.
+template <class P, int Rows, int G>
+struct static_group {
+  using program = P;
+  using layout = static_layout<P, Rows>;
+  using plan_type = plan<P>;
+  static constexpr int id = G;
+  static constexpr group_desc desc = plan_type::grouped.groups[G];
+  static constexpr group_code code = plan_type::code.groups[G];
+  static constexpr int rows = layout::rows_of(desc.rows);
+  static constexpr int columns = desc.columns;
+  static constexpr int depth = desc.depth;
+  static constexpr int count = code.argument_count;
+  static constexpr instruction first =
+      plan_type::lowered.instructions[plan_type::grouped.order[desc.first]];
+  /// Whether it can run when these data are given, a bit each.
+  static constexpr bool runs(unsigned long long given) { return (desc.feeds & ~given) == 0; }
+
+  struct argument {
+    std::ptrdiff_t place;
+    argument_info info;
+  };
+  struct table {
+    argument of[at_least_one(count)];
+  };
+  static constexpr table make() {
+    table t{};
+    for (int a = 0; a < count; ++a) {
+      const int v = plan_type::code.arguments[code.arguments + a];
+      t.of[a] = {layout::nowhere, {1, 1, 1, dtype::float32, false, 0, 0}};
+      if (is_constant(v)) t.of[a].place = layout::at.constants + constant_index(v);
+      if (v < 0) continue;
+      const variable_place d = place_of<plan_type>(v);
+      const int known = plan_type::lowered.variables[v].variable;
+      t.of[a] = {layout::place(d.slot),
+                 {layout::rows_of(d.rows), d.columns, d.stride, d.type, d.panel,
+                  known >= 0 ? P::desc.variables[known].dims : 0,
+                  known >= 0 ? P::desc.variables[known].rank : 0}};
+    }
+    return t;
+  }
+  static constexpr table arguments = make();
+
+  /// Dimensions of an argument, rows included.
+  static constexpr int rank(int argument) { return arguments.of[argument].info.rank; }
+  /// An attribute of the operator that is a number.
+  static constexpr double number(int attribute) {
+    const int at = P::desc.operators[first.op].attributes;
+    return at < 0 ? first.schema->attributes[attribute].number
+                  : P::desc.attributes[at + attribute].number;
+  }
+};
+
+}  // namespace lamina::engine::cpu

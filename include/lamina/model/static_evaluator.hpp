@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/static_evaluator.hpp - computes activations with nothing but its own memory: for
+// audio threads, kernels of operating systems, small devices.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <lamina/engine/cpu/panel.hpp>
+#include <lamina/engine/cpu/static_kernels.hpp>
+#include <lamina/model/element_of.hpp>
+#include <lamina/model/program_names.hpp>
+#include <lamina/transform/clone_for_test.hpp>
+
+namespace lamina {
+
+/// A program in test mode with its parameters and activations, for `Rows` samples at a time. No
+/// heap, no thread, no virtual call, no exception, no lock; compiles with -fno-exceptions
+/// -fno-rtti. What could be wrong is an error of the compiler: names, sizes, element types,
+/// operators without such a kernel.
+///
+/// The object holds everything by value and no address: it may be copied byte by byte, moved, lie
+/// in static or shared memory or on a stack that is large enough (`sizeof` tells). It is aligned to
+/// 64 bytes. Parameters are zeros at first.
+///
+///   static lamina::static_evaluator<decltype(net)> e;       // one row
+///   e.load(model);                                          // or from constants: e.load(weights)
+///   e.input<"x">()[0] = sample;
+///   e.forward();
+///   float y = e.activation<"y">()[0];
+template <class Program, int Rows = 1>
+class static_evaluator {
+  using recorded = std::remove_const_t<Program>;
+
+ public:
+  using program = for_test<recorded>;
+  static constexpr int rows = Rows;
+
+ private:
+  using layout = engine::cpu::static_layout<program, Rows>;
+  using plan_type = plan<program>;
+  static constexpr bool fixed_rows =
+      program::desc.count.blocks == 1 && program::desc.count.domains == 2;
+  static_assert(check<(Rows > 0), gets<Rows>>, "lamina: static_evaluator: at least one row");
+  static_assert(check<fixed_rows>,
+                "lamina: static_evaluator: programs without loops, branches and sequences");
+
+  template <int I>
+  using data_type =
+      typename detail::element_of<program::desc.variables[program::desc.data[I]].type>::type;
+  template <fixed_string Name>
+  static constexpr int data_layer() {
+    constexpr int found = data_named<recorded>(Name.view());
+    using all = detail::known_data<recorded, (found < 0)>;
+    static_assert(check<found >= 0, detail::name_letters<Name>, all>,
+                  "lamina: feed: the program has no data layer of this name");
+    return found < 0 ? 0 : found;
+  }
+  static constexpr int elements_of(int parameter) {
+    const parameter_place& d = parameter_table<program>::table.of[parameter];
+    return d.rows * d.columns;
+  }
+  static constexpr std::size_t count_elements() {
+    std::size_t n = 0;
+    for (int i = 0; i < layout::parameter_count; ++i) n += static_cast<std::size_t>(elements_of(i));
+    return n;
+  }
+
+ public:
+  /// Elements of all parameters together.
+  static constexpr std::size_t parameter_elements = count_elements();
+
+  static_evaluator() {
+    constexpr auto& first = constant_table<program>::table;
+    for (int i = 0; i < layout::constant_count; ++i)
+      memory()[layout::at.constants + i] = first.of[i];
+    memory()[layout::at.constants + inverse_rows(batch::domain)] = 1.0F / Rows;
+  }
+
+  /// Copies the parameters of a model of this program.
+  template <class Model>
+  requires std::same_as<typename Model::program, recorded>
+  void load(const Model& from) {
+    for (int i = 0; i < layout::parameter_count; ++i) {
+      const parameter_place& d = parameter_table<program>::table.of[i];
+      std::memcpy(memory() + layout::at.parameters[i], from.memory()[i],
+                  sizeof(float) * static_cast<std::size_t>(d.rows) *
+                      static_cast<std::size_t>(padded(d.columns)));
+    }
+  }
+  /// Copies all parameters, one behind the other in the order of creation, each row-major: what an
+  /// array in the program's own binary holds, or a file that the user read.
+  void load(std::span<const float, parameter_elements> values) {
+    const float* from = values.data();
+    for (int i = 0; i < layout::parameter_count; from += elements_of(i), ++i) set(i, from);
+  }
+  /// Copies one parameter, row-major.
+  template <fixed_string Name, std::size_t Size>
+  void set_parameter(std::span<const float, Size> value) {
+    constexpr int found = parameter_named<recorded>(Name.view());
+    using known = detail::known_parameters<recorded, (found < 0)>;
+    static_assert(check<found >= 0, detail::name_letters<Name>, known>,
+                  "lamina: parameter: the program has no parameter of this name");
+    constexpr int i = found < 0 ? 0 : found;
+    constexpr bool fits = Size == static_cast<std::size_t>(elements_of(i));
+    static_assert(check<fits, expects<elements_of(i)>, gets<static_cast<int>(Size)>>,
+                  "lamina: static_evaluator: a parameter has as many elements as its array");
+    if constexpr (fits) set(i, value.data());
+  }
+
+  /// The memory of a data layer, all rows without gaps: write here what forward() shall read.
+  template <fixed_string Name>
+  auto input() {
+    constexpr int i = data_layer<Name>();
+    constexpr std::size_t size = static_cast<std::size_t>(
+        Rows * plan_type::lowered.variables[program::desc.data[i]].columns);
+    return std::span<data_type<i>, size>(
+        reinterpret_cast<data_type<i>*>(memory() + layout::at.data[i]), size);
+  }
+
+  /// Computes everything that depends on the data layers of these names alone; without names, on
+  /// any.
+  template <fixed_string... Name>
+  void forward() {
+    constexpr unsigned long long given =
+        sizeof...(Name) == 0 ? ~0ull : (0ull | ... | (1ull << (data_layer<Name>() & 63)));
+    run<given>(std::make_integer_sequence<int, plan_type::groups>{});
+  }
+
+  /// One row of a layer that the user named or of a variable that the program returns.
+  template <fixed_string Name>
+  auto activation(int row = 0) const {
+    constexpr int found = variable_named<recorded>(Name.view());
+    static_assert(check<found >= 0, detail::name_letters<Name>>,
+                  "lamina: activation: the program has no layer or variable of this name");
+    constexpr int v = found < 0 ? 0 : found;
+    constexpr variable_place lies = place_of_variable<program, v>;
+    constexpr std::ptrdiff_t at = layout::place(lies.slot);
+    constexpr bool kept = at >= 0 && lies.slot.space != memory_space::parameter;
+    static_assert(check < kept || found<0, detail::name_letters<Name>>,
+                  "lamina: activation: this variable is not kept; name its layer, or return it "
+                  "from the program");
+    using T = typename detail::element_of<program::desc.variables[v].type>::type;
+    constexpr std::size_t size = static_cast<std::size_t>(lies.columns);
+    return std::span<const T, size>(
+        reinterpret_cast<const T*>(memory() + (kept ? at : 0)) + row * lies.stride, size);
+  }
+
+ private:
+  float* memory() { return reinterpret_cast<float*>(bytes_); }
+  const float* memory() const { return reinterpret_cast<const float*>(bytes_); }
+
+  void set(int i, const float* from) {
+    const parameter_place& d = parameter_table<program>::table.of[i];
+    float* const to = memory() + layout::at.parameters[i];
+    if (d.panel) return engine::cpu::pack(d.rows, d.columns, from, to);
+    for (int r = 0; r < d.rows; ++r)
+      std::memcpy(to + static_cast<std::ptrdiff_t>(r) * padded(d.columns),
+                  from + static_cast<std::ptrdiff_t>(r) * d.columns,
+                  sizeof(float) * static_cast<std::size_t>(d.columns));
+  }
+  template <unsigned long long Given, int... G>
+  void run(std::integer_sequence<int, G...>) {
+    (run_one<Given, G>(), ...);
+  }
+  template <unsigned long long Given, int G>
+  void run_one() {
+    if constexpr (engine::cpu::static_group<program, Rows, G>::runs(Given))
+      engine::cpu::run_static_group<program, Rows, G>(memory());
+  }
+
+  alignas(64) std::byte bytes_[sizeof(float) * static_cast<std::size_t>(layout::at.end)] = {};
+};
+
+}  // namespace lamina
