@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/benchmarks/classifier.hpp - workloads of a network that classifies images.
+#pragma once
+
+#include <memory>
+
+#include "workload.hpp"
+
+namespace workload {
+
+/// Jobs of a program with the data "image" and "label" and a layer "logits".
+template <class P>
+class classifier {
+ public:
+  /// `shape` is that of an image.
+  classifier(P net, std::vector<std::size_t> shape) : net_(net), shape_(std::move(shape)) {}
+
+  /// A step of stochastic gradient descent on a mini-batch.
+  maker train(std::size_t rows) const {
+    return [*this, rows](const std::filesystem::path& path, int threads) {
+      auto s = std::make_shared<state>(*this, rows, folder(path));
+      using sgd = lamina::optimizer::sgd;
+      auto trainer =
+          std::make_shared<lamina::trainer<P, sgd>>(sgd{.learning_rate = 0.01f}, s->model, threads);
+      return training([s, trainer, rows] {
+        const void* arrays[] = {s->images.data(), s->label.data()};
+        return trainer->step(lamina::batch_view<P>::dense(static_cast<int>(rows), arrays));
+      });
+    };
+  }
+  /// The logits of a mini-batch.
+  maker infer(std::size_t rows) const {
+    return [*this, rows](const std::filesystem::path& path, int) {
+      auto s = std::make_shared<state>(*this, rows, folder(path));
+      auto e = std::make_shared<lamina::evaluator<P>>(s->model);
+      const auto run = [s, e](int n) {
+        for (int i = 0; i < n; ++i) e->forward(lamina::feed<"image">(s->images));
+      };
+      return job{[run, e] {
+                   run(1);
+                   const auto y = e->template activation<"logits">();
+                   return std::vector<float>(y.begin(), y.end());
+                 },
+                 run};
+    };
+  }
+
+ private:
+  struct state {
+    state(const classifier& of, std::size_t rows, const folder& to)
+        : label(labels(rows, 10, 2)), model(of.net_) {
+      std::vector<std::size_t> shape{rows};
+      shape.insert(shape.end(), of.shape_.begin(), of.shape_.end());
+      std::size_t size = 1;
+      for (const std::size_t n : shape) size *= n;
+      images = normal(size, 1);
+      to.write("image", images, shape);
+      to.write("label", label, {rows});
+      to.write(model);
+    }
+    std::vector<float> images;
+    std::vector<std::int64_t> label;
+    lamina::model<P> model;
+  };
+
+  P net_;
+  std::vector<std::size_t> shape_;
+};
+
+}  // namespace workload

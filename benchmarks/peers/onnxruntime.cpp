@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inference workloads in ONNX Runtime, through its C interface: FOLDER/NAME/model.onnx is what
+// peers/make_onnx.py wrote.
+//
+//   onnxruntime LIBRARY FOLDER THREADS
+//
+// The shared library of the Python package comes without a header. Its functions stand in a table
+// whose order never changes: the eight that are needed are called by their places.
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../job.hpp"
+#include "../npy.hpp"
+#include <dlfcn.h>
+
+namespace {
+
+using handle = void*;
+
+class runtime {
+ public:
+  explicit runtime(const char* library) {
+    struct base {
+      const handle* (*get_api)(std::uint32_t);
+      const char* (*get_version)();
+    };
+    handle const lib = dlopen(library, RTLD_NOW);
+    if (lib == nullptr) throw std::runtime_error(dlerror());
+    const auto get = reinterpret_cast<const base* (*)()>(dlsym(lib, "OrtGetApiBase"));
+    if (get == nullptr) throw std::runtime_error("no OrtGetApiBase");
+    api_ = get()->get_api(1);
+    call<3>(3 /* errors alone are logged */, "benchmark", &environment_);
+    call<69>(1 /* arena */, 0, &memory_);
+  }
+
+  handle session(const std::string& model, int threads) const {
+    handle options = nullptr, made = nullptr;
+    call<10>(&options);
+    call<24>(options, threads);
+    call<7>(environment_, model.c_str(), options, &made);
+    return made;
+  }
+  handle tensor(std::vector<float>& data, const std::vector<std::int64_t>& shape) const {
+    handle made = nullptr;
+    call<49>(memory_, static_cast<void*>(data.data()), data.size() * sizeof(float), shape.data(),
+             shape.size(), 1 /* float */, &made);
+    return made;
+  }
+  void run(handle session, const std::vector<const char*>& input, const std::vector<handle>& in,
+           const std::vector<const char*>& output, std::vector<handle>& out) const {
+    call<9>(session, handle(nullptr), input.data(), in.data(), in.size(), output.data(), out.size(),
+            out.data());
+  }
+
+ private:
+  template <int Place, class... A>
+  void call(A... a) const {
+    handle const failure = reinterpret_cast<handle (*)(A...)>(api_[Place])(a...);
+    if (failure == nullptr) return;
+    throw std::runtime_error(reinterpret_cast<const char* (*)(handle)>(api_[2])(failure));
+  }
+
+  const handle* api_ = nullptr;
+  handle environment_ = nullptr, memory_ = nullptr;
+};
+
+/// A tensor and its memory.
+struct value {
+  value(const runtime& r, std::vector<float> numbers, const std::vector<std::int64_t>& shape)
+      : data(std::move(numbers)), of(r.tensor(data, shape)) {}
+  value(const value&) = delete;
+  std::vector<float> data;
+  handle of;
+};
+
+workload::maker infer(const runtime& r, const char* input, std::vector<std::int64_t> result) {
+  return [&r, input, result](const std::filesystem::path& folder, int threads) {
+    const peer::array a = peer::read_npy(folder / (std::string(input) + ".npy"));
+    handle const session = r.session((folder / "model.onnx").string(), threads);
+    std::size_t size = 1;
+    for (const std::int64_t n : result) size *= static_cast<std::size_t>(n);
+    auto x = std::make_shared<value>(r, a.floats, a.shape);
+    auto y = std::make_shared<value>(r, std::vector<float>(size), result);
+    const auto run = [=, &r](int n) {
+      std::vector<handle> out{y->of};
+      for (int i = 0; i < n; ++i) r.run(session, {input}, {x->of}, {"result"}, out);
+    };
+    return workload::job{[run, y] {
+                           run(1);
+                           y->data.resize(std::min<std::size_t>(y->data.size(), 4096));
+                           return y->data;
+                         },
+                         run};
+  };
+}
+
+/// The state of a step is the initial state of the next one.
+workload::maker lstm_step(const runtime& r, std::int64_t width) {
+  return [&r, width](const std::filesystem::path& folder, int threads) {
+    const peer::array a = peer::read_npy(folder / "x.npy");
+    handle const session = r.session((folder / "model.onnx").string(), threads);
+    const std::vector<std::int64_t> one{1, 1, 1}, shape{1, 1, width};
+    auto x = std::make_shared<value>(r, std::vector<float>(1), one);
+    std::vector<std::shared_ptr<value>> state;
+    for (int i = 0; i < 4; ++i)
+      state.push_back(
+          std::make_shared<value>(r, std::vector<float>(static_cast<std::size_t>(width)), shape));
+    const std::vector<const char*> input{"x", "hidden", "cell"}, output{"next_hidden", "next_cell"};
+    auto ins = std::make_shared<std::vector<handle>>(
+        std::vector<handle>{x->of, state[0]->of, state[1]->of});
+    auto outs =
+        std::make_shared<std::vector<handle>>(std::vector<handle>{state[2]->of, state[3]->of});
+    const auto once = [=, &r] {
+      r.run(session, input, *ins, output, *outs);
+      std::swap((*ins)[1], (*outs)[0]);
+      std::swap((*ins)[2], (*outs)[1]);
+    };
+    return workload::job{[=] {
+                           for (const float now : a.floats) {
+                             x->data[0] = now;
+                             once();
+                           }
+                           return state[a.floats.size() % 2 == 0 ? 0 : 2]->data;
+                         },
+                         [once](int n) {
+                           for (int i = 0; i < n; ++i) once();
+                         }};
+  };
+}
+
+}  // namespace
+
+int main(int count, char** argument) try {
+  if (count != 4) return 2;
+  const runtime r(argument[1]);
+  return workload::serve(argument[2], std::stoi(argument[3]),
+                         {{"W1f", infer(r, "image", {64, 10})},
+                          {"W1b", infer(r, "image", {1, 10})},
+                          {"W2i", infer(r, "image", {64, 10})},
+                          {"W2i1", infer(r, "image", {1, 10})},
+                          {"W5h8", lstm_step(r, 8)},
+                          {"W5h16", lstm_step(r, 16)},
+                          {"W5h32", lstm_step(r, 32)},
+                          {"W5h64", lstm_step(r, 64)},
+                          {"W7i", infer(r, "image", {32, 10})},
+                          {"W8i", infer(r, "x", {8, 64, 256})}});
+} catch (const std::exception& e) {
+  std::cerr << e.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/benchmarks/workload.hpp - what the programs of benchmarks/workloads share: the numbers
+// they start from, and the NumPy files in which the peers find the same.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "job.hpp"
+#include <xtensor/xadapt.hpp>
+#include <xtensor/xarray.hpp>
+#include <xtensor/xnpy.hpp>
+
+#include <lamina/lamina.hpp>
+
+namespace workload {
+
+/// The folder in which a job leaves what it starts from.
+class folder {
+ public:
+  explicit folder(const std::filesystem::path& path) : path_(path) {
+    std::filesystem::create_directories(path_);
+  }
+
+  template <class T>
+  void write(const std::string& name, const std::vector<T>& values,
+             const std::vector<std::size_t>& shape) const {
+    xt::dump_npy((path_ / (name + ".npy")).string(), xt::adapt(values, shape));
+  }
+  /// All parameters in the order of creation: parameter_00.npy ...
+  template <class P>
+  void write(const lamina::model<P>& model) const {
+    for (int i = 0; i < lamina::model<P>::parameter_arrays(); ++i) {
+      char name[24];
+      std::snprintf(name, sizeof name, "parameter_%02d.npy", i);
+      xt::dump_npy((path_ / name).string(), model.get(i));
+    }
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Normally distributed numbers, the same in every run.
+inline std::vector<float> normal(std::size_t count, unsigned seed, float scale = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> number(0, scale);
+  std::vector<float> values(count);
+  for (float& x : values) x = number(random);
+  return values;
+}
+/// Numbers from 0 to below `end`.
+inline std::vector<std::int64_t> labels(std::size_t count, std::int64_t end, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::int64_t> values(count);
+  for (auto& y : values) y = static_cast<std::int64_t>(random()) % end;
+  return values;
+}
+
+}  // namespace workload

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// W3: a training step of a sentiment LSTM with Adam: embedding 5000 x 128, LSTM of width 128, 32
+// sequences of 10 to 100 words, maximum over time, two classes.
+#include <memory>
+
+#include "../workload.hpp"
+
+namespace layer = lamina::layer;
+
+namespace {
+
+constexpr int words = 5000, width = 128;
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto text = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto embedded = layer::embedding<words, width>(text);
+  auto [hidden, cell] = layer::dynamic_lstm<4 * width>(
+      layer::fc<4 * width>(embedded, {.bias = false}), {.use_peepholes = false});
+  auto most = layer::sequence_pool(hidden, {.type = lamina::pool::max});
+  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<2>(most), label));
+});
+using program = std::remove_const_t<decltype(net)>;
+
+struct sample {
+  std::vector<std::int64_t> words;
+  std::int64_t label;
+};
+
+workload::job train(const std::filesystem::path& path, int threads) {
+  const workload::folder to(path);
+  constexpr std::size_t rows = 32;
+  std::vector<sample> batch;
+  std::vector<std::int64_t> lengths, all;
+  for (unsigned i = 0; i < rows; ++i) {
+    const std::size_t length = 10 + i * 90 / (rows - 1);
+    const auto text = workload::labels(length, words, i + 1);
+    lengths.push_back(static_cast<std::int64_t>(length));
+    all.insert(all.end(), text.begin(), text.end());
+    batch.push_back({text, static_cast<std::int64_t>(i % 2)});
+  }
+  std::vector<std::int64_t> label;
+  for (const sample& s : batch) label.push_back(s.label);
+  auto model = std::make_shared<lamina::model<program>>(net);
+  to.write("words", all, {all.size()});
+  to.write("lengths", lengths, {rows});
+  to.write("label", label, {rows});
+  to.write(*model);
+  using adam = lamina::optimizer::adam;
+  auto trainer = std::make_shared<lamina::trainer<program, adam>>(adam{.learning_rate = 1e-3f},
+                                                                  *model, threads);
+  auto feeder = std::make_shared<lamina::feeder<program>>();
+  feeder->fill(batch);
+  return workload::training([model, trainer, feeder] { return trainer->step(feeder->view()); });
+}
+
+}  // namespace
+
+int main(int count, char** argument) { return workload::serve(count, argument, {{"W3", train}}); }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// W6: the mean of y = tanh(a * b + c) * sigmoid(d) + relu(a - c) over four million elements and its
+// gradients; W6f the values y alone.
+#include <memory>
+
+#include "../workload.hpp"
+
+namespace layer = lamina::layer;
+
+namespace {
+
+constexpr int rows = 4096, columns = 1024;
+
+/// The four operands are parameters, so that a gradient machine has their gradients.
+constexpr auto values(lamina::block& main) {
+  const auto operand = [&](std::uint64_t seed) {
+    layer::layer_helper layer(*main.builder, "operand");
+    const int id = layer.parameter({}, ".w_", {rows * columns}, lamina::dtype::float32,
+                                   lamina::init::normal(0, 1, seed), __builtin_LINE());
+    return lamina::variable<float, lamina::once, rows * columns>{main.builder, id};
+  };
+  auto a = operand(1), b = operand(2), c = operand(3), d = operand(4);
+  return layer::elementwise_add(layer::tanh(a * b + c) * layer::sigmoid(d), layer::relu(a - c),
+                                {.name = "y"});
+}
+constexpr auto forward_net = lamina::program([](lamina::block& main) { return values(main); });
+constexpr auto net = lamina::program([](lamina::block& main) { return layer::mean(values(main)); });
+using forward_program = std::remove_const_t<decltype(forward_net)>;
+using program = std::remove_const_t<decltype(net)>;
+
+// Every 16384th element is compared.
+constexpr int apart = 1 << 14;
+
+workload::job forward(const std::filesystem::path& path, int) {
+  const workload::folder to(path);
+  auto model = std::make_shared<lamina::model<forward_program>>(forward_net);
+  to.write(*model);
+  using machine = lamina::engine::cpu::machine<lamina::for_test<forward_program>>;
+  auto m = std::make_shared<machine>(
+      lamina::engine::cpu::outside_memory{model->memory(), nullptr, nullptr});
+  const auto run = [model, m](int n) {
+    for (int i = 0; i < n; ++i) m->run(~0ull, 0, 0);
+  };
+  return {[run, m] {
+            run(1);
+            const float* y = m->address(forward_program::desc.outputs[0]);
+            std::vector<float> some;
+            for (int i = 0; i < rows * columns; i += apart) some.push_back(y[i]);
+            return some;
+          },
+          run};
+}
+
+workload::job gradients(const std::filesystem::path& path, int) {
+  const workload::folder to(path);
+  auto model = std::make_shared<lamina::model<program>>(net);
+  to.write(*model);
+  auto machine = std::make_shared<lamina::gradient_machine<program>>(*model);
+  const auto step = [model, machine] { return machine->backward(1, nullptr); };
+  return {[step, machine] {
+            std::vector<float> some{step()};
+            // Of the sum, not of the mean: numbers around 1.
+            for (int k = 0; k < 4; ++k)
+              for (int i = 0; i < rows * columns; i += apart)
+                some.push_back(machine->gradient_memory(k)[i] * rows * columns);
+            return some;
+          },
+          [step](int n) {
+            for (int i = 0; i < n; ++i) step();
+          }};
+}
+
+}  // namespace
+
+int main(int count, char** argument) {
+  return workload::serve(count, argument, {{"W6f", forward}, {"W6", gradients}});
+}
