@@ -87,6 +87,18 @@ TEST_CASE("gradient: embedding and gather add up rows that are used twice") {
                           return layer::mean(layer::square(layer::gather(x, id)) * e + e);
                         }),
                         {{"id", tensor({3, 1}, std::vector<std::int64_t>{1, 2, 1})}});
+  // Selected rows: of two lookups together, and of one beside a whole gradient.
+  laws::check_gradients(lamina::program([](block& main) {
+                          auto id = layer::data<"id", std::int64_t>(main);
+                          auto look_up = [&](std::string_view name, bool sparse) {
+                            return layer::embedding<5, 3>(
+                                id, {.param = {.name = name}, .is_sparse = sparse});
+                          };
+                          auto a = look_up("a", true) + layer::square(look_up("a", true));
+                          auto b = look_up("b", true) * look_up("b", false);
+                          return layer::mean(a * b + a);
+                        }),
+                        {{"id", tensor({3, 1}, std::vector<std::int64_t>{1, 2, 1})}});
 }
 
 TEST_CASE("gradient: top_k and dropout with a fixed seed") {

@@ -102,6 +102,42 @@ struct own_momentum : optimizer::rule<own_momentum> {
 };
 }  // namespace
 
+TEST_CASE("adam with lazy_mode updates the rows that a gradient has") {
+  // With one row the gradient of the row of the table is x itself.
+  constexpr auto table = lamina::program([](block& main) {
+    auto e = layer::embedding<3, 4>(layer::data<"id", std::int64_t>(main), {.is_sparse = true});
+    return layer::mean(layer::reduce_sum<1>(e * layer::data<"x", float, 4>(main)));
+  });
+  constexpr optimizer::adam adam{.learning_rate = 0.1f, .beta2 = 0.99f};
+  constexpr auto training = decltype(lamina::transform::minimize(table, adam)){};
+  for (const bool lazy : {true, false}) {
+    lamina::basic_executor<double> executor;
+    lamina::scope scope;
+    std::vector<double> rows;
+    for (int r = 0; r < 3; ++r) rows.insert(rows.end(), golden::w0, golden::w0 + 4);
+    scope.var("embedding_0.w_0") = tensor({3, 4}, rows);
+    const auto step = [&](int number, std::int64_t id) {
+      const auto s = adam.scalars(number);
+      lamina::run_options options;
+      options.update_numbers = {
+          {s[0], 1, -infinity, infinity, 0, 0, s[1], s[2], s[3], lazy ? 1.0f : 0.0f}};
+      executor.run(training.view(), scope,
+                   {{"x", tensor({1, 4}, column(golden::gradients + 4 * (number % 3)))},
+                    {"id", tensor({1, 1}, std::vector<std::int64_t>{id})}},
+                   options);
+      return scope.get("embedding_0.w_0").as<double>();
+    };
+    step(0, 1), step(1, 1);
+    const xt::xarray<double> third = step(2, 1), fourth = step(3, 2);
+    for (std::size_t j = 0; j < 4; ++j) {
+      CHECK(third(0, j) == golden::w0[j]);
+      CHECK(third(1, j) == Approx(golden::adam[j]).epsilon(1e-5));
+      CHECK((fourth(1, j) == third(1, j)) == lazy);
+      CHECK(fourth(2, j) != third(2, j));
+    }
+  }
+}
+
 TEST_CASE("a user's own optimizer needs no kernel") { check(own_momentum{}, golden::momentum); }
 
 TEST_CASE("a gradient is scaled, clipped and then decayed") {

@@ -7,6 +7,8 @@
 
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/program_desc_proto.hpp>
+#include <lamina/optimizer/adam.hpp>
+#include <lamina/optimizer/training_program.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 template class lamina::basic_executor<float>;  // for all tests of this folder
@@ -123,6 +125,44 @@ TEST_CASE("loaded program: a loop, sequences, and programs that move") {
       Contains("expected sequences of 1 levels to be fed to variable 'words', found 0"));
   CHECK_THROWS_WITH(executor.run(all[1], embeddings, {{"word", words.at("words")}}),
                     Contains("expected feeds for the data variables 'words', found 'word'"));
+}
+
+TEST_CASE("loaded program: gradients of rows stay gradients of rows") {
+  namespace layer = lamina::layer;
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto id = layer::data<"id", std::int64_t>(main);
+    const auto look_up = [&] {
+      return layer::embedding<6, 2>(id, {.param = {.name = "table"}, .is_sparse = true});
+    };
+    return layer::mean(look_up() * layer::tanh(look_up()));
+  });
+  constexpr auto training = decltype(lamina::transform::minimize(net, lamina::optimizer::adam{})){};
+  const program_message message = lamina::from_proto(lamina::to_proto(training));
+  for (const char* name : {"table@GRAD@RENAME@0", "table@GRAD@RENAME@1", "table@GRAD"}) {
+    const lamina::variable_message* const v = message.blocks[0].find(name);
+    REQUIRE(v != nullptr);
+    CHECK(v->kind == lamina::variable_class::selected_rows);
+    CHECK(static_cast<int>(v->kind) == 8);
+    CHECK(v->dims == std::vector<std::int64_t>{6, 2});
+  }
+  const loaded_program again(message, "again");
+  lamina::run_options options;
+  options.update_numbers = {{0.1f, 1, -9, 9, 0, 0, 0.9f, 0.99f, 1e-8f, 1}};
+  std::vector<float> tables[2];
+  for (int i = 0; i < 2; ++i) {
+    lamina::executor executor;
+    lamina::scope scope;
+    executor.run_startup(training.view(), scope, 3);
+    for (const std::int64_t id : {2, 5}) {
+      const lamina::feed_map feed{{"id", tensor({2, 1}, std::vector<std::int64_t>{id, id})}};
+      if (i == 0)
+        executor.run(training.view(), scope, feed, options);
+      else
+        executor.run(again, scope, feed, {"table"}, options);
+    }
+    tables[i] = values(scope.get("table"));
+  }
+  CHECK(tables[0] == tables[1]);
 }
 
 TEST_CASE("loaded program: feed and fetch operators name what is fed and fetched") {

@@ -139,7 +139,9 @@ class engine_run {
     std::vector<int> v(desc.outputs, desc.outputs + desc.count.outputs);
     for (int i = 0; i < desc.count.variables; ++i) {
       const variable_desc& d = desc.variables[i];
-      if (d.kind != variable_kind::gradient || d.number >= 0 || d.block != 0) continue;
+      const bool gradient =
+          d.kind == variable_kind::gradient || d.kind == variable_kind::selected_rows;
+      if (!gradient || d.number >= 0 || d.block != 0) continue;
       const variable_kind of = desc.variables[d.of].kind;
       if (of == variable_kind::parameter || of == variable_kind::data) v.push_back(i);
     }
@@ -149,6 +151,7 @@ class engine_run {
   /// The elements of a variable on the engine, row by row.
   std::vector<double> on_engine(int variable) {
     const variable_desc& d = desc.variables[variable];
+    if (d.kind == variable_kind::selected_rows) return selected_on_engine(d);
     variable_place p = places.of[variable];
     const float* data = engine().address(p);
     if (d.kind == variable_kind::gradient &&
@@ -213,6 +216,16 @@ class engine_run {
       levels.insert(levels.begin(), lod::level(offsets_[d].begin(), offsets_[d].end()));
     if (!levels.empty()) f.value.set_lod(lod(levels));
     return f;
+  }
+  std::vector<double> selected_on_engine(const variable_desc& d) {
+    const engine::cpu::selected_rows* rows = engine().gradient_rows(desc.variables[d.of].index);
+    REQUIRE(rows != nullptr);
+    const std::size_t width = static_cast<std::size_t>(rows->columns());
+    std::vector<double> all(size_of(shape_of(d.of, 0)));
+    for (int i = 0; i < rows->size(); ++i)
+      for (std::size_t j = 0; j < width; ++j)
+        all[static_cast<std::size_t>(rows->number(i)) * width + j] += rows->row(i)[j];
+    return all;
   }
   // Counters such as those of auc begin at 0.
   void keep_counter(int i) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,6 +97,11 @@ class kernel_context {
            " in variable " + quoted(input_name(slot)) + ", found " + std::to_string(value));
   }
 
+  /// The rows that a selected_rows in an input slot has; null for any other input.
+  const std::set<std::int64_t>* selected_rows(std::string_view slot, int i = 0) const {
+    return rows_of_selected(input_variable(slot, i));
+  }
+
   /// The array of tensors in an input slot.
   std::vector<lod_tensor>& array_of(std::string_view slot) const {
     return memory_.arrays[static_cast<std::size_t>(input_variable(slot, 0))];
@@ -123,6 +129,10 @@ class kernel_context {
       shape.push_back(extent < 0 ? rows_of_domain(v.rows) : static_cast<std::size_t>(extent));
     }
     return shape;
+  }
+  /// The same of an output, to be filled.
+  std::set<std::int64_t>* selected_output(std::string_view slot) const {
+    return rows_of_selected(output_variable(slot, 0));
   }
   /// The array of tensors in an output slot.
   std::vector<lod_tensor>& array_output(std::string_view slot) const {
@@ -241,6 +251,11 @@ class kernel_context {
   int output_variable(std::string_view slot, int i) const {
     const slot_range r = find(slot, false);
     return i < r.count ? r.first[i] : -1;
+  }
+  std::set<std::int64_t>* rows_of_selected(int variable) const {
+    return variable >= 0 && program_.variables[variable].kind == variable_kind::selected_rows
+               ? &memory_.rows[static_cast<std::size_t>(variable)]
+               : nullptr;
   }
   const tensor& value_of(int variable) const {
     const tensor& t = *values_[static_cast<std::size_t>(variable)];

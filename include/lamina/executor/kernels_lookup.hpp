@@ -58,6 +58,11 @@ void lookup_table_gradient(kernel_context<Real>& ctx) {
   if (!ctx.wants("W@GRAD")) return;
   auto dw = zeros<Real>(ctx.output_shape("W@GRAD"));
   add_rows<Real>(ctx, ctx.real("Out@GRAD"), "Ids", padding_of(ctx), dw);
+  if (std::set<std::int64_t>* const rows = ctx.selected_output("W@GRAD")) {
+    rows->clear();
+    for (const std::int64_t id : ctx.integers("Ids"))
+      if (id != padding_of(ctx)) rows->insert(id);
+  }
   ctx.give("W@GRAD", std::move(dw));
 }
 

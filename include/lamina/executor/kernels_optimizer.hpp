@@ -20,8 +20,16 @@ Real learning_rate_of(const kernel_context<Real>& ctx) {
                                  : ctx.real_attribute("learning_rate");
 }
 
+/// Whether the gradient has the row of element i: all of them, but for selected rows.
+template <class Real>
+bool has_row(const kernel_context<Real>& ctx, std::size_t i) {
+  const auto* const rows = ctx.selected_rows("Grad");
+  const auto& p = ctx.real("Param");
+  return rows == nullptr || rows->count(static_cast<std::int64_t>(i / (p.size() / p.shape()[0])));
+}
+
 /// The gradient; scaled, then clipped, then with the decay's gradient added where the operator has
-/// such attributes.
+/// such attributes. No clip changes the zeros of rows that are not there.
 template <class Real>
 xt::xarray<Real> gradient_for(const kernel_context<Real>& ctx) {
   auto g = ctx.real("Grad");
@@ -36,7 +44,8 @@ xt::xarray<Real> gradient_for(const kernel_context<Real>& ctx) {
   const Real l1 = ctx.real_attribute("l1_decay"), l2 = ctx.real_attribute("l2_decay");
   for (std::size_t i = 0; i < g.size(); ++i) {
     const Real x = p.flat(i), sign = x > 0 ? Real(1) : (x < 0 ? Real(-1) : Real(0));
-    g.flat(i) = std::min(std::max(g.flat(i) * scale, low), high) + l1 * sign + l2 * x;
+    if (has_row(ctx, i)) g.flat(i) = std::min(std::max(g.flat(i) * scale, low), high);
+    g.flat(i) += l1 * sign + l2 * x;
   }
   return g;
 }
@@ -99,17 +108,21 @@ void adagrad_update(kernel_context<Real>& ctx) {
 
 /// m1 = b1 m1 + (1 - b1) g; m2 = b2 m2 + (1 - b2) g^2;
 /// p -= lr sqrt(1 - b2^t) / (1 - b1^t) m1 / (sqrt m2 + epsilon). Source: Kingma and Ba 2015.
-/// Without Beta1Pow and Beta2Pow the learning rate has been corrected already.
+/// Without Beta1Pow and Beta2Pow the learning rate has been corrected already. With lazy_mode rows
+/// that a gradient of selected rows has not stay as they are, unless a decay makes it whole.
 template <class Real>
 void adam_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
   const auto g = gradient_for(ctx);
   const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
   const Real epsilon = ctx.real_attribute("epsilon", 1e-8);
+  const bool lazy = ctx.flag("lazy_mode") && ctx.real_attribute("l1_decay") == 0 &&
+                    ctx.real_attribute("l2_decay") == 0;
   Real rate = learning_rate_of(ctx);
   if (ctx.has("Beta1Pow"))
     rate *= std::sqrt(1 - ctx.real("Beta2Pow").flat(0)) / (1 - ctx.real("Beta1Pow").flat(0));
   for (std::size_t i = 0; i < p.size(); ++i) {
+    if (lazy && !has_row(ctx, i)) continue;
     const Real slope = g.flat(i);
     m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
     m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;

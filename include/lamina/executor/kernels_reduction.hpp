@@ -7,7 +7,7 @@
 
 namespace lamina::kernel {
 
-/// Out = X[0] + X[1] + ...
+/// Out = X[0] + X[1] + ...; of selected rows, it has those of all.
 template <class Real>
 void sum_forward(kernel_context<Real>& ctx) {
   auto out = ctx.real("X", 0);
@@ -17,6 +17,13 @@ void sum_forward(kernel_context<Real>& ctx) {
       ctx.fail("expected the shape " + to_string(shape_of(out)) + " in variable '" +
                ctx.input_name("X", i) + "', found " + to_string(shape_of(x)));
     out += x;
+  }
+  if (std::set<std::int64_t>* const rows = ctx.selected_output("Out")) {
+    std::set<std::int64_t> all;
+    for (int i = 0; i < ctx.count("X"); ++i)
+      if (const auto* const part = ctx.selected_rows("X", i))
+        all.insert(part->begin(), part->end());
+    *rows = std::move(all);
   }
   ctx.give("Out", std::move(out));
 }

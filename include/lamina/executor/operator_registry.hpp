@@ -34,24 +34,24 @@ class operator_registry {
         elementwise_sub, elementwise_mul, elementwise_div, elementwise_max, elementwise_min,
         elementwise_pow, elementwise_mod, elementwise_floordiv, fill_zeros_like, data,
         fill_constant, uniform_random, gaussian_random, truncated_gaussian_random, assign_value,
-        gru, gru_unit, lookup_table, sigmoid_cross_entropy_with_logits, log_loss, hinge_loss,
-        huber_loss, modified_huber_loss, rank_loss, margin_rank_loss, lstm, lstmp, lstm_unit,
-        matmul, mean, top_k, accuracy, auc, one_hot, mul, layer_norm, norm, cos_sim, lamina::print,
-        lod_rank_table, max_sequence_len, lod_tensor_to_array, array_to_lod_tensor,
-        shrink_rnn_memory, reorder_lod_tensor_by_rank, fill_constant_batch_size_like, reduce_sum,
-        reduce_mean, reduce_max, reduce_min, reduce_prod, reduce_all, reduce_any, cumsum, reshape2,
-        transpose2, squeeze2, unsqueeze2, flatten2, smooth_l1_loss, kldiv_loss, bpr_loss,
-        label_smooth, sequence_conv, row_conv, sequence_expand, sequence_expand_as,
-        sequence_enumerate, sequence_erase, sequence_scatter, edit_distance, chunk_eval,
-        sequence_pad, sequence_unpad, sequence_mask, sequence_pool, sequence_reverse,
-        sequence_concat, sequence_slice, sequence_reshape, lod_reset, sequence_softmax, softmax,
-        merge_lod_tensor, split_lod_tensor, select_output, select_input, tensor_to_tensor_array,
-        tensor_array_to_tensor, scale, sum, write_to_array, write_to_array_gradient,
-        read_from_array, read_from_array_gradient, lod_array_length, leaky_relu, elu, relu6, brelu,
-        soft_relu, stanh, hard_sigmoid, swish, hard_swish, pow, hard_shrink, softshrink,
-        thresholded_relu, prelu, maxout, exp, log, sqrt, rsqrt, square, reciprocal, abs, sin, cos,
-        asin, acos, atan, ceil, floor, round, sign, bilinear_interp, nearest_interp, im2sequence,
-        pad2d, roi_pool, spp, read_minibatch>();
+        gru, gru_unit, lookup_table, gradient_of<lookup_table>, sigmoid_cross_entropy_with_logits,
+        log_loss, hinge_loss, huber_loss, modified_huber_loss, rank_loss, margin_rank_loss, lstm,
+        lstmp, lstm_unit, matmul, mean, top_k, accuracy, auc, one_hot, mul, layer_norm, norm,
+        cos_sim, lamina::print, lod_rank_table, max_sequence_len, lod_tensor_to_array,
+        array_to_lod_tensor, shrink_rnn_memory, reorder_lod_tensor_by_rank,
+        fill_constant_batch_size_like, reduce_sum, reduce_mean, reduce_max, reduce_min, reduce_prod,
+        reduce_all, reduce_any, cumsum, reshape2, transpose2, squeeze2, unsqueeze2, flatten2,
+        smooth_l1_loss, kldiv_loss, bpr_loss, label_smooth, sequence_conv, row_conv,
+        sequence_expand, sequence_expand_as, sequence_enumerate, sequence_erase, sequence_scatter,
+        edit_distance, chunk_eval, sequence_pad, sequence_unpad, sequence_mask, sequence_pool,
+        sequence_reverse, sequence_concat, sequence_slice, sequence_reshape, lod_reset,
+        sequence_softmax, softmax, merge_lod_tensor, split_lod_tensor, select_output, select_input,
+        tensor_to_tensor_array, tensor_array_to_tensor, scale, sum, write_to_array,
+        write_to_array_gradient, read_from_array, read_from_array_gradient, lod_array_length,
+        leaky_relu, elu, relu6, brelu, soft_relu, stanh, hard_sigmoid, swish, hard_swish, pow,
+        hard_shrink, softshrink, thresholded_relu, prelu, maxout, exp, log, sqrt, rsqrt, square,
+        reciprocal, abs, sin, cos, asin, acos, atan, ceil, floor, round, sign, bilinear_interp,
+        nearest_interp, im2sequence, pad2d, roi_pool, spp, read_minibatch>();
     add_updates<optimizer::sgd, optimizer::momentum, optimizer::adagrad, optimizer::adam,
                 optimizer::adamax, optimizer::adadelta, optimizer::rmsprop, optimizer::ftrl,
                 optimizer::decayed_adagrad, optimizer::proximal_gd, optimizer::proximal_adagrad,
@@ -93,7 +93,15 @@ class operator_registry {
   }
   template <class... Opt>
   void add_updates() {
-    (add(schema_of<update_operator<Opt>>()), ...);
+    (add_update<Opt>(), ...);
+  }
+  // The form for selected rows has the attributes of the other one, and lazy_mode.
+  template <class Opt>
+  void add_update() {
+    if constexpr (optimizer::traits<Opt>::has_lazy_mode)
+      add(schema_of<rows_update_operator<Opt>>());
+    else
+      add(schema_of<update_operator<Opt>>());
   }
 
   std::map<std::string_view, std::vector<const operator_schema*>> forms_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ class run_memory {
         values(static_cast<std::size_t>(program.count.variables)),
         arrays(static_cast<std::size_t>(program.count.variables)),
         scopes(static_cast<std::size_t>(program.count.variables)),
+        rows(static_cast<std::size_t>(program.count.variables)),
         local_(static_cast<std::size_t>(program.count.variables)),
         operators_(static_cast<std::size_t>(program.count.blocks)),
         kept_(static_cast<std::size_t>(program.count.blocks)),
@@ -83,6 +85,8 @@ class run_memory {
   std::vector<lod_tensor*> values;              // by variable; of arrays and step scopes unused
   std::vector<std::vector<lod_tensor>> arrays;  // by variable
   std::vector<std::vector<step_scope>> scopes;  // by variable
+  /// Which rows a selected_rows has, by variable; its value is whole, zeros in the others.
+  std::vector<std::set<std::int64_t>> rows;
   /// How often an operator that counts its iterations was run so far.
   std::map<const operator_desc*, std::uint64_t> iterations;
 

@@ -124,6 +124,7 @@ class loaded_program {
       d.type = m.has_tensor() ? m.type : dtype::int64;
       d.kind = m.kind == variable_class::lod_tensor_array ? variable_kind::tensor_array
                : m.kind == variable_class::step_scopes    ? variable_kind::step_scopes
+               : m.kind == variable_class::selected_rows  ? variable_kind::selected_rows
                                                           : variable_kind::temporary;
       d.persistable = m.persistable && b.index == 0 && m.has_tensor();
       d.stop_gradient = m.stop_gradient;

@@ -100,9 +100,10 @@ class message_maker {
     const variable_desc& d = p_.variables[v];
     variable_message m;
     m.name = names_[at(v)];
-    m.kind = d.kind == variable_kind::tensor_array  ? variable_class::lod_tensor_array
-             : d.kind == variable_kind::step_scopes ? variable_class::step_scopes
-                                                    : variable_class::lod_tensor;
+    m.kind = d.kind == variable_kind::tensor_array    ? variable_class::lod_tensor_array
+             : d.kind == variable_kind::step_scopes   ? variable_class::step_scopes
+             : d.kind == variable_kind::selected_rows ? variable_class::selected_rows
+                                                      : variable_class::lod_tensor;
     m.type = d.type;
     m.dims.assign(p_.dims + d.dims, p_.dims + d.dims + d.rank);
     if (d.rank > 0 && m.dims[0] < 0) m.lod_level = lod_level_of(p_, d.rows);

@@ -14,12 +14,13 @@ inline constexpr int no_padding = -2147483647 - 1;
 struct embedding_attr {
   param_attr param{};            // of the table; initialised by Xavier
   int padding_idx = no_padding;  // this number's row reads as zeros; negative: from the end
-  bool is_sparse = false;        // the gradient of the table is a SelectedRows
+  bool is_sparse = false;        // its gradient has the rows that were read: selected_rows
   std::string_view name{};
 };
 
-/// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width].
-/// Parameter: a table [dictionary, width]. Fluid: layers.embedding.
+/// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width]. With
+/// is_sparse a training step costs what the rows cost that it reads, whatever the dictionary's
+/// size. Parameter: a table [dictionary, width]. Fluid: layers.embedding.
 template <int Size, int Width, class T = float, class I, class R, int... D>
 constexpr auto embedding(variable<I, R, D...> ids, const embedding_attr& attr = {},
                          int line = __builtin_LINE()) {

@@ -2,6 +2,9 @@
 // lamina/model/gradient_machine.hpp - gradients of a model's cost.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
@@ -59,6 +62,12 @@ class gradient_machine {
     const parameter_info info = model<P>::describe(i);
     auto value = xt::xarray<float>::from_shape(info.shape);
     value.fill(0);
+    if (const engine::cpu::selected_rows* const rows = machine_.gradient_rows(i)) {
+      for (int r = 0; r < rows->size(); ++r)
+        std::copy_n(rows->row(r), rows->columns(),
+                    value.data() + static_cast<std::ptrdiff_t>(rows->number(r)) * rows->columns());
+      return value;
+    }
     const float* from = gradient_memory(i);
     if (from == nullptr) return value;
     unpack_like(info, from, value.data());
@@ -66,7 +75,7 @@ class gradient_machine {
   }
 
   /// The gradient of parameter i as it lies, in the layout of the parameter; null if none reaches
-  /// it.
+  /// it, or one of some rows only.
   float* gradient_memory(int i) { return machine_.gradient(i); }
   /// The machine itself, for whoever reads metrics.
   engine::cpu::machine<program>& machine() { return machine_; }

@@ -12,14 +12,16 @@ namespace lamina {
 struct gradient_state {
   const operator_schema* sum;    // the operators that join partial gradients and make zeros: given,
   const operator_schema* zeros;  // because operators are defined with the help of this header
-  int forward_variables;         // variables before the first gradient
-  bool* wanted;                  // the variable leads to something that is trained
-  int* first;                    // newest partial gradient of a variable, or -1
-  int* partials;                 // how many there are
-  int* gradient;                 // the finished gradient, or -1
-  int* sums;                     // where a gradient is added up over a block's runs, or -1
-  int body;                      // the block whose gradients these are
-  growing<int>* next;            // by gradient variable: the partial gradient before it
+  const operator_schema* rows_sum;   // the sum of gradients that are selected_rows
+  const operator_schema* mixed_sum;  // the same where only some are
+  int forward_variables;             // variables before the first gradient
+  bool* wanted;                      // the variable leads to something that is trained
+  int* first;                        // newest partial gradient of a variable, or -1
+  int* partials;                     // how many there are
+  int* gradient;                     // the finished gradient, or -1
+  int* sums;                         // where a gradient is added up over a block's runs, or -1
+  int body;                          // the block whose gradients these are
+  growing<int>* next;                // by gradient variable: the partial gradient before it
 };
 
 /// Whether anybody asks for the gradient of `variable`.
@@ -55,8 +57,16 @@ constexpr void rename_partials(program_builder& b, int variable, int* parts) {
   }
 }
 
-/// The whole gradient of `variable`: Fluid renames several partial gradients and adds a `sum`.
-/// -1 when no gradient reaches the variable.
+/// How many of the partial gradients are selected_rows.
+constexpr int count_selected_rows(const program_builder& b, const int* parts, int n) {
+  int selected = 0;
+  for (int i = 0; i < n; ++i)
+    selected += b.variables.items[parts[i]].kind == variable_kind::selected_rows ? 1 : 0;
+  return selected;
+}
+
+/// The whole gradient of `variable`: Fluid renames several partial gradients and adds a `sum`; it
+/// is selected_rows if all parts are. -1 when no gradient reaches the variable.
 constexpr int gradient_variable(program_builder& b, int variable) {
   gradient_state& g = *b.gradients;
   if (variable < 0 || g.gradient[variable] >= 0 || g.partials[variable] == 0)
@@ -64,11 +74,13 @@ constexpr int gradient_variable(program_builder& b, int variable) {
   const int n = g.partials[variable];
   if (n == 1) return g.gradient[variable] = g.first[variable];
   int* parts = new int[static_cast<unsigned>(n)];
-  const variable_desc whole = b.variables.items[g.first[variable]];
+  variable_desc whole = b.variables.items[g.first[variable]];
   rename_partials(b, variable, parts);
+  const int selected = count_selected_rows(b, parts, n);
+  whole.kind = selected == n ? variable_kind::selected_rows : variable_kind::gradient;
   const int made = b.variables.push(whole);
   while (g.next->count <= made) g.next->push(-1);
-  operator_desc op = b.begin(*g.sum);
+  operator_desc op = b.begin(selected == 0 ? *g.sum : selected == n ? *g.rows_sum : *g.mixed_sum);
   b.list(parts, n);
   op.outputs = b.arguments.count;
   b.argument(made);

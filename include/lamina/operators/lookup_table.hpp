@@ -20,6 +20,29 @@ struct lookup_table : operator_definition {
   static constexpr bool knows_panels = true;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
+
+/// W@GRAD as selected_rows: the row of each number in Ids, once; equal numbers are added up in
+/// their order. Fluid: lookup_table_grad with is_sparse.
+struct lookup_table_rows_gradient : gradient_of<lookup_table> {};
+
+/// In a block of its own, as that of a loop, gradients are added up over the iterations: they are
+/// whole there (Fluid takes no selected_rows in a while_grad).
+constexpr void lookup_table::gradient(program_builder& b, const operator_desc& op) {
+  const int before = b.operators.count;
+  const bool asked = op.attributes >= 0 && b.attributes.items[op.attributes].number != 0;
+  const bool sparse = asked && b.gradients->body == 0;
+  detail::record_gradient(
+      b, op,
+      {gradient_inputs, gradient_outputs, gradient_of_outputs,
+       sparse ? schema_of<lookup_table_rows_gradient>() : schema_of<gradient_of<lookup_table>>()});
+  if (!asked || b.operators.count == before) return;
+  operator_desc& made = b.operators.items[b.operators.count - 1];
+  if (sparse)
+    b.variables.items[b.arguments.items[made.outputs]].kind = variable_kind::selected_rows;
+  else
+    made.attributes = b.attribute_list(false, false, b.attributes.items[op.attributes + 2].number);
+}
 
 }  // namespace lamina

@@ -22,6 +22,7 @@ struct adagrad final : rule<adagrad> {
   gradient_clip clip{};
 
   static constexpr const char* type = "adagrad";
+  static constexpr rows_rule selected_rows = rows_rule::touched;
   static constexpr std::array<const char*, 1> states{"moment"};
   static constexpr std::array<const char*, 1> slots{"Moment"};
   static constexpr std::array<const char*, 1> attributes{"epsilon"};

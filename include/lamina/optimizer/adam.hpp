@@ -17,14 +17,18 @@ namespace lamina::optimizer {
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   rate = learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t)
 ///   param -= rate * moment1 / (sqrt(moment2) + epsilon)
+/// A gradient of selected rows (embedding with is_sparse) counts as zeros in the other rows; with
+/// lazy_mode these rows, and their moments, stay as they are.
 /// Source: Kingma and Ba 2014, the form that ends their section 2; Fluid: adam.
 struct adam final : rule<adam> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
+  bool lazy_mode = false;  // of selected rows, update those that are there alone
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
   static constexpr const char* type = "adam";
+  static constexpr rows_rule selected_rows = rows_rule::all;
   static constexpr std::array<const char*, 2> states{"moment1", "moment2"};
   static constexpr std::array<const char*, 2> slots{"Moment1", "Moment2"};
   static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};

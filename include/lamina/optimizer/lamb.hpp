@@ -25,6 +25,7 @@ struct lamb final : rule<lamb> {
   gradient_clip clip{};
 
   static constexpr const char* type = "lamb";
+  static constexpr rows_rule selected_rows = rows_rule::all;
   static constexpr std::array<const char*, 2> states{"moment1", "moment2"};
   static constexpr std::array<const char*, 2> slots{"Moment1", "Moment2"};
   static constexpr std::array<const char*, 4> attributes{"beta1", "beta2", "epsilon",

@@ -34,7 +34,9 @@ constexpr void minimize_inside(const Opt& opt, program_builder& b, int cost, int
   b.cost = before;
   int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
   find_gradients(b, b.variables.count, b.parameters.count, b.current_block, gradient);
-  add_updates<Opt>(b, gradient, [&](int i) {
+  add_updates<Opt>(b, gradient, [&](int i, bool rows) {
+    if (rows && !traits::takes_rows)
+      b.report(fault_kind::rows_update, line, {}, nullptr, 0, nullptr, 0);
     const parameter_desc& d = b.parameters.items[i];
     const gradient_clip clip =
         optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
@@ -46,6 +48,7 @@ constexpr void minimize_inside(const Opt& opt, program_builder& b, int cost, int
     const int at = b.attribute_list(scalar[0] * d.learning_rate, 1.0f, prepare.low, prepare.high,
                                     prepare.l1, prepare.l2);
     for (std::size_t k = 1; k < scalars; ++k) b.attribute_list(scalar[k]);
+    if (rows) b.attribute_list(traits::lazy_mode(opt));
     return at;
   });
   delete[] gradient;

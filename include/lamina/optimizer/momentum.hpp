@@ -22,6 +22,7 @@ struct momentum final : rule<momentum> {
   gradient_clip clip{};
 
   static constexpr const char* type = "momentum";
+  static constexpr rows_rule selected_rows = rows_rule::all;
   static constexpr std::array<const char*, 1> states{"velocity"};
   static constexpr std::array<const char*, 1> slots{"Velocity"};
   static constexpr std::array<const char*, 2> attributes{"mu", "use_nesterov"};

@@ -25,6 +25,7 @@ struct rmsprop final : rule<rmsprop> {
   gradient_clip clip{};
 
   static constexpr const char* type = "rmsprop";
+  static constexpr rows_rule selected_rows = rows_rule::all;
   static constexpr std::array<const char*, 3> states{"momentum", "mean_square", "mean_grad"};
   static constexpr std::array<const char*, 3> slots{"Moment", "MeanSquare", "MeanGrad"};
   static constexpr std::array<const char*, 4> attributes{"decay", "epsilon", "momentum",

@@ -10,7 +10,7 @@
 //
 // is a whole optimizer. It may further have: `states` with the names of its accumulators, which
 // `update` takes by reference after the gradient; `scalars(step)`, the numbers of one step, which
-// `update` takes last; `initial_state`, `type`, `regularization`, `clip`.
+// `update` takes last; `initial_state`, `type`, `regularization`, `clip`, `selected_rows`.
 #pragma once
 
 #include <array>
@@ -37,6 +37,14 @@ namespace lamina::optimizer {
 template <class Opt>
 struct traits;
 
+/// What an optimizer does with a gradient of which only some rows are there, as that of an
+/// embedding with is_sparse.
+enum class rows_rule : std::uint8_t {
+  none,     // it has no such update
+  touched,  // updates these rows; the others would stay as they are anyway
+  all       // updates every row, those that are not there by a gradient of zeros
+};
+
 /// Base of an optimizer; empty, so that designated initialisers still work. Derive from this and
 /// not from a finished optimizer: its `train` knows `Derived` and nothing below it.
 template <class Derived>
@@ -45,6 +53,7 @@ struct rule {
   static constexpr std::array<const char*, 0> states{};      // names of the accumulators
   static constexpr std::array<const char*, 0> slots{};       // their slots in the Fluid operator
   static constexpr std::array<const char*, 0> attributes{};  // the operator's, scalar 1 and on
+  static constexpr rows_rule selected_rows = rows_rule::none;
 
   /// What an accumulator is filled with at the start.
   constexpr float initial_state(int /*state*/) const { return 0; }
@@ -144,6 +153,16 @@ struct traits {
   static constexpr std::array<float, static_cast<std::size_t>(scalar_count)> scalars(
       const Opt& opt, std::int64_t step) {
     return detail::scalars_of(opt, step);
+  }
+  /// Whether Opt updates gradients of selected rows at all.
+  static constexpr bool takes_rows = Opt::selected_rows != rows_rule::none;
+  /// Whether a member `lazy_mode` chooses between touched rows and all.
+  static constexpr bool has_lazy_mode = requires(const Opt& opt) { bool(opt.lazy_mode); };
+  static constexpr bool lazy_mode(const Opt& opt) {
+    if constexpr (has_lazy_mode)
+      return opt.lazy_mode;
+    else
+      return Opt::selected_rows == rows_rule::touched;
   }
   /// The decay of parameters that name none of their own.
   static constexpr lamina::regularizer regularization(const Opt& opt) {

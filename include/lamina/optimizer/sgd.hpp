@@ -17,6 +17,7 @@ struct sgd final : rule<sgd> {
   gradient_clip clip{};
 
   static constexpr const char* type = "sgd";
+  static constexpr rows_rule selected_rows = rows_rule::touched;
 
   /// The numbers of one step, counted from 0.
   static constexpr int scalar_count = 1;

@@ -31,8 +31,8 @@ constexpr const char* update_suffix(int s) {
 }
 
 /// One update a trainable parameter that a gradient reaches, in the order of the parameters.
-/// `numbers(i)` records the attributes of that of parameter i, or returns -1: a training loop sets
-/// them.
+/// `numbers(i, rows)` records the attributes of that of parameter i, whose gradient may be selected
+/// rows, or returns -1: a training loop sets them.
 template <class Opt, class Numbers>
 constexpr void add_updates(program_builder& b, const int* gradient, const Numbers& numbers) {
   const op_role before = b.role;
@@ -53,8 +53,10 @@ constexpr void add_updates(program_builder& b, const int* gradient, const Number
     const int outputs = b.arguments.count;
     b.argument(param);
     for (int s = 0; s < states; ++s) b.argument(first + s);
-    b.operators.push({&schema_of<update_operator<Opt>>(), at, outputs, b.arguments.count,
-                      numbers(i), b.current_block, b.role});
+    const bool rows = b.variables.items[gradient[i]].kind == variable_kind::selected_rows;
+    b.operators.push(
+        {rows ? &schema_of<rows_update_operator<Opt>>() : &schema_of<update_operator<Opt>>(), at,
+         outputs, b.arguments.count, numbers(i, rows), b.current_block, b.role});
   }
   b.role = before;
 }
@@ -66,17 +68,26 @@ constexpr void find_gradients(const Program& p, int variables, int parameters, i
   for (int i = 0; i < parameters; ++i) gradient[i] = -1;
   for (int v = 0; v < variables; ++v) {
     const variable_desc& d = p.variables[v];
-    if (d.kind == variable_kind::gradient && d.number < 0 && d.block == block &&
-        p.variables[d.of].kind == variable_kind::parameter)
+    if ((d.kind == variable_kind::gradient || d.kind == variable_kind::selected_rows) &&
+        d.number < 0 && d.block == block && p.variables[d.of].kind == variable_kind::parameter)
       gradient[p.variables[d.of].index] = v;
   }
+}
+
+/// Whether a parameter's whole gradient is selected_rows.
+template <class Program>
+constexpr bool has_rows_gradient(const Program& p) {
+  for (int v = 0; v < p.count.variables; ++v)
+    if (p.variables[v].kind == variable_kind::selected_rows && p.variables[v].number < 0)
+      return true;
+  return false;
 }
 
 template <class Opt>
 constexpr void make_training(program_builder& b) {
   int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
   find_gradients(b, b.variables.count, b.parameters.count, 0, gradient);
-  add_updates<Opt>(b, gradient, [](int) { return -1; });
+  add_updates<Opt>(b, gradient, [](int, bool) { return -1; });
   delete[] gradient;
 }
 
@@ -91,12 +102,20 @@ struct training_program : program_base<training_program<P, Opt>> {
       changed<with_backward<P>::desc, &detail::make_training<Opt>>();
 };
 
+/// Whether an optimizer has updates for all gradients of a program.
+template <program_type P, class Opt>
+inline constexpr bool takes_gradients =
+    optimizer::traits<Opt>::takes_rows || !detail::has_rows_gradient(with_backward<P>::desc);
+
 namespace transform {
 
 /// The program that one call of an optimizer's `train` runs for each mini-batch: gradients of the
 /// cost and, for every trainable parameter, the optimizer's update.
 template <program_type P, optimizer::optimizer_type Opt>
 constexpr training_program<P, Opt> minimize(P, const Opt&) {
+  static_assert(check<takes_gradients<P, Opt>, gets_type<Opt>>,
+                "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
+                "momentum, adagrad, adam, rmsprop and lamb take");
   return {};
 }
 

@@ -121,4 +121,20 @@ struct update_operator : operator_definition {
   }
 };
 
+/// The update of one parameter by a gradient that is selected_rows. Its last attribute says whether
+/// the rows that are not there stay as they are; a decay, which changes every row, overrules it.
+/// Fluid: the same operator with a SelectedRows in Grad.
+template <class Opt>
+struct rows_update_operator : update_operator<Opt> {
+  static constexpr bool knows_panels = true;
+  static constexpr auto attributes = [] {
+    std::array<attribute_desc, update_operator<Opt>::attributes.size() + 1> a{};
+    for (std::size_t i = 0; i + 1 < a.size(); ++i) a[i] = update_operator<Opt>::attributes[i];
+    a.back() = {"lazy_mode", attribute_type::boolean,
+                Opt::selected_rows == optimizer::rows_rule::touched ? 1.0 : 0.0};
+    return a;
+  }();
+  static constexpr int lazy_mode = static_cast<int>(attributes.size()) - 1;
+};
+
 }  // namespace lamina

@@ -162,8 +162,11 @@ struct lowering : block_lowering {
     const int param = argument(op.inputs);
     const bool panel = variables.items[param].panel;
     int grad = argument(op.inputs + 1);
-    if (variables.items[grad].panel != panel) grad = panel ? in_panels(grad, k) : in_rows(grad, k);
-    // An update that needs norms goes over the parameter twice: a kernel of its own.
+    if (p.variables[grad].kind != variable_kind::selected_rows &&
+        variables.items[grad].panel != panel)
+      grad = panel ? in_panels(grad, k) : in_rows(grad, k);
+    // An update that needs norms goes over the parameter twice, one of selected rows over some of
+    // it: kernels of their own.
     const group_head head = op.schema->knows_panels ? group_head::call : group_head::pointwise;
     instruction i = begin(head, *op.schema, 0, k);
     for (int s = 0; s < n; ++s) use(i, s == 1 ? grad : argument(op.inputs + s), access::load);

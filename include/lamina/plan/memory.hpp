@@ -22,6 +22,7 @@ enum class memory_space : std::int8_t {
   updated,      // offset: number of the parameter that is updated here
   frame,        // offset: floats a row of the domain, in what an iteration leaves
   array,        // offset: number of the array of tensors
+  rows,         // offset: number of the selected rows
   numbers       // offset: first of the constants that are an update's numbers
 };
 
@@ -38,6 +39,7 @@ struct memory_plan {
   int arena_width[Domains];           // floats a row, by domain
   int frame_width[Blocks * Domains];  // floats a row, by body of a loop and domain
   int arrays;                         // arrays of tensors
+  int selected_rows;                  // gradients of some rows
   long long fixed_size;               // floats
   int unshared_width;  // floats a row, had every variable of the program its own place
   /// Floats a row of every domain together.
@@ -92,6 +94,10 @@ constexpr auto place_variables() {
       }
       if (from.kind == variable_kind::tensor_array) {
         r.slots[v] = {memory_space::array, 0, r.arrays++};
+        continue;
+      }
+      if (from.kind == variable_kind::selected_rows) {
+        r.slots[v] = {memory_space::rows, 0, r.selected_rows++};
         continue;
       }
       if (from.kind == variable_kind::gradient && B.producer[v] < 0 && own &&

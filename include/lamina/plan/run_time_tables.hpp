@@ -34,7 +34,7 @@ struct run_time_program {
 struct variable_place {
   memory_slot slot;
   int rows, columns;  // rows below zero: minus their domain
-  int stride;         // elements from row to row
+  int stride;         // elements from row to row; 0: selected rows, no array
   dtype type;
   bool panel;
 };
@@ -45,10 +45,13 @@ constexpr variable_place place_of(int v) {
   using P = typename Plan::program;
   const plan_variable& d = Plan::lowered.variables[v];
   const bool raw = v < P::desc.count.variables && P::desc.variables[v].kind == variable_kind::data;
+  const bool selected = Plan::memory.slots[v].space == memory_space::rows;
   return {Plan::memory.slots[v],
           d.rows,
           d.columns,
-          raw ? d.columns : row_width(d) * 4 / size_of(d.type),
+          raw        ? d.columns
+          : selected ? 0
+                     : row_width(d) * 4 / size_of(d.type),
           d.type,
           d.panel};
 }
@@ -142,6 +145,26 @@ struct gradient_table {
       const int g = plan<P>::lowered.gradients[i];
       t.of[i] = g < 0 ? memory_slot{memory_space::none, 0, -1}
                       : plan<P>::memory.slots[plan<P>::lowered.variables[g].root];
+    }
+    return t;
+  }
+  static constexpr table_type table = make();
+};
+
+/// The selected rows that are the gradients of parameters, by their number in the memory plan; -1
+/// for parameters that have whole gradients, or none.
+template <program_type P>
+struct rows_gradient_table {
+  struct table_type {
+    int of[at_least_one(P::desc.count.parameters)];
+  };
+  static constexpr table_type make() {
+    table_type t{};
+    for (int& i : t.of) i = -1;
+    for (int v = 0; v < P::desc.count.variables; ++v) {
+      const variable_desc& d = P::desc.variables[v];
+      if (d.kind == variable_kind::selected_rows && d.number < 0 && d.of >= 0)
+        t.of[P::desc.variables[d.of].index] = plan<P>::memory.slots[v].offset;
     }
     return t;
   }

@@ -23,6 +23,8 @@ struct name_desc {
 
 /// What a variable is for. A tensor_array holds any number of values of the variable's shape, a
 /// step_scopes what the iterations of a loop leave for its gradient; neither holds a value itself.
+/// A selected_rows is a gradient of which only some rows are there, with their numbers; the others
+/// are zeros.
 enum class variable_kind : std::uint8_t {
   temporary,
   data,
@@ -30,7 +32,8 @@ enum class variable_kind : std::uint8_t {
   gradient,
   accumulator,
   tensor_array,
-  step_scopes
+  step_scopes,
+  selected_rows
 };
 
 /// A variable. Its name is text of `base` (or the name of variable `of`), `suffix`, `number`.
@@ -104,7 +107,8 @@ enum class fault_kind : std::uint8_t {
   out_of_block,
   no_memory,
   pooling_type,
-  changing_numbers
+  changing_numbers,
+  rows_update
 };
 struct fault_desc {
   fault_kind kind;

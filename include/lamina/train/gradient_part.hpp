@@ -17,7 +17,8 @@ namespace lamina {
 template <program_type P, class Training>
 class gradient_part {
  public:
-  /// `updated` tells for each parameter whether the training program updates it.
+  /// `updated` tells for each parameter whether the training program updates it by a whole
+  /// gradient; one of selected rows stays in the machine.
   gradient_part(float* const* parameters, const std::vector<bool>& updated)
       : statistics_(parameters),
         gradients_(allocate(updated, memory_)),
@@ -34,7 +35,8 @@ class gradient_part {
     machine_.run(~0ull, seed, step);
     return *machine_.template address<P::desc.cost>();
   }
-  /// The gradient of parameter i, in the layout of the parameter; null if it is not updated.
+  /// The gradient of parameter i, in the layout of the parameter; null if it is not updated, or by
+  /// selected rows.
   float* gradient(int i) { return gradients_[static_cast<std::size_t>(i)]; }
   engine::cpu::machine<Training>& machine() { return machine_; }
   /// The statistics after the last run.

@@ -130,10 +130,18 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
   static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
-  if constexpr (cost == cost_kind::number)
-    return detail::train_loop(opt, m, batches, options);
-  else
+  if constexpr (cost == cost_kind::number) {
+    constexpr bool takes = takes_gradients<P, Opt>;
+    static_assert(check<takes, gets_type<Opt>>,
+                  "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
+                  "momentum, adagrad, adam, rmsprop and lamb take");
+    if constexpr (takes)
+      return detail::train_loop(opt, m, batches, options);
+    else
+      return train_result{};
+  } else {
     return train_result{};
+  }
 }
 
 /// Trains with the default optimizer.

@@ -59,6 +59,13 @@ LAMINA_COLD inline float norm_of(const parameter_place& d, const float* g) {
   return static_cast<float>(std::sqrt(squares));
 }
 
+LAMINA_COLD inline float norm_of(const engine::cpu::selected_rows& g) {
+  double squares = 0;
+  for (int i = 0; i < g.size(); ++i)
+    for (int j = 0; j < g.columns(); ++j) squares += static_cast<double>(g.row(i)[j]) * g.row(i)[j];
+  return static_cast<float>(std::sqrt(squares));
+}
+
 }  // namespace detail
 
 /// Optimizer = {model, gradient machines} of PaddlePaddle's design, at work. With one thread and no
@@ -72,6 +79,7 @@ class trainer {
   using traits = optimizer::traits<Opt>;
   using fused = training_program<P, Opt>;
   using update = update_operator<Opt>;
+  using rows_update = rows_update_operator<Opt>;
   static constexpr int states = traits::state_count;
   static constexpr int parameters = P::desc.count.parameters;
 
@@ -84,11 +92,15 @@ class trainer {
       detail::initialise_state<P>(*fused_);
       return;
     }
-    std::vector<bool> updated;
-    for (const int first : detail::update_constants_of<fused>.first) updated.push_back(first >= 0);
+    std::vector<bool> updated;  // by a whole gradient
+    for (int i = 0; i < parameters; ++i)
+      updated.push_back(detail::update_constants_of<fused>.first[i] >= 0 && !has_rows(i));
     for (int t = 0; t < std::max(1, threads); ++t)
       machines_.push_back(std::make_unique<gradient_part<P, fused>>(m.memory(), updated));
-    for (int i = 0; i < parameters; ++i) gradients_.push_back(machines_[0]->gradient(i));
+    for (int i = 0; i < parameters; ++i) {
+      gradients_.push_back(machines_[0]->gradient(i));
+      rows_.push_back(machines_[0]->machine().gradient_rows(i));
+    }
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
     if (!limited) return;
@@ -163,7 +175,10 @@ class trainer {
     to[4] = prepare.l1;
     to[5] = prepare.l2;
     for (std::size_t k = 1; k < scalar_.size(); ++k) to[5 + k] = scalar_[k];
+    if (has_rows(i)) to[rows_update::lazy_mode] = traits::lazy_mode(opt_) ? 1.0f : 0.0f;
   }
+  /// Whether the gradient of a parameter is selected rows.
+  static bool has_rows(int i) { return rows_gradient_table<fused>::table.of[i] >= 0; }
 
   /// One pass over each parameter, its gradient and its accumulators.
   LAMINA_NOINLINE void update_parameters(const float* scale) {
@@ -171,16 +186,21 @@ class trainer {
     scalar_ = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i) {
       const std::size_t k = static_cast<std::size_t>(i);
-      if (gradients_[k] == nullptr || !run_time_program<P>::desc.parameters[i].trainable) continue;
+      if (gradients_[k] == nullptr && rows_[k] == nullptr) continue;
+      if (!run_time_program<P>::desc.parameters[i].trainable) continue;
       const parameter_place& lies = parameter_table<P>::table.of[i];
-      float number[update::attributes.size()];
+      float number[rows_update::attributes.size()];
       set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
       float* array[2 + states] = {model_.memory()[i], gradients_[k]};
       for (int s = 0; s < states; ++s)
         array[2 + s] = accumulator_pointers_[static_cast<std::size_t>(i * states + s)];
-      kernel::run({array[0], lies.rows, lies.columns, padded(lies.columns), dtype::float32,
-                   lies.panel, nullptr, 0},
-                  array, number);
+      const engine::cpu::operand param = {
+          array[0],       lies.rows,  lies.columns, padded(lies.columns),
+          dtype::float32, lies.panel, nullptr,      0};
+      if (rows_[k] == nullptr)
+        kernel::run(param, array, number);
+      else
+        engine::cpu::call_kernel<rows_update>::run(param, array, *rows_[k], number);
     }
   }
 
@@ -243,6 +263,11 @@ class trainer {
   LAMINA_NOINLINE void add_gradients() {
     if (machines_.size() == 1) return;
     for (int i = 0; i < parameters; ++i) {
+      if (engine::cpu::selected_rows* const rows = rows_[static_cast<std::size_t>(i)]) {
+        rows->scale(weight_[0]);
+        for (std::size_t t = 1; t < machines_.size(); ++t)
+          if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
+      }
       float* to = gradients_[static_cast<std::size_t>(i)];
       if (to == nullptr) continue;
       const std::size_t n = parameters_in<P>().floats(i);
@@ -278,7 +303,8 @@ class trainer {
     for (int i = 0; i < parameters; ++i) {
       const std::size_t k = static_cast<std::size_t>(i);
       clips_[k] = clip_of(run_time_program<P>::desc.parameters[i], opt_);
-      norms_[k] = gradients_[k] == nullptr
+      norms_[k] = rows_[k] != nullptr ? detail::norm_of(*rows_[k])
+                  : gradients_[k] == nullptr
                       ? 0.0f
                       : detail::norm_of(parameter_table<P>::table.of[i], gradients_[k]);
     }
@@ -292,6 +318,7 @@ class trainer {
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
   std::vector<float*> accumulator_pointers_, gradients_;
+  std::vector<engine::cpu::selected_rows*> rows_;  // by parameter: its gradient, if of some rows
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
   std::vector<float> costs_;

@@ -18,6 +18,7 @@
 #include <lamina/operators/block_operators.hpp>
 #include <lamina/operators/elementwise.hpp>
 #include <lamina/operators/gradient.hpp>
+#include <lamina/operators/selected_rows.hpp>
 #include <lamina/operators/sum.hpp>
 
 namespace lamina::detail {
@@ -70,6 +71,8 @@ constexpr gradient_state new_gradient_state(int variables, bool* wanted, growing
   const unsigned n = static_cast<unsigned>(variables);
   gradient_state s{&schema_of<sum>(),
                    &schema_of<fill_zeros_like>(),
+                   &schema_of<selected_rows_sum>(),
+                   &schema_of<mixed_rows_sum>(),
                    variables,
                    wanted,
                    new int[n],

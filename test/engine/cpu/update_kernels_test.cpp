@@ -57,7 +57,7 @@ constexpr void make_update(lamina::program_builder& b) {
     d.persistable = false;
     gradient[i] = b.variables.push(d);
   }
-  lamina::detail::add_updates<Opt>(b, gradient, [](int) { return -1; });
+  lamina::detail::add_updates<Opt>(b, gradient, [](int, bool) { return -1; });
   delete[] gradient;
 }
 template <class P, class Opt>
@@ -155,7 +155,83 @@ void check_update(const Opt& optimizer) {
   }
 }
 
+/// An update by some rows is that by a whole gradient with zeros in the others; if lazy, in these
+/// rows, and the others stay. Rows of 7 columns end in padding, those of 32 do not.
+template <class Opt>
+void check_rows(const Opt& optimizer, bool lazy, bool decays = false) {
+  using update = lamina::rows_update_operator<Opt>;
+  using traits = lamina::optimizer::traits<Opt>;
+  constexpr int rows = 9, arrays = 2 + update::states;
+  const int numbers[] = {4, 0, 8, 5};
+  for (const int columns : {7, 32}) {
+    const std::size_t floats = static_cast<std::size_t>(rows * lamina::padded(columns));
+    std::vector<cpu::aligned_buffer> whole, some;
+    float *of_whole[arrays], *of_some[arrays];
+    std::mt19937 random(5);
+    std::uniform_real_distribution<float> uniform(0.1f, 1);
+    for (int a = 0; a < arrays; ++a) {
+      whole.emplace_back(floats), some.emplace_back(floats);
+      of_whole[a] = whole.back().data(), of_some[a] = some.back().data();
+      for (int r = 0; r < rows; ++r)
+        for (int j = 0; j < columns; ++j) {
+          const auto at = cpu::panel_index(rows, columns, r, j);
+          of_whole[a][at] = of_some[a][at] = a == 1 ? 0 : uniform(random);
+        }
+    }
+    const std::vector<float> before(of_some[0], of_some[0] + floats);
+    cpu::selected_rows gradient;
+    gradient.begin(columns);
+    for (const int r : numbers)
+      for (int times = 0; times < 2; ++times) {
+        std::vector<float> row;
+        for (int j = 0; j < columns; ++j) {
+          row.push_back(uniform(random));
+          of_whole[1][cpu::panel_index(rows, columns, r, j)] += row.back();
+        }
+        gradient.add(r, row.data());
+      }
+    REQUIRE(gradient.size() == 4);
+    CHECK(gradient.number(0) == 4);
+    const auto scalars = traits::scalars(optimizer, 0);
+    float number[update::attributes.size()] = {scalars[0], 0.5f, -0.4f,
+                                               0.4f,       0,    decays ? 0.01f : 0.0f};
+    for (std::size_t i = 1; i < scalars.size(); ++i) number[5 + i] = scalars[i];
+    number[update::lazy_mode] = lazy ? 1 : 0;
+    const cpu::operand param = {
+        nullptr, rows, columns, lamina::padded(columns), lamina::dtype::float32, true, nullptr, 0};
+    cpu::call_kernel<lamina::update_operator<Opt>>::run(param, of_whole, number);
+    cpu::call_kernel<update>::run(param, of_some, gradient, number);
+    for (int a = 0; a < arrays; ++a) {
+      if (a == 1) continue;
+      for (int r = 0; r < rows; ++r) {
+        const bool there = r == 4 || r == 0 || r == 8 || r == 5;
+        for (int j = 0; j < columns; ++j) {
+          const auto at = cpu::panel_index(rows, columns, r, j);
+          INFO(Opt::type << " array " << a << " row " << r << " column " << j);
+          if (there || !lazy || decays)
+            CHECK(of_some[a][at] == Approx(of_whole[a][at]).epsilon(1e-6));
+          else if (a == 0)
+            CHECK(of_some[a][at] == before[static_cast<std::size_t>(at)]);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
+
+TEST_CASE("updates by selected rows are those by whole gradients") {
+  namespace optimizer = lamina::optimizer;
+  check_rows(optimizer::sgd{}, true);
+  check_rows(optimizer::sgd{}, true, true);
+  check_rows(optimizer::adagrad{}, true);
+  check_rows(optimizer::adam{}, true);
+  check_rows(optimizer::adam{}, true, true);
+  check_rows(optimizer::adam{}, false);
+  check_rows(optimizer::momentum{}, false);
+  check_rows(optimizer::rmsprop{.momentum = 0.9f}, false);
+  check_rows(optimizer::lamb{}, false);
+}
 
 TEST_CASE("lamb on the engine is its equation") {
   check_update<1>(lamina::optimizer::lamb{});

@@ -38,6 +38,7 @@
 #include <lamina/engine/cpu/region_kernels.hpp>
 #include <lamina/engine/cpu/reshape_kernels.hpp>
 #include <lamina/engine/cpu/resize_kernels.hpp>
+#include <lamina/engine/cpu/selected_rows_kernels.hpp>
 #include <lamina/engine/cpu/sequence_cut_kernels.hpp>
 #include <lamina/engine/cpu/sequence_ids_kernels.hpp>
 #include <lamina/engine/cpu/sequence_kernels.hpp>

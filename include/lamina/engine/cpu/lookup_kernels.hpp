@@ -7,6 +7,7 @@
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/engine/cpu/panel.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/selected_rows.hpp>
 #include <lamina/operators/concat.hpp>
 #include <lamina/operators/lookup_table.hpp>
 
@@ -85,6 +86,21 @@ struct call_kernel<gradient_of<lookup_table>> {
             for (int j = 0; j < n; ++j) to[at + j] += line[column + j];
           });
         },
+        [](const float*) {});
+  }
+};
+
+template <>
+struct call_kernel<lookup_table_rows_gradient> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand table = c.input(0), ids = c.input(1), slope = c.input(2), out = c.output(0);
+    if (!out) return;
+    selected_rows& rows = rows_of(out);
+    rows.begin(table.columns);
+    detail::for_each_id(
+        c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
+        [&](std::int64_t id, const float* line) { rows.add(static_cast<int>(id), line); },
         [](const float*) {});
   }
 };

@@ -9,6 +9,7 @@
 
 #include <lamina/engine/cpu/aligned_buffer.hpp>
 #include <lamina/engine/cpu/schedule_table.hpp>
+#include <lamina/engine/cpu/selected_rows.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -32,6 +33,7 @@ class machine_memory {
   static constexpr int domains = P::desc.count.domains;
   static constexpr int constants_count = plan_type::lowered.count.constants;
   static constexpr int arrays_count = plan_type::memory.arrays;
+  static constexpr int selected_count = plan_type::memory.selected_rows;
 
   LAMINA_COLD explicit machine_memory(const outside_memory& outside)
       : outside_(outside), fixed_(static_cast<std::size_t>(fixed_size)) {
@@ -127,6 +129,7 @@ class machine_memory {
   const domain_rows<domains>& rows() const { return rows_; }
   float** arguments() { return arguments_; }
   tensor_array& array(int number) { return arrays_[number]; }
+  cpu::selected_rows& selected_rows(int number) { return selected_[number]; }
   float* constants() { return constants_; }
 
   float* address_of(memory_slot s) {
@@ -149,6 +152,8 @@ class machine_memory {
         return static_cast<float*>(feeds_[s.offset]);
       case memory_space::array:
         return reinterpret_cast<float*>(arrays_ + s.offset);
+      case memory_space::rows:
+        return reinterpret_cast<float*>(selected_ + s.offset);
       case memory_space::frame:
         return nowhere();
       case memory_space::none:
@@ -225,6 +230,7 @@ class machine_memory {
   float* arena_begin_[domains] = {};
   int capacity_[domains] = {};
   tensor_array arrays_[at_least_one(arrays_count)];
+  cpu::selected_rows selected_[at_least_one(selected_count)];
   aligned_buffer made_[made_count];  // arenas of domains that are not fed
   std::vector<int> offsets_[made_count];
   bool bound_ = false;

@@ -1,25 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/update_kernels.hpp - updates of optimizers that need norms, and so two passes
-// over the parameter.
+// lamina/engine/cpu/update_kernels.hpp - updates of optimizers that go over the parameter more than
+// once, or not over all of it.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <lamina/engine/cpu/panel.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/selected_rows.hpp>
 #include <lamina/optimizer/update_operator.hpp>
 
 namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// One update at work on parts of its arrays: the parameter and the accumulators, which lie alike.
+/// A part without a gradient (null) has one of zeros, which no clip changes.
+template <class Opt>
+class update_pass {
+ public:
+  using update = update_operator<Opt>;
+  static constexpr int states = update::states;
+  static constexpr int numbers = static_cast<int>(update::attributes.size());
+  static constexpr bool has_norms = update::traits::has_norms;
+
+  /// `array`: the parameter, anything, the accumulators; `given`: the operator's attributes.
+  update_pass(float* const* array, const float* given) : array_(array) {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    for (int i = 0; i < numbers; ++i) of_gradient_.set(i, given[i]), of_zeros_.set(i, given[i]);
+    of_zeros_.set(2, -infinity);
+    of_zeros_.set(3, infinity);
+  }
+
+  /// Adds to the norms that the equation needs.
+  void measure(std::ptrdiff_t offset, std::ptrdiff_t n, const float* gradient) {
+    vector part[2] = {vector(0.f), vector(0.f)};
+    float rest[2] = {0, 0};
+    for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+      using T = decltype(like);
+      T state[at_least_one(states)];
+      const T p = load(array_[0] + offset + j, like), g = at(gradient, j, like);
+      for (int s = 0; s < states; ++s) state[s] = load(array_[2 + s] + offset + j, like);
+      const T u = update::template normed<T>(p, g, state, numbers_of(gradient).of(like));
+      T* to = of(rest, part, like);
+      to[0] += p * p;
+      to[1] += u * u;
+    });
+    for (int i = 0; i < 2; ++i)
+      square_[i] += static_cast<double>(sum_of(part[i])) + static_cast<double>(rest[i]);
+  }
+  void end_of_measure() {
+    for (int i = 0; i < 2; ++i) norm_.set(i, static_cast<float>(std::sqrt(square_[i])));
+  }
+
+  /// The equation, in place.
+  void apply(std::ptrdiff_t offset, std::ptrdiff_t n, const float* gradient) const {
+    for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+      using T = decltype(like);
+      T state[at_least_one(states)];
+      T p = load(array_[0] + offset + j, like);
+      for (int s = 0; s < states; ++s) state[s] = load(array_[2 + s] + offset + j, like);
+      update::template apply<T>(p, at(gradient, j, like), state, numbers_of(gradient).of(like),
+                                norm_.of(like));
+      store(array_[0] + offset + j, p);
+      for (int s = 0; s < states; ++s) store(array_[2 + s] + offset + j, state[s]);
+    });
+  }
+
+ private:
+  /// Numbers, and vectors full of them.
+  template <int N>
+  struct number_list {
+    float number[N] = {};
+    vector full[N] = {};
+
+    void set(int i, float x) { number[i] = x, full[i] = vector(x); }
+    const float* of(float) const { return number; }
+    const vector* of(vector) const { return full; }
+  };
+  static float* of(float* number, vector*, float) { return number; }
+  static vector* of(float*, vector* full, vector) { return full; }
+  template <class T>
+  static T at(const float* gradient, std::ptrdiff_t j, T like) {
+    return gradient == nullptr ? T(0.f) : load(gradient + j, like);
+  }
+  const number_list<numbers>& numbers_of(const float* gradient) const {
+    return gradient == nullptr ? of_zeros_ : of_gradient_;
+  }
+
+  float* const* array_;
+  number_list<numbers> of_gradient_, of_zeros_;
+  number_list<2> norm_;
+  double square_[2] = {0, 0};
+};
+
+/// Updates what `each(f)` calls f(offset, count, gradient) for; norms first, where there are any.
+template <class Opt, class Each>
+void update_parts(float* const* array, const float* number, const Each& each) {
+  update_pass<Opt> pass(array, number);
+  if constexpr (update_pass<Opt>::has_norms) {
+    each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const float* g) {
+      pass.measure(offset, n, g);
+    });
+    pass.end_of_measure();
+  }
+  each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const float* g) { pass.apply(offset, n, g); });
+}
+
+}  // namespace detail
 
 /// The arrays of an update, in place: parameter, gradient, accumulators, all in one layout; behind
 /// them the numbers, one for each attribute, as one array.
 template <class Opt>
 struct call_kernel<update_operator<Opt>> {
-  using update = update_operator<Opt>;
-  static constexpr int states = update::states;
-  static constexpr int arrays = 2 + states;
-  static constexpr int numbers = static_cast<int>(update::attributes.size());
+  static constexpr int arrays = 2 + update_operator<Opt>::states;
 
   static void run(const call_context& c) {
     if (!c.at_position(0)) return;
@@ -30,47 +126,18 @@ struct call_kernel<update_operator<Opt>> {
   }
 
   /// Updates a parameter from arrays that lie as it lies: itself, its gradient, its accumulators.
-  static void run(const operand& param, float* const* array, const float* given) {
-    float number[numbers];
-    vector number_vector[numbers];
-    for (int i = 0; i < numbers; ++i) {
-      number[i] = given[i];
-      number_vector[i] = vector(number[i]);
-    }
-    float norm[2] = {0, 0};
-    if constexpr (update::traits::has_norms) {
-      double square[2] = {0, 0};
-      for_each_run(param, [&](std::ptrdiff_t offset, std::ptrdiff_t n) {
-        vector part[2] = {vector(0.f), vector(0.f)};
-        float rest[2] = {0, 0};
-        for_each_place(n, [&](std::ptrdiff_t j, auto like) {
-          using T = decltype(like);
-          T state[at_least_one(states)];
-          const T p = load(array[0] + offset + j, like), g = load(array[1] + offset + j, like);
-          for (int s = 0; s < states; ++s) state[s] = load(array[2 + s] + offset + j, like);
-          const T u = update::template normed<T>(p, g, state, of(number, number_vector, like));
-          T* to = of(rest, part, like);
-          to[0] += p * p;
-          to[1] += u * u;
-        });
-        for (int i = 0; i < 2; ++i)
-          square[i] += static_cast<double>(sum_of(part[i])) + static_cast<double>(rest[i]);
-      });
-      for (int i = 0; i < 2; ++i) norm[i] = static_cast<float>(std::sqrt(square[i]));
-    }
-    const vector norm_vector[2] = {vector(norm[0]), vector(norm[1])};
-    for_each_run(param, [&](std::ptrdiff_t offset, std::ptrdiff_t n) {
-      for_each_place(n, [&](std::ptrdiff_t j, auto like) {
-        using T = decltype(like);
-        T state[at_least_one(states)];
-        T p = load(array[0] + offset + j, like);
-        const T g = load(array[1] + offset + j, like);
-        for (int s = 0; s < states; ++s) state[s] = load(array[2 + s] + offset + j, like);
-        update::template apply<T>(p, g, state, of(number, number_vector, like),
-                                  of(norm, norm_vector, like));
-        store(array[0] + offset + j, p);
-        for (int s = 0; s < states; ++s) store(array[2 + s] + offset + j, state[s]);
-      });
+  /// Padding must not count in a norm.
+  static void run(const operand& param, float* const* array, const float* number) {
+    detail::update_parts<Opt>(array, number, [&](auto&& f) {
+      if (param.panel)
+        for_each_row_segment(param.rows, param.columns,
+                             [&](std::ptrdiff_t offset, int count, int, int) {
+                               f(offset, count, array[1] + offset);
+                             });
+      else
+        for (int r = 0; r < param.rows; ++r)
+          f(r * param.stride, static_cast<std::ptrdiff_t>(param.columns),
+            array[1] + r * param.stride);
     });
   }
 
@@ -80,26 +147,73 @@ struct call_kernel<update_operator<Opt>> {
     const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(param.rows) * padded(param.columns);
     std::copy(array[1], array[1] + n, array[0]);
   }
+};
 
-  /// The array of numbers or of vectors, as `like` says.
-  template <class A, class B>
-  static A* of(A* numbers_, B*, float) {
-    return numbers_;
-  }
-  template <class A, class B>
-  static B* of(A*, B* vectors, vector) {
-    return vectors;
+/// The same for a gradient of which only some rows are there.
+template <class Opt>
+struct call_kernel<rows_update_operator<Opt>> {
+  using update = rows_update_operator<Opt>;
+  static constexpr int arrays = 2 + update::states;
+
+  static void run(const call_context& c) {
+    // A machine that leaves updates to somebody else keeps the rows as they are.
+    if (!c.at_position(0) || c.address(arrays) == nullptr) return;
+    float* array[arrays];
+    for (int i = 0; i < arrays; ++i) array[i] = c.address(i);
+    run(c.at_position(0), array, rows_of(c.at_position(1)), c.address(arrays));
   }
 
-  /// Calls f(offset, count) for the parts of an array without its padding, which must not count in
-  /// a norm.
-  template <class F>
-  static void for_each_run(const operand& o, F&& f) {
-    if (o.panel)
-      for_each_row_segment(o.rows, o.columns,
-                           [&](std::ptrdiff_t offset, int count, int, int) { f(offset, count); });
+  /// Updates a parameter and its accumulators, which lie alike.
+  static void run(const operand& param, float* const* array, selected_rows& gradient,
+                  const float* number) {
+    const bool decays = number[4] != 0 || number[5] != 0;
+    if (number[update::lazy_mode] != 0 && !decays)
+      detail::update_parts<Opt>(array, number, [&](auto&& f) { touched_rows(param, gradient, f); });
     else
-      for (int r = 0; r < o.rows; ++r) f(r * o.stride, static_cast<std::ptrdiff_t>(o.columns));
+      detail::update_parts<Opt>(array, number, [&](auto&& f) { all_rows(param, gradient, f); });
+  }
+
+ private:
+  template <class F>
+  static void touched_rows(const operand& param, const selected_rows& gradient, F&& f) {
+    for (int i = 0; i < gradient.size(); ++i)
+      for_each_column_part(param, [&](std::ptrdiff_t begin, int column, int width, int count) {
+        f(begin + static_cast<std::ptrdiff_t>(gradient.number(i)) * width, count,
+          gradient.row(i) + column);
+      });
+  }
+  template <class F>
+  static void all_rows(const operand& param, selected_rows& gradient, F&& f) {
+    const std::vector<int>& sorted = gradient.sorted();
+    for_each_column_part(param, [&](std::ptrdiff_t begin, int column, int width, int count) {
+      int next = 0;
+      const auto skip_to = [&](int row) {
+        // Rows that follow each other without padding are one part.
+        if (count == width && row > next)
+          f(begin + static_cast<std::ptrdiff_t>(next) * width,
+            static_cast<std::ptrdiff_t>(row - next) * width, nullptr);
+        else
+          for (; next < row; ++next)
+            f(begin + static_cast<std::ptrdiff_t>(next) * width, count, nullptr);
+        next = row + 1;
+      };
+      for (const int i : sorted) {
+        skip_to(gradient.number(i));
+        f(begin + static_cast<std::ptrdiff_t>(gradient.number(i)) * width, count,
+          gradient.row(i) + column);
+      }
+      skip_to(param.rows);
+    });
+  }
+  /// Calls f(offset of row 0, first column, floats from row to row, columns) for the panels, or for
+  /// the rows as they are.
+  template <class F>
+  static void for_each_column_part(const operand& param, F&& f) {
+    if (!param.panel) return f(0, 0, static_cast<int>(param.stride), param.columns);
+    for (int first = 0; first < param.columns; first += panel_width) {
+      const int width = width_of_panel(param.columns, first);
+      f(offset_of_panel(param.rows, first), first, width, std::min(width, param.columns - first));
+    }
   }
 };
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/selected_rows_kernels.hpp - sums of gradients of which only some rows are
+// there.
+#pragma once
+
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/selected_rows.hpp>
+#include <lamina/operators/selected_rows.hpp>
+
+namespace lamina::engine::cpu {
+
+template <>
+struct call_kernel<selected_rows_sum> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand out = c.output(0);
+    if (!out) return;
+    rows_of(out).begin(out.columns);
+    for (int i = 0; i < c.input_count(0); ++i) rows_of(out).add(rows_of(c.input(0, i)));
+  }
+};
+
+template <>
+struct call_kernel<mixed_rows_sum> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand out = c.output(0);
+    if (!out) return;
+    clear(out);
+    for (int i = 0; i < c.input_count(0); ++i) {
+      const operand x = c.input(0, i);
+      if (has_selected_rows(x)) {
+        const selected_rows& rows = rows_of(x);
+        for (int k = 0; k < rows.size(); ++k) add(rows.row(k), out, rows.number(k));
+      } else {
+        for (int r = 0; r < x.rows; ++r) add(x.row<const float>(r), out, r);
+      }
+    }
+  }
+
+ private:
+  static void add(const float* from, const operand& to, int row) {
+    float* const sum = to.row<float>(row);
+    for (int j = 0; j < to.columns; ++j) sum[j] += from[j];
+  }
+};
+
+}  // namespace lamina::engine::cpu
