@@ -362,6 +362,7 @@ TEST_CASE("safetensors: headers that contradict themselves") {
   refused("{\"w\":{\"dtype\":\"F32\"}}", "", "expected dtype, shape and data_offsets for 'w'");
   refused("{\"__metadata__\":{\"a\":1}}", "", "expected texts in __metadata__");
   refused("{\"w\":[[[]]]}", "", "expected at most 3 levels in the header");
+  refused("{\"w\":1e999}", "", "expected numbers of 64 bits in the header");
   refused("[]", "", "expected '{' at the begin of the header");
   refused("{\"w\":", "", "expected JSON in the header");
   lamina::write_file(path, std::string(8, '\xff') + "{}");

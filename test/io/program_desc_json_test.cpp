@@ -119,6 +119,14 @@ TEST_CASE("json: what is wrong is said with its path") {
       Contains(".l: expected a whole number, found \"7x\""));
   CHECK_THROWS_WITH(block(R"("forwardBlockIdx": 4294967296)"),
                     Contains("expected a number of the field's range"));
+  CHECK_THROWS_WITH(
+      block(R"("ops": [{"type": "t", "attrs": [{"name": "a", "type": "FLOAT", "f": 1e40}]}])"),
+      Contains(".f: expected a number of 32 bits, found 1e+40"));
+  CHECK_THROWS_WITH(block(R"("forwardBlockIdx": 1e410)"),
+                    Contains("JSON, offset 0: expected numbers of 64 bits"));
+  CHECK_THROWS_WITH(from_json_text("{\"blocks\": [" + std::string(1000000, '[') +
+                                   std::string(1000000, ']') + "]}"),
+                    Contains("$.blocks[0]: expected an object, found a list"));
   CHECK_THROWS_AS(from_json_text("{"), lamina::format_error);
 }
 

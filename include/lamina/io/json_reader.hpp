@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -75,7 +76,11 @@ class json_reader {
                                              std::numeric_limits<std::int32_t>::max()));
   }
   float real() const {
-    if (value_->is_number()) return value_->get<float>();
+    if (value_->is_number()) {
+      const double found = value_->get<double>();
+      if (std::abs(found) > std::numeric_limits<float>::max()) expected("a number of 32 bits");
+      return static_cast<float>(found);
+    }
     const std::string word = text();
     if (word == "NaN") return std::numeric_limits<float>::quiet_NaN();
     if (word == "Infinity") return std::numeric_limits<float>::infinity();
@@ -95,7 +100,11 @@ class json_reader {
     expected("the name of an enumerator");
   }
   [[noreturn]] void expected(const std::string& what) const {
-    std::string found = value_->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    // What is nested a million deep cannot be dumped.
+    const bool nested = value_->is_structured() && !value_->empty();
+    std::string found =
+        nested ? (value_->is_array() ? "a list" : "an object")
+               : value_->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     if (found.size() > 40) found = found.substr(0, 40) + "...";
     fail("expected " + what + ", found " + found);
   }

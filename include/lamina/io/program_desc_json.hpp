@@ -278,6 +278,9 @@ inline program_message from_json_text(std::string_view text, const std::string& 
   } catch (const nlohmann::json::parse_error& e) {
     throw format_error(file, e.byte == 0 ? 0 : e.byte - 1,
                        std::string("expected JSON, found text that is none (") + e.what() + ")");
+  } catch (const nlohmann::json::out_of_range& e) {
+    throw format_error(file, 0,
+                       std::string("expected numbers of 64 bits, found others (") + e.what() + ")");
   }
 }
 

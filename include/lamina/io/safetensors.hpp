@@ -66,6 +66,9 @@ inline nlohmann::json parse_safetensors_header(const binary_reader& from,
     from.fail_at(
         8 + (e.byte == 0 ? 0 : e.byte - 1),
         std::string("expected JSON in the header, found text that is none (") + e.what() + ")");
+  } catch (const nlohmann::json::out_of_range& e) {
+    from.fail_at(8, std::string("expected numbers of 64 bits in the header, found others (") +
+                        e.what() + ")");
   }
 }
 
