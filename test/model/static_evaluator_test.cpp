@@ -57,6 +57,21 @@ void compare_rows() {
   }
 }
 
+// Groups, dilation, a stride, paddings, a batch_norm, a residual, both kinds of pools.
+constexpr auto image_net = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 3, 13, 11>(main);
+  auto c1 = layer::conv_bn<8, 3, lamina::window{.padding = 1}>(image);
+  auto c2 =
+      layer::conv2d<12, 3, lamina::window{.stride = 2, .padding = 2, .dilation = 2, .groups = 4}>(
+          c1, {.act = lamina::activation::relu});
+  auto p1 = layer::pool2d<3, lamina::window{.stride = 2, .padding = 1}>(c1);
+  auto c3 = layer::conv2d<12, 1>(p1, {.bias = false});
+  auto p2 = layer::pool2d<2, lamina::window{.stride = 1}>(layer::relu(c2 + c3),
+                                                          {.type = lamina::pool::average});
+  auto p3 = layer::global_pool2d(p2, {.type = lamina::pool::average});
+  return layer::fc<4>(layer::fc<9>(p2, {.name = "whole"}) + layer::fc<9>(p3), {.name = "y"});
+});
+
 template <int Hidden>
 constexpr auto step = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 3>(main);
@@ -110,6 +125,29 @@ TEST_CASE("a static evaluator computes the steps of an LSTM") {
   compare_steps<8, 1>();
   compare_steps<20, 2>();
   compare_steps<64, 1>();
+}
+
+TEST_CASE("a static evaluator computes images") {
+  using program = std::remove_const_t<decltype(image_net)>;
+  lamina::model model{image_net, 7};
+  model.set(3,
+            xt::xarray<float>(xt::abs(model.get(3)) + 0.5f));  // of batch_norm: no zeros and ones
+  model.set(4, xt::xarray<float>(model.get(3) * 2.0f));
+  const auto x = numbers(2 * 3 * 13 * 11, 8);
+  lamina::evaluator e{model};
+  e.forward(lamina::feed<"image">(x));
+  lamina::static_evaluator<program, 2> s;
+  s.load(model);
+  std::copy(x.begin(), x.end(), s.input<"image">().begin());
+  s.forward();
+  for (std::size_t r = 0; r < 2; ++r) {
+    for (std::size_t j = 0; j < 9; ++j)
+      CHECK(s.activation<"whole">(static_cast<int>(r))[j] ==
+            Approx(e.activation<"whole">()(r, j)).margin(1e-5));
+    for (std::size_t j = 0; j < 4; ++j)
+      CHECK(s.activation<"y">(static_cast<int>(r))[j] ==
+            Approx(e.activation<"y">()(r, j)).margin(1e-5));
+  }
 }
 
 TEST_CASE("a static evaluator is its own bytes") {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <lamina/engine/cpu/panel.hpp>
-#include <lamina/engine/cpu/static_kernels.hpp>
+#include <lamina/engine/cpu/static_image_kernels.hpp>
 #include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/transform/clone_for_test.hpp>

@@ -7,32 +7,13 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/lane_order.hpp>
+#include <lamina/engine/cpu/pool_side.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/pool.hpp>
 
 namespace lamina::engine::cpu {
 
 namespace detail {
-
-/// One side of the windows of a pool2d.
-struct pool_side {
-  int in, out, size, stride, padding;
-  bool adaptive;
-
-  bool is_halved() const {
-    return !adaptive && size == 2 && stride == 2 && padding == 0 && 2 * out <= in;
-  }
-  /// The elements from first to before end that window i holds.
-  int first(int i) const {
-    if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * in / out);
-    return std::max(i * stride - padding, 0);
-  }
-  int end(int i) const {
-    if (adaptive)
-      return static_cast<int>((static_cast<std::ptrdiff_t>(i + 1) * in + out - 1) / out);
-    return std::min(i * stride - padding + size, in);
-  }
-};
 
 /// The windows of a pool2d.
 struct pool_windows {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <lamina/core/check.hpp>
+#include <lamina/engine/cpu/channel_walk.hpp>
 #include <lamina/engine/cpu/group_kernel.hpp>
 #include <lamina/engine/cpu/static_layout.hpp>
 #include <lamina/operators/activation.hpp>
@@ -62,7 +63,7 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = vector(0.F);
     }
   }
-  const auto advance = [&](auto& chain, int k) __attribute__((always_inline)) {
+  const auto advance = [&](auto& chain, std::ptrdiff_t k) __attribute__((always_inline)) {
     vector b[Vectors];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
       // Behind the rows of one panel the next one begins.
@@ -77,11 +78,11 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
       }
     }
   };
-  int k = 0;
-  for (; k + count <= Depth; k += count) {
+  constexpr std::ptrdiff_t whole = Depth - Depth % count;
+  for (std::ptrdiff_t k = 0; k < whole; k += count) {
     LAMINA_UNROLL for (int c = 0; c < count; ++c) advance(acc[c], k + c);
   }
-  for (; k < Depth; ++k) advance(acc[0], k);
+  for (std::ptrdiff_t k = whole; k < Depth; ++k) advance(acc[0], k);
   LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
       vector sum = acc[0][i][j];
@@ -139,6 +140,12 @@ struct static_kernel<Group, expression::group_expression<group_head::pointwise, 
     const static_arguments<Group> a(memory);
     const statement_runner<S> runner(a.of);
     constexpr int width = padded(Group::columns);
+    if constexpr (statement_runner<S>::channels >= 0) {
+      constexpr int channels = Group::arguments.of[statement_runner<S>::channels].info.columns;
+      for (int i = 0; i < Group::rows; ++i)
+        run_channels(runner, channels, Group::columns, i, nullptr);
+      return;
+    }
     for (int i = 0; i < Group::rows; ++i)
       for (int j = 0; j < width; j += lanes) runner(vector(0.F), {i * width + j, i, j});
   }

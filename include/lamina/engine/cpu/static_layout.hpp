@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include <lamina/engine/cpu/call_context.hpp>
 #include <lamina/engine/cpu/gemm.hpp>
+#include <lamina/engine/cpu/static_conv_shape.hpp>
 #include <lamina/plan/call_program.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
@@ -35,6 +37,16 @@ struct static_layout {
     const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
     return padded((Rows * d.columns * size_of(d.type) + 3) / 4);
   }
+  /// Floats of scratch memory that group g needs.
+  static constexpr std::ptrdiff_t scratch_floats(int g) {
+    const group_desc& d = plan_type::grouped.groups[g];
+    if (d.head == group_head::gemm) return gemm_scratch_floats(rows_of(d.rows), d.depth, d.columns);
+    if (d.head == group_head::conv)
+      return static_conv_shape(P::desc,
+                               plan_type::lowered.instructions[plan_type::grouped.order[d.first]])
+          .padded_floats();
+    return 0;
+  }
   static constexpr places make() {
     places p{};
     std::ptrdiff_t at = 0;
@@ -53,13 +65,11 @@ struct static_layout {
     p.scratch = at;
     std::ptrdiff_t most = 0;
     for (int g = 0; g < plan_type::groups; ++g) {
-      const group_desc& d = plan_type::grouped.groups[g];
-      if (d.head != group_head::gemm) continue;
-      const std::ptrdiff_t n = gemm_scratch_floats(rows_of(d.rows), d.depth, d.columns);
+      const std::ptrdiff_t n = scratch_floats(g);
       if (n > most) most = n;
     }
-    // A vector that begins in the last row may reach beyond it.
-    p.end = at + most + alignment_floats;
+    // Vectors that begin in the last row may reach beyond it.
+    p.end = at + most + 4 * alignment_floats;
     return p;
   }
   static constexpr places at = make();
@@ -120,6 +130,21 @@ struct static_group {
 
   /// Dimensions of an argument, rows included.
   static constexpr int rank(int argument) { return arguments.of[argument].info.rank; }
+  /// The element `i` of an attribute that is a list of integers, and an attribute that is a text.
+  static constexpr int integer(int attribute, int i) {
+    const int at = P::desc.operators[first.op].attributes;
+    return P::desc.integers[P::desc.attributes[at + attribute].offset + i];
+  }
+  static constexpr std::string_view text(int attribute) {
+    const int at = P::desc.operators[first.op].attributes;
+    if (at < 0) return first.schema->attributes[attribute].text;
+    const attribute_value v = P::desc.attributes[at + attribute];
+    return {P::desc.characters + v.offset, static_cast<std::size_t>(v.count)};
+  }
+  /// Dimension d of an argument; of rows it is below zero.
+  static constexpr int extent(int argument, int d) {
+    return P::desc.dims[arguments.of[argument].info.dims + d];
+  }
   /// An attribute of the operator that is a number.
   static constexpr double number(int attribute) {
     const int at = P::desc.operators[first.op].attributes;
