@@ -19,7 +19,6 @@ namespace detail {
 // Look-up by argument finds xsimd's functions; these declarations only make the names known.
 void exp();
 void log();
-void tanh();
 void sqrt();
 void sin();
 void cos();
@@ -35,6 +34,7 @@ void abs();
 void min();
 void max();
 void select();
+void fma();
 
 template <class T>
 LAMINA_INLINE LAMINA_FN T call_exp(T x) {
@@ -43,10 +43,6 @@ LAMINA_INLINE LAMINA_FN T call_exp(T x) {
 template <class T>
 LAMINA_INLINE LAMINA_FN T call_log(T x) {
   return log(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_FN T call_tanh(T x) {
-  return tanh(x);
 }
 template <class T>
 LAMINA_INLINE LAMINA_FN T call_sqrt(T x) {
@@ -108,6 +104,29 @@ template <class C, class T>
 LAMINA_INLINE LAMINA_FN T call_select(C c, T a, T b) {
   return select(c, a, b);
 }
+template <class T>
+LAMINA_INLINE LAMINA_FN T call_fma(T x, T y, T z) {
+  return fma(x, y, z);
+}
+
+// y P(y^2) / Q(y^2) with y = x between -9.01 and 9.01, beyond which the nearest float is 1: nine
+// multiplications with an addition each and one division. The polynomials minimise the largest
+// relative error, 2e-8; with the roundings of float it is below 4e-7. What is not a number stays
+// so: min and max return their second operand then.
+template <class T>
+LAMINA_INLINE LAMINA_FN T rational_tanh(T x) {
+  const T y = call_max(T(-9.01f), call_min(T(9.01f), x));
+  const T t = y * y;
+  T p = call_fma(T(1.3336545e-8f), t, T(2.059605e-5f));
+  p = call_fma(p, t, T(3.4947973e-3f));
+  p = call_fma(p, t, T(0.1338036f));
+  p = call_fma(p, t, T(1.f));
+  T q = call_fma(T(7.769157e-7f), t, T(3.2843408e-4f));
+  q = call_fma(q, t, T(2.5873974e-2f));
+  q = call_fma(q, t, T(0.46713674f));
+  q = call_fma(q, t, T(1.f));
+  return call_max(T(-1.f), call_min(T(1.f), y * p / q));
+}
 }  // namespace detail
 
 /// e^x.
@@ -126,13 +145,13 @@ LAMINA_INLINE LAMINA_FN T log(T x) {
   else
     return detail::call_log(x);
 }
-/// Hyperbolic tangent.
+/// Hyperbolic tangent; of a batch of floats with a relative error below 4e-7.
 template <class T>
 LAMINA_INLINE LAMINA_FN T tanh(T x) {
   if constexpr (is_plain<T>)
     return std::tanh(x);
   else
-    return detail::call_tanh(x);
+    return detail::rational_tanh(x);
 }
 /// Square root.
 template <class T>

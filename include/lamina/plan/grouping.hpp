@@ -4,7 +4,8 @@
 // The rule is linear and needs no search: groups are numbered in the order of their heads. A
 // pointwise instruction joins the latest group among its operands' producers if that group has
 // statements and the same shape; all its other operands then come from earlier groups, so the order
-// by group number is a topological order.
+// by group number is a topological order. An earlier group of pointwise instructions that nobody
+// reads in between is taken along.
 #pragma once
 
 #include <lamina/core/growing.hpp>
@@ -43,19 +44,74 @@ struct assignment {
   int groups;
 };
 
-/// Numbers the groups anew so that those of a block follow each other, in their order.
+/// Numbers the groups anew so that those of a block follow each other, in their order, and none is
+/// empty.
 template <int Instructions>
 constexpr void sort_by_block(assignment<Instructions>& r, const group_desc* groups, int blocks) {
   int* at = new int[static_cast<unsigned>(blocks) + 1];
   int* number = new int[static_cast<unsigned>(r.groups) + 1];
   for (int b = 0; b <= blocks; ++b) at[b] = 0;
-  for (int g = 0; g < r.groups; ++g) ++at[groups[g].block + 1];
+  for (int g = 0; g < r.groups; ++g) at[groups[g].block + 1] += groups[g].count > 0 ? 1 : 0;
   for (int b = 0; b < blocks; ++b) at[b + 1] += at[b];
-  for (int g = 0; g < r.groups; ++g) number[g] = at[groups[g].block]++;
+  const int left = at[blocks];
+  for (int g = 0; g < r.groups; ++g)
+    if (groups[g].count > 0) number[g] = at[groups[g].block]++;
   for (int k = 0; k < Instructions; ++k) r.group[k] = number[r.group[k]];
+  r.groups = left;
   delete[] at;
   delete[] number;
 }
+
+/// Groups while they are being formed.
+template <bool Separate, auto const& L>
+struct group_former {
+  group_desc* groups;  // `first` is the latest instruction of each
+  int* producer;       // by variable: the latest group that writes it, or -1
+  int* reader;         // the latest that reads it, or -1
+  int* before;         // by instruction: the one of the same group before it, or -1
+  int* group;          // by instruction
+
+  /// Whether group h may run in place of being the start of group g, which is later: whoever reads
+  /// its values is in g or behind it, and what it reads has not changed until then.
+  constexpr bool may_join(int h, int g) const {
+    const group_desc& from = groups[h];
+    const group_desc& to = groups[g];
+    if (from.head != group_head::pointwise || to.head != group_head::pointwise ||
+        from.rows != to.rows || from.columns != to.columns || from.panel != to.panel ||
+        from.block != to.block || from.count + to.count >= group_limit ||
+        (Separate && from.feeds != to.feeds))
+      return false;
+    for (int k = from.first; k >= 0; k = before[k]) {
+      const instruction& i = L.instructions[k];
+      if (i.schema->kind == operator_kind::update) return false;
+      for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
+        if (L.operands[a].id >= 0 && producer[L.variables[L.operands[a].id].root] > h) return false;
+      for (int o = i.outputs; o < i.outputs + i.output_count; ++o) {
+        const int v = L.variables[L.results[o]].root;
+        if ((reader[v] > h && reader[v] != g) || producer[v] != h ||
+            L.variables[v].block != from.block)
+          return false;
+      }
+    }
+    return true;
+  }
+  constexpr void join(int h, int g) {
+    int last = groups[h].first;
+    for (int k = last; k >= 0; last = k, k = before[k]) {
+      const instruction& i = L.instructions[k];
+      group[k] = g;
+      for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
+        if (L.operands[a].id >= 0)
+          if (int& r = reader[L.variables[L.operands[a].id].root]; r < g) r = g;
+      for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+        producer[L.variables[L.results[o]].root] = g;
+    }
+    before[last] = groups[g].first;
+    groups[g].first = groups[h].first;
+    groups[g].count += groups[h].count;
+    groups[h].count = 0;
+  }
+};
 
 /// Assigns instructions to groups. `Separate` keeps what needs different feeds apart, so that a
 /// test program can run with a part of its feeds. A group belongs to one block: what inner blocks
@@ -68,7 +124,10 @@ constexpr auto assign_groups() {
   group_desc* groups = new group_desc[static_cast<unsigned>(instructions) + 1];
   int* producer = new int[static_cast<unsigned>(variables) + 1];
   int* reader = new int[static_cast<unsigned>(variables) + 1];
+  int* before = new int[static_cast<unsigned>(instructions) + 1];
   for (int v = 0; v < variables; ++v) producer[v] = reader[v] = -1;
+  group_former<Separate, L> former{groups, producer, reader, before, r.group};
+  bool holes = false;
   int n = 0;
   for (int k = 0; k < instructions; ++k) {
     const instruction& i = L.instructions[k];
@@ -86,20 +145,29 @@ constexpr auto assign_groups() {
                      (!Separate || to.feeds == i.feeds);
         for (int o = i.outputs; joins && o < i.outputs + i.output_count; ++o) {
           const int v = L.variables[L.results[o]].root;
-          const int before = producer[v];
-          joins = reader[v] <= g && (before < 0 || before == g);
+          const int written = producer[v];
+          joins = reader[v] <= g && (written < 0 || written == g);
           // A product may read what its own statements write only once, not what a loop carries.
-          if (Blocks > 1 && before >= 0)
-            joins = reader[v] < g && (before == g || groups[before].block != i.block);
+          if (Blocks > 1 && written >= 0)
+            joins = reader[v] < g && (written == g || groups[written].block != i.block);
         }
         if (!joins) g = -1;
       }
+      if (g >= 0 && i.input_count > 1 && groups[g].head == group_head::pointwise)
+        for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
+          const int v = L.operands[a].id;
+          const int from = v < 0 ? -1 : producer[L.variables[v].root];
+          if (from >= 0 && from != g && former.may_join(from, g))
+            former.join(from, g), holes = true;
+        }
     }
     if (g < 0) {
       g = n++;
-      groups[g] = {i.head, i.rows, i.columns, i.depth, i.panel, 0, 0, i.block, i.feeds};
+      groups[g] = {i.head, i.rows, i.columns, i.depth, i.panel, -1, 0, i.block, i.feeds};
     }
     r.group[k] = g;
+    before[k] = groups[g].first;
+    groups[g].first = k;
     ++groups[g].count;
     for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
       const int v = L.operands[a].id;
@@ -109,8 +177,9 @@ constexpr auto assign_groups() {
       if (L.results[o] >= 0) producer[L.variables[L.results[o]].root] = g;
   }
   r.groups = n;
-  if (Blocks > 1) sort_by_block(r, groups, Blocks);
+  if (Blocks > 1 || holes) sort_by_block(r, groups, Blocks);
   delete[] groups;
+  delete[] before;
   delete[] producer;
   delete[] reader;
   return r;

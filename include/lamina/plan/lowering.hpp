@@ -39,6 +39,8 @@ struct lowering : block_lowering {
   }
 
  private:
+  bool has_parts = false;  // some product cuts its rows
+
   // -- one operator ------------------------------------------------------------------------------
 
   constexpr void lower(int k) {
@@ -71,17 +73,24 @@ struct lowering : block_lowering {
   }
 
   /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory:
-  /// into how many rows each row of X is cut for it, or 0. Parts have to be whole vectors.
+  /// into how many rows each row of X is cut for it, or 0.
   constexpr int parts_of_product(const operator_desc& op, int x, int y) const {
-    const plan_variable& a = variables.items[x];
-    const plan_variable& b = variables.items[y];
-    if (b.rows <= 0 || a.columns % b.rows != 0 || (op.attributes >= 0 && attribute(op, 1) != 1) ||
-        a.type != dtype::float32 || b.type != dtype::float32)
-      return 0;
-    const int parts = a.columns / b.rows;
-    if (parts == 1) return op.attributes < 0 || attribute(op, 0) == 1 ? 1 : 0;
-    const bool whole = a.rows < 0 && padded(b.rows) == b.rows && padded(b.columns) == b.columns;
-    return whole && op.attributes >= 0 && attribute(op, 0) > 1 ? parts : 0;
+    return (op.attributes < 0 || (attribute(op, 0) == 1 && attribute(op, 1) == 1)) &&
+                   variables.items[y].rows == variables.items[x].columns &&
+                   variables.items[x].type == dtype::float32 &&
+                   variables.items[y].type == dtype::float32 && variables.items[y].rows > 0
+               ? 1
+               : several_parts(op, variables.items[x], variables.items[y]);
+  }
+  // Parts have to be whole vectors.
+  constexpr int several_parts(const operator_desc& op, const plan_variable& x,
+                              const plan_variable& y) const {
+    return op.attributes >= 0 && attribute(op, 0) > 1 && attribute(op, 1) == 1 && x.rows < 0 &&
+                   y.rows > 0 && x.columns > y.rows && x.columns % y.rows == 0 &&
+                   padded(y.rows) == y.rows && padded(y.columns) == y.columns &&
+                   x.type == dtype::float32 && y.type == dtype::float32
+               ? x.columns / y.rows
+               : 0;
   }
 
   constexpr bool lower_mul(const operator_desc& op, int k) {
@@ -93,12 +102,17 @@ struct lowering : block_lowering {
     use(i, a, access::load);
     use(i, w, access::load);
     result(i, out);
-    variables.items[out].parts = parts;
-    i.rows = rows_in_parts(variables.items[out].rows, parts);
+    if (parts > 1) cut(out, parts);
+    i.rows =
+        parts == 1 ? variables.items[out].rows : rows_in_parts(variables.items[out].rows, parts);
     i.columns = variables.items[y].columns;
     i.depth = variables.items[y].rows;
     end(i);
     return true;
+  }
+  constexpr void cut(int v, int parts) {
+    variables.items[v].parts = parts;
+    has_parts = true;
   }
 
   // dX before dW: an update may overwrite the weight in dW's epilogue.
@@ -115,8 +129,9 @@ struct lowering : block_lowering {
       use(i, d, access::load);
       use(i, w, access::load);
       result(i, dx);
-      variables.items[dx].parts = parts;
-      i.rows = rows_in_parts(variables.items[dx].rows, parts);
+      if (parts > 1) cut(dx, parts);
+      i.rows =
+          parts == 1 ? variables.items[dx].rows : rows_in_parts(variables.items[dx].rows, parts);
       i.columns = variables.items[y].rows;
       i.depth = variables.items[y].columns;
       end(i);
@@ -130,7 +145,8 @@ struct lowering : block_lowering {
       result(i, dy);
       i.rows = variables.items[y].rows;
       i.columns = variables.items[y].columns;
-      i.depth = rows_in_parts(variables.items[x].rows, parts);
+      i.depth =
+          parts == 1 ? variables.items[x].rows : rows_in_parts(variables.items[x].rows, parts);
       i.panel = true;
       end(i);
     }
@@ -175,8 +191,8 @@ struct lowering : block_lowering {
     // The training loop sets them; until then they are what was recorded, or their defaults.
     const int numbers = op.schema->attribute_count;
     const attribute_desc* const described = op.schema->attributes;
-    constants.reserve(
-        constants.count + numbers > constants.capacity ? (constants.count + numbers) * 2 : 0);
+    if (constants.count + numbers > constants.capacity)
+      constants.reserve((constants.count + numbers) * 2);
     for (int a = 0; a < numbers; ++a)
       constants.items[constants.count++] = static_cast<float>(
           op.attributes < 0 ? described[a].number : p.attributes[op.attributes + a].number);
@@ -281,17 +297,11 @@ struct lowering : block_lowering {
     const plan_variable& space = all[best];
     f.space = best;
     f.panel = false;
-    f.parts = parts_of(best);
-    for (int s = 0; s < n; ++s) {
-      const plan_variable& v = all[in[s]];
-      if (v.rows != space.rows || v.columns != space.columns) continue;
-      f.panel = f.panel || v.panel;
-      if (f.parts == 1) f.parts = parts_of(in[s]);
-    }
+    f.parts = has_parts ? parts_of(in, n, best) : 1;
     for (int s = 0; s < n; ++s) {
       const plan_variable& v = all[in[s]];
       if (v.rows == space.rows && v.columns == space.columns)
-        f.how[s] = access::load;
+        f.how[s] = access::load, f.panel = f.panel || v.panel;
       else if (!find_access(in[s], space, f.parts, axis, f.how[s]))
         return false;
     }
@@ -300,6 +310,15 @@ struct lowering : block_lowering {
     // A gradient that is summed over the rows it was repeated for.
     return !f.reduced || (all[out].rows == 1 && all[out].columns * f.parts == space.columns &&
                           p.variables[out].kind == variable_kind::gradient);
+  }
+  /// Into how many rows those of a space are cut, and of operands that fill it.
+  constexpr int parts_of(const int* in, int n, int space) const {
+    const plan_variable* const all = variables.items;
+    int parts = parts_of(space);
+    for (int s = 0; parts == 1 && s < n; ++s)
+      if (all[in[s]].rows == all[space].rows && all[in[s]].columns == all[space].columns)
+        parts = parts_of(in[s]);
+    return parts;
   }
   /// A gradient is cut as the variable is that it is the gradient of.
   constexpr int parts_of(int v) const {
@@ -336,8 +355,8 @@ struct lowering : block_lowering {
         use(i, constant(attribute(op, a)), access::scalar);
       result(i, made);
       variables.items[made].panel = f.panel;
-      variables.items[made].parts = f.parts;
-      i.rows = rows_in_parts(space.rows, f.parts);
+      if (f.parts > 1) cut(made, f.parts);
+      i.rows = f.parts == 1 ? space.rows : rows_in_parts(space.rows, f.parts);
       i.columns = space.columns / f.parts;
       i.panel = f.panel;
       end(i);
@@ -349,7 +368,7 @@ struct lowering : block_lowering {
     result(i, out);
     i.rows = 1;
     i.columns = space.columns / f.parts;
-    i.depth = rows_in_parts(space.rows, f.parts);
+    i.depth = f.parts == 1 ? space.rows : rows_in_parts(space.rows, f.parts);
     end(i);
   }
 
@@ -358,12 +377,8 @@ struct lowering : block_lowering {
     const int out = argument(op.outputs);
     if (n < 2 || variables.items[out].type != dtype::float32) return false;
     bool panel = false;
-    int parts = 1;
-    for (int i = 0; i < n; ++i) {
-      const int v = argument(op.inputs + 1 + i);
-      panel = panel || variables.items[v].panel;
-      if (parts == 1) parts = parts_of(v);
-    }
+    for (int i = 0; i < n; ++i) panel = panel || variables.items[argument(op.inputs + 1 + i)].panel;
+    const int parts = has_parts ? parts_of(p.arguments + op.inputs + 1, n, out) : 1;
     if (changes(out)) panel = variables.items[out].panel;
     int so_far = -1;
     for (int i = 0; i < n; ++i) {
@@ -381,9 +396,10 @@ struct lowering : block_lowering {
       use(add, so_far, access::load);
       use(add, v, access::load);
       variables.items[made].panel = panel;
-      variables.items[made].parts = parts;
+      if (parts > 1) cut(made, parts);
       result(add, made);
-      add.rows = rows_in_parts(variables.items[out].rows, parts);
+      add.rows =
+          parts == 1 ? variables.items[out].rows : rows_in_parts(variables.items[out].rows, parts);
       add.columns = variables.items[out].columns / parts;
       add.panel = panel;
       end(add);
