@@ -146,8 +146,8 @@ def answers(folders):
     return found
 
 
-def known_differences():
-    path = pathlib.Path(__file__).resolve().parent / "differences.txt"
+def known_differences(file="differences.txt"):
+    path = pathlib.Path(__file__).resolve().parent / file
     rows = [line.split(maxsplit=1) for line in path.read_text().splitlines() if line.strip() and line[0] != "#"]
     return {row[0]: row[1] for row in rows}
 
@@ -164,11 +164,10 @@ def page_part(rows):
     return "\n".join(lines) + "\n"
 
 
-def rewrite_page(path, rows):
-    mark = "cases of PaddlePaddle"
+def rewrite_page(path, mark, part):
     lines = path.read_text().splitlines(keepends=True)
     first, last = [i for i, line in enumerate(lines) if mark in line and line.startswith("<!--")]
-    path.write_text("".join(lines[:first + 1]) + "\n" + page_part(rows) + "\n" + "".join(lines[last:]))
+    path.write_text("".join(lines[:first + 1]) + "\n" + part + "\n" + "".join(lines[last:]))
 
 
 def main():
@@ -206,7 +205,7 @@ def main():
     equal = sum(1 for _, result in rows if result == "equal")
     print(f"{equal} of {len(rows)} cases are equal, {len(rows) - equal - failed} differ as explained, {failed} failed")
     if arguments.page:
-        rewrite_page(arguments.page, rows)
+        rewrite_page(arguments.page, "cases of PaddlePaddle", page_part(rows))
     if arguments.table:
         arguments.table.write_text("".join(f"{name}\t{result}\n" for name, result in rows))
     return 1 if failed else 0

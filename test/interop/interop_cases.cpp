@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
       interop::case_writer to(argv[2]);
       interop::write_pointwise_cases(to);
       interop::write_row_cases(to);
+      interop::write_image_cases(to);
       interop::write_sequence_cases(to);
       interop::write_net_cases(to);
       std::printf("%d cases\n", to.count());

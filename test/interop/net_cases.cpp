@@ -2,11 +2,91 @@
 // Whole nets: perceptron, LeNet, word2vec, a convolution of sentences, loops and branches.
 #include <interop/case_writer.hpp>
 
+#include <lamina/layers/conditional.hpp>
+#include <lamina/layers/if_else.hpp>
 #include <lamina/layers/sequence_conv_pool.hpp>
+#include <lamina/layers/static_rnn.hpp>
 #include <lamina/layers/tensor_array.hpp>
 #include <lamina/layers/while_loop.hpp>
 
 namespace interop {
+namespace {
+
+void write_branch_cases(case_writer& to) {
+  to.write("net_conditional_block", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 3>(main);
+             auto y = layer::scale(x, 2);
+             layer::conditional_block(
+                 layer::greater_than(layer::reduce_mean(x), layer::scale(layer::mean(y), 1.5f)),
+                 [&](block&) { y = layer::tanh(layer::fc<3>(y)); });
+             return layer::scale(y, 3);
+           }),
+           {.gradients = false});
+  to.write("net_cond", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 3>(main);
+             auto low = layer::fill_constant<float>(main, -0.01f);
+             return layer::cond(
+                 layer::less_than(layer::mean(x), low),
+                 [&](block&) {
+                   return std::tuple{layer::fc<2>(x), layer::mean(x)};
+                 },
+                 [&](block&) {
+                   return std::tuple{layer::tanh(layer::fc<2>(x)), low};
+                 });
+           }),
+           {.gradients = false});
+  to.write("net_if_else", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 3>(main);
+             auto first = layer::slice<layer::along<1, 0, 1>>(x);
+             auto positive = layer::greater_than(first, layer::scale(first, 0.5f));
+             return layer::if_else(
+                 positive, [&](auto& yes) { return layer::fc<2>(yes.input(x)); },
+                 [&](auto& no) { return layer::tanh(layer::fc<2>(no.input(x))); });
+           }),
+           {.gradients = false});
+  to.write("net_static_rnn", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 5, 3>(main);
+             auto forwards = layer::static_rnn(x, [&](auto& step) {
+               auto h = step.memory(lamina::dims<4>, {.value = 0.5f});
+               auto next = layer::tanh(layer::fc<4>(std::tuple{step.input(x), h}));
+               step.update(h, next);
+               return std::tuple{next, step.last(h)};
+             });
+             auto backwards = layer::static_rnn(x,
+                                                [&](auto& step) {
+                                                  auto h = step.memory(lamina::dims<3>);
+                                                  auto next = layer::sigmoid(step.input(x) + h);
+                                                  step.update(h, next);
+                                                  return next;
+                                                },
+                                                {.reverse = true});
+             return std::tuple{std::get<0>(forwards), std::get<1>(forwards), backwards};
+           }),
+           {.gradients = false});
+  to.write("net_nested_while", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 3>(main);
+             auto i = layer::fill_constant<integer>(main, 0),
+                  n = layer::fill_constant<integer>(main, 3);
+             auto going = layer::less_than(i, n);
+             auto h = layer::scale(x, 1);
+             layer::while_loop(going, [&](block& body) {
+               auto norm = layer::mean(layer::square(h));
+               auto more = layer::greater_than(norm, layer::fill_constant<float>(body, 0.05f));
+               layer::while_loop(more, [&](block& inner) {
+                 h = layer::scale(h, 0.5f);
+                 layer::greater_than(layer::mean(layer::square(h)),
+                                     layer::fill_constant<float>(inner, 0.05f), more);
+               });
+               h = layer::scale(h, 1.9f);
+               layer::increment(i);
+               layer::less_than(i, n, going);
+             });
+             return std::tuple{h, i};
+           }),
+           {.gradients = false});
+}
+
+}  // namespace
 
 void write_net_cases(case_writer& to) {
   using lamina::activation;
@@ -64,6 +144,7 @@ void write_net_cases(case_writer& to) {
              return std::tuple{layer::mean(h), h};
            }),
            {.gradients = false});
+  write_branch_cases(to);
 }
 
 }  // namespace interop

@@ -104,7 +104,7 @@ void write_shapes(case_writer& to) {
              auto x = layer::data<"x", float, 4>(main);
              return squared(layer::gather(x, layer::data<"index", integer>(main)));
            }),
-           {.integers = 3});
+           {.integers = 3, .any_rows = false});
   to.write("one_hot", lamina::program([](block& main) {
              return layer::one_hot<5>(layer::data<"ids", integer>(main));
            }),

@@ -38,6 +38,21 @@ void copy_parameters(const scope& from, model<P>& to) {
     to.set(i, values[static_cast<std::size_t>(i)]);
 }
 
+namespace detail {
+
+/// The variables of targets that may be layers; a name of neither stays.
+inline std::vector<std::string> variables_named(const program_view& p,
+                                                const std::vector<std::string>& targets) {
+  std::vector<std::string> variables;
+  for (const std::string& name : targets) {
+    const int v = find_variable(p, p.names, p.count.names, p.count.variables, name);
+    variables.push_back(v < 0 ? name : name_of(p, v));
+  }
+  return variables;
+}
+
+}  // namespace detail
+
 /// Writes what a model needs to compute `targets`, layers or variables by name, into a directory
 /// that PaddlePaddle reads: `__model__` and the parameters. Fluid: save_inference_model.
 template <program_type P>
@@ -45,14 +60,9 @@ void save_inference_model(const file_path& directory, const model<P>& from,
                           const std::vector<std::string>& targets,
                           const inference_files& files = {}) {
   const program_view p = P::view();
-  std::vector<std::string> variables;
-  for (const std::string& name : targets) {
-    const int v = detail::find_variable(p, p.names, p.count.names, p.count.variables, name);
-    variables.push_back(v < 0 ? name : name_of(p, v));
-  }
   scope parameters;
   copy_parameters(from, parameters);
-  save_inference_model(directory, p, parameters, variables, files);
+  save_inference_model(directory, p, parameters, detail::variables_named(p, targets), files);
 }
 
 /// The parameters of a model, each in a file of its name, or all in `filename`.

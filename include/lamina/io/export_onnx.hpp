@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/export_onnx.hpp - programs and models as ONNX files.
+//
+// ONNX: a graph of nodes, each value written once. The number of rows of a batch stays open: one
+// file serves every batch.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/io/model_files.hpp>
+#include <lamina/io/onnx_blocks.hpp>
+#include <lamina/io/onnx_image.hpp>
+#include <lamina/io/onnx_loss.hpp>
+#include <lamina/io/onnx_matrix.hpp>
+#include <lamina/io/onnx_message.hpp>
+#include <lamina/io/onnx_operator.hpp>
+#include <lamina/io/onnx_pointwise.hpp>
+#include <lamina/io/onnx_recurrent.hpp>
+#include <lamina/io/onnx_sequence.hpp>
+#include <lamina/io/onnx_shape.hpp>
+#include <lamina/io/prune_message.hpp>
+#include <lamina/tensor/scope.hpp>
+
+namespace lamina {
+
+/// The version of ONNX's operators that files are written in, and that of their format.
+inline constexpr int onnx_opset = 21;
+inline constexpr int onnx_ir_version = 10;
+
+/// The operators of the library that ONNX can say.
+inline const onnx_operators& known_onnx_operators() {
+  static const onnx_operators all = [] {
+    onnx_operators made;
+    onnx::add_activations(made);
+    onnx::add_elementary(made);
+    onnx::add_of_two(made);
+    onnx::add_matrix(made);
+    onnx::add_shape(made);
+    onnx::add_losses(made);
+    onnx::add_image(made);
+    onnx::add_sequences(made);
+    onnx::add_recurrent(made);
+    onnx::add_blocks(made);
+    return made;
+  }();
+  return all;
+}
+
+/// How export_onnx writes.
+struct onnx_options {
+  const onnx_operators* operators = nullptr;  // null: known_onnx_operators()
+  /// Domains of operators of one's own, with their versions.
+  std::vector<std::pair<std::string, std::int64_t>> domains{};
+};
+
+/// The bytes of an ONNX file with what a program needs to compute `targets` from `feeds`, in test
+/// mode, with its parameters from a scope. Feeds and targets keep their names; the first dimension
+/// of what has rows is the symbol "batch". Throws lamina::error for a target that is no result, and
+/// for an operator that ONNX cannot say, naming the operator, its layer and why.
+inline std::string to_onnx(const program_message& program, const scope& parameters,
+                           const std::vector<std::string>& feeds,
+                           const std::vector<std::string>& targets,
+                           const onnx_options& options = {}) {
+  program_message inference = pruned_message(program, targets);
+  set_test_mode(inference);
+  onnx_program to(inference, parameters,
+                  options.operators != nullptr ? *options.operators : known_onnx_operators(),
+                  targets);
+  for (const std::string& name : feeds)
+    if (inference.blocks[0].find(name) != nullptr) to.feed(name);
+  add_onnx_block(to, 0);
+  std::vector<onnx_value> outputs;
+  for (const std::string& name : targets) {
+    const auto value = to.now.values.find(name);
+    if (value == to.now.values.end() || std::find(feeds.begin(), feeds.end(), name) != feeds.end())
+      throw error("lamina: export_onnx: expected targets that operators compute, found '" + name +
+                  "'");
+    if (value->second != name) to.graph.node("Identity", {value->second}, {name});
+    outputs.push_back(onnx_program::described(to.variable(name), name));
+  }
+  onnx_model model;
+  model.graph = to.graph.close("lamina", {}, std::move(outputs));
+  model.ir_version = onnx_ir_version;
+  model.opset = onnx_opset;
+  model.other_opsets = options.domains;
+  model.producer = "lamina";
+  model.producer_version = std::to_string(LAMINA_VERSION_MAJOR) + "." +
+                           std::to_string(LAMINA_VERSION_MINOR) + "." +
+                           std::to_string(LAMINA_VERSION_PATCH);
+  return to_onnx(model);
+}
+
+/// The same of a recorded program, `net.view()`; without targets, what it returns.
+inline std::string to_onnx(const program_view& program, const scope& parameters,
+                           std::vector<std::string> targets = {},
+                           const onnx_options& options = {}) {
+  std::vector<std::string> feeds;
+  for (int i = 0; i < program.count.data; ++i) feeds.push_back(name_of(program, program.data[i]));
+  const bool all = targets.empty();
+  for (int i = 0; i < program.count.outputs && all; ++i) {
+    const std::string name = name_of(program, program.outputs[i]);
+    if (std::find(targets.begin(), targets.end(), name) == targets.end()) targets.push_back(name);
+  }
+  return to_onnx(message_of(program), parameters, feeds, targets, options);
+}
+
+/// Writes what a model needs to compute `targets`, layers or variables by name, into an ONNX file;
+/// without targets, what its program returns. A file that was there stays whole until the new one
+/// is. Checked with onnx.checker and ONNX Runtime: test/interop.
+template <program_type P>
+void export_onnx(const file_path& file, const model<P>& from,
+                 const std::vector<std::string>& targets = {}, const onnx_options& options = {}) {
+  const program_view p = P::view();
+  scope parameters;
+  copy_parameters(from, parameters);
+  write_file(file.string(), to_onnx(p, parameters, detail::variables_named(p, targets), options));
+}
+
+/// The same of a program and its parameters that were read, PaddlePaddle's included.
+inline void export_onnx(const file_path& file, const inference_model& from,
+                        const onnx_options& options = {}) {
+  write_file(file.string(),
+             to_onnx(from.program.message(), *from.variables, from.program.feed_names(),
+                     from.program.fetch_names(), options));
+}
+
+}  // namespace lamina

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/onnx_pointwise.hpp - operators that work element by element, as ONNX nodes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <lamina/io/onnx_operator.hpp>
+
+namespace lamina {
+
+namespace onnx {
+
+/// X -> Out by one node.
+inline onnx_lowering same_as(const char* type) {
+  return [type](onnx_operator& op) { op.out("Out", type, {op.in("X")}); };
+}
+
+/// The value in a slot in the shape in which ONNX broadcasts it against X: Fluid puts the
+/// dimensions of Y, trailing ones left out, at `axis` of X; ONNX puts them at the end.
+inline std::string aligned(onnx_operator& op, const char* slot = "Y") {
+  const std::string y = op.in(slot);
+  const int rank = op.rank(slot), axis = static_cast<int>(op.integer("axis", -1));
+  const int at = axis < 0 ? op.rank("X") - rank : axis;
+  const int places = op.rank("X") - at;
+  if (at < 0 || rank == places) return y;
+  std::vector<std::int64_t> axes;
+  for (int i = rank; i < places; ++i) axes.push_back(i);
+  if (rank < places) return op.node("Unsqueeze", {y, op.list(axes)});
+  for (int i = places; i < rank; ++i) axes.push_back(i);
+  return op.node("Squeeze", {y, op.list(axes)});
+}
+inline onnx_lowering of_two(const char* type) {
+  return [type](onnx_operator& op) { op.out("Out", type, {op.in("X"), aligned(op)}); };
+}
+inline onnx_lowering logical(const char* type) {
+  return [type](onnx_operator& op) {
+    std::vector<std::string> inputs;
+    for (const char* slot : {"X", "Y"})
+      if (op.has(slot))
+        inputs.push_back(op.type_of(slot) == dtype::boolean ? op.in(slot)
+                                                            : op.cast(op.in(slot), dtype::boolean));
+    op.out("Out", type, inputs);
+  };
+}
+
+/// min(max(x, low), high).
+inline std::string limited(onnx_operator& op, const std::string& x, double low, double high,
+                           dtype type) {
+  return op.node("Clip", {x, op.number(low, type), op.number(high, type)});
+}
+
+/// factor * x + bias, without what changes nothing.
+inline std::string affine(onnx_operator& op, std::string x, double factor, double bias,
+                          dtype type = dtype::float32) {
+  if (factor != 1) x = op.node("Mul", {x, op.number(factor, type)});
+  return bias != 0 ? op.node("Add", {x, op.number(bias, type)}) : x;
+}
+
+/// log(1 + e^x) without overflow.
+inline std::string softplus(onnx_operator& op, const std::string& x) {
+  return op.node("Softplus", {x});
+}
+
+inline bool is_whole(dtype type) { return !is_floating(type) && type != dtype::boolean; }
+
+inline void add_activations(onnx_operators& to) {
+  for (const auto& [type, node] : {std::pair{"relu", "Relu"},
+                                   {"tanh", "Tanh"},
+                                   {"sigmoid", "Sigmoid"},
+                                   {"softplus", "Softplus"},
+                                   {"softsign", "Softsign"}})
+    to.add(type, same_as(node));
+  to.add("logsigmoid", [](onnx_operator& op) {
+    op.out("Out", "Neg", {softplus(op, op.node("Neg", {op.in("X")}))});
+  });
+  to.add("tanh_shrink", [](onnx_operator& op) {
+    op.out("Out", "Sub", {op.in("X"), op.node("Tanh", {op.in("X")})});
+  });
+  to.add("gelu", [](onnx_operator& op) {
+    op.out("Out", "Gelu", {op.in("X")},
+           {{"approximate", op.flag("approximate") ? "tanh" : "none"}});
+  });
+  to.add("selu", [](onnx_operator& op) {
+    op.out("Out", "Selu", {op.in("X")},
+           {{"alpha", op.real("alpha", 1.67326324F)}, {"gamma", op.real("scale", 1.05070098F)}});
+  });
+  to.add("leaky_relu", [](onnx_operator& op) {
+    op.out("Out", "LeakyRelu", {op.in("X")}, {{"alpha", op.real("alpha", 0.02F)}});
+  });
+  to.add("elu", [](onnx_operator& op) {
+    op.out("Out", "Elu", {op.in("X")}, {{"alpha", op.real("alpha", 1)}});
+  });
+  to.add("relu6", [](onnx_operator& op) {
+    op.out("Out", limited(op, op.in("X"), 0, op.real("threshold", 6), op.type_of("X")));
+  });
+  to.add("brelu", [](onnx_operator& op) {
+    op.out("Out", limited(op, op.in("X"), op.real("t_min"), op.real("t_max", 24), op.type_of("X")));
+  });
+  to.add("soft_relu", [](onnx_operator& op) {
+    const double most = op.real("threshold", 40);
+    op.out("Out", softplus(op, limited(op, op.in("X"), -most, most, op.type_of("X"))));
+  });
+  to.add("stanh", [](onnx_operator& op) {
+    const std::string inner = affine(op, op.in("X"), op.real("scale_a", 0.67F), 0);
+    op.out("Out", affine(op, op.node("Tanh", {inner}), op.real("scale_b", 1.7159F), 0));
+  });
+  to.add("hard_sigmoid", [](onnx_operator& op) {
+    op.out("Out", "HardSigmoid", {op.in("X")},
+           {{"alpha", op.real("slope", 0.2F)}, {"beta", op.real("offset", 0.5F)}});
+  });
+  to.add("swish", [](onnx_operator& op) {
+    const std::string inner = affine(op, op.in("X"), op.real("beta", 1), 0);
+    op.out("Out", "Mul", {op.in("X"), op.node("Sigmoid", {inner})});
+  });
+  to.add("hard_swish", [](onnx_operator& op) {
+    const std::string moved = affine(op, op.in("X"), 1, op.real("offset", 3));
+    const std::string inside = limited(op, moved, 0, op.real("threshold", 6), dtype::float32);
+    op.out("Out", "Div", {op.node("Mul", {op.in("X"), inside}), op.number(op.real("scale", 6))});
+  });
+  to.add("hard_shrink", [](onnx_operator& op) {
+    op.out("Out", "Shrink", {op.in("X")}, {{"lambd", op.real("threshold", 0.5F)}, {"bias", 0.F}});
+  });
+  to.add("softshrink", [](onnx_operator& op) {
+    const float l = op.real("lambda", 0.5F);
+    op.out("Out", "Shrink", {op.in("X")}, {{"lambd", l}, {"bias", l}});
+  });
+  to.add("thresholded_relu", [](onnx_operator& op) {
+    op.out("Out", "ThresholdedRelu", {op.in("X")}, {{"alpha", op.real("threshold", 1)}});
+  });
+  to.add("prelu", [](onnx_operator& op) {
+    // One slope in all, one a channel, or one an element of a row.
+    const std::string mode = op.string("mode", "all");
+    std::vector<std::int64_t> shape{1};
+    const std::vector<std::int64_t>& x = op.dims("X");
+    if (mode == "channel") {
+      shape = {op.extent("X", 1)};
+      for (std::size_t d = 2; d < x.size(); ++d) shape.push_back(1);
+    } else if (mode == "element") {
+      shape.assign(x.begin() + 1, x.end());
+    }
+    op.out("Out", "PRelu", {op.in("X"), op.reshape(op.in("Alpha"), shape)});
+  });
+}
+
+inline void add_elementary(onnx_operators& to) {
+  for (const auto& [type, node] : {std::pair{"exp", "Exp"},
+                                   {"log", "Log"},
+                                   {"sqrt", "Sqrt"},
+                                   {"abs", "Abs"},
+                                   {"ceil", "Ceil"},
+                                   {"floor", "Floor"},
+                                   {"sin", "Sin"},
+                                   {"cos", "Cos"},
+                                   {"asin", "Asin"},
+                                   {"acos", "Acos"},
+                                   {"atan", "Atan"},
+                                   {"reciprocal", "Reciprocal"},
+                                   {"sign", "Sign"},
+                                   {"assign", "Identity"}})
+    to.add(type, same_as(node));
+  to.add("print", [](onnx_operator& op) { op.out("Out", op.in("In")); });
+  to.add("square", [](onnx_operator& op) { op.out("Out", "Mul", {op.in("X"), op.in("X")}); });
+  to.add("rsqrt",
+         [](onnx_operator& op) { op.out("Out", "Reciprocal", {op.node("Sqrt", {op.in("X")})}); });
+  to.add("round", [](onnx_operator& op) {  // halves away from 0; ONNX's Round takes the even one
+    const std::string size = op.node("Floor", {affine(op, op.node("Abs", {op.in("X")}), 1, 0.5)});
+    op.out("Out", "Mul", {op.node("Sign", {op.in("X")}), size});
+  });
+  to.add("pow", [](onnx_operator& op) {
+    op.out("Out", "Pow", {op.in("X"), op.number(op.real("factor", 1), op.type_of("X"))});
+  });
+  to.add("scale", [](onnx_operator& op) {
+    const double factor = op.real("scale", 1), bias = op.real("bias");
+    const bool after = op.flag("bias_after_scale", true);
+    op.out("Out", affine(op, op.in("X"), factor, after ? bias : factor * bias, op.type_of("X")));
+  });
+  to.add("clip", [](onnx_operator& op) {
+    op.out("Out", limited(op, op.in("X"), op.real("min"), op.real("max"), op.type_of("X")));
+  });
+  to.add("clip_by_norm", [](onnx_operator& op) {
+    const std::string norm = op.node("ReduceL2", {op.in("X")}, {{"keepdims", 0}});
+    const std::string most = op.number(op.real("max_norm"));
+    const std::string factor = op.node("Div", {most, op.node("Max", {norm, most})});
+    op.out("Out", "Mul", {op.in("X"), factor});
+  });
+  to.add("cast", [](onnx_operator& op) {
+    op.out("Out", "Cast", {op.in("X")}, {{"to", onnx_type_of(op.type_of("Out"))}});
+  });
+  to.add("increment", [](onnx_operator& op) {
+    op.out("Out", "Add", {op.in("X"), op.number(op.real("step", 1), op.type_of("X"))});
+  });
+  to.add("fill_zeros_like", [](onnx_operator& op) {
+    op.out("Out", "Expand", {op.number(0, op.type_of("Out")), op.node("Shape", {op.in("X")})});
+  });
+}
+
+inline void add_of_two(onnx_operators& to) {
+  for (const auto& [type, node] : {std::pair{"elementwise_add", "Add"},
+                                   {"elementwise_sub", "Sub"},
+                                   {"elementwise_mul", "Mul"},
+                                   {"elementwise_div", "Div"},
+                                   {"elementwise_max", "Max"},
+                                   {"elementwise_min", "Min"},
+                                   {"elementwise_pow", "Pow"},
+                                   {"less_than", "Less"},
+                                   {"less_equal", "LessOrEqual"},
+                                   {"greater_than", "Greater"},
+                                   {"greater_equal", "GreaterOrEqual"},
+                                   {"equal", "Equal"}})
+    to.add(type, of_two(node));
+  to.add("not_equal", [](onnx_operator& op) {
+    op.out("Out", "Not", {op.node("Equal", {op.in("X"), aligned(op)})});
+  });
+  to.add("logical_and", logical("And"));
+  to.add("logical_or", logical("Or"));
+  to.add("logical_xor", logical("Xor"));
+  to.add("logical_not", logical("Not"));
+  // The remainder has the sign of Y, and the quotient is rounded down.
+  to.add("elementwise_mod", [](onnx_operator& op) {
+    const std::string x = op.in("X"), y = aligned(op);
+    if (is_whole(op.type_of("X"))) return op.out("Out", "Mod", {x, y});
+    const std::string down = op.node("Floor", {op.node("Div", {x, y})});
+    op.out("Out", "Sub", {x, op.node("Mul", {y, down})});
+  });
+  to.add("elementwise_floordiv", [](onnx_operator& op) {
+    const std::string x = op.in("X"), y = aligned(op);
+    if (!is_whole(op.type_of("X"))) return op.out("Out", "Floor", {op.node("Div", {x, y})});
+    op.out("Out", "Div", {op.node("Sub", {x, op.node("Mod", {x, y})}), y});
+  });
+  to.add("sum", [](onnx_operator& op) {
+    const std::vector<std::string> all = op.all("X");
+    if (all.size() == 1 || is_floating(op.type_of("X")))
+      return op.out("Out", all.size() == 1 ? "Identity" : "Sum", all);
+    std::string sum = all.at(0);
+    for (std::size_t i = 1; i < all.size(); ++i) sum = op.node("Add", {sum, all[i]});
+    op.out("Out", sum);
+  });
+}
+
+}  // namespace onnx
+
+}  // namespace lamina

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/onnx_shape.hpp - operators that copy elements to other places, and constants, as ONNX
+// nodes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/io/onnx_operator.hpp>
+
+namespace lamina {
+
+namespace onnx {
+
+inline void lower_reshape(onnx_operator& op) {
+  if (op.has("Shape") || op.has("ShapeTensor"))
+    op.fail("expected a shape as attribute, found one in a variable");
+  op.out("Out", "Reshape", {op.in("X"), op.list(op.integers("shape"))});
+}
+
+/// `axes`, or all dimensions of one where it is empty.
+inline void lower_squeeze(onnx_operator& op) {
+  std::vector<std::int64_t> axes = op.integers("axes");
+  const std::vector<std::int64_t>& dims = op.dims("X");
+  for (std::size_t d = 0; d < dims.size() && op.integers("axes").empty(); ++d)
+    if (dims[d] == 1) axes.push_back(static_cast<std::int64_t>(d));
+  op.out("Out", "Squeeze", {op.in("X"), op.list(axes)});
+}
+
+inline void lower_split(onnx_operator& op) {
+  const std::vector<std::string>& names = op.message().output("Out");
+  const std::vector<std::int64_t> sections = op.integers("sections");
+  std::vector<std::string> inputs{op.in("X")};
+  std::vector<onnx_attribute> attributes{{"axis", op.integer("axis")}};
+  if (sections.empty())
+    attributes.emplace_back("num_outputs", static_cast<std::int64_t>(names.size()));
+  else
+    inputs.push_back(op.list(sections));
+  std::vector<std::string> made;
+  for (const std::string& name : names) made.push_back(op.program().write(name));
+  op.program().graph.node("Split", inputs, made, attributes);
+}
+
+/// The values side by side along a new dimension.
+inline std::string stacked(onnx_operator& op, const std::vector<std::string>& values,
+                           std::int64_t axis) {
+  std::vector<std::string> each;
+  for (const std::string& v : values) each.push_back(op.node("Unsqueeze", {v, op.list({axis})}));
+  return each.size() == 1 ? each[0] : op.node("Concat", each, {{"axis", axis}});
+}
+
+/// ONNX has all paddings before first, then all behind.
+inline void lower_pad(onnx_operator& op) {
+  const std::vector<std::int64_t> paddings = op.integers("paddings");
+  std::vector<std::int64_t> pads;
+  for (const std::size_t first : {0U, 1U})
+    for (std::size_t i = first; i < paddings.size(); i += 2) pads.push_back(paddings[i]);
+  op.out("Out", "Pad",
+         {op.in("X"), op.list(pads), op.number(op.real("pad_value"), op.type_of("X"))});
+}
+
+inline void lower_gather(onnx_operator& op) {
+  std::string index = op.in("Index");
+  if (op.rank("Index") == 2) index = op.node("Squeeze", {index, op.list({1})});
+  op.out("Out", "Gather", {op.in("X"), index}, {{"axis", op.integer("axis")}});
+}
+
+/// Elements that are all the same are one element that is repeated.
+inline void lower_fill_constant(onnx_operator& op) {
+  const std::vector<std::int64_t> shape = op.integers("shape");
+  for (const std::int64_t extent : shape)
+    if (extent < 0)
+      op.fail("expected a shape that is known, found " + std::string(text().list(shape)));
+  const dtype type = op.type_of("Out");
+  const std::string text_value = op.string("str_value");
+  const double value = text_value.empty() ? double(op.real("value")) : std::stod(text_value);
+  const std::string& name = op.name_of_output("Out");
+  if (shape.size() == 1 && shape[0] == 1) {
+    op.out("Out", op.program().graph.constant(tensor::filled<double>({1}, value).cast(type)));
+    if (!is_floating(type))
+      op.program().known[op.program().value(name)] = static_cast<std::int64_t>(value);
+    return;
+  }
+  op.out("Out", "Expand", {op.number(value, type), op.list(shape)});
+}
+
+inline void lower_fill_like(onnx_operator& op) {
+  std::vector<std::int64_t> shape = op.integers("shape");
+  const std::int64_t from = op.integer("input_dim_idx"), to = op.integer("output_dim_idx");
+  std::vector<std::string> parts;
+  if (to > 0) parts.push_back(op.list({shape.begin(), shape.begin() + to}));
+  parts.push_back(op.node("Shape", {op.in("Input")}, {{"start", from}, {"end", from + 1}}));
+  if (to + 1 < static_cast<std::int64_t>(shape.size()))
+    parts.push_back(op.list({shape.begin() + to + 1, shape.end()}));
+  const std::string extents =
+      parts.size() == 1 ? parts[0] : op.node("Concat", parts, {{"axis", 0}});
+  op.out("Out", "Expand", {op.number(op.real("value"), op.type_of("Out")), extents});
+}
+
+inline void lower_assign_value(onnx_operator& op) {
+  const std::vector<std::int64_t> shape = op.integers("shape");
+  const tensor_shape full(shape.begin(), shape.end());
+  const attribute_message* reals = op.message().attribute("fp32_values");
+  tensor values;
+  if (reals != nullptr && !reals->reals.empty())
+    values = tensor(full, reals->reals);
+  else if (!op.integers("int32_values").empty())
+    values = tensor(full, op.integers("int32_values"));
+  else
+    op.fail("expected values of 32 bits, found none");
+  op.out("Out", op.program().graph.constant(values.cast(op.type_of("Out"))));
+}
+
+inline void add_shape(onnx_operators& to) {
+  to.add("reshape2", lower_reshape);
+  to.add("transpose2", [](onnx_operator& op) {
+    op.out("Out", "Transpose", {op.in("X")}, {{"perm", op.integers("axis")}});
+  });
+  to.add("squeeze2", lower_squeeze);
+  to.add("unsqueeze2", [](onnx_operator& op) {
+    op.out("Out", "Unsqueeze", {op.in("X"), op.list(op.integers("axes"))});
+  });
+  to.add("flatten2", [](onnx_operator& op) {
+    op.out("Out", "Flatten", {op.in("X")}, {{"axis", op.integer("axis", 1)}});
+  });
+  to.add("concat", [](onnx_operator& op) {
+    op.out("Out", "Concat", op.all("X"), {{"axis", op.integer("axis")}});
+  });
+  to.add("split", lower_split);
+  to.add("stack",
+         [](onnx_operator& op) { op.out("Y", stacked(op, op.all("X"), op.integer("axis"))); });
+  to.add("slice", [](onnx_operator& op) {
+    op.out("Out", "Slice",
+           {op.in("Input"), op.list(op.integers("starts")), op.list(op.integers("ends")),
+            op.list(op.integers("axes"))});
+  });
+  to.add("pad", lower_pad);
+  to.add("expand", [](onnx_operator& op) {
+    op.out("Out", "Tile", {op.in("X"), op.list(op.integers("expand_times"))});
+  });
+  to.add("gather", lower_gather);
+  to.add("fill_constant", lower_fill_constant);
+  to.add("fill_constant_batch_size_like", lower_fill_like);
+  to.add("assign_value", lower_assign_value);
+}
+
+}  // namespace onnx
+
+}  // namespace lamina

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs with inputs and results into files.
+#include <algorithm>
+
+#include <interop/case_writer.hpp>
+
+#include <lamina/core/random.hpp>
+#include <lamina/io/export_onnx.hpp>
+#include <lamina/io/inference_model.hpp>
+
+namespace interop {
+namespace {
+
+/// Lengths of sequences: 2, 1, 3, 2, 1, 3 ...
+std::vector<lamina::lod::level> some_lengths(std::size_t sequences) {
+  lamina::lod::level lengths;
+  for (std::size_t i = 0; i < sequences; ++i)
+    lengths.push_back(i % 3 == 0 ? 2 : i % 3 == 1 ? 1 : 3);
+  return {lengths};
+}
+
+tensor random_value(const lamina::program_view& p, int v, std::size_t rows,
+                    const case_options& options) {
+  const lamina::variable_desc& d = p.variables[v];
+  lamina::tensor_shape shape;
+  for (int i = 0; i < d.rank; ++i) {
+    const int extent = p.dims[d.dims + i];
+    shape.push_back(extent < 0 ? rows : static_cast<std::size_t>(extent));
+  }
+  const std::size_t n = lamina::size_of(shape);
+  const std::uint64_t stream = static_cast<std::uint64_t>(v) + 1;
+  if (lamina::is_floating(d.type)) {
+    std::vector<float> values;
+    for (std::size_t i = 0; i < n; ++i)
+      values.push_back(lamina::random_uniform_at(7, stream, i, options.low, options.high));
+    return tensor(shape, values);
+  }
+  std::vector<integer> values;
+  for (std::size_t i = 0; i < n; ++i)
+    values.push_back(static_cast<integer>(lamina::random_uniform_at(
+        7, stream, i, 0.f, static_cast<float>(options.integers) - 0.001f)));
+  return tensor(shape, values).cast(d.type);
+}
+
+tensor repeated(const tensor& few, std::size_t rows) {
+  return few.visit([&]<class T>(const xt::xarray<T>& from) {
+    lamina::tensor_shape shape(from.shape().begin(), from.shape().end());
+    shape[0] = rows;
+    std::vector<T> values;
+    for (std::size_t i = 0; i < lamina::size_of(shape); ++i)
+      values.push_back(from.flat(i % from.size()));
+    xt::xarray<T> to = xt::xarray<T>::from_shape(shape);
+    std::copy(values.begin(), values.end(), to.begin());
+    return tensor(std::move(to));
+  });
+}
+
+// The inputs that are given, as often as needed for so many rows, and random ones.
+lamina::feed_map feed_of(const lamina::program_view& p, const case_options& options,
+                         std::size_t rows) {
+  lamina::feed_map feed;
+  for (int i = 0; i < p.count.data; ++i) {
+    const int v = p.data[i];
+    const std::string name = lamina::name_of(p, v);
+    if (const auto given = options.feed.find(name); given != options.feed.end()) {
+      feed[name] = rows == options.rows ? given->second : lod_tensor(repeated(given->second, rows));
+      continue;
+    }
+    const bool ragged = lamina::lod_level_of(p, p.variables[v].rows) == 1;
+    if (!ragged) {
+      feed[name] = random_value(p, v, rows, options);
+      continue;
+    }
+    const lamina::lod sequences = lamina::lod::from_lengths(some_lengths(rows));
+    feed[name] = lod_tensor(random_value(p, v, sequences.rows(), options), sequences);
+  }
+  return feed;
+}
+void save_values(const std::string& to, const lamina::feed_map& feed,
+                 const std::vector<std::string>& fetches, const std::vector<lod_tensor>& found) {
+  lamina::scope inputs, results;
+  for (const auto& [key, value] : feed) inputs.var(key) = value;
+  lamina::save_variables(to + "/feed", inputs, inputs.names());
+  for (std::size_t i = 0; i < fetches.size(); ++i) results.var(fetches[i]) = found[i];
+  lamina::save_variables(to + "/fetch", results, results.names());
+}
+
+}  // namespace
+
+void case_writer::write_view(const std::string& name, const lamina::program_view& p,
+                             const case_options& options, bool gradients) {
+  lamina::scope scope;
+  executor_.run_startup(p, scope, 1);
+  for (int i = 0; i < p.count.parameters; ++i) {
+    const int v = p.parameters[i].variable;
+    scope.var(lamina::name_of(p, v)) = random_value(p, v, 1, options);
+  }
+  const lamina::feed_map feed = feed_of(p, options, options.rows);
+  std::vector<std::string> feeds, fetches;
+  for (int i = 0; i < p.count.data; ++i) feeds.push_back(lamina::name_of(p, p.data[i]));
+  for (int i = 0; i < p.count.outputs; ++i) fetches.push_back(lamina::name_of(p, p.outputs[i]));
+  if (gradients) {
+    fetches.clear();
+    for (int v = 0; v < p.count.variables; ++v) {
+      const lamina::variable_desc& d = p.variables[v];
+      if (d.of < 0 || d.block != 0 || d.number >= 0) continue;
+      const lamina::variable_kind kind = p.variables[d.of].kind;
+      if (kind == lamina::variable_kind::parameter || kind == lamina::variable_kind::data)
+        fetches.push_back(lamina::name_of(p, v));
+    }
+  }
+  const std::string to = folder_ + "/" + name;
+  const std::vector<lod_tensor> found = executor_.run(p, scope, feed, fetches);
+  lamina::program_message program = lamina::message_of(p);
+  lamina::add_feed_and_fetch(program, feeds, fetches);
+  lamina::save_variables(to + "/parameters", scope, scope.names());
+  save_values(to, feed, fetches, found);
+  lamina::write_file(to + "/__model__", lamina::to_proto(program));
+  if (!gradients) write_onnx(to + "/onnx", p, options, scope, fetches);
+  ++count_;
+}
+
+// One file for all batches.
+void case_writer::write_onnx(const std::string& to, const lamina::program_view& p,
+                             const case_options& options, lamina::scope& scope,
+                             const std::vector<std::string>& fetches) {
+  lamina::make_directories(to);
+  try {
+    lamina::write_file(to + "/model.onnx", lamina::to_onnx(p, scope));
+  } catch (const lamina::error& e) {
+    lamina::write_file(to + "/refused", e.what());
+    return;
+  }
+  std::vector<std::size_t> batches{options.rows};
+  if (options.any_rows) batches = {1, 7, 64};
+  for (const std::size_t rows : batches) {
+    lamina::feed_map feed = feed_of(p, options, rows);
+    const std::vector<lod_tensor> found = executor_.run(p, scope, feed, fetches);
+    for (int i = 0; i < p.count.data; ++i) {  // sequences need their lengths
+      const std::string name = lamina::name_of(p, p.data[i]);
+      const lamina::lod sequences = feed.at(name).lod();
+      if (sequences.empty()) continue;
+      std::vector<integer> lengths;
+      const std::vector<lamina::lod::level> levels = sequences.recursive_sequence_lengths();
+      for (const std::size_t n : levels.at(0)) lengths.push_back(static_cast<integer>(n));
+      feed[name + "@LENGTHS"] = tensor({lengths.size()}, lengths);
+    }
+    save_values(to + "/" + std::to_string(rows), feed, fetches, found);
+  }
+}
+
+}  // namespace interop

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks lamina's ONNX files with onnx.checker, runs them in ONNX Runtime and compares the results.
+
+usage: compare_onnx.py CASES [--table FILE] [--page FILE] [--only NAME...]
+
+--page rewrites the part of a Markdown page between its two lines with "cases of ONNX Runtime".
+
+CASES is what interop_cases wrote. Each file is checked with shape inference, and run once for each batch in the folder
+without another export; results are compared within 1e-4 of the largest element. Cases that lamina refuses to export, or
+that differ on purpose, stand in onnx_differences.txt beside this script: NAME, then why; anything else that is refused
+or differs, or one of these that is equal, fails.
+"""
+import argparse
+import pathlib
+import sys
+
+import numpy
+import onnx
+import onnxruntime
+
+from compare_paddle import known_differences, page_part, rewrite_page, values_in
+
+TOLERANCE = 1e-4
+
+
+def difference(name, expected, found):
+    """What differs between two arrays, or ''."""
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return (f"{name}: {expected.dtype} {list(expected.shape)} here, "
+                f"{found.dtype} {list(found.shape)} in ONNX Runtime")
+    if expected.size == 0:
+        return ""
+    if expected.dtype.kind == "f":
+        largest = max(numpy.abs(expected).max(), 1e-2)
+        error = numpy.abs(expected.astype(numpy.float64) - found).max() / largest
+        if not error <= TOLERANCE:
+            return (f"{name}: relative error {error:.3g}: {expected.ravel()[:6]} here, "
+                    f"{found.ravel()[:6]} in ONNX Runtime")
+    elif not (expected == found).all():
+        return f"{name}: {expected.ravel()[:8]} here, {found.ravel()[:8]} in ONNX Runtime"
+    return ""
+
+
+def run_case(folder):
+    """Runs one case; returns what differs, or ''."""
+    if (folder / "refused").is_file():
+        return (folder / "refused").read_text()
+    path = folder / "model.onnx"
+    onnx.checker.check_model(str(path), full_check=True)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    inputs = {v.name for v in session.get_inputs()}
+    outputs = [v.name for v in session.get_outputs()]
+    batches = sorted((p for p in folder.iterdir() if p.is_dir()), key=lambda p: int(p.name))
+    if not batches:
+        return "expected batches to run, found none"
+    faults = []
+    for batch in batches:
+        feed = {name: value for name, (value, _) in values_in(batch / "feed").items() if name in inputs}
+        expected = values_in(batch / "fetch")
+        if set(outputs) != set(expected):
+            return f"outputs {sorted(expected)} here, {sorted(outputs)} in the file"
+        for name, found in zip(outputs, session.run(outputs, feed)):
+            fault = difference(name, expected[name][0], found)
+            if fault:
+                faults.append(f"batch {batch.name}: {fault}")
+    return "; ".join(faults)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("cases", type=pathlib.Path)
+    parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--page", type=pathlib.Path)
+    parser.add_argument("--only", nargs="*")
+    arguments = parser.parse_args()
+    known = known_differences("onnx_differences.txt")
+    rows, failed = [], 0
+    for folder in sorted(p.parent for p in arguments.cases.glob("*/onnx")):
+        name = folder.name
+        if arguments.only and name not in arguments.only:
+            continue
+        try:
+            result = run_case(folder / "onnx") or "equal"
+        except Exception as e:  # whatever the other library throws is the answer
+            result = f"{type(e).__name__}: {' '.join(str(e).split())[:600]}"
+        if (result == "equal") == (name in known):
+            failed += 1
+            print(f"{name}: {result}" + (f", though onnx_differences.txt says: {known[name]}" if name in known else ""))
+        elif name in known:
+            result = known[name]
+        rows.append((name, result))
+    equal = sum(1 for _, result in rows if result == "equal")
+    print(f"ONNX Runtime {onnxruntime.__version__}: {equal} of {len(rows)} cases are equal, "
+          f"{len(rows) - equal - failed} differ as explained, {failed} failed")
+    if arguments.page:
+        rewrite_page(arguments.page, "cases of ONNX Runtime", page_part(rows))
+    if arguments.table:
+        arguments.table.write_text("".join(f"{name}\t{result}\n" for name, result in rows))
+    return 1 if failed or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

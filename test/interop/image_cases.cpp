@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of operators over images beside the plain ones, whose gradients row_cases.cpp compares.
+#include <interop/case_writer.hpp>
+
+#include <lamina/layers/batch_norm.hpp>
+#include <lamina/layers/conv2d_transpose.hpp>
+#include <lamina/layers/conv3d.hpp>
+#include <lamina/layers/group_norm.hpp>
+#include <lamina/layers/region.hpp>
+#include <lamina/layers/resize.hpp>
+
+namespace interop {
+namespace {
+
+/// One operator of images [3, 4, 5, 6].
+template <class F>
+void of_images(case_writer& to, const char* name, F) {
+  to.write(name,
+           lamina::program([](block& main) { return F{}(layer::data<"x", float, 4, 5, 6>(main)); }),
+           {.low = 0.1f, .high = 1, .gradients = false});
+}
+
+}  // namespace
+
+void write_image_cases(case_writer& to) {
+  using lamina::extent2;
+  using lamina::pool;
+  using lamina::window;
+  of_images(to, "conv2d_groups", [](auto x) {
+    return layer::conv2d<4, 3, window{.padding = extent2{1, 0}, .dilation = 2, .groups = 2}>(x);
+  });
+  of_images(to, "conv2d_transpose", [](auto x) {
+    return layer::conv2d_transpose<3, 3, window{.stride = 2, .padding = 1}>(x);
+  });
+  of_images(to, "conv2d_transpose_size", [](auto x) {
+    return layer::conv2d_transpose<4, 3, window{.stride = 2, .groups = 2}, extent2{12, 13}>(x);
+  });
+  to.write("conv3d", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 4, 5, 3>(main);
+             return layer::conv3d<3, 2>(x, {.act = lamina::activation::relu});
+           }),
+           {.gradients = false});
+  of_images(to, "pool2d_ceil", [](auto x) {
+    return std::tuple{layer::pool2d<2, window{.stride = 2, .ceil_mode = true}>(x),
+                      layer::pool2d<3, window{.stride = 2, .padding = 1, .ceil_mode = true}>(
+                          x, {.type = pool::average})};
+  });
+  of_images(to, "pool2d_adaptive", [](auto x) {
+    return std::tuple{layer::adaptive_pool2d<extent2{3, 4}>(x),
+                      layer::adaptive_pool2d<2>(x, {.type = pool::average})};
+  });
+  of_images(to, "batch_norm",
+            [](auto x) { return layer::batch_norm(x, {.use_global_stats = true}); });
+  of_images(to, "group_norm", [](auto x) { return layer::group_norm<2>(x); });
+  of_images(to, "instance_norm", [](auto x) { return layer::instance_norm(x); });
+  of_images(to, "lrn", [](auto x) { return layer::lrn(x, {.n = 3, .alpha = 0.1f}); });
+  of_images(to, "bilinear_interp", [](auto x) { return layer::resize_bilinear<extent2{8, 9}>(x); });
+  of_images(to, "bilinear_interp_centred", [](auto x) {
+    return layer::resize_bilinear<extent2{3, 9}>(x, {.align_corners = false, .align_mode = 0});
+  });
+  of_images(to, "bilinear_interp_edge", [](auto x) {
+    return layer::resize_bilinear<extent2{8, 4}>(x, {.align_corners = false});
+  });
+  of_images(to, "nearest_interp", [](auto x) {
+    return std::tuple{layer::resize_nearest<extent2{7, 9}>(x),
+                      layer::resize_nearest<extent2{10, 3}>(x, {.align_corners = false})};
+  });
+  of_images(to, "pad2d", [](auto x) {
+    return std::tuple{layer::pad2d<1, 0, 2, 1>(x, {.value = 0.5f}),
+                      layer::pad2d<1, 2, 3, 0, lamina::pad_mode::reflect>(x),
+                      layer::pad2d<0, 1, 1, 2, lamina::pad_mode::edge>(x)};
+  });
+  of_images(to, "prelu_channel",
+            [](auto x) { return layer::prelu(x, {.mode = layer::prelu_mode::channel}); });
+  of_images(to, "spp", [](auto x) { return layer::spp<2>(x); });
+}
+
+}  // namespace interop
