@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// write_corpus FOLDER - writes the small files that fuzzing begins with, each of a reader's kind.
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <io/program_samples.hpp>
+
+#include <lamina/executor/executor.hpp>
+#include <lamina/io/inference_model.hpp>
+#include <lamina/io/npz.hpp>
+#include <lamina/io/parameter_tar.hpp>
+#include <lamina/io/program_desc_json.hpp>
+#include <lamina/io/safetensors.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/model/tensor_file.hpp>
+#include <lamina/optimizer/minimize.hpp>
+
+namespace {
+
+using lamina::tensor;
+namespace layer = lamina::layer;
+
+constexpr auto line = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  return layer::fc<1>(x, {.name = "line"});
+});
+constexpr auto trained = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  lamina::optimizer::sgd{}.minimize(layer::mean(layer::square(layer::fc<1>(x))));
+});
+
+std::string to;
+
+void write(const std::string& reader, const std::string& name, const std::string& bytes) {
+  lamina::make_directories(to + "/" + reader);
+  lamina::write_file(to + "/" + reader + "/" + name, bytes);
+}
+std::string stream_of(const lamina::lod_tensor& value) {
+  const std::string path = to + "/value";
+  lamina::binary_writer file(path);
+  lamina::write_lod_tensor(file, value);
+  file.finish();
+  std::string bytes = lamina::read_file(path);
+  lamina::remove_file(path);
+  return bytes;
+}
+
+template <class P>
+void write_program(const std::string& name, P program) {
+  write("json", name, lamina::to_json(program).dump());
+  write("proto", name, lamina::to_proto(program));
+}
+void write_programs() {
+  write_program("line", line);
+  write_program("trained", trained);
+  write_program("perceptron", samples::perceptron);
+  write_program("loop", samples::loop);
+  write_program("sentence", samples::sentence);
+  write("json", "beyond_double", "{\"version\": 1e410}");
+}
+
+void write_parameters() {
+  const tensor floats({2, 3}, std::vector<float>{1, -2, 3, 0.5f, 0, 9});
+  write("parameters", "floats", stream_of(floats));
+  write("parameters", "sequences",
+        stream_of(lamina::create_lod_tensor(tensor({3, 1}, std::vector<std::int64_t>{1, 2, 3}),
+                                            {{2, 1}})));
+  write("parameters", "truths", stream_of(tensor::filled<bool>({4}, true)));
+  write("parameters", "empty", stream_of(tensor::zeros(lamina::dtype::float64, {0, 7})));
+  lamina::tensor_entry entry = lamina::tensor_entry::number("step", 7);
+  const std::string path = to + "/entries";
+  lamina::write_tensor_file(path, {entry, {"w", lamina::dtype::float32, {1, 2}, "12345678"}});
+  write("parameters", "entries", lamina::read_file(path));
+  lamina::remove_file(path);
+}
+
+/// The bytes that save(path) writes.
+template <class Save>
+std::string file_of(Save save) {
+  const std::string path = to + "/file";
+  save(path);
+  std::string bytes = lamina::read_file(path);
+  lamina::remove_file(path);
+  return bytes;
+}
+#if LAMINA_HAS_ZLIB
+/// An archive with one deflated member, which lamina itself does not write.
+std::string deflated_npz(const tensor& value) {
+  std::string plain = lamina::npy_header_of(value);
+  plain.append(static_cast<const char*>(value.data()), 4 * value.size());
+  uLongf size = compressBound(plain.size());
+  std::string packed(size, '\0');
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+           reinterpret_cast<const Bytef*>(plain.data()), plain.size());
+  packed = packed.substr(2, size - 6);  // without what zlib puts around
+  std::string bytes = file_of([&](const std::string& path) {
+    lamina::binary_writer file(path);
+    lamina::zip_writer archive(file);
+    archive.add("w.npy", packed, nullptr, 0);
+    archive.finish();
+    file.finish();
+  });
+  const std::uint32_t crc = lamina::crc32_of(plain.data(), plain.size());
+  const std::uint32_t length = static_cast<std::uint32_t>(plain.size());
+  for (const std::size_t method : {std::size_t{8}, bytes.find("PK\1\2") + 10}) {
+    bytes[method] = 8;
+    std::memcpy(&bytes[method + 6], &crc, 4);
+    std::memcpy(&bytes[method + 14], &length, 4);
+  }
+  return bytes;
+}
+#endif
+
+void write_named_tensors() {
+  lamina::named_tensors values{{"w", tensor({2, 3}, std::vector<float>{1, -2, 3, 0.5f, 0, 9})},
+                               {"b", tensor({1}, std::vector<float>{4})}};
+  write("tar", "two", file_of([&](const std::string& path) { lamina::to_tar(path, values); }));
+  values.emplace("layer.n", tensor({2}, std::vector<std::int64_t>{5, -6}));
+  values.emplace("truth", tensor::filled<bool>({3}, true));
+  values.emplace("scalar", tensor(lamina::tensor_shape{}, std::vector<double>{2.5}));
+  values.emplace("none", tensor::zeros(lamina::dtype::int8, {2, 0}));
+  write("npz", "six", file_of([&](const std::string& path) { lamina::save_npz(path, values); }));
+#if LAMINA_HAS_ZLIB
+  write("npz", "deflated", deflated_npz(values.at("w")));
+#endif
+  write("npz", "zip64", file_of([&](const std::string& path) {
+          lamina::binary_writer file(path);
+          lamina::zip_writer archive(file, 1);
+          const tensor& w = values.at("w");
+          archive.add("w.npy", lamina::npy_header_of(w), w.data(), 4 * w.size());
+          archive.finish();
+          file.finish();
+        }));
+  write("safetensors", "six",
+        file_of([&](const std::string& path) { lamina::save_safetensors(path, values); }));
+  for (const auto& [name, value] : values)
+    write("npy", name, file_of([&](const std::string& path) { lamina::save_npy(path, value); }));
+  std::string turned = lamina::read_file(to + "/npy/w");
+  turned.replace(turned.find("False"), 5, "True ");
+  write("npy", "columns_first", turned);
+}
+
+void write_inference_model() {
+  lamina::executor executor;
+  lamina::scope variables;
+  executor.run_startup(line.view(), variables, 1);
+  const std::string folder = to + "/model";
+  save_inference_model(folder, line.view(), variables, {"line.tmp_1"}, {"__model__", "all"});
+  const std::string program = lamina::read_file(folder + "/__model__");
+  std::string all;
+  for (int i = 0; i < 4; ++i) all += static_cast<char>(program.size() >> (8 * i));
+  write("inference_model", "line", all + program + lamina::read_file(folder + "/all"));
+  for (const char* name : {"/__model__", "/all", ""}) lamina::remove_file(folder + name);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: write_corpus FOLDER\n", stderr);
+    return 2;
+  }
+  try {
+    to = argv[1];
+    write_programs();
+    write_parameters();
+    write_named_tensors();
+    write_inference_model();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "write_corpus: %s\n", e.what());
+    return 1;
+  }
+  return 0;
+}
