@@ -11,6 +11,10 @@
 //                    loops, so each iteration of a loop has a mask of its own; index: global row *
 //                    row width + column, so a mini-batch split over machines has the same mask.
 //                    Rows of a time step or of a branch count from its first one
+//   random numbers   of uniform_random and its like inside of a program, one a place, as dropout
+//                    masks: seed: the operator's where that is not 0, else the run's seed + step;
+//                    stream: the number of the operator among those of its type + 2^33 * the type
+//                    + 2^40 * iteration
 #pragma once
 
 #include <cmath>
@@ -63,6 +67,20 @@ LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint6
 /// this run. The first 2^24 iterations have streams of their own.
 LAMINA_FN constexpr std::uint64_t dropout_stream(std::uint64_t n, std::uint64_t iteration = 0) {
   return n + (std::uint64_t{1} << 32) + (iteration << 40);
+}
+
+/// Operators that fill a variable with random numbers.
+enum class random_type : std::uint8_t {
+  uniform = 1,
+  normal,
+  truncated_normal,
+  uniform_like,
+  normal_like
+};
+/// The stream of the n-th operator of a type, as dropout_stream.
+LAMINA_FN constexpr std::uint64_t random_stream(random_type type, std::uint64_t n,
+                                                std::uint64_t iteration = 0) {
+  return n + (static_cast<std::uint64_t>(type) << 33) + (iteration << 40);
 }
 
 /// Whether dropout keeps an element.

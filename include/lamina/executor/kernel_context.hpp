@@ -22,8 +22,8 @@ namespace lamina {
 
 /// What an executor remembers of one operator.
 struct operator_history {
-  std::uint64_t dropout_number = 0;  // among the dropout operators of the program
-  std::int64_t runs = 0;             // how often it has been run
+  std::uint64_t ordinal = 0;  // among the operators of its type; of those that draw numbers only
+  std::int64_t runs = 0;      // how often it has been run
 };
 
 /// What a kernel of the reference executor works with. `Real` is the type that all floating
@@ -47,8 +47,8 @@ class kernel_context {
   const operator_schema& schema() const { return *op_.schema; }
   /// Seeds and switches of this run.
   const run_options& options() const { return options_; }
-  /// The number of this operator among the dropout operators of the program.
-  std::uint64_t dropout_number() const { return history_.dropout_number; }
+  /// The number of this operator, which draws random numbers, among those of its type.
+  std::uint64_t ordinal() const { return history_.ordinal; }
   /// How often this operator was run before in this run; counts this one.
   std::uint64_t next_iteration() const { return memory_.iterations[&op_]++; }
   /// How often this executor has run this operator before, in this run and in others.

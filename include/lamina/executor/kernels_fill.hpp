@@ -9,12 +9,16 @@
 
 namespace lamina::kernel {
 
-/// The shape attribute, or the recorded shape where an operator has none.
+/// The shape attribute, or the recorded shape where an operator has none. A dimension of -1 is that
+/// of the rows of Input.
 template <class Real>
 tensor_shape filled_shape(const kernel_context<Real>& ctx) {
   const std::vector<int> wanted = ctx.integer_list("shape");
   if (wanted.empty()) return ctx.output_shape("Out");
-  return tensor_shape(wanted.begin(), wanted.end());
+  tensor_shape shape;
+  for (const int d : wanted)
+    shape.push_back(d < 0 ? ctx.input("Input").shape()[0] : static_cast<std::size_t>(d));
+  return shape;
 }
 
 /// Out[...] = value.
@@ -43,37 +47,44 @@ void assign_value_forward(kernel_context<Real>& ctx) {
     ctx.give("Out", tensor(filled_shape(ctx), reals));
 }
 
-/// Random numbers of a variable, computed in float so that every engine has the same ones.
+/// Random numbers of a variable, computed in float so that every engine has the same ones. Those of
+/// a parameter are the same in each run, others are drawn anew: core/random.hpp.
 template <class Real, class F>
-void give_random(kernel_context<Real>& ctx, F number) {
+void give_random(kernel_context<Real>& ctx, random_type type, F number) {
   if (!ctx.wants("Out")) return;
-  const int index = ctx.output_desc("Out").index;
+  const variable_desc& to = ctx.output_desc("Out");
   const std::uint64_t own = static_cast<std::uint64_t>(ctx.attribute("seed"));
-  const std::uint64_t seed = own != 0 ? own : ctx.options().seed;
-  const std::uint64_t stream = static_cast<std::uint64_t>(index < 0 ? 0 : index);
+  const bool starts = to.kind == variable_kind::parameter;
+  const std::uint64_t seed =
+      own != 0 ? own : ctx.options().seed + (starts ? 0 : ctx.options().step);
+  const std::uint64_t stream = starts ? static_cast<std::uint64_t>(to.index)
+                                      : random_stream(type, ctx.ordinal(), ctx.next_iteration());
   auto out = zeros<float>(filled_shape(ctx));
-  for (std::size_t i = 0; i < out.size(); ++i) out.flat(i) = number(seed, stream, i);
+  const std::size_t width = out.size() == 0 ? 0 : out.size() / out.shape()[0];
+  const std::uint64_t first = to.rows == once::domain ? 0 : ctx.options().first_row * width;
+  for (std::size_t i = 0; i < out.size(); ++i) out.flat(i) = number(seed, stream, first + i);
   ctx.give("Out", std::move(out));
 }
 
 /// Out ~ U(min, max).
-template <class Real>
+template <class Real, random_type Type>
 void uniform_random_forward(kernel_context<Real>& ctx) {
   const float low = static_cast<float>(ctx.attribute("min", -1));
   const float high = static_cast<float>(ctx.attribute("max", 1));
-  give_random(ctx, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
+  give_random(ctx, Type, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
     return random_uniform_at(seed, stream, i, low, high);
   });
 }
 
 /// Out ~ N(mean, std^2), or the same cut at two deviations.
-template <class Real, bool Truncated>
+template <class Real, random_type Type>
 void gaussian_random_forward(kernel_context<Real>& ctx) {
   const float mean = static_cast<float>(ctx.attribute("mean"));
   const float deviation = static_cast<float>(ctx.attribute("std", 1));
-  give_random(ctx, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
-    return mean + deviation * (Truncated ? random_truncated_normal_at(seed, stream, i)
-                                         : random_normal_at(seed, stream, i));
+  give_random(ctx, Type, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
+    return mean + deviation * (Type == random_type::truncated_normal
+                                   ? random_truncated_normal_at(seed, stream, i)
+                                   : random_normal_at(seed, stream, i));
   });
 }
 
@@ -97,7 +108,7 @@ void dropout_forward(kernel_context<Real>& ctx) {
   const std::uint64_t seed = ctx.flag("fix_seed")
                                  ? static_cast<std::uint64_t>(ctx.attribute("seed"))
                                  : ctx.options().seed + ctx.options().step;
-  const std::uint64_t stream = dropout_stream(ctx.dropout_number(), ctx.next_iteration());
+  const std::uint64_t stream = dropout_stream(ctx.ordinal(), ctx.next_iteration());
   const float p = static_cast<float>(ctx.attribute("dropout_prob", 0.5));
   const std::size_t width = matrix(shape_of(x), 1).columns;
   const std::uint64_t first = ctx.options().first_row * width;
@@ -125,9 +136,12 @@ void add_fill_kernels(kernel_table<Real>& table) {
   table["fill_constant"] = fill_constant_forward<Real>;
   table["fill_zeros_like"] = fill_zeros_like_forward<Real>;
   table["assign_value"] = assign_value_forward<Real>;
-  table["uniform_random"] = uniform_random_forward<Real>;
-  table["gaussian_random"] = gaussian_random_forward<Real, false>;
-  table["truncated_gaussian_random"] = gaussian_random_forward<Real, true>;
+  table["uniform_random"] = uniform_random_forward<Real, random_type::uniform>;
+  table["gaussian_random"] = gaussian_random_forward<Real, random_type::normal>;
+  table["truncated_gaussian_random"] = gaussian_random_forward<Real, random_type::truncated_normal>;
+  table["uniform_random_batch_size_like"] = uniform_random_forward<Real, random_type::uniform_like>;
+  table["gaussian_random_batch_size_like"] =
+      gaussian_random_forward<Real, random_type::normal_like>;
   table["dropout"] = dropout_forward<Real>;
   table["dropout_grad"] = dropout_gradient<Real>;
 }

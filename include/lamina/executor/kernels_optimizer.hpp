@@ -8,16 +8,51 @@
 #include <limits>
 
 #include <lamina/executor/kernels_normalization.hpp>
+#include <lamina/optimizer/step_operators.hpp>
 
 namespace lamina::kernel {
 
 // Fluid keeps the learning rate in a variable and prepares gradients by operators of their own; the
-// update operators of a training program have both as attributes. The kernels know either form.
+// update operators of a training program have both as attributes, and those of a program that
+// trains itself the learning rate and the scale in variables. The kernels know every form.
 
 template <class Real>
 Real learning_rate_of(const kernel_context<Real>& ctx) {
-  return ctx.has("LearningRate") ? ctx.real("LearningRate").flat(0)
-                                 : ctx.real_attribute("learning_rate");
+  return ctx.has("LearningRate")
+             ? ctx.real("LearningRate").flat(0) * ctx.real_attribute("learning_rate", 1)
+             : ctx.real_attribute("learning_rate");
+}
+
+/// Out = the learning rate of step StepOut = Step + 1.
+template <class Real>
+void decayed_learning_rate_forward(kernel_context<Real>& ctx) {
+  const std::int64_t step = ctx.integers("Step").flat(0) + 1;
+  const auto boundaries = ctx.integer_list("boundaries");
+  const auto values = ctx.real_list("values");
+  ctx.give("Out",
+           tensor::filled<float>(
+               {1}, optimizer::rate_of_step(
+                        step,
+                        [&](int i) {
+                          return ctx.attribute(
+                              decayed_learning_rate::attributes[static_cast<std::size_t>(i)].name);
+                        },
+                        static_cast<int>(values.size()),
+                        [&](int i) { return boundaries[static_cast<std::size_t>(i)]; },
+                        [&](int i) { return values[static_cast<std::size_t>(i)]; })));
+  ctx.give("StepOut", tensor::filled<std::int64_t>({1}, step));
+}
+
+/// Out = min(1, max_norm / the norm of all gradients together).
+template <class Real>
+void gradient_scale_forward(kernel_context<Real>& ctx) {
+  Real squares = 0;
+  for (int i = 0; i < ctx.count("X"); ++i) {
+    const Real norm = euclidean_norm<Real>(ctx.real("X", i));
+    squares += norm * norm;
+  }
+  const Real norm = std::sqrt(squares), limit = ctx.real_attribute("max_norm", 1);
+  ctx.give("Out", tensor::filled<Real>({1}, norm > limit ? limit / norm : Real(1)));
 }
 
 /// Whether the gradient has the row of element i: all of them, but for selected rows.
@@ -38,7 +73,8 @@ xt::xarray<Real> gradient_for(const kernel_context<Real>& ctx) {
     ctx.fail("expected a gradient of the shape " + to_string(shape_of(p)) + ", found " +
              to_string(shape_of(g)));
   const Real most = std::numeric_limits<Real>::infinity();
-  const Real scale = ctx.real_attribute("gradient_scale", 1);
+  const Real scale = ctx.has("GradientScale") ? ctx.real("GradientScale").flat(0)
+                                              : ctx.real_attribute("gradient_scale", 1);
   const Real low = ctx.real_attribute("clip_low", -most),
              high = ctx.real_attribute("clip_high", most);
   const Real l1 = ctx.real_attribute("l1_decay"), l2 = ctx.real_attribute("l2_decay");
@@ -268,6 +304,8 @@ void proximal_update(kernel_context<Real>& ctx) {
 
 template <class Real>
 void add_optimizer_kernels(kernel_table<Real>& table) {
+  table["decayed_learning_rate"] = decayed_learning_rate_forward<Real>;
+  table["gradient_scale"] = gradient_scale_forward<Real>;
   table["sgd"] = sgd_update<Real>;
   table["momentum"] = momentum_update<Real>;
   table["lars_momentum"] = lars_momentum_update<Real>;

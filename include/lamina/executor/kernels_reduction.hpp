@@ -28,13 +28,13 @@ void sum_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// Out = sum of all elements / their number.
+/// Out = sum of all elements / their number; 0 where there are none.
 template <class Real>
 void mean_forward(kernel_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   auto out = zeros<Real>({1});
   for (std::size_t i = 0; i < x.size(); ++i) out.flat(0) += x.flat(i);
-  out.flat(0) /= static_cast<Real>(x.size());
+  if (x.size() > 0) out.flat(0) /= static_cast<Real>(x.size());
   ctx.give("Out", std::move(out));
 }
 
@@ -108,7 +108,7 @@ void reduce_forward(kernel_context<Real>& ctx) {
       to = value;
     begun[p] = true;
   }
-  if (Kind == reduction_kind::mean) out /= static_cast<Real>(plan.count);
+  if (Kind == reduction_kind::mean && plan.count > 0) out /= static_cast<Real>(plan.count);
   ctx.give("Out", std::move(out));
 }
 

@@ -11,6 +11,7 @@
 #include <lamina/operators/operators.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 #include <lamina/optimizer/optimizers.hpp>
+#include <lamina/optimizer/step_operators.hpp>
 #include <lamina/optimizer/update_operator.hpp>
 
 namespace lamina {
@@ -33,8 +34,9 @@ class operator_registry {
         softmax_with_cross_entropy, cross_entropy, warpctc, ctc_align, dropout, elementwise_add,
         elementwise_sub, elementwise_mul, elementwise_div, elementwise_max, elementwise_min,
         elementwise_pow, elementwise_mod, elementwise_floordiv, fill_zeros_like, data,
-        fill_constant, uniform_random, gaussian_random, truncated_gaussian_random, assign_value,
-        gru, gru_unit, lookup_table, gradient_of<lookup_table>, sigmoid_cross_entropy_with_logits,
+        fill_constant, uniform_random, gaussian_random, truncated_gaussian_random,
+        uniform_random_batch_size_like, gaussian_random_batch_size_like, assign_value, gru,
+        gru_unit, lookup_table, gradient_of<lookup_table>, sigmoid_cross_entropy_with_logits,
         log_loss, hinge_loss, huber_loss, modified_huber_loss, rank_loss, margin_rank_loss, lstm,
         lstmp, lstm_unit, matmul, mean, top_k, accuracy, auc, one_hot, mul, layer_norm, norm,
         cos_sim, lamina::print, lod_rank_table, max_sequence_len, lod_tensor_to_array,
@@ -51,7 +53,8 @@ class operator_registry {
         leaky_relu, elu, relu6, brelu, soft_relu, stanh, hard_sigmoid, swish, hard_swish, pow,
         hard_shrink, softshrink, thresholded_relu, prelu, maxout, exp, log, sqrt, rsqrt, square,
         reciprocal, abs, sin, cos, asin, acos, atan, ceil, floor, round, sign, bilinear_interp,
-        nearest_interp, im2sequence, pad2d, roi_pool, spp, read_minibatch>();
+        nearest_interp, im2sequence, pad2d, roi_pool, spp, read_minibatch, decayed_learning_rate,
+        gradient_scale>();
     add_updates<optimizer::sgd, optimizer::momentum, optimizer::adagrad, optimizer::adam,
                 optimizer::adamax, optimizer::adadelta, optimizer::rmsprop, optimizer::ftrl,
                 optimizer::decayed_adagrad, optimizer::proximal_gd, optimizer::proximal_adagrad,
@@ -93,15 +96,16 @@ class operator_registry {
   }
   template <class... Opt>
   void add_updates() {
-    (add_update<Opt>(), ...);
+    (add_update<Opt, false>(), ...);
+    (add_update<Opt, true>(), ...);
   }
   // The form for selected rows has the attributes of the other one, and lazy_mode.
-  template <class Opt>
+  template <class Opt, bool Given>
   void add_update() {
     if constexpr (optimizer::traits<Opt>::has_lazy_mode)
-      add(schema_of<rows_update_operator<Opt>>());
+      add(schema_of<rows_update_operator<Opt, Given>>());
     else
-      add(schema_of<update_operator<Opt>>());
+      add(schema_of<update_operator<Opt, Given>>());
   }
 
   std::map<std::string_view, std::vector<const operator_schema*>> forms_;

@@ -51,6 +51,7 @@
 #include <lamina/layers/prelu.hpp>
 #include <lamina/layers/print.hpp>
 #include <lamina/layers/read_minibatch.hpp>
+#include <lamina/layers/random.hpp>
 #include <lamina/layers/recurrent.hpp>
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/reduce.hpp>

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include <lamina/layers/data.hpp>
+#include <lamina/layers/sequence.hpp>
 #include <lamina/operators/read_minibatch.hpp>
 
 namespace lamina {
@@ -14,6 +14,15 @@ namespace lamina {
 /// one number.
 template <element T, int... Dims>
 struct field {};
+
+/// One sequence a sample, of any length, with rows tokens<Rows>: fields of the same Rows have the
+/// same lengths. An element is an array of dimensions Dims, or without any one number.
+template <fixed_string Rows, element T, int... Dims>
+struct sequence_field {};
+
+/// One sequence of sequences a sample, with rows nested_tokens<Rows>.
+template <fixed_string Rows, element T, int... Dims>
+struct nested_sequence_field {};
 
 namespace layer {
 
@@ -30,6 +39,18 @@ template <fixed_string Name, class T, int... D>
 struct read_field<Name, field<T, D...>> {
   static constexpr auto record(block& b, int line) { return data<Name, T, D...>(b, line); }
 };
+template <fixed_string Name, fixed_string Rows, class T, int... D>
+struct read_field<Name, sequence_field<Rows, T, D...>> {
+  static constexpr auto record(block& b, int line) {
+    return feed_sequence<Name, T, tokens<Rows>, D...>(b, line);
+  }
+};
+template <fixed_string Name, fixed_string Rows, class T, int... D>
+struct read_field<Name, nested_sequence_field<Rows, T, D...>> {
+  static constexpr auto record(block& b, int line) {
+    return feed_sequence<Name, T, nested_tokens<Rows>, D...>(b, line);
+  }
+};
 }  // namespace detail
 
 /// The next mini-batch of the reader that the program is run with, one variable a field; `more` is
@@ -43,8 +64,10 @@ struct read_field<Name, field<T, D...>> {
 ///     ...
 ///   });
 ///
-/// The variables are data layers named "train_0", "train_1", ... Rows of the batch change with each
-/// call, so nothing that has them outlives an iteration. `lamina::run` gives the reader.
+/// The variables are data layers named "train_0", "train_1", ... A field may be a sequence:
+/// `lamina::sequence_field<"words", std::int64_t>`. Rows of the batch and lengths of sequences
+/// change with each call, so nothing that has them outlives an iteration. `lamina::run` gives the
+/// reader.
 /// Fluid: layers.read_file.
 template <fixed_string Name, class... Field>
 constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,

@@ -6,7 +6,8 @@
 
 namespace lamina {
 
-/// Out = sum of all elements of X / their number, shape [1]. Fluid: mean.
+/// Out = sum of all elements of X / their number, shape [1]; 0 where X has no rows: a side of a
+/// branch that no row took adds nothing to a cost, where Fluid's 0 / 0 would spoil it. Fluid: mean.
 struct mean : operator_definition {
   static constexpr const char* type = "mean";
   static constexpr auto inputs = slots_x;

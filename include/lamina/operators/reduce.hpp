@@ -26,7 +26,7 @@ struct reduce_sum : reduction {
   static constexpr const char* type = "reduce_sum";
 };
 
-/// Means.
+/// Means; 0 where there is nothing to reduce, as in mean.
 struct reduce_mean : reduction {
   static constexpr const char* type = "reduce_mean";
 };

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 
 #include <lamina/core/config.hpp>
@@ -35,13 +34,11 @@ struct adam final : rule<adam> {
 
   /// The numbers of one step, counted from 0.
   static constexpr int scalar_count = 4;
-  std::array<float, 4> scalars(std::int64_t step) const {
-    const double t = static_cast<double>(step + 1);
-    const double corrected = learning_rate.at(step) *
-                             std::sqrt(1 - std::pow(static_cast<double>(beta2), t)) /
-                             (1 - std::pow(static_cast<double>(beta1), t));
-    return {static_cast<float>(corrected), beta1, beta2, epsilon};
+  constexpr std::array<float, 4> scalars(std::int64_t step) const {
+    return {corrected_rate(learning_rate.at(step), step, beta1, beta2), beta1, beta2, epsilon};
   }
+  /// Whose powers correct the learning rate.
+  constexpr std::array<float, 2> powers() const { return {beta1, beta2}; }
   /// The equation above, at one place.
   template <class T>
   LAMINA_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate, T beta1,

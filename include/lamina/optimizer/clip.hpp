@@ -21,12 +21,17 @@ constexpr bool needs_norm(gradient_clip clip) {
 /// 1 if norm <= limit, else limit / norm. Fluid: clip_by_norm.
 constexpr float norm_scale(float norm, float limit) { return norm > limit ? limit / norm : 1.f; }
 
+/// The same for several gradients together, from the sum of the squares of their norms.
+inline float shared_scale(double squares, float limit) {
+  const double norm = std::sqrt(squares);
+  return norm > limit ? static_cast<float>(limit / norm) : 1.f;
+}
+
 /// limit / max(limit, sqrt(sum norm^2)) over all norms. Fluid: GradientClipByGlobalNorm.
 inline float global_norm_scale(std::span<const float> norms, float limit) {
   double squares = 0;
   for (const float norm : norms) squares += static_cast<double>(norm) * norm;
-  const double global = std::sqrt(squares);
-  return global > limit ? static_cast<float>(limit / global) : 1.f;
+  return shared_scale(squares, limit);
 }
 
 /// The scale of every gradient: `clips[i]` is in force for the gradient whose L2 norm is
@@ -50,8 +55,7 @@ LAMINA_COLD inline void clip_scales(std::span<const gradient_clip> clips,
     limit = clips[i].high;
     squares += static_cast<double>(norms[i]) * norms[i];
   }
-  const double global = std::sqrt(squares);
-  const float shared = global > limit ? static_cast<float>(limit / global) : 1.f;
+  const float shared = shared_scale(squares, limit);
   for (std::size_t i = 0; i < clips.size(); ++i)
     scales[i] = clips[i].kind == clip_kind::global_norm ? shared
                 : clips[i].kind == clip_kind::norm      ? norm_scale(norms[i], clips[i].high)

@@ -4,6 +4,7 @@
 // template argument and without a heap.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include <lamina/optimizer/sample_schedule.hpp>
@@ -136,6 +137,21 @@ struct learning_rate {
     }
   }
 };
+
+}  // namespace lamina::optimizer
+
+namespace lamina::optimizer {
+
+/// rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1: what moments that begin with 0 need.
+/// A beta of 0 corrects nothing. Fluid keeps the powers in variables, Beta1Pow and Beta2Pow, and
+/// multiplies them in each step; powers of the step itself do not lose digits.
+constexpr float corrected_rate(float rate, std::int64_t step, float beta1, float beta2) {
+  // Constant expressions know no powers.
+  if (rate == 0 || (beta1 == 0 && beta2 == 0)) return rate;
+  const double t = static_cast<double>(step + 1);
+  return static_cast<float>(rate * std::sqrt(1 - std::pow(static_cast<double>(beta2), t)) /
+                            (1 - std::pow(static_cast<double>(beta1), t)));
+}
 
 }  // namespace lamina::optimizer
 

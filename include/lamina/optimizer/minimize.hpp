@@ -2,57 +2,227 @@
 // lamina/optimizer/minimize.hpp - gradients and updates inside a program that is recorded.
 #pragma once
 
+#include <concepts>
+#include <type_traits>
+
+#include <lamina/optimizer/clip.hpp>
+#include <lamina/optimizer/step_operators.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
 namespace lamina {
 
 namespace detail {
 
-/// Whether the numbers of a step can be computed while a program is recorded.
+/// Whether an optimizer's learning rate may be a schedule.
+template <class Opt>
+inline constexpr bool has_schedule = false;
+template <class Opt>
+requires requires(Opt& opt) { opt.learning_rate; }
+inline constexpr bool has_schedule<Opt> =
+    std::same_as<decltype(Opt::learning_rate), optimizer::learning_rate>;
+
+/// The optimizer with another learning rate, where it has one.
+template <class Opt>
+constexpr Opt with_rate(Opt opt, float rate) {
+  if constexpr (has_schedule<Opt>) opt.learning_rate = optimizer::learning_rate(rate);
+  return opt;
+}
+template <class Opt>
+constexpr optimizer::learning_rate rate_of(const Opt& opt) {
+  if constexpr (has_schedule<Opt>)
+    return opt.learning_rate;
+  else
+    return optimizer::learning_rate(0);
+}
+
+/// Whether the numbers of a step but for the learning rate can be computed while a program is
+/// recorded.
 template <class Opt, class = void>
 inline constexpr bool has_constant_scalars = false;
 template <class Opt>
 inline constexpr bool has_constant_scalars<
-    Opt, std::void_t<std::bool_constant<(optimizer::traits<Opt>::scalars(Opt{}, 0).size() > 0)>>> =
-    true;
+    Opt, std::void_t<std::bool_constant<(
+             optimizer::traits<Opt>::scalars(with_rate(Opt{}, 0), 0).size() > 0)>>> = true;
 
-/// Appends the gradients of a cost, and one update a parameter, to the current block.
+/// An optimizer whose learning rate the powers of two numbers correct.
 template <class Opt>
-constexpr void minimize_inside(const Opt& opt, program_builder& b, int cost, int line) {
+concept has_powers = requires(const Opt& opt) {
+  opt.powers();
+};
+
+/// Whether these numbers are the same in each step, and the first is the learning rate itself where
+/// that changes.
+template <class Opt>
+constexpr bool numbers_stay(const Opt& opt) {
   using traits = optimizer::traits<Opt>;
-  constexpr std::size_t scalars = static_cast<std::size_t>(traits::scalar_count);
-  const auto scalar = traits::scalars(opt, 0);
+  constexpr bool corrected = has_powers<Opt>;
   bool same = true;
-  for (const int step : {1, 10, 1000, 1000000})
-    for (std::size_t i = 0; i < scalars; ++i)
-      same = same && traits::scalars(opt, step)[i] == scalar[i];
-  for (int s = 0; s < traits::state_count; ++s) same = same && traits::initial_state(opt, s) == 0;
-  if (!same) b.report(fault_kind::changing_numbers, line, {}, nullptr, 0, nullptr, 0);
-  const int before = b.cost;
-  b.cost = cost;
-  add_gradients<false>(b);
-  b.cost = before;
-  int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
-  find_gradients(b, b.variables.count, b.parameters.count, b.current_block, gradient);
-  add_updates<Opt>(b, gradient, [&](int i, bool rows) {
-    if (rows && !traits::takes_rows)
-      b.report(fault_kind::rows_update, line, {}, nullptr, 0, nullptr, 0);
-    const parameter_desc& d = b.parameters.items[i];
-    const gradient_clip clip =
-        optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
-    if (clip.kind == clip_kind::norm || clip.kind == clip_kind::global_norm)
-      b.report(fault_kind::changing_numbers, line, {}, nullptr, 0, nullptr, 0);
-    const optimizer::gradient_preparation prepare = optimizer::preparation_of(
-        clip, optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
-                                        traits::regularization(opt)));
-    const int at = b.attribute_list(scalar[0] * d.learning_rate, 1.0f, prepare.low, prepare.high,
-                                    prepare.l1, prepare.l2);
-    for (std::size_t k = 1; k < scalars; ++k) b.attribute_list(scalar[k]);
-    if (rows) b.attribute_list(traits::lazy_mode(opt));
-    return at;
-  });
-  delete[] gradient;
+  for (const float rate : {0.0f, 1.0f}) {
+    if (corrected && rate != 0) continue;
+    const Opt still = with_rate(opt, rate);
+    const auto first = traits::scalars(still, 0);
+    same = same && (optimizer::is_constant(rate_of(opt)) || first[0] == rate);
+    for (const int step : {1, 10, 1000, 1000000}) {
+      const auto later = traits::scalars(still, step);
+      for (std::size_t i = 0; i < first.size(); ++i) same = same && later[i] == first[i];
+    }
+  }
+  return same;
 }
+
+/// Gradients and updates of one minimize, behind what is recorded.
+template <class Opt>
+class minimizer {
+ public:
+  constexpr minimizer(const Opt& opt, program_builder& b, int cost, int line)
+      : opt_(opt), b_(b), cost_(cost), line_(line) {}
+
+  constexpr void record() {
+    if (!numbers_stay(opt_)) fault(fault_kind::changing_numbers);
+    for (int v = 0; v < b_.variables.count; ++v)
+      if (b_.variables[v].kind == variable_kind::accumulator && b_.variables[v].index >= first_)
+        first_ = b_.variables[v].index + 1;
+    const op_role role = b_.role;
+    b_.role = op_role::optimize;
+    if (has_powers<Opt> || !optimizer::is_constant(rate_of(opt_))) record_rate();
+    b_.role = role;
+    const int before = b_.cost;
+    b_.cost = cost_;
+    add_gradients<false>(b_);
+    b_.cost = before;
+    const unsigned parameters = static_cast<unsigned>(b_.parameters.count) + 1;
+    int* gradient = new int[parameters];
+    int* scale = new int[parameters];
+    find_gradients(b_, b_.variables.count, b_.parameters.count, b_.current_block, gradient);
+    b_.role = op_role::optimize;
+    const bool limited = record_scales(gradient, scale);
+    b_.role = role;
+    const int begin = b_.variables.count;
+    const auto numbers = [&](int i, bool rows) { return record_numbers(i, rows); };
+    if (learning_rate_ >= 0 || limited)
+      add_updates<Opt, true>(b_, gradient, numbers, {learning_rate_, scale, first_});
+    else
+      add_updates<Opt>(b_, gradient, numbers, {-1, nullptr, first_});
+    for (int v = begin; v < b_.variables.count; ++v) record_first_value(v);
+    delete[] gradient;
+    delete[] scale;
+  }
+
+ private:
+  using traits = optimizer::traits<Opt>;
+
+  constexpr void fault(fault_kind kind) { b_.report(kind, line_, {}, nullptr, 0, nullptr, 0); }
+  constexpr gradient_clip clip_of(int i) const {
+    const parameter_desc& d = b_.parameters.items[i];
+    return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt_));
+  }
+  /// A variable of one element, of the current block.
+  constexpr int number(int name, dtype type) {
+    const int v = b_.add_variable(name, "", -1, b_.shape(1), 1, once::domain, type);
+    b_.variables[v].stop_gradient = true;
+    return v;
+  }
+  /// Fills a variable that persists before the program runs.
+  constexpr void begin_with(int v, double value) {
+    const variable_desc d = b_.variables[v];
+    const attribute_value shape = b_.integer_list(b_.dims.items + d.dims, d.rank);
+    const int values =
+        b_.attribute_list(shape, static_cast<double>(static_cast<int>(d.type)), value, false);
+    const int at = b_.arguments.count;
+    b_.argument(v);
+    b_.startup.push({&schema_of<fill_constant>(), at, at, at + 1, values, 0, op_role::forward});
+  }
+
+  /// Counts the steps, and what follows from their number.
+  constexpr void record_rate() {
+    float powers[2] = {0, 0};
+    if constexpr (has_powers<Opt>) {
+      const auto of = opt_.powers();
+      powers[0] = of[0], powers[1] = of[1];
+    }
+    // A second optimizer counts by itself.
+    const int before = b_.names.count;
+    int name = b_.own_name("@LR_DECAY_COUNTER@");
+    if (name < before) name = b_.layer_name("@LR_DECAY_COUNTER@", {});
+    const int step = number(name, dtype::int64);
+    b_.variables[step].persistable = true;
+    b_.variables[step].block = 0;
+    begin_with(step, -1);
+    learning_rate_ = number(b_.layer_name("learning_rate", {}), dtype::float32);
+    b_.add_operator(schema_of<decayed_learning_rate>(), {step}, {learning_rate_, step},
+                    optimizer::rate_attributes(b_, rate_of(opt_), powers[0], powers[1]));
+  }
+
+  /// By parameter: the variable with the scale of its gradient, or -1. Returns whether there is
+  /// one.
+  constexpr bool record_scales(const int* gradient, int* scale) {
+    int shared = -1;
+    float limit = -1;
+    int* group = new int[static_cast<unsigned>(b_.parameters.count) + 1];
+    int members = 0;
+    bool any = false;
+    for (int i = 0; i < b_.parameters.count; ++i) {
+      const gradient_clip clip = clip_of(i);
+      scale[i] = -1;
+      if (gradient[i] < 0 || !optimizer::needs_norm(clip)) continue;
+      any = true;
+      if (clip.kind == clip_kind::norm) {
+        scale[i] = number(b_.layer_name("gradient_scale", {}), dtype::float32);
+        record_scale(gradient + i, 1, clip.high, false, scale[i]);
+        continue;
+      }
+      if (members > 0 && clip.high != limit) fault(fault_kind::norm_limits);
+      if (members == 0) shared = number(b_.layer_name("gradient_scale", {}), dtype::float32);
+      limit = clip.high;
+      group[members++] = gradient[i];
+      scale[i] = shared;
+    }
+    if (members > 0) record_scale(group, members, limit, true, shared);
+    delete[] group;
+    return any;
+  }
+  constexpr void record_scale(const int* gradients, int n, float limit, bool global, int made) {
+    operator_desc op = b_.begin(schema_of<gradient_scale>());
+    b_.list(gradients, n);
+    op.outputs = b_.arguments.count;
+    b_.argument(made);
+    op.end = b_.arguments.count;
+    op.attributes = b_.attribute_list(limit, global);
+    b_.operators.push(op);
+  }
+
+  /// The attributes of the update of parameter i, whose gradient may be selected rows.
+  constexpr int record_numbers(int i, bool rows) {
+    if (rows && !traits::takes_rows) fault(fault_kind::rows_update);
+    const parameter_desc& d = b_.parameters.items[i];
+    const optimizer::gradient_preparation prepare = optimizer::preparation_of(
+        clip_of(i), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
+                                              traits::regularization(opt_)));
+    // The variable of the learning rate is multiplied by the attribute.
+    auto scalar =
+        learning_rate_ >= 0 ? traits::scalars(with_rate(opt_, 0), 0) : traits::scalars(opt_, 0);
+    if (learning_rate_ >= 0) scalar[0] = 1;
+    const int at = b_.attribute_list(scalar[0] * d.learning_rate, 1.0f, prepare.low, prepare.high,
+                                     prepare.l1, prepare.l2);
+    for (std::size_t k = 1; k < scalar.size(); ++k) b_.attribute_list(scalar[k]);
+    if (rows) b_.attribute_list(traits::lazy_mode(opt_));
+    return at;
+  }
+
+  /// Accumulators that begin with another value than 0.
+  constexpr void record_first_value(int v) {
+    if (traits::state_count == 0 || b_.variables[v].kind != variable_kind::accumulator) return;
+    const float first = traits::initial_state(
+        opt_, (b_.variables[v].index - first_) % at_least_one(traits::state_count));
+    if (first != 0) begin_with(v, first);
+  }
+
+  const Opt& opt_;
+  program_builder& b_;
+  int cost_, line_;
+  int first_ = 0;           // the number of the first accumulator
+  int learning_rate_ = -1;  // the variable, where it changes from step to step
+};
 
 }  // namespace detail
 
@@ -60,8 +230,11 @@ namespace optimizer {
 
 /// Records the gradients of a cost, one number of the current block, and the update of every
 /// trainable parameter behind it: a training step as a part of a program, mostly in a loop that
-/// reads mini-batches. The optimizer's numbers are the same in each step: a schedule, a limit on a
-/// norm, or a correction that depends on the step (adam) needs a training loop outside.
+/// reads mini-batches. What changes from step to step, the learning rate of a schedule, its
+/// correction (adam), the scales of gradients whose norm is limited, operators compute in each step
+/// (optimizer/step_operators.hpp); steps are counted in the variable @LR_DECAY_COUNTER@. Further
+/// numbers of an optimizer of your own are the same in each step, but for a correction of the
+/// learning rate by powers of two of them: `std::array<float, 2> powers() const`.
 /// Fluid: Optimizer.minimize.
 template <class Opt, class T, class R, int... D>
 constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, int line) {
@@ -71,9 +244,10 @@ constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, i
                 "lamina: minimize: the cost is one number");
   constexpr bool constant = lamina::detail::has_constant_scalars<Opt>;
   static_assert(check<constant, gets_type<Opt>>,
-                "lamina: minimize: inside of a program an optimizer's numbers are the same in "
+                "lamina: minimize: inside of a program an optimizer's own numbers are the same in "
                 "each step");
-  if constexpr (one && constant) lamina::detail::minimize_inside(opt, *cost.builder, cost.id, line);
+  if constexpr (one && constant)
+    lamina::detail::minimizer<Opt>(opt, *cost.builder, cost.id, line).record();
 }
 
 }  // namespace optimizer

@@ -32,9 +32,17 @@ constexpr const char* update_suffix(int s) {
 
 /// One update a trainable parameter that a gradient reaches, in the order of the parameters.
 /// `numbers(i, rows)` records the attributes of that of parameter i, whose gradient may be selected
-/// rows, or returns -1: a training loop sets them.
-template <class Opt, class Numbers>
-constexpr void add_updates(program_builder& b, const int* gradient, const Numbers& numbers) {
+/// rows, or returns -1: a training loop sets them. Given: the variables of the learning rate, and
+/// by parameter of the gradient's scale, or -1; `first_index` is the number of the first
+/// accumulator.
+struct given_numbers {
+  int learning_rate;
+  const int* scale;
+  int first_index;
+};
+template <class Opt, bool Given = false, class Numbers>
+constexpr void add_updates(program_builder& b, const int* gradient, const Numbers& numbers,
+                           const given_numbers& given = {-1, nullptr, 0}) {
   const op_role before = b.role;
   b.role = op_role::optimize;
   constexpr int states = update_operator<Opt>::states;
@@ -47,16 +55,20 @@ constexpr void add_updates(program_builder& b, const int* gradient, const Number
     b.argument(gradient[i]);
     const int first = b.variables.count;
     for (int s = 0; s < states; ++s)
-      b.argument(
-          b.variables.push({-1, param, update_suffix<Opt>(s), 0, d.dims, d.rank, d.rows,
-                            i * states + s, 0, d.type, variable_kind::accumulator, true, true}));
+      b.argument(b.variables.push({-1, param, update_suffix<Opt>(s), 0, d.dims, d.rank, d.rows,
+                                   given.first_index + i * states + s, 0, d.type,
+                                   variable_kind::accumulator, true, true}));
+    if constexpr (Given) {
+      b.argument(given.learning_rate);
+      b.argument(given.scale[i]);
+    }
     const int outputs = b.arguments.count;
     b.argument(param);
     for (int s = 0; s < states; ++s) b.argument(first + s);
     const bool rows = b.variables.items[gradient[i]].kind == variable_kind::selected_rows;
-    b.operators.push(
-        {rows ? &schema_of<rows_update_operator<Opt>>() : &schema_of<update_operator<Opt>>(), at,
-         outputs, b.arguments.count, numbers(i, rows), b.current_block, b.role});
+    b.operators.push({rows ? &schema_of<rows_update_operator<Opt, Given>>()
+                           : &schema_of<update_operator<Opt, Given>>(),
+                      at, outputs, b.arguments.count, numbers(i, rows), b.current_block, b.role});
   }
   b.role = before;
 }

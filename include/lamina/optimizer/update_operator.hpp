@@ -32,9 +32,16 @@ struct update_slots {
     else
       return Opt::states;
   }();
-  template <std::size_t... I>
+  template <bool Given, std::size_t... I>
   static constexpr auto inputs(std::index_sequence<I...>) {
-    return std::array<slot_desc, 2 + sizeof...(I)>{{{"Param"}, {"Grad"}, {names[I]}...}};
+    if constexpr (Given)
+      return std::array<slot_desc, 4 + sizeof...(I)>{{{"Param"},
+                                                      {"Grad"},
+                                                      {names[I]}...,
+                                                      {"LearningRate", false, true},
+                                                      {"GradientScale", false, true}}};
+    else
+      return std::array<slot_desc, 2 + sizeof...(I)>{{{"Param"}, {"Grad"}, {names[I]}...}};
   }
   template <std::size_t... I>
   static constexpr auto outputs(std::index_sequence<I...>) {
@@ -64,8 +71,10 @@ struct update_slots {
 
 /// The update of one parameter: clip and decay of the gradient, then Opt's equation, in place.
 /// Terser than Fluid, which has operators of their own for clip and decay and keeps the learning
-/// rate in a variable: here both are numbers that the training loop sets before each step.
-template <class Opt>
+/// rate in a variable: here both are numbers that the training loop sets before each step. A
+/// program that trains itself has no such loop: there the operator is `Given` the learning rate,
+/// which its attribute multiplies, or the scale of the gradient, as variables.
+template <class Opt, bool Given = false>
 struct update_operator : operator_definition {
   using traits = optimizer::traits<Opt>;
   using state_index = std::make_index_sequence<static_cast<std::size_t>(traits::state_count)>;
@@ -73,7 +82,7 @@ struct update_operator : operator_definition {
   static constexpr auto kind = operator_kind::update;
   static constexpr bool knows_panels = traits::has_norms;
   static constexpr int states = traits::state_count;
-  static constexpr auto inputs = detail::update_slots<Opt>::inputs(state_index{});
+  static constexpr auto inputs = detail::update_slots<Opt>::template inputs<Given>(state_index{});
   static constexpr auto outputs = detail::update_slots<Opt>::outputs(state_index{});
   static constexpr auto attributes = detail::update_slots<Opt>::attributes;
   /// Attributes: the learning rate, five numbers of the gradient's preparation, further scalars.
@@ -103,6 +112,11 @@ struct update_operator : operator_definition {
                                                     T* out) {
     T number[attributes.size()];
     for (std::size_t a = 0; a < attributes.size(); ++a) number[a] = *argument[inputs.size() + a];
+    if constexpr (Given) {
+      // One that is absent has a stride of 0.
+      if (stride[2 + states] != 0) number[0] *= *argument[2 + states];
+      if (stride[3 + states] != 0) number[1] = *argument[3 + states];
+    }
     for (std::int64_t i = 0; i < count; ++i) {
       T param = argument[0][i * stride[0]];
       T state[states + 1] = {};
@@ -124,8 +138,8 @@ struct update_operator : operator_definition {
 /// The update of one parameter by a gradient that is selected_rows. Its last attribute says whether
 /// the rows that are not there stay as they are; a decay, which changes every row, overrules it.
 /// Fluid: the same operator with a SelectedRows in Grad.
-template <class Opt>
-struct rows_update_operator : update_operator<Opt> {
+template <class Opt, bool Given = false>
+struct rows_update_operator : update_operator<Opt, Given> {
   static constexpr bool knows_panels = true;
   static constexpr auto attributes = [] {
     std::array<attribute_desc, update_operator<Opt>::attributes.size() + 1> a{};

@@ -148,6 +148,7 @@ constexpr code_table emit_code() {
                                     : how == access::row     ? source::row
                                     : how == access::column  ? source::column
                                     : how == access::channel ? source::channel
+                                    : how == access::numbers ? source::numbers
                                                              : source::scalar,
                                     static_cast<std::int8_t>(argument(v))};
       }

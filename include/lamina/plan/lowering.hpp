@@ -16,13 +16,13 @@
 #include <lamina/operators/mean.hpp>
 #include <lamina/operators/mul.hpp>
 #include <lamina/operators/sum.hpp>
-#include <lamina/plan/block_lowering.hpp>
+#include <lamina/plan/update_lowering.hpp>
 
 namespace lamina {
 
 /// The lowering at work.
-struct lowering : block_lowering {
-  using block_lowering::block_lowering;
+struct lowering : update_lowering {
+  using update_lowering::update_lowering;
 
   constexpr void run() {
     for (int k = 0; k < p.count.operators; ++k) {
@@ -68,6 +68,7 @@ struct lowering : block_lowering {
         if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(op, k);
         if (lower_image(op, k)) return;
         lower_call(op, k);
+        if (op.role == op_role::optimize) tell_numbers(op, k);
         return;
     }
   }
@@ -169,38 +170,6 @@ struct lowering : block_lowering {
     i.columns = d.columns;
     end(i);
     return true;
-  }
-
-  /// Fluid's update: the parameter and its accumulators are read and written in place; the
-  /// operator's attributes are constants that the training loop sets before each step.
-  constexpr void lower_update(const operator_desc& op, int k) {
-    const int n = op.schema->input_count;
-    const int param = argument(op.inputs);
-    const bool panel = variables.items[param].panel;
-    int grad = argument(op.inputs + 1);
-    if (p.variables[grad].kind != variable_kind::selected_rows &&
-        variables.items[grad].panel != panel)
-      grad = panel ? in_panels(grad, k) : in_rows(grad, k);
-    // An update that needs norms goes over the parameter twice, one of selected rows over some of
-    // it: kernels of their own.
-    const group_head head = op.schema->knows_panels ? group_head::call : group_head::pointwise;
-    instruction i = begin(head, *op.schema, 0, k);
-    for (int s = 0; s < n; ++s) use(i, s == 1 ? grad : argument(op.inputs + s), access::load);
-    operands.push({constant_operand(constants.count), access::numbers});
-    ++i.input_count;
-    // The training loop sets them; until then they are what was recorded, or their defaults.
-    const int numbers = op.schema->attribute_count;
-    const attribute_desc* const described = op.schema->attributes;
-    if (constants.count + numbers > constants.capacity)
-      constants.reserve((constants.count + numbers) * 2);
-    for (int a = 0; a < numbers; ++a)
-      constants.items[constants.count++] = static_cast<float>(
-          op.attributes < 0 ? described[a].number : p.attributes[op.attributes + a].number);
-    for (int s = 0; s < op.schema->output_count; ++s) result(i, argument(op.outputs + s));
-    i.rows = variables.items[param].rows;
-    i.columns = variables.items[param].columns;
-    i.panel = panel;
-    end(i);
   }
 
   /// How operand v is read in a space of rows by columns; false when it needs a kernel of its own.
@@ -406,37 +375,6 @@ struct lowering : block_lowering {
       so_far = made;
     }
     return true;
-  }
-
-  /// A kernel of its own: operands lie as the operator's arguments lie, counts and gaps included.
-  constexpr void lower_call(const operator_desc& op, int k) {
-    const bool raw = op.schema->knows_panels;
-    int* taken = new int[static_cast<unsigned>(op.end - op.inputs)];
-    int n = 0;
-    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
-      const bool list = op.schema->inputs[s].duplicable;
-      const int count = list ? argument(at++) : 1;
-      for (int i = 0; i < count; ++i, ++at) {
-        const int v = argument(at);
-        taken[n++] = v < 0 || raw ? v : in_rows(v, k);
-      }
-    }
-    instruction i = begin(group_head::call, *op.schema, 0, k);
-    for (int s = 0; s < n; ++s) use(i, taken[s], access::load);
-    delete[] taken;
-    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
-      const bool list = op.schema->outputs[s].duplicable;
-      const int count = list ? argument(at++) : 1;
-      for (int o = 0; o < count; ++o, ++at) {
-        const int v = argument(at);
-        // A kernel that knows panels writes a weight's gradient as the weight lies, any other one
-        // in rows.
-        if (v >= 0 && p.variables[v].kind == variable_kind::gradient)
-          variables.items[v].panel = raw && is_weight(p.variables[p.variables[v].of]);
-        result(i, v);
-      }
-    }
-    end(i);
   }
 };
 

@@ -163,6 +163,37 @@ struct lowering_builder {
   constexpr int in_layout(int v, bool panel, int op) {
     return panel ? in_panels(v, op) : in_rows(v, op);
   }
+
+  /// A kernel of its own: operands lie as the operator's arguments lie, counts and gaps included.
+  constexpr void lower_call(const operator_desc& op, int k) {
+    const bool raw = op.schema->knows_panels;
+    int* taken = new int[static_cast<unsigned>(op.end - op.inputs)];
+    int n = 0;
+    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
+      const bool list = op.schema->inputs[s].duplicable;
+      const int count = list ? argument(at++) : 1;
+      for (int i = 0; i < count; ++i, ++at) {
+        const int v = argument(at);
+        taken[n++] = v < 0 || raw ? v : in_rows(v, k);
+      }
+    }
+    instruction i = begin(group_head::call, *op.schema, 0, k);
+    for (int s = 0; s < n; ++s) use(i, taken[s], access::load);
+    delete[] taken;
+    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
+      const bool list = op.schema->outputs[s].duplicable;
+      const int count = list ? argument(at++) : 1;
+      for (int o = 0; o < count; ++o, ++at) {
+        const int v = argument(at);
+        // A kernel that knows panels writes a weight's gradient as the weight lies, any other one
+        // in rows.
+        if (v >= 0 && p.variables[v].kind == variable_kind::gradient)
+          variables.items[v].panel = raw && is_weight(p.variables[p.variables[v].of]);
+        result(i, v);
+      }
+    }
+    end(i);
+  }
 };
 
 }  // namespace lamina

@@ -44,6 +44,17 @@ struct spread_mean : pointwise {
   }
 };
 
+/// The numbers of an update, one for each of its attributes, where operators make some of them: the
+/// learning rate, which its own attribute multiplies, and the scale of its gradient.
+struct update_numbers : operator_definition {
+  static constexpr const char* type = "update_numbers";
+  static constexpr std::array<slot_desc, 2> inputs{
+      {{"LearningRate", false, true}, {"GradientScale", false, true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"learning_rate", attribute_type::real, 0}}};
+};
+
 /// The rows of X that each row of a sequence_conv sees, side by side: the convolution is their
 /// product with the filter. Attributes as sequence_conv.
 struct sequence_windows : operator_definition {

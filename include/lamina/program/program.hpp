@@ -118,8 +118,11 @@ consteval bool accept() {
                   "lamina: pool2d: a window of an image gives its average or its max");
   } else if constexpr (f.kind == fault_kind::changing_numbers) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
-                  "lamina: minimize: inside of a program an optimizer's numbers are the same in "
-                  "each step");
+                  "lamina: minimize: inside of a program an optimizer's own numbers are the same "
+                  "in each step");
+  } else if constexpr (f.kind == fault_kind::norm_limits) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: minimize: clip_by_global_norm has one limit for all parameters");
   } else if constexpr (f.kind == fault_kind::rows_update) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "

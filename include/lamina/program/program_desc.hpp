@@ -108,7 +108,8 @@ enum class fault_kind : std::uint8_t {
   no_memory,
   pooling_type,
   changing_numbers,
-  rows_update
+  rows_update,
+  norm_limits
 };
 struct fault_desc {
   fault_kind kind;

@@ -31,7 +31,7 @@ struct run_summary {
 
 namespace detail {
 
-/// By accumulator of a program: the parameter whose shape it has, or -1.
+/// How many accumulators a program has.
 template <program_type P>
 constexpr int count_accumulators() {
   int n = 0;
@@ -40,15 +40,23 @@ constexpr int count_accumulators() {
       n = P::desc.variables[v].index + 1;
   return n;
 }
+/// By accumulator of a program: the parameter whose shape it has, or -1, and its first value.
 template <program_type P>
 inline constexpr auto accumulator_owners = [] {
   struct {
     int parameter[at_least_one(count_accumulators<P>())];
+    float first[at_least_one(count_accumulators<P>())];  // the value that it begins with
   } t{};
   for (int& i : t.parameter) i = -1;
   for (int v = 0; v < P::desc.count.variables; ++v)
     if (const variable_desc& d = P::desc.variables[v]; d.kind == variable_kind::accumulator)
       t.parameter[d.index] = P::desc.variables[d.of].index;
+  for (int k = 0; k < P::desc.count.startup; ++k) {
+    const operator_desc& op = P::desc.startup[k];
+    const variable_desc& d = P::desc.variables[P::desc.arguments[op.outputs]];
+    if (d.kind == variable_kind::accumulator)
+      t.first[d.index] = static_cast<float>(P::desc.attributes[op.attributes + 2].number);
+  }
   return t;
 }();
 
@@ -98,8 +106,8 @@ class minibatch_feed {
 /// Runs program P of a model once, with the mini-batches of a reader where it asks for them
 /// (layer::read_minibatch): the whole training, if the program is a training loop. When the reader
 /// has ended, the next mini-batch is the first one of another pass. Parameters of the model are
-/// updated in place, accumulators begin with zeros. Throws lamina::error for a sample that does not
-/// fit the data layers and for a loop that does not end.
+/// updated in place, accumulators and the count of steps begin anew. Throws lamina::error for a
+/// sample that does not fit the data layers and for a loop that does not end.
 template <program_type P, reader::readable Reader>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {}) {
   constexpr auto& owners = detail::accumulator_owners<P>;
@@ -108,9 +116,12 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
   for (const int i : owners.parameter) floats += i < 0 ? 0 : parameters_in<P>().floats(i);
   engine::cpu::aligned_buffer memory(floats);
   float* at = memory.data();
-  for (const int i : owners.parameter) {
+  for (int a = 0; a < at_least_one(detail::count_accumulators<P>()); ++a) {
+    const int i = owners.parameter[a];
     accumulators.push_back(at);
-    if (i >= 0) at += parameters_in<P>().floats(i);
+    if (i < 0) continue;
+    float* const end = at + parameters_in<P>().floats(i);
+    while (at < end) *at++ = owners.first[a];
   }
   engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.data()});
   detail::initialise_state<P>(machine);

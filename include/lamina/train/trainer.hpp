@@ -43,29 +43,6 @@ constexpr update_constants<P> find_update_constants() {
 template <class P>
 inline constexpr update_constants<P> update_constants_of = find_update_constants<P>();
 
-/// L2 norm of an array that lies like a parameter, over the real elements: padding may hold
-/// anything.
-LAMINA_COLD inline float norm_of(const parameter_place& d, const float* g) {
-  double squares = 0;
-  const auto add = [&](const float* x, int n) {
-    for (int j = 0; j < n; ++j) squares += static_cast<double>(x[j]) * x[j];
-  };
-  if (d.panel)
-    engine::cpu::for_each_row_segment(
-        d.rows, d.columns, [&](std::ptrdiff_t offset, int n, int, int) { add(g + offset, n); });
-  else
-    for (int r = 0; r < d.rows; ++r)
-      add(g + static_cast<std::ptrdiff_t>(r) * padded(d.columns), d.columns);
-  return static_cast<float>(std::sqrt(squares));
-}
-
-LAMINA_COLD inline float norm_of(const engine::cpu::selected_rows& g) {
-  double squares = 0;
-  for (int i = 0; i < g.size(); ++i)
-    for (int j = 0; j < g.columns(); ++j) squares += static_cast<double>(g.row(i)[j]) * g.row(i)[j];
-  return static_cast<float>(std::sqrt(squares));
-}
-
 }  // namespace detail
 
 /// Optimizer = {model, gradient machines} of PaddlePaddle's design, at work. With one thread and no
@@ -303,10 +280,11 @@ class trainer {
     for (int i = 0; i < parameters; ++i) {
       const std::size_t k = static_cast<std::size_t>(i);
       clips_[k] = clip_of(run_time_program<P>::desc.parameters[i], opt_);
-      norms_[k] = rows_[k] != nullptr ? detail::norm_of(*rows_[k])
+      const parameter_place& lies = parameter_table<P>::table.of[i];
+      norms_[k] = rows_[k] != nullptr ? engine::cpu::norm_of(*rows_[k])
                   : gradients_[k] == nullptr
                       ? 0.0f
-                      : detail::norm_of(parameter_table<P>::table.of[i], gradients_[k]);
+                      : engine::cpu::norm_of(lies.rows, lies.columns, lies.panel, gradients_[k]);
     }
     optimizer::clip_scales(clips_, norms_, scales_);
     return scales_.data();

@@ -7,6 +7,8 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/layers/tensor_array.hpp>
+#include <lamina/layers/while_loop.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;
@@ -15,31 +17,44 @@ using lamina::law::check_engine;
 
 namespace {
 
-// A user's own layer: random numbers [3, 4] in each run.
-template <class Op>
-constexpr auto noise(block& main, double a, double b, int seed) {
-  layer::layer_helper layer(*main.builder, "noise");
-  const auto made = layer.output<lamina::variable<float, lamina::once, 3, 4>>();
-  lamina::program_builder& builder = *main.builder;
-  builder.variables[made.id].stop_gradient = true;
-  const int extents[] = {3, 4};
-  const lamina::attribute_value shape = builder.integer_list(extents, 2);
-  const int type = static_cast<int>(lamina::dtype::float32);
-  lamina::operator_desc op = builder.begin(lamina::schema_of<Op>());
-  builder.argument(made.id);
-  op.end = builder.arguments.count;
-  op.outputs = op.inputs;
-  op.attributes = builder.attribute_list(shape, type, a, b, seed);
-  builder.operators.push(op);
-  return layer.returns(made);
+// As the layers make them, cut at two deviations: of a program that was read.
+constexpr auto truncated(block& main) {
+  return layer::detail::random_numbers<lamina::truncated_gaussian_random,
+                                       lamina::variable<float, lamina::once, 3, 4>>(
+      *main.builder, "noise", {}, -1, 0, 2, 17);
 }
 
 constexpr auto noisy = program([](block& main) {
   auto x = layer::data<"x", float, 5>(main);
-  auto a = noise<lamina::uniform_random>(main, -2, 3, 0);
-  auto b = noise<lamina::gaussian_random>(main, 1, 0.5, 0);
-  auto c = noise<lamina::truncated_gaussian_random>(main, 0, 2, 17);
-  return std::tuple{layer::mean(layer::fc<3>(x)) + layer::mean(a), a, b, c};
+  auto a = layer::uniform_random<3, 4>(main, {.min = -2, .max = 3});
+  auto b = layer::gaussian_random<3, 4>(main, {.mean = 1, .std = 0.5f});
+  auto c = truncated(main);
+  auto d = layer::uniform_random<3, 4>(main, {.min = -2, .max = 3});
+  return std::tuple{layer::mean(layer::fc<3>(x)) + layer::mean(a), a, b, c, d};
+});
+
+/// Noise for each row, in each of N iterations; the gradient reads that of its own.
+template <int N>
+constexpr auto noisy_loop = program([](block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto sum = layer::fc<3>(x);
+  auto drawn = layer::create_array<lamina::variable<float, lamina::once, 2>>(main);
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto end = layer::fill_constant<std::int64_t>(main, N);
+  auto going = layer::less_than(i, end);
+  layer::while_loop(going, [&](block& body) {
+    auto noise = layer::gaussian_random_batch_size_like<3>(x);
+    auto factor = layer::uniform_random_batch_size_like<3>(x, {.min = 0.5f, .max = 1});
+    auto own = layer::uniform_random<2>(body, {.seed = 5});
+    layer::array_write(own, i, drawn);
+    sum = layer::tanh(sum * factor + noise) + sum;
+    layer::increment(i);
+    layer::less_than(i, end, going);
+  });
+  auto first = layer::fill_constant<std::int64_t>(main, 0);
+  auto last = layer::fill_constant<std::int64_t>(main, N - 1);
+  return std::tuple{layer::mean(sum), sum, layer::array_read(drawn, first),
+                    layer::array_read(drawn, last)};
 });
 
 }  // namespace
@@ -59,6 +74,22 @@ TEST_CASE("random numbers of a main program follow the seed of the run, or their
     CHECK(drawn(output, 3) != drawn(output, 4));
   }
   CHECK(drawn(3, 3) == drawn(3, 4));
+  CHECK(drawn(1, 3) != drawn(4, 3));  // each operator has a stream of its own
   for (const double u : drawn(1, 3)) CHECK((u >= -2 && u < 3));
   for (const double g : drawn(3, 3)) CHECK((g >= -4 && g <= 4));
+}
+
+TEST_CASE("each iteration of a loop draws numbers of its own, those of the executor") {
+  check_engine(noisy_loop<3>, {.rows_are_alone = false});
+  using run_type = lamina::law::engine_run<std::remove_const_t<decltype(noisy_loop<3>)>>;
+  run_type run({});
+  run.draw(2);
+  const auto value = [&](int output, std::uint64_t seed) {
+    run.run_engine(0, 2, seed);
+    return run.on_engine(run_type::desc.outputs[output]);
+  };
+  CHECK(value(1, 3) == value(1, 3));
+  CHECK(value(1, 3) != value(1, 4));
+  CHECK(value(2, 3) == value(2, 4));  // a seed of its own
+  CHECK(value(2, 3) != value(3, 3));  // iteration 0 and 2
 }

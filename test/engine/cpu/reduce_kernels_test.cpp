@@ -108,6 +108,14 @@ constexpr auto exact = program([](block& main) {
   return std::tuple{layer::mean(x), sum, layer::less_than(i, j), next};
 });
 
+constexpr auto means = program([](block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  auto a = layer::mean(x);
+  auto b = layer::reduce_mean<0>(x);
+  auto c = layer::reduce_mean(x);
+  return std::tuple{layer::mean(x * x) + a + layer::mean(b) + c, a, b, c};
+});
+
 }  // namespace
 
 TEST_CASE("reductions of inner dimensions on the engine are those of the executor") {
@@ -156,4 +164,14 @@ TEST_CASE("whole numbers are exact beyond what a double holds") {
   std::memcpy(&sum, run.engine().address(outputs[3]), sizeof sum);
   CHECK(sum == 18014398509481988);
   CHECK(*reinterpret_cast<const bool*>(run.engine().address(outputs[2])));
+}
+
+TEST_CASE("the mean of no rows is 0") {
+  check_engine(means, {.rows_are_alone = false, .batches = {0, 2}});
+  using run_type = lamina::law::engine_run<std::remove_const_t<decltype(means)>>;
+  run_type run({});
+  run.draw(0);
+  run.run_engine(0, 0, 1);
+  for (const int output : {0, 1, 2, 3})
+    for (const double m : run.on_engine(run_type::desc.outputs[output])) CHECK(m == 0);
 }

@@ -48,4 +48,5 @@
 #include <lamina/engine/cpu/sequence_window_kernels.hpp>
 #include <lamina/engine/cpu/softmax_kernels.hpp>
 #include <lamina/engine/cpu/split_merge_kernels.hpp>
+#include <lamina/engine/cpu/step_kernels.hpp>
 #include <lamina/engine/cpu/update_kernels.hpp>

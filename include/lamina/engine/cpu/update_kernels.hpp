@@ -113,8 +113,8 @@ void update_parts(float* const* array, const float* number, const Each& each) {
 
 /// The arrays of an update, in place: parameter, gradient, accumulators, all in one layout; behind
 /// them the numbers, one for each attribute, as one array.
-template <class Opt>
-struct call_kernel<update_operator<Opt>> {
+template <class Opt, bool Given>
+struct call_kernel<update_operator<Opt, Given>> {
   static constexpr int arrays = 2 + update_operator<Opt>::states;
 
   static void run(const call_context& c) {
@@ -150,9 +150,9 @@ struct call_kernel<update_operator<Opt>> {
 };
 
 /// The same for a gradient of which only some rows are there.
-template <class Opt>
-struct call_kernel<rows_update_operator<Opt>> {
-  using update = rows_update_operator<Opt>;
+template <class Opt, bool Given>
+struct call_kernel<rows_update_operator<Opt, Given>> {
+  using update = rows_update_operator<Opt, Given>;
   static constexpr int arrays = 2 + update::states;
 
   static void run(const call_context& c) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect-error: lamina: minimize: inside of a program an optimizer's numbers are the same in each step
+// expect-error: lamina: minimize: clip_by_global_norm has one limit for all parameters
 // expect-fact: at_line<
 #include <lamina/program/program.hpp>
 
@@ -9,17 +9,18 @@
 
 namespace layer = lamina::layer;
 
-constexpr lamina::schedule::piecewise_decay falling({100}, {0.1f, 0.01f});
-
 struct record {
   constexpr void operator()(lamina::block& main) const {
     auto x = layer::data<"x", float, 3>(main);
-    auto cost = layer::mean(layer::square(layer::fc<1>(x)));
+    lamina::param_attr other{};
 #ifdef SHOULD_FAIL
-    lamina::optimizer::sgd{.learning_rate = falling}.minimize(cost);
+    other.gradient_clip = lamina::clip_by_global_norm(2.f);
 #else
-    lamina::optimizer::sgd{.learning_rate = falling.values[0]}.minimize(cost);
+    other.gradient_clip = lamina::clip_by_norm(2.f);
 #endif
+    auto cost = layer::mean(layer::square(layer::fc<1>(x, {.param = other})));
+    lamina::optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1.f)}
+        .minimize(cost);
   }
 };
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/update_lowering.hpp - what an optimizer's update of a parameter is lowered to.
+#pragma once
+
+#include <lamina/core/growing.hpp>
+#include <lamina/plan/block_lowering.hpp>
+
+namespace lamina {
+
+/// Lowers updates, and the numbers that operators tell them.
+struct update_lowering : block_lowering {
+  using block_lowering::block_lowering;
+
+ protected:
+  /// Fluid's update: the parameter and its accumulators are read and written in place; the
+  /// operator's attributes are constants that the training loop sets before each step.
+  constexpr void lower_update(const operator_desc& op, int k) {
+    // Parameter, gradient, accumulators; what follows tells some of the numbers.
+    const int n = op.schema->output_count + 1;
+    const int param = argument(op.inputs);
+    const bool panel = variables.items[param].panel;
+    const int given = n < op.schema->input_count ? numbers_of(op, k) : -1;
+    int grad = argument(op.inputs + 1);
+    if (p.variables[grad].kind != variable_kind::selected_rows &&
+        variables.items[grad].panel != panel)
+      grad = panel ? in_panels(grad, k) : in_rows(grad, k);
+    // An update that needs norms goes over the parameter twice, one of selected rows over some of
+    // it: kernels of their own.
+    const group_head head = op.schema->knows_panels ? group_head::call : group_head::pointwise;
+    instruction i = begin(head, *op.schema, 0, k);
+    for (int s = 0; s < n; ++s) use(i, s == 1 ? grad : argument(op.inputs + s), access::load);
+    use(i, given >= 0 ? given : constant_operand(constants.count), access::numbers);
+    // The training loop sets them; until then they are what was recorded, or their defaults.
+    const int numbers = op.schema->attribute_count;
+    const attribute_desc* const described = op.schema->attributes;
+    if (constants.count + numbers > constants.capacity)
+      constants.reserve((constants.count + numbers) * 2);
+    for (int a = 0; given < 0 && a < numbers; ++a)
+      constants.items[constants.count++] = static_cast<float>(
+          op.attributes < 0 ? described[a].number : p.attributes[op.attributes + a].number);
+    for (int s = 0; s < op.schema->output_count; ++s) result(i, argument(op.outputs + s));
+    i.rows = variables.items[param].rows;
+    i.columns = variables.items[param].columns;
+    i.panel = panel;
+    end(i);
+  }
+
+  /// After operator k, which is a part of an optimizer's step: the numbers of the updates for which
+  /// it tells the learning rate, and no other operator anything.
+  constexpr void tell_numbers(const operator_desc& from, int k) {
+    for (int u = k + 1; u < p.count.operators; ++u) {
+      const operator_desc& op = p.operators[u];
+      const int first = op.inputs + op.schema->output_count + 1;
+      if (op.schema->kind == operator_kind::update && first < op.outputs &&
+          argument(first) == argument(from.outputs) && argument(first + 1) < 0)
+        told.push({u, numbers_of(op, u)});
+    }
+  }
+
+ private:
+  /// The numbers of an update that other operators tell. Where they were known before its gradient,
+  /// so were these: the update can then be the epilogue of the gradient's product.
+  constexpr int numbers_of(const operator_desc& op, int k) {
+    for (int i = 0; i < told.count; ++i)
+      if (told[i].update == k) return told[i].made;
+    const int made = temporary(1, op.schema->attribute_count, false, -1);
+    const int first = op.inputs + op.schema->output_count + 1;
+    emit_call(schema_of<update_numbers>(), {argument(first), argument(first + 1)}, {made}, k);
+    return made;
+  }
+
+  struct told_numbers {
+    int update, made;
+  };
+  growing<told_numbers> told;
+};
+
+}  // namespace lamina

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimizers inside of a program: each trains as it does in a loop outside, and as the interpreter
+// does.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/executor/executor.hpp>
+#include <lamina/lamina.hpp>
+
+namespace layer = lamina::layer;
+namespace optimizer = lamina::optimizer;
+namespace schedule = lamina::schedule;
+using integer = std::int64_t;
+
+namespace {
+
+/// Own: the parameters of the second layer have a rate and a clip of their own.
+template <bool Own, class X, class Y>
+constexpr auto cost_of(X x, Y label) {
+  auto hidden = layer::fc<7>(x, {.act = lamina::activation::tanh});
+  lamina::param_attr second{};
+  if (Own) second.learning_rate = 0.5f, second.gradient_clip = lamina::clip_by_norm(0.05f);
+  auto logits = layer::fc<3>(hidden, {.param = second});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+}
+
+template <bool Own, const auto& Opt>
+constexpr auto inside = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto last = layer::fill_constant<float>(main, 0);
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<float, 5>, lamina::field<integer>>(loop, more);
+    auto cost = cost_of<Own>(x, label);
+    Opt.minimize(cost);
+    last = cost;
+  });
+  return last;
+});
+template <bool Own>
+constexpr auto outside = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 5>(main);
+  auto label = layer::data<"label", integer>(main);
+  return cost_of<Own>(x, label);
+});
+
+using sample = std::tuple<std::vector<float>, integer>;
+using minibatch = std::vector<sample>;
+std::vector<minibatch> some_minibatches() {
+  std::vector<minibatch> all;
+  for (int b = 0; b < 6; ++b) {
+    all.emplace_back();
+    for (int i = 0; i < 3 + b % 3; ++i) {
+      std::vector<float> x(5);
+      for (int k = 0; k < 5; ++k)
+        x[static_cast<std::size_t>(k)] =
+            static_cast<float>((k * 7 + i * 13 + b * 29) % 17) / 8 - 1.0f;
+      all.back().push_back({x, (i + b) % 3});
+    }
+  }
+  return all;
+}
+
+constexpr optimizer::sgd scheduled_sgd{
+    .learning_rate = schedule::linear_lr_warmup{
+        .learning_rate = schedule::piecewise_decay({3, 5}, {0.5f, 0.25f, 0.125f}),
+        .warmup_steps = 2,
+        .start_lr = 0.01f,
+        .end_lr = 0.4f}};
+constexpr optimizer::momentum noam_momentum{
+    .learning_rate = schedule::noam_decay{.d_model = 16, .warmup_steps = 3, .learning_rate = 0.7f},
+    .momentum = 0.9f,
+    .regularization = lamina::l2_decay(1e-2f)};
+constexpr optimizer::adam cosine_adam{
+    .learning_rate =
+        schedule::cosine_decay{.learning_rate = 0.05f, .step_each_epoch = 2, .epochs = 4},
+    .regularization = lamina::l1_decay(1e-3f),
+    .clip = lamina::clip_by_value(0.02f)};
+constexpr optimizer::adamax adamax{.learning_rate = 0.02f};
+constexpr optimizer::lamb lamb{.learning_rate = schedule::exponential_decay{
+                                   .learning_rate = 0.1f, .decay_steps = 2, .decay_rate = 0.5f}};
+constexpr optimizer::adagrad adagrad{.learning_rate = 0.1f, .initial_accumulator_value = 0.25f};
+constexpr optimizer::rmsprop limited_rmsprop{.learning_rate = 0.02f,
+                                             .clip = lamina::clip_by_global_norm(0.1f)};
+constexpr optimizer::adam limited_adam{.learning_rate = 0.05f,
+                                       .clip = lamina::clip_by_global_norm(0.2f)};
+
+/// Both loops, and the interpreter, from the same parameters. Those outside are met bit for bit;
+/// where a norm is limited, compilers may round two loops differently in the last place.
+template <bool Own, const auto& Opt>
+void compare() {
+  constexpr bool limited = Own || Opt.clip.kind == lamina::clip_kind::global_norm;
+  using inside_type = std::remove_const_t<decltype(inside<Own, Opt>)>;
+  using outside_type = std::remove_const_t<decltype(outside<Own>)>;
+  const auto batches = some_minibatches();
+  lamina::model in{inside<Own, Opt>};
+  lamina::model out{outside<Own>};
+  const lamina::model first{outside<Own>};
+  const float found = lamina::run(in, batches).cost;
+
+  lamina::trainer<outside_type, std::remove_cvref_t<decltype(Opt)>> trainer(Opt, out);
+  lamina::feeder<outside_type> feeder;
+  float last = 0;
+  for (const minibatch& b : batches) {
+    feeder.fill(b);
+    last = trainer.step(feeder.view());
+  }
+  CHECK(std::abs(found - last) <= (limited ? 2e-7f : 0));
+
+  lamina::basic_executor<double> executor;
+  lamina::scope scope;
+  const auto view = inside<Own, Opt>.view();
+  executor.run_startup(view, scope);
+  for (int i = 0; i < inside_type::desc.count.parameters; ++i)
+    scope.var(lamina::name_of(view, view.parameters[i].variable)) =
+        lamina::tensor(first.get(i)).cast(lamina::dtype::float64);
+  std::size_t next = 0;
+  lamina::run_options options;
+  options.next_minibatch = [&](lamina::feed_map& feed) {
+    const minibatch& b = batches[next++];
+    std::vector<float> x;
+    std::vector<integer> y;
+    for (const auto& [values, label] : b) {
+      x.insert(x.end(), values.begin(), values.end());
+      y.push_back(label);
+    }
+    feed["train_0"] = lamina::tensor({b.size(), 5}, x);
+    feed["train_1"] = lamina::tensor({b.size(), 1}, y);
+    return next < batches.size();
+  };
+  executor.run(view, scope, {}, options);
+
+  REQUIRE(inside_type::desc.count.parameters == outside_type::desc.count.parameters);
+  for (int i = 0; i < inside_type::desc.count.parameters; ++i) {
+    const std::string name = lamina::name_of(view, view.parameters[i].variable);
+    INFO(name);
+    const auto a = in.get(i), b = out.get(i), begin = first.get(i);
+    const auto interpreted = scope.get(name).template cast<double>();
+    double moved = 0, apart = 0, off = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      moved = std::max(moved, std::abs(static_cast<double>(a.flat(k) - begin.flat(k))));
+      apart = std::max(apart, std::abs(static_cast<double>(a.flat(k) - b.flat(k))));
+      off = std::max(off, std::abs(static_cast<double>(a.flat(k)) - interpreted.flat(k)));
+    }
+    CHECK(moved > 1e-3);
+    CHECK(apart <= (limited ? 2e-7 : 0));
+    CHECK(off < 2e-6);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("schedules inside of a program are those outside") {
+  compare<false, scheduled_sgd>();
+  compare<true, noam_momentum>();
+}
+
+TEST_CASE("moments inside of a program are corrected as outside") {
+  compare<false, cosine_adam>();
+  compare<false, adamax>();
+  compare<true, lamb>();
+}
+
+TEST_CASE("accumulators inside of a program begin as outside") { compare<false, adagrad>(); }
+
+TEST_CASE("norms of gradients are limited inside of a program as outside") {
+  compare<false, limited_rmsprop>();
+  compare<true, limited_adam>();
+}
