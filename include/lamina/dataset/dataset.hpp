@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/dataset/byte_source.hpp>
+#include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/csv.hpp>
 #include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/digits.hpp>
