@@ -43,6 +43,30 @@ inline std::string rows_text(const program_view& p, int rows) {
   return text;
 }
 
+/// A group of a program's plan: its number, its kernel, its head with the shape, the functions
+/// fused into it, and what it stores.
+template <program_type P>
+std::string group_text(int g) {
+  using plan_type = plan<P>;
+  const program_view p = P::view();
+  const group_desc& d = plan_type::grouped.groups[g];
+  std::string text = std::to_string(g) + " kernel " +
+                     std::to_string(plan_type::distinct.kernel[g]) + " " + head_name(d.head) + " " +
+                     rows_text(p, d.rows) + "x" + std::to_string(d.columns);
+  for (int e = d.first; e < d.first + d.count; ++e) {
+    const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[e]];
+    text += std::string(e == d.first ? ": " : " + ") + i.schema->type;
+    for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
+      const int v = plan_type::lowered.results[r];
+      if (v < 0) continue;
+      const int root = plan_type::lowered.variables[v].root;
+      if (!plan_type::grouped.stored[root] || v >= p.count.variables) continue;
+      text += " -> " + variable_name(p, v);
+    }
+  }
+  return text;
+}
+
 }  // namespace detail
 
 /// The schedule of a program, a line a group: its number, its kernel, its head with the shape, the
@@ -52,26 +76,8 @@ inline std::string rows_text(const program_view& p, int rows) {
 template <program_type P>
 std::string plan_text(P) {
   using plan_type = plan<P>;
-  constexpr program_view p = P::view();
   std::string text;
-  for (int g = 0; g < plan_type::groups; ++g) {
-    const group_desc& d = plan_type::grouped.groups[g];
-    text += std::to_string(g) + " kernel " + std::to_string(plan_type::distinct.kernel[g]) + " " +
-            detail::head_name(d.head) + " " + detail::rows_text(p, d.rows) + "x" +
-            std::to_string(d.columns);
-    for (int e = d.first; e < d.first + d.count; ++e) {
-      const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[e]];
-      text += std::string(e == d.first ? ": " : " + ") + i.schema->type;
-      for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
-        const int v = plan_type::lowered.results[r];
-        if (v < 0) continue;
-        const int root = plan_type::lowered.variables[v].root;
-        if (!plan_type::grouped.stored[root] || v >= p.count.variables) continue;
-        text += " -> " + variable_name(p, v);
-      }
-    }
-    text += "\n";
-  }
+  for (int g = 0; g < plan_type::groups; ++g) text += detail::group_text<P>(g) + "\n";
   text += std::to_string(plan_type::groups) + " groups, " + std::to_string(plan_type::kernels) +
           " kernels, " + std::to_string(plan_type::planned_bytes) + " bytes a row planned, " +
           std::to_string(plan_type::unshared_bytes) + " without reuse\n";

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/report.hpp - what a run of a program costs: work, memory traffic and places, by group.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/io/plan_text.hpp>
+#include <lamina/plan/image_operators.hpp>
+
+namespace lamina {
+
+/// The run that a report is of.
+struct report_options {
+  std::int64_t rows = 1;        // of the batch
+  std::int64_t tokens = 1;      // of every other row domain, in all
+  std::int64_t iterations = 1;  // of the block of every loop
+};
+
+/// A fused group in a run.
+struct group_report {
+  std::string what;     // number, kernel, shape and functions, as plan_text() has them
+  std::string places;   // where its arrays lie: arena+0 is the first float of a row of an arena
+  double flops = 0;     // multiplications and additions of products of matrices and convolutions
+  double elements = 0;  // values of pointwise functions and of kernels of their own
+  double bytes = 0;     // of the arrays that it reads or writes, each once
+};
+
+/// All groups of a plan.
+struct program_report {
+  std::vector<group_report> groups;
+  double flops() const {
+    double sum = 0;
+    for (const group_report& g : groups) sum += g.flops;
+    return sum;
+  }
+  double bytes() const {
+    double sum = 0;
+    for (const group_report& g : groups) sum += g.bytes;
+    return sum;
+  }
+  /// A table: a line a group, and the sums.
+  std::string text() const {
+    std::string lines = "     Mflop   Melement      Mbyte  group\n";
+    const auto add = [&](double flops, double elements, double bytes, const std::string& what) {
+      char numbers[48];
+      std::snprintf(numbers, sizeof numbers, "%10.3f %10.3f %10.3f  ", flops / 1e6, elements / 1e6,
+                    bytes / 1e6);
+      lines += numbers + what + '\n';
+    };
+    double elements = 0;
+    for (const group_report& g : groups) {
+      add(g.flops, g.elements, g.bytes, g.what + (g.places.empty() ? "" : " at " + g.places));
+      elements += g.elements;
+    }
+    add(flops(), elements, bytes(), "in all");
+    return lines;
+  }
+};
+
+namespace detail {
+
+/// Counts the work of operators whose kernels are their own.
+class work_counter {
+ public:
+  work_counter(const program_view& program, const report_options& run) : p_(program), run_(run) {}
+
+  /// Rows as a plan knows them.
+  double rows(int known) const {
+    if (known >= 0) return known;
+    return static_cast<double>((domain_of_rows(known) == batch::domain ? run_.rows : run_.tokens) *
+                               parts_of_rows(known));
+  }
+  /// How often a block runs.
+  double times(int block) const {
+    double n = 1;
+    for (; block > 0; block = p_.blocks[block].parent)
+      for (int k = 0; k < p_.count.operators; ++k)
+        if (sub_block_of(p_, p_.operators[k]) == block &&
+            std::string_view(p_.operators[k].schema->type).substr(0, 5) == "while")
+          n *= static_cast<double>(run_.iterations);
+    return n;
+  }
+
+  /// Flops of an instruction that is a call, or a convolution with what rides on it.
+  double flops(const instruction& i) const {
+    const operator_desc& op = p_.operators[i.op];
+    const bool part =
+        i.head != group_head::call || i.schema == &schema_of<conv_filter_gradient_sum>();
+    return part ? flops(op, 1) : i.schema == op.schema ? flops(op, wanted(op)) : 0;
+  }
+
+  double size(int v) const {
+    double n = 1;
+    if (v < 0) return n;
+    for (int d = 0; d < p_.variables[v].rank; ++d) n *= extent(v, d);
+    return n;
+  }
+
+ private:
+  double flops(const operator_desc& op, double products) const {
+    std::string_view type = op.schema->type;
+    const bool gradient = is_gradient(op);
+    if (gradient) type.remove_suffix(5);
+    const int x = argument(op, 0), y = argument(op, 1);
+    if (type == "conv2d" || type == "depthwise_conv2d" || type == "conv3d") {
+      const int out = gradient ? slot(op, "Output@GRAD") : slot(op, "Output");
+      return 2 * products * size(out) * size(y) / extent(y, 0);
+    }
+    if (type == "conv2d_transpose") return 2 * products * size(x) * size(y) / extent(y, 0);
+    if (type == "mul") return 2 * products * size(x) * size(y) / columns(op, y);
+    if (type == "matmul") {
+      const int out = gradient ? slot(op, "Out@GRAD") : slot(op, "Out");
+      const bool turned = op.attributes >= 0 && p_.attributes[op.attributes].number != 0;
+      const int rank = p_.variables[x].rank;
+      return 2 * products * size(out) * extent(x, turned && rank > 1 ? rank - 2 : rank - 1);
+    }
+    // Every row meets the recurrent weights once; their gradient and that of the state too.
+    const bool recurrent = type == "lstm" || type == "gru" || type == "lstmp" || type == "gru_unit";
+    if (!recurrent) return 0;
+    double weights = size(slot(op, "Weight"));
+    if (type == "lstmp") weights += size(slot(op, "ProjWeight"));
+    return 2 * (gradient ? 2 : 1) * rows(-p_.variables[x].rows) * weights;
+  }
+  double extent(int v, int d) const {
+    const int n = p_.dims[p_.variables[v].dims + d];
+    return n < 0 ? rows(-p_.variables[v].rows) : n;
+  }
+  int argument(const operator_desc& op, int i) const {
+    return op.inputs + i < op.outputs ? p_.arguments[op.inputs + i] : -1;
+  }
+  int slot(const operator_desc& op, std::string_view name) const {
+    for (int i = 0; i < op.schema->input_count; ++i)
+      if (op.schema->inputs[i].name == name) return p_.arguments[op.inputs + i];
+    for (int i = 0; i < op.schema->output_count; ++i)
+      if (op.schema->outputs[i].name == name) return p_.arguments[op.outputs + i];
+    return -1;
+  }
+  // The columns of the matrix that Y of a mul is.
+  double columns(const operator_desc& op, int y) const {
+    double n = 1;
+    const int first =
+        op.attributes < 0 ? 1 : static_cast<int>(p_.attributes[op.attributes + 1].number);
+    for (int d = 0; d < first; ++d) n *= extent(y, d);
+    return n;
+  }
+  // Of a gradient: those of inputs 0 and 1 are products.
+  static bool is_gradient(const operator_desc& op) {
+    const std::string_view type = op.schema->type;
+    return type.size() > 5 && type.substr(type.size() - 5) == "_grad";
+  }
+  double wanted(const operator_desc& op) const {
+    if (!is_gradient(op)) return 1;
+    double n = 0;
+    for (int at = op.outputs; at < op.outputs + 2 && at < op.end; ++at)
+      n += p_.arguments[at] >= 0 ? 1 : 0;
+    return n;
+  }
+
+  const program_view& p_;
+  const report_options& run_;
+};
+
+constexpr const char* space_name(memory_space space) {
+  constexpr const char* names[] = {"",      "arena",   "fixed", "parameter", "accumulator", "feed",
+                                   "given", "updated", "frame", "array",     "numbers"};
+  return names[static_cast<int>(space)];
+}
+
+}  // namespace detail
+
+/// What every fused group of a program costs in a run with so many rows: flops of products, values
+/// of other functions, bytes of its arrays, and where these lie.
+///   std::cout << lamina::report(digits, {.rows = 64}).text();
+template <program_type P>
+program_report report(P, const report_options& run = {}) {
+  using plan_type = plan<P>;
+  const program_view p = P::view();
+  const detail::work_counter count(p, run);
+  program_report made;
+  for (int g = 0; g < plan_type::groups; ++g) {
+    const group_desc& d = plan_type::grouped.groups[g];
+    const double times = count.times(d.block);
+    group_report r;
+    r.what = detail::group_text<P>(g);
+    for (int e = d.first; e < d.first + d.count; ++e) {
+      const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[e]];
+      const bool product = i.head == group_head::gemm || i.head == group_head::gemm_dx ||
+                           i.head == group_head::gemm_dw;
+      const bool called = asks_operator(i.head) && i.op >= 0 && i.runs < 0;
+      if (product)
+        r.flops += 2 * times * count.rows(i.rows) * i.columns * count.rows(i.depth);
+      else if (called)
+        r.flops += times * count.flops(i);
+      if (!product && i.runs < 0)
+        for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+          if (const int v = plan_type::lowered.results[o]; v >= 0)
+            r.elements += times * count.rows(plan_type::lowered.variables[v].rows) *
+                          plan_type::lowered.variables[v].columns;
+    }
+    const group_code& c = plan_type::code.groups[g];
+    for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+      const int v = plan_type::code.arguments[a];
+      if (v < 0) continue;
+      const memory_slot& slot = plan_type::memory.slots[v];
+      if (slot.space == memory_space::none) continue;
+      const plan_variable& x = plan_type::lowered.variables[v];
+      r.bytes += times * count.rows(x.rows) * x.columns * size_of(x.type);
+      r.places += std::string(r.places.empty() ? "" : " ") + detail::space_name(slot.space) + '+' +
+                  std::to_string(slot.offset);
+    }
+    made.groups.push_back(std::move(r));
+  }
+  return made;
+}
+
+}  // namespace lamina

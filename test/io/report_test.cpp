@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report counts is what can be counted by hand.
+#include <catch2/catch.hpp>
+
+#include <lamina/io/report.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/optimizer/optimizers.hpp>
+#include <lamina/optimizer/training_program.hpp>
+#include <lamina/transform/append_backward.hpp>
+
+namespace layer = lamina::layer;
+using Catch::Contains;
+using lamina::activation;
+using lamina::program;
+using integer = std::int64_t;
+
+namespace {
+
+constexpr auto perceptron = program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 784>(main);
+  auto h = layer::fc<64>(layer::fc<128>(x, {.act = activation::relu}), {.act = activation::relu});
+  return layer::mean(
+      layer::softmax_with_cross_entropy(layer::fc<10>(h), layer::data<"y", integer>(main)));
+});
+constexpr auto convolutions = program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3, 8, 8>(main);
+  auto a = layer::conv2d<4, 3>(x, {.act = activation::relu});
+  return layer::mean(layer::conv2d<2, 3>(a));
+});
+constexpr auto positions = program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 5, 16>(main);
+  auto q = layer::fc<32, 2>(x);
+  constexpr lamina::layer::matmul_form by_rows{.transpose_y = true};
+  return layer::mean(layer::matmul<by_rows>(q, q));
+});
+constexpr auto words = program([](lamina::block& main) {
+  auto e = layer::embedding<9, 4>(layer::sequence<"words", integer>(main));
+  auto [h, c] = layer::dynamic_lstm<64>(layer::fc<64>(e));
+  return layer::mean(layer::sequence_pool(h, {.type = lamina::pool::max}));
+});
+constexpr auto loop = program([](lamina::block& main) {
+  auto h = layer::scale(layer::data<"x", float, 3>(main), 1);
+  auto i = layer::fill_constant<integer>(main, 0), n = layer::fill_constant<integer>(main, 5);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](lamina::block&) {
+    h = layer::tanh(layer::fc<3>(h));
+    layer::increment(i);
+    layer::less_than(i, n, going);
+  });
+  return layer::mean(h);
+});
+
+}  // namespace
+
+TEST_CASE("report: products of a perceptron, forward and in training") {
+  const double once = 784 * 128 + 128 * 64 + 64 * 10;
+  CHECK(lamina::report(perceptron, {.rows = 64}).flops() == 2 * 64 * once);
+  // No gradient of the data: 29.1 million in all.
+  constexpr lamina::optimizer::sgd sgd{.learning_rate = 0.1f};
+  const auto training = lamina::report(lamina::transform::minimize(perceptron, sgd), {.rows = 64});
+  CHECK(training.flops() == 2 * 64 * (3 * once - 784 * 128));
+  CHECK_THAT(training.text(), Contains("relu") && Contains("arena+") && Contains("in all"));
+  CHECK(training.bytes() > 2 * 4 * once);
+}
+
+TEST_CASE("report: convolutions, attention, recurrences and loops") {
+  const double first = 2 * 4 * 36 * 27, second = 2 * 2 * 16 * 36;
+  CHECK(lamina::report(convolutions, {.rows = 7}).flops() == 7 * (first + second));
+  CHECK(lamina::report(lamina::transform::append_backward(convolutions), {.rows = 7}).flops() ==
+        7 * (2 * first + 3 * second));
+
+  const double product = 2 * 5 * 16 * 32, square = 2 * 5 * 5 * 32;
+  CHECK(lamina::report(positions, {.rows = 3}).flops() == 3 * (product + square));
+  CHECK(lamina::report(lamina::transform::append_backward(positions), {.rows = 3}).flops() ==
+        3 * (2 * product + 3 * square));
+
+  CHECK(lamina::report(words, {.rows = 2, .tokens = 11}).flops() ==
+        11 * (2 * 4 * 64 + 2 * 16 * 64));
+  CHECK(lamina::report(loop, {.rows = 2, .iterations = 5}).flops() == 5 * 2 * 2 * 9);
+}
