@@ -71,3 +71,10 @@ TEST_CASE("conv2d: padding wider than the filter, long sums, many filters") {
                {.low = -0.3f, .high = 0.3f, .batches = {3}});
   check_engine(convolution<3, 6, 16, 70, 3>, {.batches = {2}});
 }
+
+TEST_CASE("conv2d: filters of 3 by 3 in fewer products, and their error") {
+  const lamina::law::engine_law_options exact{.tolerance = 2e-6, .batches = {2}};
+  check_engine(convolution<16, 8, 8, 16, 3, window{.padding = 1}>, exact);
+  check_engine(convolution<17, 11, 13, 19, 3>, exact);
+  check_engine(convolution<16, 7, 40, 16, 3, window{.padding = {2, 0}}>, exact);
+}

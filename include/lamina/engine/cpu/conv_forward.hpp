@@ -6,41 +6,10 @@
 
 #include <lamina/engine/cpu/conv_shape.hpp>
 #include <lamina/engine/cpu/correlate.hpp>
+#include <lamina/engine/cpu/image_rows.hpp>
+#include <lamina/engine/cpu/winograd.hpp>
 
 namespace lamina::engine::cpu {
-
-/// Images of a batch: `rows` of them, `stride` floats apart.
-struct image_rows {
-  float* data;
-  std::ptrdiff_t stride;
-};
-
-/// What happens to an image of a result as soon as it is finished: `run` gets its number.
-struct image_epilogue {
-  void (*run)(const void* context, int row) = nullptr;
-  const void* context = nullptr;
-
-  void operator()(int row) const {
-    if (run != nullptr) run(context, row);
-  }
-};
-
-/// Hands out parts of scratch memory, each aligned to 64 bytes; without memory it counts.
-class scratch_parts {
- public:
-  explicit scratch_parts(float* at = nullptr) : begin_(at), at_(0) {}
-  float* floats(std::ptrdiff_t n) {
-    float* const p = begin_ == nullptr ? nullptr : begin_ + at_;
-    at_ += (n + alignment_floats - 1) / alignment_floats * alignment_floats;
-    return p;
-  }
-  int* integers(std::ptrdiff_t n) { return reinterpret_cast<int*>(floats(n)); }
-  std::ptrdiff_t used() const { return at_; }
-
- private:
-  float* begin_;
-  std::ptrdiff_t at_;
-};
 
 /// small[n][o] = bias[o] + the products of the windows of large[n] with filter o.
 class conv_forward {
@@ -56,6 +25,7 @@ class conv_forward {
   }
 
   std::ptrdiff_t scratch() const {
+    if (winograd::suits(shape_)) return winograd(shape_).scratch();
     scratch_parts parts;
     (void)lay_out(parts);
     return parts.used();
@@ -64,6 +34,9 @@ class conv_forward {
   void run(int samples, const image_rows& large, const float* filter, std::ptrdiff_t filter_stride,
            const float* bias, const image_rows& small, float* scratch,
            const image_epilogue& done = {}) const {
+    if (winograd::suits(shape_))
+      return winograd(shape_).run(samples, large, filter, filter_stride, bias, small, scratch,
+                                  done);
     scratch_parts parts(scratch);
     const places p = lay_out(parts);
     const conv_shape& s = shape_;
