@@ -2,9 +2,10 @@
 // show_program - what a program looks like: a listing, and pictures by Graphviz.
 //
 //   show_program              the listing of a residual net, and what can be drawn
-//   show_program NET          its listing; NET: residual, residual_gradients, while,
-//   while_gradients show_program NET FILE     writes FILE: .dot as it is, .svg or .png by `dot`
-//   where it is installed
+//   show_program NET          its listing
+//   show_program NET FILE     writes FILE: .dot as it is, .svg or .png by `dot` where installed
+//
+// NET is residual, residual_gradients, while or while_gradients.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
