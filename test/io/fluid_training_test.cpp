@@ -109,3 +109,24 @@ TEST_CASE("fluid training: what Fluid's form cannot say is an error") {
                                  .learning_rate = 0.1f, .decay_steps = 10, .decay_rate = 0.5f}}),
       Contains("expected an optimizer with a constant learning rate"));
 }
+
+TEST_CASE("fluid training: a program that trains itself keeps lamina's form, and is read so") {
+  // Its update reads the learning rate from a variable too.
+  static constexpr optimizer::adam adam{.learning_rate = 0.1f};
+  constexpr auto own = lamina::program([](lamina::block& main) {
+    auto cost = layer::mean(layer::square(layer::fc<1>(layer::data<"x", float, 2>(main))));
+    adam.minimize(cost);
+    return cost;
+  });
+  const loaded_program again(lamina::from_proto(lamina::to_proto(own)), "own");
+  lamina::executor executor;
+  lamina::scope here, there;
+  for (lamina::scope* s : {&here, &there}) executor.run_startup(own.view(), *s, 3);
+  const lamina::feed_map feed{{"x", tensor({2, 2}, std::vector<float>{1, 2, -1, 0.5f})}};
+  for (int step = 0; step < 2; ++step) {
+    executor.run(own.view(), here, feed, {"fc_0.w_0"});
+    executor.run(again, there, feed, std::vector<std::string>{});
+  }
+  CHECK((here.get("fc_0.w_0").as<float>() == there.get("fc_0.w_0").as<float>()));
+  CHECK(here.get("fc_0.w_0").as<float>().flat(0) != 0);
+}
