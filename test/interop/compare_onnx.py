@@ -19,7 +19,7 @@ import numpy
 import onnx
 import onnxruntime
 
-from compare_paddle import known_differences, page_part, rewrite_page, values_in
+from compare_paddle import known_differences, rewrite_page, values_in
 
 TOLERANCE = 1e-4
 
@@ -68,6 +68,13 @@ def run_case(folder):
             if fault:
                 faults.append(f"batch {batch.name}: {fault}")
     return "; ".join(faults)
+
+
+def page_part(rows):
+    """The results as Markdown: cases that are equal, and the others."""
+    equal = [name for name, result in rows if result == "equal"]
+    lines = [f"Equal ({len(equal)}): {', '.join(equal)}.", "", "| case | why there is none |", "| --- | --- |"]
+    return "\n".join(lines + [f"| {name} | {why} |" for name, why in rows if why != "equal"]) + "\n"
 
 
 def main():

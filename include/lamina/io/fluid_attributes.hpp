@@ -39,6 +39,8 @@ inline constexpr fixed_attribute fixed_attributes[] = {
     {"maxout", "axis", attribute_type::integer, 1, ""},
     {"norm", "is_test", attribute_type::boolean, 0, ""},
     {"pool2d", "padding_algorithm", attribute_type::string, 0, "EXPLICIT"},
+    {"bilinear_interp", "interp_method", attribute_type::string, 0, "bilinear"},
+    {"nearest_interp", "interp_method", attribute_type::string, 0, "nearest"},
     {"sequence_pool", "is_test", attribute_type::boolean, 0, ""},
     {"prelu", "data_format", attribute_type::string, 0, "NCHW"},
     {"gather", "axis", attribute_type::integer, 0, ""},
