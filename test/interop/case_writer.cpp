@@ -7,6 +7,7 @@
 #include <lamina/core/random.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/inference_model.hpp>
+#include <lamina/io/loaded_program.hpp>
 
 namespace interop {
 namespace {
@@ -86,6 +87,30 @@ void save_values(const std::string& to, const lamina::feed_map& feed,
 }
 
 }  // namespace
+
+void case_writer::write_step(const std::string& name, const lamina::program_view& p,
+                             lamina::training_messages messages, const case_options& options) {
+  lamina::scope scope;
+  executor_.run(lamina::loaded_program(messages.startup, name), scope, {},
+                std::vector<std::string>{});
+  for (int i = 0; i < p.count.parameters; ++i) {
+    const int v = p.parameters[i].variable;
+    scope.var(lamina::name_of(p, v)) = random_value(p, v, 1, options);
+  }
+  const std::string to = folder_ + "/" + name;
+  lamina::save_variables(to + "/parameters", scope, scope.names());
+  const lamina::feed_map feed = feed_of(p, options, options.rows);
+  std::vector<std::string> feeds, fetches;
+  for (int i = 0; i < p.count.data; ++i) feeds.push_back(lamina::name_of(p, p.data[i]));
+  for (const lamina::variable_message& v : messages.main.blocks.at(0).variables)
+    if (v.persistable) fetches.push_back(v.name);
+  const std::vector<lod_tensor> found =
+      executor_.run(lamina::loaded_program(messages.main, name), scope, feed, fetches);
+  save_values(to, feed, fetches, found);
+  lamina::add_feed_and_fetch(messages.main, feeds, fetches);
+  lamina::write_file(to + "/__model__", lamina::to_proto(messages.main));
+  ++count_;
+}
 
 void case_writer::write_view(const std::string& name, const lamina::program_view& p,
                              const case_options& options, bool gradients) {

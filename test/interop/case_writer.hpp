@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <lamina/executor/executor.hpp>
+#include <lamina/io/fluid_training.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/append_backward.hpp>
@@ -52,9 +53,18 @@ class case_writer {
     constexpr auto backward = decltype(lamina::transform::append_backward_to_data(program)){};
     write_view(name + "_grad", backward.view(), options, true);
   }
+  /// Writes a step of training as the case NAME: the program in Fluid's form, and what parameters
+  /// and accumulators are after it.
+  template <class P, class Opt>
+  void write_step(const std::string& name, P program, const Opt& optimizer,
+                  const case_options& options = {}) {
+    write_step(name, P::view(), lamina::training_messages_of(program, optimizer), options);
+  }
   int count() const { return count_; }
 
  private:
+  void write_step(const std::string& name, const lamina::program_view& p,
+                  lamina::training_messages messages, const case_options& options);
   void write_view(const std::string& name, const lamina::program_view& p,
                   const case_options& options, bool gradients);
   void write_onnx(const std::string& to, const lamina::program_view& p, const case_options& options,
@@ -71,6 +81,7 @@ void write_row_cases(case_writer& to);
 void write_image_cases(case_writer& to);
 void write_sequence_cases(case_writer& to);
 void write_net_cases(case_writer& to);
+void write_training_cases(case_writer& to);
 
 /// A cost of one result, and the result: gradients of order 1.
 template <class V>

@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
       interop::write_image_cases(to);
       interop::write_sequence_cases(to);
       interop::write_net_cases(to);
+      interop::write_training_cases(to);
       std::printf("%d cases\n", to.count());
       return 0;
     }
