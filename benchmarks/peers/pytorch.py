@@ -121,7 +121,7 @@ class Recurrence(torch.nn.Module):
         self.into, self.weight = linear(into, bias), linear(weight)
 
     def forward(self, x):
-        # The product of all inputs is taken out of the loop, as lamina's plan does.
+        # The product with all inputs at once: the loop is the shorter for it.
         all_into = self.into(x)
         h = torch.zeros(x.shape[0], x.shape[2])
         for t in range(x.shape[1]):
