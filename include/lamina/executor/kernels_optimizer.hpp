@@ -18,9 +18,9 @@ namespace lamina::kernel {
 
 template <class Real>
 Real learning_rate_of(const kernel_context<Real>& ctx) {
-  return ctx.has("LearningRate")
-             ? ctx.real("LearningRate").flat(0) * ctx.real_attribute("learning_rate", 1)
-             : ctx.real_attribute("learning_rate");
+  if (ctx.has("LearningRate")) return ctx.real("LearningRate").flat(0);
+  const Real recorded = ctx.real_attribute("learning_rate");
+  return ctx.has("StepLearningRate") ? ctx.real("StepLearningRate").flat(0) * recorded : recorded;
 }
 
 /// Out = the learning rate of step StepOut = Step + 1.

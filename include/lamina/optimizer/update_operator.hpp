@@ -38,7 +38,7 @@ struct update_slots {
       return std::array<slot_desc, 4 + sizeof...(I)>{{{"Param"},
                                                       {"Grad"},
                                                       {names[I]}...,
-                                                      {"LearningRate", false, true},
+                                                      {"StepLearningRate", false, true},
                                                       {"GradientScale", false, true}}};
     else
       return std::array<slot_desc, 2 + sizeof...(I)>{{{"Param"}, {"Grad"}, {names[I]}...}};

@@ -49,7 +49,7 @@ struct spread_mean : pointwise {
 struct update_numbers : operator_definition {
   static constexpr const char* type = "update_numbers";
   static constexpr std::array<slot_desc, 2> inputs{
-      {{"LearningRate", false, true}, {"GradientScale", false, true}}};
+      {{"StepLearningRate", false, true}, {"GradientScale", false, true}}};
   static constexpr auto outputs = slots_out;
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"learning_rate", attribute_type::real, 0}}};
