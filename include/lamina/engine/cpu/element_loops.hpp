@@ -53,7 +53,7 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c, const pointwise_fo
                                        const operand* in, const operand& out,
                                        const element_nest& loops, bool is_summed,
                                        T (*f)(const T*, const T*)) {
-  T scalar[pointwise_form::most_scalars];
+  T scalar[pointwise_form::most_scalars] = {};
   for (int i = 0; i < form.scalars; ++i) scalar[i] = static_cast<T>(c.number(i));
   const int inputs = form.inputs;
   const bool divides = form.divides && static_cast<T>(0.5) == T(0);
@@ -61,7 +61,7 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c, const pointwise_fo
     const std::ptrdiff_t step = loops.inner_step(inputs);
     double line = 0;
     for (std::ptrdiff_t j = 0; j < n; ++j) {
-      T x[pointwise_form::most_inputs];
+      T x[pointwise_form::most_inputs] = {};
       for (int i = 0; i < inputs; ++i)
         x[i] = load_as<T>(in[i].data, in[i].type, at[i] + j * loops.inner_step(i));
       if (divides && x[inputs - 1] == 0)
@@ -84,16 +84,16 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c, const pointwise_fo
 /// Whole vectors, where every array is contiguous or repeats one element in the innermost loop.
 inline bool evaluate_lines(const call_context& c, const pointwise_form& form, const operand* in,
                            const operand& out, const element_nest& loops) {
-  bool moves[pointwise_form::most_inputs];
+  bool moves[pointwise_form::most_inputs] = {};
   for (int i = 0; i < form.inputs; ++i) {
     moves[i] = loops.inner_step(i) == 1;
     if (!moves[i] && loops.inner_step(i) != 0) return false;
   }
   if (form.line == nullptr || (loops.inner_step(form.inputs) != 1 && loops.rank != 0)) return false;
-  float scalar[pointwise_form::most_scalars];
+  float scalar[pointwise_form::most_scalars] = {};
   for (int i = 0; i < form.scalars; ++i) scalar[i] = static_cast<float>(c.number(i));
   loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
-    const float* from[pointwise_form::most_inputs];
+    const float* from[pointwise_form::most_inputs] = {};
     for (int i = 0; i < form.inputs; ++i) from[i] = in[i].row<const float>(0) + at[i];
     form.line(n, from, moves, scalar, out.row<float>(0) + at[form.inputs]);
   });
