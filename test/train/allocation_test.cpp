@@ -77,6 +77,14 @@ constexpr auto images = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
+// Rows of a table that are updated alone.
+constexpr auto rows = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto e = layer::embedding<7, 5>(label, {.is_sparse = true});
+  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<3>(std::tuple{x, e}), label));
+});
+
 // How often `call` asks for memory.
 template <class Call>
 long allocations_of(Call&& call) {
@@ -149,6 +157,8 @@ TEST_CASE("forward, backward and update ask for memory once") {
   CHECK(allocations_of_steps(test::optimizer::lamb{}, 1) == 0);
   CHECK(allocations_of_steps(test::optimizer::sgd{}, 1, images) == 0);
   CHECK(allocations_of_steps(test::optimizer::sgd{}, 2, images) == 0);
+  CHECK(allocations_of_steps(test::optimizer::adam{.lazy_mode = true}, 1, rows) == 0);
+  CHECK(allocations_of_steps(test::optimizer::momentum{}, 2, rows) == 0);
 }
 
 namespace {
