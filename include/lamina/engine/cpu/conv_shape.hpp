@@ -111,11 +111,10 @@ struct spread_image {
         for (; j < count; ++j) target[j] = source[j];
       } else {
         int j = 0;
-        // Below `count`, for the second vector ends behind what is copied.
         if (step == 2)
-          for (; j + lanes < count; j += lanes)
-            even_lanes(vector::load_unaligned(source + 2 * j),
-                       vector::load_unaligned(source + 2 * j + lanes))
+          for (; j + lanes <= count; j += lanes)
+            even_and_odd_lanes(vector::load_unaligned(source + 2 * j),
+                               vector::load_unaligned(source + 2 * j + lanes - 1))
                 .store_unaligned(target + j);
         for (; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
       }
@@ -123,12 +122,18 @@ struct spread_image {
   }
   /// The image from its copy, plus a number for each channel; what the copy lacks is that number.
   void copy_back(const float* from, const float* bias, float* to) const {
-    if (!holds_image()) {
+    const bool all = holds_image();
+    if (all && side[2].phases == 2) return copy_pairs_back(from, bias, to);
+    if (!all) {
       const std::ptrdiff_t size =
           static_cast<std::ptrdiff_t>(side[0].image) * side[1].image * side[2].image;
-      for (int c = 0; c < channels; ++c)
-        for (std::ptrdiff_t i = 0; i < size; ++i)
-          to[c * size + i] = bias == nullptr ? 0.0F : bias[c];
+      for (int c = 0; c < channels; ++c) {
+        const float more = bias == nullptr ? 0.0F : bias[c];
+        float* const image = to + c * size;
+        std::ptrdiff_t i = 0;
+        for (; i + lanes <= size; i += lanes) vector(more).store_unaligned(image + i);
+        for (; i < size; ++i) image[i] = more;
+      }
     }
     for_each_line([=](int c, std::ptrdiff_t image, int step, std::ptrdiff_t place, int count) {
       const float* const source = from + place;
@@ -147,6 +152,36 @@ struct spread_image {
   }
 
  private:
+  /// copy_back() where the columns of an image lie in two phases, and all of it has a place.
+  void copy_pairs_back(const float* from, const float* bias, float* to) const {
+    const spread_side &depth = side[0], &height = side[1], &width = side[2];
+    // Column 0 of the image is one of the first phase, or of the second.
+    const int odd = width.before % 2;
+    for (int c = 0; c < channels; ++c, from += channel_size()) {
+      const float more = bias == nullptr ? 0.0F : bias[c];
+      for (int iz = 0; iz < depth.image; ++iz)
+        for (int iy = 0; iy < height.image; ++iy, to += width.image) {
+          const int z = iz + depth.before, y = iy + height.before;
+          const int phase = (z % depth.phases * height.phases + y % height.phases) * 2;
+          const float* const row =
+              from + static_cast<std::ptrdiff_t>(phase) * phase_size() +
+              (z / depth.phases * height.span + y / height.phases) * width.span + width.before / 2;
+          const float* const first = row + odd * phase_size();
+          const float* const second = row + (1 - odd) * phase_size() + odd;
+          int j = 0;
+          for (; 2 * (j + lanes) <= width.image; j += lanes) {
+            const vector a = vector::load_unaligned(first + j) + vector(more);
+            const vector b = vector::load_unaligned(second + j) + vector(more);
+            first_in_turn(a, b).store_unaligned(to + 2 * j);
+            second_in_turn(a, b).store_unaligned(to + 2 * j + lanes);
+          }
+          for (; 2 * j < width.image; ++j) {
+            to[2 * j] = first[j] + more;
+            if (2 * j + 1 < width.image) to[2 * j + 1] = second[j] + more;
+          }
+        }
+    }
+  }
   /// Whether every element of the image has a place.
   bool holds_image() const {
     for (const spread_side& s : side)
