@@ -166,7 +166,7 @@ class trainer {
       if (gradients_[k] == nullptr && rows_[k] == nullptr) continue;
       if (!run_time_program<P>::desc.parameters[i].trainable) continue;
       const parameter_place& lies = parameter_table<P>::table.of[i];
-      float number[rows_update::attributes.size()];
+      float number[rows_update::attributes.size()] = {};
       set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
       float* array[2 + states] = {model_.memory()[i], gradients_[k]};
       for (int s = 0; s < states; ++s)
