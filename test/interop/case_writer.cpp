@@ -8,6 +8,7 @@
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/loaded_program.hpp>
+#include <lamina/io/program_desc_json.hpp>
 
 namespace interop {
 namespace {
@@ -77,6 +78,11 @@ lamina::feed_map feed_of(const lamina::program_view& p, const case_options& opti
   }
   return feed;
 }
+void write_program(const std::string& to, const lamina::program_message& program) {
+  lamina::write_file(to + "/__model__", lamina::to_proto(program));
+  lamina::write_file(to + "/program.json", lamina::to_json(program).dump(1));
+}
+
 void save_values(const std::string& to, const lamina::feed_map& feed,
                  const std::vector<std::string>& fetches, const std::vector<lod_tensor>& found) {
   lamina::scope inputs, results;
@@ -108,7 +114,7 @@ void case_writer::write_step(const std::string& name, const lamina::program_view
       executor_.run(lamina::loaded_program(messages.main, name), scope, feed, fetches);
   save_values(to, feed, fetches, found);
   lamina::add_feed_and_fetch(messages.main, feeds, fetches);
-  lamina::write_file(to + "/__model__", lamina::to_proto(messages.main));
+  write_program(to, messages.main);
   ++count_;
 }
 
@@ -140,7 +146,7 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
   lamina::add_feed_and_fetch(program, feeds, fetches);
   lamina::save_variables(to + "/parameters", scope, scope.names());
   save_values(to, feed, fetches, found);
-  lamina::write_file(to + "/__model__", lamina::to_proto(program));
+  write_program(to, program);
   if (!gradients) write_onnx(to + "/onnx", p, options, scope, fetches);
   ++count_;
 }

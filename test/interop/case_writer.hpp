@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes programs with inputs and results for other libraries to repeat: a folder a case with
 //   __model__        the program with feed and fetch operators
+//   program.json     the same in protobuf's JSON mapping
 //   parameters/NAME  the parameters, one file each
 //   feed/NAME        the inputs
 //   fetch/NAME       what the executor found, gradients too
