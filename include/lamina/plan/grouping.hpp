@@ -68,11 +68,12 @@ struct group_former {
   group_desc* groups;  // `first` is the latest instruction of each
   int* producer;       // by variable: the latest group that writes it, or -1
   int* reader;         // the latest that reads it, or -1
+  int* reader_before;  // the latest but that one
   int* before;         // by instruction: the one of the same group before it, or -1
   int* group;          // by instruction
 
-  /// Whether group h may run in place of being the start of group g, which is later: whoever reads
-  /// its values is in g or behind it, and what it reads has not changed until then.
+  /// Whether group h may run as the start of group g, which is later: whoever reads its values is
+  /// in g or behind it, and what it reads has not changed until then.
   constexpr bool may_join(int h, int g) const {
     const group_desc& from = groups[h];
     const group_desc& to = groups[g];
@@ -88,12 +89,19 @@ struct group_former {
         if (L.operands[a].id >= 0 && producer[L.variables[L.operands[a].id].root] > h) return false;
       for (int o = i.outputs; o < i.outputs + i.output_count; ++o) {
         const int v = L.variables[L.results[o]].root;
-        if ((reader[v] > h && reader[v] != g) || producer[v] != h ||
+        if ((reader[v] > h && (reader[v] != g || reader_before[v] > h)) || producer[v] != h ||
             L.variables[v].block != from.block)
           return false;
       }
     }
     return true;
+  }
+  /// Notes that group g reads variable v.
+  constexpr void read(int v, int g) {
+    if (reader[v] < g)
+      reader_before[v] = reader[v], reader[v] = g;
+    else if (reader_before[v] < g && g < reader[v])
+      reader_before[v] = g;
   }
   constexpr void join(int h, int g) {
     int last = groups[h].first;
@@ -101,8 +109,13 @@ struct group_former {
       const instruction& i = L.instructions[k];
       group[k] = g;
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
-        if (L.operands[a].id >= 0)
-          if (int& r = reader[L.variables[L.operands[a].id].root]; r < g) r = g;
+        if (const int id = L.operands[a].id; id >= 0) {
+          const int v = L.variables[id].root;
+          if (reader[v] == h)
+            reader[v] = g;
+          else
+            read(v, g);
+        }
       for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
         producer[L.variables[L.results[o]].root] = g;
     }
@@ -125,8 +138,9 @@ constexpr auto assign_groups() {
   int* producer = new int[static_cast<unsigned>(variables) + 1];
   int* reader = new int[static_cast<unsigned>(variables) + 1];
   int* before = new int[static_cast<unsigned>(instructions) + 1];
-  for (int v = 0; v < variables; ++v) producer[v] = reader[v] = -1;
-  group_former<Separate, L> former{groups, producer, reader, before, r.group};
+  int* reader_before = new int[static_cast<unsigned>(variables) + 1];
+  for (int v = 0; v < variables; ++v) producer[v] = reader[v] = reader_before[v] = -1;
+  group_former<Separate, L> former{groups, producer, reader, reader_before, before, r.group};
   bool holes = false;
   int n = 0;
   for (int k = 0; k < instructions; ++k) {
@@ -171,7 +185,7 @@ constexpr auto assign_groups() {
     ++groups[g].count;
     for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
       const int v = L.operands[a].id;
-      if (v >= 0 && reader[L.variables[v].root] < g) reader[L.variables[v].root] = g;
+      if (v >= 0) former.read(L.variables[v].root, g);
     }
     for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
       if (L.results[o] >= 0) producer[L.variables[L.results[o]].root] = g;
@@ -180,6 +194,7 @@ constexpr auto assign_groups() {
   if (Blocks > 1 || holes) sort_by_block(r, groups, Blocks);
   delete[] groups;
   delete[] before;
+  delete[] reader_before;
   delete[] producer;
   delete[] reader;
   return r;
