@@ -35,7 +35,7 @@ foreach(_compiler IN LISTS _compilers)
   if(_compiler STREQUAL CMAKE_CXX_COMPILER)
     lamina_source_test(headers.${_short} headers/compile_alone.py --compiler ${_compiler}
                        --stamps "${CMAKE_CURRENT_BINARY_DIR}/headers_${_short}.json" -- ${_compile_flags})
-    set_tests_properties(${LAMINA_TEST_PREFIX}headers.${_short} PROPERTIES PROCESSORS 2)
+    set_tests_properties(${LAMINA_TEST_PREFIX}headers.${_short} PROPERTIES PROCESSORS 2 TIMEOUT 1800)
   endif()
   lamina_source_test(compile_time.thousand_layers.${_short} compile_time/compile.py --compiler ${_compiler}
                      thousand_layers.cpp)
