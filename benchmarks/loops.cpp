@@ -40,18 +40,6 @@ constexpr auto written_net = lamina::program([](lamina::block& main) {
   });
   return layer::mean(layer::square_error_cost(layer::sequence_last_step(h), y));
 });
-/// W4: a tanh cell.
-constexpr auto tanh_net = lamina::program([](lamina::block& main) {
-  auto x = layer::sequence<"x", float, width>(main);
-  auto y = layer::data<"y", float, width>(main);
-  auto h = layer::dynamic_rnn(x, [&](auto& step) {
-    auto before = step.memory(lamina::dims<width>);
-    auto next = layer::tanh(layer::fc<width>(std::tuple{step.input(x), before}));
-    step.update(before, next);
-    return next;
-  });
-  return layer::mean(layer::square_error_cost(layer::sequence_last_step(h), y));
-});
 
 struct sample {
   std::vector<float> x, y;
@@ -78,10 +66,8 @@ void train(benchmark::State& state, const P& net) {
 }
 void operator_gru(benchmark::State& state) { train(state, operator_net); }
 void written_gru(benchmark::State& state) { train(state, written_net); }
-void written_tanh(benchmark::State& state) { train(state, tanh_net); }
 BENCHMARK(operator_gru)->Unit(benchmark::kMicrosecond);
 BENCHMARK(written_gru)->Unit(benchmark::kMicrosecond);
-BENCHMARK(written_tanh)->Unit(benchmark::kMicrosecond);
 
 constexpr auto counting = lamina::program([](lamina::block& main) {
   auto n = layer::data<"n", std::int64_t>(main);

@@ -15,6 +15,7 @@ import tarfile
 
 import numpy
 import safetensors.numpy
+from compare_paddle import read_varint
 
 FLOATS = {"fc_0.w_0": ("float32", (3, 5)), "layer/größe": ("float32", (2, 2)), "n" * 150: ("float32", (1, 4))}
 ALL_TYPES = {**FLOATS, "double": ("float64", (2, 3, 4)), "long": ("int64", (7,)), "int": ("int32", (1, 4)),
@@ -37,27 +38,16 @@ def values_of(table):
     return {name: value_of(name, *table[name]) for name in sorted(table, key=str.encode)}
 
 
-def varint(data, at):
-    value, shift = 0, 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
 def config_of(data):
     """name, size and dims of a ParameterConfig."""
     name, size, dims, at = None, None, [], 0
     while at < len(data):
-        key, at = varint(data, at)
+        key, at = read_varint(data, at)
         if key == 1 << 3 | 2:
-            length, at = varint(data, at)
+            length, at = read_varint(data, at)
             name, at = data[at:at + length].decode(), at + length
         elif key in (2 << 3, 9 << 3):
-            value, at = varint(data, at)
+            value, at = read_varint(data, at)
             size, dims = (value, dims) if key == 2 << 3 else (size, dims + [value])
         else:
             raise ValueError(f"field {key >> 3} with wire type {key & 7}")

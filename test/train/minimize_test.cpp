@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "interpreted_training.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/executor/executor.hpp>
@@ -116,25 +117,9 @@ void compare() {
   lamina::basic_executor<double> executor;
   lamina::scope scope;
   const auto view = inside<Own, Opt>.view();
-  executor.run_startup(view, scope);
-  for (int i = 0; i < inside_type::desc.count.parameters; ++i)
-    scope.var(lamina::name_of(view, view.parameters[i].variable)) =
-        lamina::tensor(first.get(i)).cast(lamina::dtype::float64);
+  interpreted::start(executor, scope, inside<Own, Opt>, first);
   std::size_t next = 0;
-  lamina::run_options options;
-  options.next_minibatch = [&](lamina::feed_map& feed) {
-    const minibatch& b = batches[next++];
-    std::vector<float> x;
-    std::vector<integer> y;
-    for (const auto& [values, label] : b) {
-      x.insert(x.end(), values.begin(), values.end());
-      y.push_back(label);
-    }
-    feed["train_0"] = lamina::tensor({b.size(), 5}, x);
-    feed["train_1"] = lamina::tensor({b.size(), 1}, y);
-    return next < batches.size();
-  };
-  executor.run(view, scope, {}, options);
+  executor.run(view, scope, {}, interpreted::reading(batches, 5, next));
 
   REQUIRE(inside_type::desc.count.parameters == outside_type::desc.count.parameters);
   for (int i = 0; i < inside_type::desc.count.parameters; ++i) {

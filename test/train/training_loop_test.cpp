@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "interpreted_training.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/executor/executor.hpp>
@@ -104,26 +105,9 @@ TEST_CASE("the interpreter runs a training loop that is a program") {
   lamina::model trained{inside};
   lamina::basic_executor<double> executor;
   lamina::scope scope;
-  executor.run_startup(inside.view(), scope);
-  for (int i = 0; i < inside_type::desc.count.parameters; ++i) {
-    const int v = inside.view().parameters[i].variable;
-    scope.var(lamina::name_of(inside.view(), v)) =
-        lamina::tensor(trained.get(i)).cast(lamina::dtype::float64);
-  }
+  interpreted::start(executor, scope, inside, trained);
   std::size_t next = 0;
-  lamina::run_options options;
-  options.next_minibatch = [&](lamina::feed_map& feed) {
-    const minibatch& b = batches[next++];
-    std::vector<float> x;
-    std::vector<integer> y;
-    for (const auto& [image, label] : b) {
-      x.insert(x.end(), image.begin(), image.end());
-      y.push_back(label);
-    }
-    feed["train_0"] = lamina::tensor({b.size(), 16}, x);
-    feed["train_1"] = lamina::tensor({b.size(), 1}, y);
-    return next < batches.size();
-  };
+  const lamina::run_options options = interpreted::reading(batches, 16, next);
   const auto cost = executor.run(inside.view(), scope, {}, options)[0].as<double>().flat(0);
   CHECK(next == 5);
   CHECK(lamina::run(trained, batches).cost == Approx(cost).epsilon(1e-5));

@@ -55,14 +55,14 @@ class operator_registry {
         reciprocal, abs, sin, cos, asin, acos, atan, ceil, floor, round, sign, bilinear_interp,
         nearest_interp, im2sequence, pad2d, roi_pool, spp, read_minibatch, decayed_learning_rate,
         gradient_scale>();
-    add_updates<false>();
+    add_updates<optimizer::sgd, optimizer::momentum, optimizer::adagrad, optimizer::adam,
+                optimizer::adamax, optimizer::adadelta, optimizer::rmsprop, optimizer::ftrl,
+                optimizer::decayed_adagrad, optimizer::proximal_gd, optimizer::proximal_adagrad,
+                optimizer::lamb, optimizer::lars_momentum>();
     add_all<fluid::sgd, fluid::momentum, fluid::adagrad, fluid::adam, fluid::adamax,
             fluid::adadelta, fluid::rmsprop, fluid::ftrl, fluid::decayed_adagrad,
             fluid::proximal_gd, fluid::proximal_adagrad, fluid::lamb, fluid::lars_momentum,
             fluid::lookup_table_v2, fluid::flatten_contiguous_range>();
-    // Behind Fluid's: an update with a variable for the learning rate is Fluid's, unless it has
-    // attributes that Fluid's does not have.
-    add_updates<true>();
   }
 
   /// Makes an operator known, and its gradient where it has one: `registry.add<my_operator>()`.
@@ -94,16 +94,10 @@ class operator_registry {
     const int each[] = {(add<Op>(), 0)...};  // a list and no fold: clang folds at most 256 operands
     (void)each;
   }
-  template <bool Given>
+  template <class... Opt>
   void add_updates() {
-    add_each<Given, optimizer::sgd, optimizer::momentum, optimizer::adagrad, optimizer::adam,
-             optimizer::adamax, optimizer::adadelta, optimizer::rmsprop, optimizer::ftrl,
-             optimizer::decayed_adagrad, optimizer::proximal_gd, optimizer::proximal_adagrad,
-             optimizer::lamb, optimizer::lars_momentum>();
-  }
-  template <bool Given, class... Opt>
-  void add_each() {
-    (add_update<Opt, Given>(), ...);
+    (add_update<Opt, false>(), ...);
+    (add_update<Opt, true>(), ...);
   }
   // The form for selected rows has the attributes of the other one, and lazy_mode.
   template <class Opt, bool Given>

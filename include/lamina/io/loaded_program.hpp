@@ -293,25 +293,13 @@ class loaded_program {
     const std::vector<const operator_schema*>& forms = known_->forms(op.type);
     if (forms.empty())
       fail(op.offset, "expected an operator that lamina knows, found '" + op.type + "'");
-    // Of the forms that have all slots, the one that knows most of the attributes.
     std::string_view unfit;
-    const operator_schema* best = nullptr;
-    int most = -1;
     for (const operator_schema* form : forms) {
-      const std::string_view outside = slot_outside(op, *form);
-      if (!outside.empty()) unfit = outside;
-      const int known = outside.empty() ? attributes_inside(op, *form) : -1;
-      if (known > most) best = form, most = known;
+      unfit = slot_outside(op, *form);
+      if (unfit.empty()) return *form;
     }
-    if (best != nullptr) return *best;
     fail(op.offset, "expected the slots that lamina knows of operator '" + op.type +
                         "', found the input slot '" + std::string(unfit) + "'");
-  }
-  static int attributes_inside(const operator_message& op, const operator_schema& form) {
-    int n = 0;
-    for (int i = 0; i < form.attribute_count; ++i)
-      n += op.attribute(form.attributes[i].name) != nullptr ? 1 : 0;
-    return n;
   }
   // The first input slot that holds variables and is none of the form's. A gradient operator may be
   // given more than lamina's reads.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <lamina/io/fluid_attributes.hpp>
 #include <lamina/io/plan_text.hpp>
 #include <lamina/plan/image_operators.hpp>
 
@@ -102,9 +103,8 @@ class work_counter {
 
  private:
   double flops(const operator_desc& op, double products) const {
-    std::string_view type = op.schema->type;
+    const std::string_view type = forward_type(op.schema->type);
     const bool gradient = is_gradient(op);
-    if (gradient) type.remove_suffix(5);
     const int x = argument(op, 0), y = argument(op, 1);
     if (type == "conv2d" || type == "depthwise_conv2d" || type == "conv3d") {
       const int out = gradient ? slot(op, "Output@GRAD") : slot(op, "Output");
@@ -149,8 +149,7 @@ class work_counter {
   }
   // Of a gradient: those of inputs 0 and 1 are products.
   static bool is_gradient(const operator_desc& op) {
-    const std::string_view type = op.schema->type;
-    return type.size() > 5 && type.substr(type.size() - 5) == "_grad";
+    return forward_type(op.schema->type) != op.schema->type;
   }
   double wanted(const operator_desc& op) const {
     if (!is_gradient(op)) return 1;
