@@ -37,7 +37,7 @@ class folder {
     for (int i = 0; i < lamina::model<P>::parameter_arrays(); ++i) {
       char name[24];
       std::snprintf(name, sizeof name, "parameter_%02d.npy", i);
-      xt::dump_npy((path_ / name).string(), model.get(i));
+      xt::dump_npy((path_ / name).string(), xt::xarray<float>(model.get(i)));
     }
   }
 

@@ -21,8 +21,8 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 });
 
 // x w + b with ordinary loops.
-std::vector<double> affine(const std::vector<double>& x, const xt::xarray<float>& w,
-                           const xt::xarray<float>& b) {
+std::vector<double> affine(const std::vector<double>& x, const lamina::array<float>& w,
+                           const lamina::array<float>& b) {
   std::vector<double> y(b.size());
   for (std::size_t j = 0; j < y.size(); ++j) {
     y[j] = static_cast<double>(b(j));
@@ -92,7 +92,7 @@ TEST_CASE("a batch of one equals a row of a batch") {
   lamina::evaluator e{m};
   const auto x = images(test::samples(20));
   e.forward(lamina::feed<"x">(x));
-  const xt::xarray<float> all = e.activation<"output">();
+  const lamina::array<float> all = e.activation<"output">();
   for (std::size_t i = 0; i < x.size(); ++i) {
     e.forward(lamina::feed<"x">(x[i]));
     for (std::size_t j = 0; j < 3; ++j)

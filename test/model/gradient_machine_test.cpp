@@ -20,12 +20,12 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 template <lamina::fixed_string Name, class Model, class Machine>
 double largest_difference(Model& m, Machine& g, const std::vector<test::sample>& samples) {
   g.backward(samples);
-  const xt::xarray<float> gradient = g.template gradient<Name>();
-  const xt::xarray<float> value = m.template parameter<Name>();
+  const lamina::array<float> gradient = g.template gradient<Name>();
+  const lamina::array<float> value = m.template parameter<Name>();
   double worst = 0;
   for (std::size_t i = 0; i < value.size(); ++i) {
     constexpr float h = 2e-2f;
-    xt::xarray<float> moved = value;
+    lamina::array<float> moved = value;
     moved.data()[i] += h;
     m.template set_parameter<Name>(moved);
     const double above = static_cast<double>(g.backward(samples));
@@ -55,9 +55,10 @@ TEST_CASE("parameters that no gradient reaches have a gradient of zeros") {
   lamina::model m{net, 3};
   lamina::gradient_machine g{m};
   g.backward(test::samples(7));
-  CHECK((g.gradient<"aside.w_0">() == xt::zeros<float>({17, 2})));
-  CHECK((g.gradient<"output.w_0">() == xt::zeros<float>({17, 3})));  // frozen
-  CHECK(xt::amax(xt::abs(g.gradient<"output.b_0">()))() > 1e-3f);
+  CHECK((g.gradient<"aside.w_0">() == lamina::array<float>({17, 2})));
+  CHECK((g.gradient<"output.w_0">() == lamina::array<float>({17, 3})));  // frozen
+  const auto reached = g.gradient<"output.b_0">();
+  CHECK(std::any_of(reached.begin(), reached.end(), [](float x) { return std::abs(x) > 1e-3f; }));
 }
 
 TEST_CASE("backward changes no parameter and depends on its samples alone") {
@@ -65,7 +66,7 @@ TEST_CASE("backward changes no parameter and depends on its samples alone") {
   const auto before = test::bytes_of(m);
   lamina::gradient_machine g{m};
   const float cost = g.backward(test::samples(8));
-  const xt::xarray<float> gradient = g.gradient<"hidden.w_0">();
+  const lamina::array<float> gradient = g.gradient<"hidden.w_0">();
   g.backward(test::samples(31, 6));
   CHECK(g.backward(test::samples(8)) == cost);
   CHECK((g.gradient<"hidden.w_0">() == gradient));

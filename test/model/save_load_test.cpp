@@ -52,7 +52,7 @@ TEST_CASE("equal seeds give equal models, and set_parameter what was set") {
   CHECK(test::bytes_of(a) == test::bytes_of(b));
   CHECK(test::bytes_of(a) != test::bytes_of(c));
 
-  xt::xarray<float> w = a.parameter<"fc_0.w_0">();
+  lamina::array<float> w = a.parameter<"fc_0.w_0">();
   REQUIRE(w.dimension() == 2);
   REQUIRE(w.shape()[0] == 6);
   REQUIRE(w.shape()[1] == 17);
@@ -63,7 +63,7 @@ TEST_CASE("equal seeds give equal models, and set_parameter what was set") {
   CHECK((a.parameter<"fc_0.b_0">() == b.parameter<"fc_0.b_0">()));
 
   const auto before = test::bytes_of(a);
-  const xt::xarray<float> turned = xt::zeros<float>({17, 6}), longer = xt::zeros<float>({6, 17, 1});
+  const lamina::array<float> turned({17, 6}), longer({6, 17, 1});
   CHECK_THAT(test::error_of([&] { a.set_parameter<"fc_0.w_0">(turned); }),
              Contains("fc_0.w_0") && Contains("[6, 17]") && Contains("[17, 6]"));
   CHECK_THAT(test::error_of([&] { a.set_parameter<"fc_0.w_0">(longer); }), Contains("[6, 17, 1]"));

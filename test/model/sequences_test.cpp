@@ -142,7 +142,7 @@ TEST_CASE("gradients of a batch of sequences are means of those of the samples")
   const auto data = sentences(4);
   all.backward(data);
   const auto whole = all.gradient<"logits.w_0">();
-  xt::xarray<float> sum = xt::zeros<float>(whole.shape());
+  lamina::array<float> sum(whole.shape());
   for (const sentence& s : data) {
     one.backward(std::vector<sentence>{s});
     const auto part = one.gradient<"logits.w_0">();

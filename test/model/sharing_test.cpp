@@ -44,11 +44,11 @@ TEST_CASE("layers that name the same parameter share it, and its gradient is the
   lamina::gradient_machine g{m};
   const auto samples = pairs(9);
   g.backward(samples);
-  const xt::xarray<float> gradient = g.gradient<"projection">();
-  const xt::xarray<float> w = m.parameter<"projection">();
+  const lamina::array<float> gradient = g.gradient<"projection">();
+  const lamina::array<float> w = m.parameter<"projection">();
   for (std::size_t i = 0; i < 6; ++i)
     for (std::size_t j = 0; j < 4; ++j) {
-      xt::xarray<float> moved = w;
+      lamina::array<float> moved = w;
       moved(i, j) += 0.05f;
       m.set_parameter<"projection">(moved);
       const float above = g.backward(samples);
@@ -83,7 +83,7 @@ TEST_CASE("a model made with share_parameters_of has the very parameters of the 
   CHECK(before == Approx(ranker->parameter<"projection">()(0, 0)));
 
   // A change on one side is seen on the other, by evaluators that exist already too.
-  xt::xarray<float> w = ranker->parameter<"projection">();
+  lamina::array<float> w = ranker->parameter<"projection">();
   w(0, 0) += 1;
   ranker->set_parameter<"projection">(w);
   e.forward(lamina::feed<"text">(x));
@@ -91,7 +91,7 @@ TEST_CASE("a model made with share_parameters_of has the very parameters of the 
 
   // What only one has is its own; shared memory lives as long as its last user.
   lamina::model other{one_tower, lamina::share_parameters_of(server)};
-  server.set_parameter<"own_bias">(xt::xarray<float>{1, 2, 3, 4});
+  server.set_parameter<"own_bias">({{4}, {1, 2, 3, 4}});
   CHECK((other.parameter<"own_bias">() == server.parameter<"own_bias">()));
   ranker.reset();
   CHECK((server.parameter<"projection">() == w));

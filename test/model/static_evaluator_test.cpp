@@ -130,9 +130,11 @@ TEST_CASE("a static evaluator computes the steps of an LSTM") {
 TEST_CASE("a static evaluator computes images") {
   using program = std::remove_const_t<decltype(image_net)>;
   lamina::model model{image_net, 7};
-  model.set(3,
-            xt::xarray<float>(xt::abs(model.get(3)) + 0.5f));  // of batch_norm: no zeros and ones
-  model.set(4, xt::xarray<float>(model.get(3) * 2.0f));
+  auto numbers_of_norm = model.get(3);  // no zeros and ones
+  for (float& x : numbers_of_norm) x = std::abs(x) + 0.5f;
+  model.set(3, numbers_of_norm);
+  for (float& x : numbers_of_norm) x *= 2;
+  model.set(4, numbers_of_norm);
   const auto x = numbers(2 * 3 * 13 * 11, 8);
   lamina::evaluator e{model};
   e.forward(lamina::feed<"image">(x));

@@ -26,6 +26,18 @@ TEST_CASE("map applies a function to each element", "[reader]") {
         std::vector<std::string>{"0", "1"});
 }
 
+TEST_CASE("map takes pointers to members", "[reader]") {
+  struct point {
+    int x;
+    int twice() const { return 2 * x; }
+  };
+  const std::vector<point> points = {{3}, {4}};
+  CHECK(read(points | reader::map(&point::x)) == std::vector{3, 4});
+  CHECK(read(points | reader::map(&point::twice)) == std::vector{6, 8});
+  CHECK(lamina::invoke(&point::x, &points[1]) == 4);
+  CHECK(lamina::invoke(&point::twice, &points[1]) == 8);
+}
+
 TEST_CASE("map zips several readers and stops with the shortest", "[reader]") {
   auto sum = reader::map([](int a, int b, double c) { return a + b + c; }, endless, iota(3),
                          std::vector{0.5, 1.5, 2.5, 3.5});

@@ -30,8 +30,8 @@ void check_steps(Program program, const Opt& opt) {
       g.backward(all);
       std::vector<std::vector<double>> expected;
       for (int i = 0; i < parameters; ++i) {
-        const xt::xarray<float> value = m.get(i);
-        xt::xarray<float> gradient = value;
+        const lamina::array<float> value = m.get(i);
+        lamina::array<float> gradient = value;
         lamina::unpack_like(m.describe(i), g.gradient_memory(i), gradient.data());
         const auto host = traits::scalars(opt, step);
         const std::vector<double> scalar(host.begin(), host.end());
@@ -65,7 +65,7 @@ void check_steps(Program program, const Opt& opt) {
       t.step(feed.view());
       double worst = 0;
       for (int i = 0; i < parameters; ++i) {
-        const xt::xarray<float> value = m.get(i);
+        const lamina::array<float> value = m.get(i);
         for (std::size_t k = 0; k < value.size(); ++k)
           worst = std::max(worst, std::abs(static_cast<double>(value.data()[k]) -
                                            expected[static_cast<std::size_t>(i)][k]));

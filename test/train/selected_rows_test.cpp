@@ -70,7 +70,7 @@ template <class A, class B>
 double difference(const lamina::model<A>& a, const lamina::model<B>& b) {
   double worst = 0;
   for (int i = 0; i < a.parameter_arrays(); ++i) {
-    const xt::xarray<float> x = a.get(i), y = b.get(i);
+    const lamina::array<float> x = a.get(i), y = b.get(i);
     for (std::size_t k = 0; k < x.size(); ++k)
       worst = std::max(worst, std::abs(static_cast<double>(x.data()[k] - y.data()[k])));
   }
@@ -113,10 +113,10 @@ TEST_CASE("lazy adam leaves the rows that were not read as they are", "[threads]
       lamina::feeder<program> feed;
       feed.fill(batch);
       g.backward(batch);
-      const xt::xarray<float> slope[2] = {g.gradient<"words">(), g.gradient<"users">()};
-      const xt::xarray<float> before[2] = {m.parameter<"words">(), m.parameter<"users">()};
+      const lamina::array<float> slope[2] = {g.gradient<"words">(), g.gradient<"users">()};
+      const lamina::array<float> before[2] = {m.parameter<"words">(), m.parameter<"users">()};
       t.step(feed.view());
-      const xt::xarray<float> after[2] = {m.parameter<"words">(), m.parameter<"users">()};
+      const lamina::array<float> after[2] = {m.parameter<"words">(), m.parameter<"users">()};
       const double rate =
           0.05 * std::sqrt(1 - std::pow(0.999, step + 1)) / (1 - std::pow(0.9, step + 1));
       for (int p = 0; p < 2; ++p) {
@@ -147,9 +147,9 @@ TEST_CASE("selected rows give the same bits each time, and go on after a stop", 
   const auto one = train<true>(lazy), two = train<true>(lazy, 2);
   CHECK(test::bytes_of(two) == test::bytes_of(train<true>(lazy, 2)));
   CHECK(difference(one, two) < 1e-4);
-  const xt::xarray<float> first =
+  const lamina::array<float> first =
       lamina::model<program_of<true>>{net<true>, 3}.parameter<"words">();
-  const xt::xarray<float> last = one.parameter<"words">();
+  const lamina::array<float> last = one.parameter<"words">();
   for (int r = 0; r < dictionary; ++r) CHECK((last(r, 0) != first(r, 0)) == (is_read(r) && r != 1));
 
   const test::folder folder;
@@ -185,7 +185,7 @@ constexpr auto mixed = lamina::program([](lamina::block& main) {
 });
 
 template <bool Sparse>
-std::vector<xt::xarray<float>> gradients() {
+std::vector<lamina::array<float>> gradients() {
   lamina::model m{mixed<Sparse>, 3};
   lamina::gradient_machine g{m};
   const float bag[2][6] = {{1, 2, 0, 0, -1, 0}, {0, 0, 3, 1, 0, 1}};

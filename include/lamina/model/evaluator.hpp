@@ -112,8 +112,11 @@ class evaluator {
     }
     const double total = r.samples > 0 ? static_cast<double>(r.samples) : 1;
     r.cost /= total;
-    for (int i = 0; i < metrics::count; ++i)
-      r.metrics.push_back({std::string(metrics::all.name[i]), sums[i] / total});
+    r.metrics = std::vector<test_result::metric_value>(metrics::count);
+    for (std::size_t i = 0; i < metrics::count; ++i) {
+      r.metrics[i].name = metrics::all.name[i];
+      r.metrics[i].value = sums[i] / total;
+    }
     return r;
   }
 

@@ -53,15 +53,14 @@ class gradient_machine {
   /// The gradient of a parameter in its own shape: `g.gradient<"fc_0.w_0">()`; zeros where the cost
   /// does not depend on it.
   template <fixed_string Name>
-  xt::xarray<float> gradient() {
+  array<float> gradient() {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
     static_assert(check<found >= 0, detail::name_letters<Name>, known>,
                   "lamina: parameter: the program has no parameter of this name");
     constexpr int i = found < 0 ? 0 : found;
     const parameter_info info = model<P>::describe(i);
-    auto value = xt::xarray<float>::from_shape(info.shape);
-    value.fill(0);
+    array<float> value(info.shape);
     if (const engine::cpu::selected_rows* const rows = machine_.gradient_rows(i)) {
       for (int r = 0; r < rows->size(); ++r)
         std::copy_n(rows->row(r), rows->columns(),

@@ -16,7 +16,7 @@
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/plan/run_time_tables.hpp>
-#include <lamina/tensor/xtensor.hpp>
+#include <lamina/tensor/array.hpp>
 
 namespace lamina {
 
@@ -71,7 +71,7 @@ class model {
 
   /// The value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
   template <fixed_string Name>
-  xt::xarray<float> parameter() const {
+  array<float> parameter() const {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
     static_assert(check<found >= 0, detail::name_letters<Name>, known>,
@@ -80,7 +80,7 @@ class model {
   }
   /// Sets a parameter; throws lamina::error unless the shape is the parameter's.
   template <fixed_string Name>
-  void set_parameter(const xt::xarray<float>& value) {
+  void set_parameter(const array<float>& value) {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
     static_assert(check<found >= 0, detail::name_letters<Name>, known>,
@@ -89,18 +89,15 @@ class model {
   }
 
   /// The same by number, in the order of creation.
-  LAMINA_COLD xt::xarray<float> get(int i) const {
+  LAMINA_COLD array<float> get(int i) const {
     const parameter_info info = describe(i);
-    xt::xarray<float> value = xt::xarray<float>::from_shape(info.shape);
+    array<float> value(info.shape);
     export_values(i, value.data());
     return value;
   }
-  LAMINA_COLD void set(int i, const xt::xarray<float>& value) {
+  LAMINA_COLD void set(int i, const array<float>& value) {
     const parameter_info info = describe(i);
-    bool same = value.dimension() == info.shape.size();
-    for (std::size_t k = 0; same && k < info.shape.size(); ++k)
-      same = value.shape()[k] == info.shape[k];
-    if (!same)
+    if (value.shape() != info.shape)
       throw error(text() << "lamina: parameter " << info.name << ": expected "
                          << text().list(info.shape) << ", found " << text().list(value.shape()));
     import_values(i, value.data());
@@ -131,22 +128,19 @@ class model {
   /// The parameters as files keep them.
   stored_arrays arrays() const {
     static constexpr const char* none[] = {""};
-    return {parameters_in<P>(), pointers_.data(), 1, none, "", "", "a parameter"};
+    return {parameters_in<P>(), pointers_.get(), 1, none, "", "", "a parameter"};
   }
 
   /// One pointer a parameter, to its memory as the engine keeps it.
-  float* const* memory() const { return pointers_.data(); }
+  float* const* memory() const { return pointers_.get(); }
   /// Who owns parameter i.
-  const std::shared_ptr<engine::cpu::aligned_buffer>& owner(int i) const {
-    return owners_[static_cast<std::size_t>(i)];
-  }
+  const std::shared_ptr<engine::cpu::aligned_buffer>& owner(int i) const { return owners_[i]; }
 
  private:
   LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {
-      owners_.push_back(
-          std::make_shared<engine::cpu::aligned_buffer>(parameters_in<P>().floats(i)));
-      pointers_.push_back(owners_.back()->data());
+      owners_[i] = std::make_shared<engine::cpu::aligned_buffer>(parameters_in<P>().floats(i));
+      pointers_[i] = owners_[i]->data();
     }
   }
   LAMINA_COLD void initialise(std::uint64_t seed) {
@@ -230,15 +224,13 @@ class model {
     }
   }
 
-  void export_values(int i, float* to) const {
-    unpack_like(describe(i), pointers_[static_cast<std::size_t>(i)], to);
-  }
-  void import_values(int i, const float* from) {
-    pack_like(describe(i), from, pointers_[static_cast<std::size_t>(i)]);
-  }
+  void export_values(int i, float* to) const { unpack_like(describe(i), pointers_[i], to); }
+  void import_values(int i, const float* from) { pack_like(describe(i), from, pointers_[i]); }
 
-  std::vector<std::shared_ptr<engine::cpu::aligned_buffer>> owners_;
-  std::vector<float*> pointers_;
+  static constexpr std::size_t at_least = at_least_one(P::desc.count.parameters);
+  using owner_type = std::shared_ptr<engine::cpu::aligned_buffer>;
+  std::unique_ptr<owner_type[]> owners_{new owner_type[at_least]};
+  std::unique_ptr<float* []> pointers_ { new float*[at_least] };  // evaluators keep its address
 };
 
 }  // namespace lamina

@@ -3,8 +3,9 @@
 // as the moving averages of batch_norm.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
-#include <vector>
+#include <memory>
 
 #include <lamina/engine/cpu/aligned_buffer.hpp>
 #include <lamina/model/stored_arrays.hpp>
@@ -54,10 +55,11 @@ class moving_statistics {
   explicit moving_statistics(float* const* model) : model_(model) {
     if constexpr (count > 0) {
       const parameter_list_view all = parameters_in<P>();
-      pointers_.assign(model, model + all.size());
+      pointers_.reset(new float*[at_least_one(P::desc.count.parameters)]);
+      std::copy_n(model, all.size(), pointers_.get());
       for (int i = 0; i < count; ++i) {
-        copies_.emplace_back(all.floats(parameter(i)));
-        pointers_[static_cast<std::size_t>(parameter(i))] = copies_.back().data();
+        copies_[i].resize(all.floats(parameter(i)));
+        pointers_[parameter(i)] = copies_[i].data();
       }
       refresh();
     }
@@ -70,24 +72,24 @@ class moving_statistics {
   /// One pointer a parameter.
   float* const* memory() const {
     if constexpr (count > 0)
-      return pointers_.data();
+      return pointers_.get();
     else
       return model_;
   }
   /// The i-th copy.
-  const float* copy(int i) const { return copies_[static_cast<std::size_t>(i)].data(); }
+  const float* copy(int i) const { return copies_[i].data(); }
   /// Copies the model's values again.
   void refresh() {
     for (int i = 0; i < count; ++i) {
-      engine::cpu::aligned_buffer& to = copies_[static_cast<std::size_t>(i)];
+      engine::cpu::aligned_buffer& to = copies_[i];
       std::memcpy(to.data(), model_[parameter(i)], to.size() * sizeof(float));
     }
   }
 
  private:
   float* const* model_;
-  std::vector<engine::cpu::aligned_buffer> copies_;
-  std::vector<float*> pointers_;
+  engine::cpu::aligned_buffer copies_[at_least_one(count)];
+  std::unique_ptr<float*[]> pointers_;
 };
 
 }  // namespace lamina

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
-#include <lamina/optimizer/event.hpp>
+#include <lamina/optimizer/event_handler.hpp>
 
 namespace lamina::optimizer {
 
@@ -24,7 +23,7 @@ struct checkpoint_options {
 struct train_options {
   int passes = 1;   // how often the reader is read from its beginning
   int threads = 1;  // gradient machines, each over a part of every mini-batch
-  std::function<void(const event&)> on_event{};
+  event_handler on_event{};
   std::uint64_t seed = 0;  // of dropout and other random operators
   checkpoint_options checkpoint{};
 };

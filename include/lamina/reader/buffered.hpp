@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/threading.hpp>
@@ -27,9 +27,9 @@ class channel {
   // Waits for room; false once the consumer has left.
   bool push(T element) {
     threading::guard lock(mutex_);
-    room_.wait(lock, [this] { return abandoned_ || queue_.size() < size_; });
+    room_.wait(lock, [this] { return abandoned_ || waiting() < size_; });
     if (abandoned_) return false;
-    queue_.push_back(std::move(element));
+    written_.emplace_back(std::move(element));
     ready_.notify_one();
     return true;
   }
@@ -46,13 +46,17 @@ class channel {
   // before the failure.
   std::optional<T> pop() {
     threading::guard lock(mutex_);
-    ready_.wait(lock, [this] { return finished_ || !queue_.empty(); });
-    if (queue_.empty()) {
+    ready_.wait(lock, [this] { return finished_ || waiting() > 0; });
+    if (waiting() == 0) {
       if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
       return std::nullopt;
     }
-    std::optional<T> element(std::move(queue_.front()));
-    queue_.pop_front();
+    if (next_ == read_.size()) {
+      read_.clear();
+      read_.swap(written_);
+      next_ = 0;
+    }
+    std::optional<T> element = std::move(read_[next_++]);
     room_.notify_one();
     return element;
   }
@@ -64,10 +68,14 @@ class channel {
   }
 
  private:
+  std::size_t waiting() const { return read_.size() - next_ + written_.size(); }
+
   const std::size_t size_;
   threading::mutex mutex_;
   threading::condition room_, ready_;
-  std::deque<T> queue_;
+  // The consumer takes one vector while the producer fills the other.
+  std::vector<std::optional<T>> written_, read_;
+  std::size_t next_ = 0;
   std::exception_ptr failure_;
   bool finished_ = false, abandoned_ = false;
 };

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <lamina/core/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
@@ -27,6 +27,10 @@ class cached_reader {
   generator<value_type> operator()(std::uint64_t = 0) const { return run(memory_); }
 
  private:
+  // A vector of bool would not hand out references.
+  struct kept {
+    value_type element;
+  };
   // One walk over the source feeds all passes; a pass ahead of the memory moves the walk on.
   class memory {
    public:
@@ -34,9 +38,8 @@ class cached_reader {
 
     const value_type* at(std::size_t position) {
       const threading::guard lock(mutex_);
-      if (position < elements_.size()) return &elements_[position];
-      if (complete_ || !read_on()) return nullptr;
-      return &elements_.back();
+      if (position >= size_ && (complete_ || !read_on())) return nullptr;
+      return &chunks_[position / chunk_size][position % chunk_size].element;
     }
 
    private:
@@ -44,11 +47,18 @@ class cached_reader {
       try {
         if (!walk_) {
           walk_.emplace(reader_, 0);
-          for (std::size_t known = 0; known < elements_.size() && walk_->next(); ++known) {
+          for (std::size_t known = 0; known < size_ && walk_->next(); ++known) {
           }
         }
         if (walk_->next()) {
-          elements_.push_back(walk_->take());
+          kept taken{walk_->take()};
+          if (size_ == chunks_.size() * chunk_size) {
+            std::vector<kept> chunk;
+            chunk.reserve(chunk_size);
+            chunks_.push_back(std::move(chunk));
+          }
+          chunks_.back().push_back(std::move(taken));
+          ++size_;
           return true;
         }
       } catch (...) {
@@ -63,7 +73,10 @@ class cached_reader {
     threading::mutex mutex_;
     std::shared_ptr<R> reader_;
     std::optional<cursor<R>> walk_;
-    std::deque<value_type> elements_;  // growth at the end leaves references valid
+    // Chunks never grow beyond what they reserve, so references stay valid.
+    static constexpr std::size_t chunk_size = 256;
+    std::vector<std::vector<kept>> chunks_;
+    std::size_t size_ = 0;
     bool complete_ = false;
   };
 

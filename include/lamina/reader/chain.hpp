@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -19,7 +18,10 @@ template <class T>
 class chained_reader {
  public:
   using value_type = T;
-  using link = std::function<generator<T>(std::uint64_t)>;
+  struct link {
+    std::shared_ptr<void> reader;
+    generator<T> (*begin)(const std::shared_ptr<void>&, std::uint64_t pass);
+  };
 
   explicit chained_reader(std::vector<link> links)
       : links_(std::make_shared<const std::vector<link>>(std::move(links))) {}
@@ -28,13 +30,15 @@ class chained_reader {
 
   template <class R>
   static link link_to(std::shared_ptr<R> reader) {
-    return [reader = std::move(reader)](std::uint64_t pass) { return copy(reader, pass); };
+    return {std::move(reader), [](const std::shared_ptr<void>& from, std::uint64_t pass) {
+              return copy(std::static_pointer_cast<R>(from), pass);
+            }};
   }
 
  private:
   static generator<T> run(std::shared_ptr<const std::vector<link>> links, std::uint64_t number) {
     for (const link& each : *links) {
-      auto elements = each(number);
+      auto elements = each.begin(each.reader, number);
       for (T&& element : elements) co_yield hand_over(std::move(element));
     }
   }

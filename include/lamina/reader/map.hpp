@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <lamina/core/invoke.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 
@@ -33,7 +33,7 @@ class mapped_reader {
         [pass](auto&... reader) { return std::tuple<cursor<R>...>(cursor<R>(reader, pass)...); },
         readers);
     const auto next = [](auto&... c) { return (c.next() && ...); };
-    const auto call = [&f](auto&... c) -> value_type { return std::invoke(*f, c.take()...); };
+    const auto call = [&f](auto&... c) -> value_type { return lamina::invoke(*f, c.take()...); };
     while (std::apply(next, cursors)) {
       value_type value = std::apply(call, cursors);
       co_yield hand_over(std::move(value));

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/philox.hpp>
@@ -66,20 +66,24 @@ class shuffled_reader {
   }
 
  private:
+  // A vector of bool would not hand out references.
+  struct kept {
+    value_type element;
+  };
   static generator<value_type> run(std::shared_ptr<R> reader, std::size_t buffer_size,
                                    std::uint64_t seed, std::uint64_t number) {
     detail::shuffle_engine engine(seed, number);
-    std::deque<value_type> buffer;
+    std::vector<kept> buffer;
     pass<R> elements(reader, number);
     for (auto&& element : elements) {
-      buffer.push_back(std::forward<decltype(element)>(element));
+      buffer.push_back({std::forward<decltype(element)>(element)});
       if (buffer.size() < buffer_size) continue;
       detail::permute(buffer, engine);
-      for (auto& b : buffer) co_yield hand_over(std::move(b));
+      for (kept& b : buffer) co_yield hand_over(std::move(b.element));
       buffer.clear();
     }
     detail::permute(buffer, engine);
-    for (auto& b : buffer) co_yield hand_over(std::move(b));
+    for (kept& b : buffer) co_yield hand_over(std::move(b.element));
   }
 
   std::shared_ptr<R> reader_;

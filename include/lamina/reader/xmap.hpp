@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/invoke.hpp>
 #include <lamina/core/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
@@ -37,7 +36,9 @@ template <class R, class T>
 class crew {
  public:
   crew(std::shared_ptr<R> reader, std::uint64_t pass, const xmap_options& options)
-      : source_(std::move(reader), pass), options_(options) {}
+      : source_(std::move(reader), pass),
+        done_(new std::optional<outcome>[options.buffer]),
+        options_(options) {}
 
   template <class F>
   void work(F f) {
@@ -46,7 +47,7 @@ class crew {
       std::uint64_t position = 0;
       if (auto element = take(result.failure, position)) {
         try {
-          result.value.emplace(std::invoke(f, std::move(*element)));
+          result.value.emplace(lamina::invoke(f, std::move(*element)));
         } catch (...) {
           result.failure = std::current_exception();
         }
@@ -60,12 +61,13 @@ class crew {
   // The next result; nothing at the end of the pass.
   std::optional<T> pop() {
     threading::guard lock(mutex_);
-    ready_.wait(lock, [this] { return done_.count(next_) || (total_ && *total_ == next_); });
-    auto node = done_.extract(next_);
-    if (node.empty()) return std::nullopt;
+    ready_.wait(lock, [this] { return slot(next_) || (total_ && *total_ == next_); });
+    std::optional<outcome>& first = slot(next_);
+    if (!first) return std::nullopt;
+    outcome result = std::move(*first);
+    first.reset();
     ++next_;
     room_.notify_all();
-    outcome& result = node.mapped();
     if (result.failure) std::rethrow_exception(std::exchange(result.failure, nullptr));
     return std::move(result.value);
   }
@@ -108,7 +110,7 @@ class crew {
     const auto key = [&] { return options_.ordered ? position : arrived_; };
     room_.wait(lock, [&] { return abandoned_ || key() - next_ < options_.buffer; });
     if (abandoned_) return false;
-    done_.emplace(key(), std::move(result));
+    slot(key()).emplace(std::move(result));
     ++arrived_;
     ready_.notify_one();
     return true;
@@ -119,6 +121,8 @@ class crew {
     return abandoned_;
   }
 
+  std::optional<outcome>& slot(std::uint64_t key) { return done_[key % options_.buffer]; }
+
   threading::mutex source_mutex_;  // guards the first group; taken before mutex_ where both are
   cursor<R> source_;
   std::uint64_t taken_ = 0;
@@ -126,7 +130,7 @@ class crew {
 
   threading::mutex mutex_;
   threading::condition room_, ready_;
-  std::map<std::uint64_t, outcome> done_;
+  std::unique_ptr<std::optional<outcome>[]> done_;  // the window, by key
   std::uint64_t next_ = 0, arrived_ = 0;
   std::optional<std::uint64_t> total_;
   bool abandoned_ = false;

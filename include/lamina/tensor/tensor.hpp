@@ -11,6 +11,7 @@
 
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/tensor/array.hpp>
 #include <lamina/tensor/xtensor.hpp>
 
 namespace lamina {
@@ -43,6 +44,11 @@ class tensor {
   /// Takes over an xtensor array.
   template <element T>
   tensor(xt::xarray<T> values) : values_(std::move(values)) {}  // NOLINT: an array converts
+
+  /// A copy of an array.
+  template <element T>
+  tensor(const array<T>& values)  // NOLINT: an array converts
+      : values_(static_cast<xt::xarray<T>>(values)) {}
 
   /// `size_of(shape)` elements copied from `values`.
   template <element T>

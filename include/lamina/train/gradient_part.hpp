@@ -2,8 +2,9 @@
 // lamina/train/gradient_part.hpp - one thread's part of a training step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/model/evaluator.hpp>
@@ -19,10 +20,10 @@ class gradient_part {
  public:
   /// `updated` tells for each parameter whether the training program updates it by a whole
   /// gradient; one of selected rows stays in the machine.
-  gradient_part(float* const* parameters, const std::vector<bool>& updated)
+  gradient_part(float* const* parameters, const bool* updated)
       : statistics_(parameters),
         gradients_(allocate(updated, memory_)),
-        machine_({statistics_.memory(), gradients_.data(), nullptr, true}) {
+        machine_({statistics_.memory(), gradients_.get(), nullptr, true}) {
     detail::initialise_state<P>(machine_);
   }
   gradient_part(const gradient_part&) = delete;
@@ -37,32 +38,31 @@ class gradient_part {
   }
   /// The gradient of parameter i, in the layout of the parameter; null if it is not updated, or by
   /// selected rows.
-  float* gradient(int i) { return gradients_[static_cast<std::size_t>(i)]; }
+  float* gradient(int i) { return gradients_[i]; }
   engine::cpu::machine<Training>& machine() { return machine_; }
   /// The statistics after the last run.
   const moving_statistics<P>& statistics() const { return statistics_; }
 
  private:
-  LAMINA_COLD static std::vector<float*> allocate(const std::vector<bool>& updated,
-                                                  engine::cpu::aligned_buffer& memory) {
+  LAMINA_COLD static std::unique_ptr<float* []> allocate(const bool* updated,
+                                                         engine::cpu::aligned_buffer& memory) {
     const parameter_list_view all = parameters_in<P>();
     std::size_t floats = 0;
     for (int i = 0; i < all.size(); ++i)
-      if (updated[static_cast<std::size_t>(i)]) floats += all.floats(i);
+      if (updated[i]) floats += all.floats(i);
     memory.resize(floats);
-    std::vector<float*> pointers;
+    std::unique_ptr<float*[]> pointers(new float*[at_least_one(P::desc.count.parameters)]);
     float* at = memory.data();
     for (int i = 0; i < all.size(); ++i) {
-      const bool own = updated[static_cast<std::size_t>(i)];
-      pointers.push_back(own ? at : nullptr);
-      if (own) at += all.floats(i);
+      pointers[i] = updated[i] ? at : nullptr;
+      if (updated[i]) at += all.floats(i);
     }
     return pointers;
   }
 
   moving_statistics<P> statistics_;
   engine::cpu::aligned_buffer memory_;
-  std::vector<float*> gradients_;
+  std::unique_ptr<float*[]> gradients_;
   engine::cpu::machine<Training> machine_;
 };
 

@@ -2,7 +2,6 @@
 // lamina/train/progress_bar.hpp - shows where a training run stands.
 #pragma once
 
-#include <chrono>
 #include <cstdio>
 #include <string>
 
@@ -11,6 +10,7 @@
 #endif
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/steady_seconds.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/event.hpp>
 
@@ -29,14 +29,13 @@ class progress_bar {
       : passes_(passes), to_(to), redraws_(redraws) {}
 
   LAMINA_COLD void operator()(const event& e) {
-    using clock = std::chrono::steady_clock;
     if (e.is_begin_pass() && !begun_) {
       begun_ = true;
       first_pass_ = e.pass;
-      start_ = last_ = clock::now();
+      start_ = last_ = steady_seconds();
     }
-    if (e.is_end_iteration() && redraws_ && clock::now() - last_ >= std::chrono::milliseconds(50)) {
-      last_ = clock::now();
+    if (e.is_end_iteration() && redraws_ && steady_seconds() - last_ >= 0.05) {
+      last_ = steady_seconds();
       print("\r%s\x1b[K", e);
     }
     if (e.is_end_pass()) print(redraws_ ? "\r%s\x1b[K\n" : "%s\n", e);
@@ -73,9 +72,7 @@ class progress_bar {
     for (const auto& m : e.metrics) (s << " " << m.name).print(" %.4f", m.value);
     const double done = e.pass - first_pass_ + in_pass;
     if (passes_ > 0 && done > 0) {
-      const double spent =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-      const double left = spent / done * (passes_ - first_pass_ - done);
+      const double left = (steady_seconds() - start_) / done * (passes_ - first_pass_ - done);
       s.print(left >= 100 ? " %.0f s left" : " %.1f s left", left > 0 ? left : 0);
     }
     return s;
@@ -86,7 +83,7 @@ class progress_bar {
   bool redraws_;
   bool begun_ = false;
   int first_pass_ = 0;
-  std::chrono::steady_clock::time_point start_{}, last_{};
+  double start_ = 0, last_ = 0;  // seconds
 };
 
 }  // namespace lamina

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/model/evaluator.hpp>
@@ -111,19 +111,20 @@ class minibatch_feed {
 template <program_type P, reader::readable Reader>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {}) {
   constexpr auto& owners = detail::accumulator_owners<P>;
-  std::vector<float*> accumulators;
+  constexpr int count = at_least_one(detail::count_accumulators<P>());
+  const std::unique_ptr<float*[]> accumulators(new float*[count]);
   std::size_t floats = 0;
   for (const int i : owners.parameter) floats += i < 0 ? 0 : parameters_in<P>().floats(i);
   engine::cpu::aligned_buffer memory(floats);
   float* at = memory.data();
-  for (int a = 0; a < at_least_one(detail::count_accumulators<P>()); ++a) {
+  for (int a = 0; a < count; ++a) {
     const int i = owners.parameter[a];
-    accumulators.push_back(at);
+    accumulators[a] = at;
     if (i < 0) continue;
     float* const end = at + parameters_in<P>().floats(i);
     while (at < end) *at++ = owners.first[a];
   }
-  engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.data()});
+  engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.get()});
   detail::initialise_state<P>(machine);
   run_summary summary;
   detail::minibatch_feed<P, std::remove_reference_t<Reader>> feed(batches, machine, summary);

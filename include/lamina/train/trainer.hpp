@@ -59,6 +59,8 @@ class trainer {
   using rows_update = rows_update_operator<Opt>;
   static constexpr int states = traits::state_count;
   static constexpr int parameters = P::desc.count.parameters;
+  /// Whether the gradient of any parameter is selected rows.
+  static constexpr bool any_rows = plan<fused>::memory.selected_rows > 0;
 
   LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
@@ -69,21 +71,21 @@ class trainer {
       detail::initialise_state<P>(*fused_);
       return;
     }
-    std::vector<bool> updated;  // by a whole gradient
+    const std::unique_ptr<bool[]> updated(new bool[places]);  // by a whole gradient
     for (int i = 0; i < parameters; ++i)
-      updated.push_back(detail::update_constants_of<fused>.first[i] >= 0 && !has_rows(i));
+      updated[i] = detail::update_constants_of<fused>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < std::max(1, threads); ++t)
-      machines_.push_back(std::make_unique<gradient_part<P, fused>>(m.memory(), updated));
+      machines_.push_back(std::make_unique<gradient_part<P, fused>>(m.memory(), updated.get()));
     for (int i = 0; i < parameters; ++i) {
-      gradients_.push_back(machines_[0]->gradient(i));
-      rows_.push_back(machines_[0]->machine().gradient_rows(i));
+      gradients_[i] = machines_[0]->gradient(i);
+      if constexpr (any_rows) rows_[i] = machines_[0]->machine().gradient_rows(i);
     }
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
     if (!limited) return;
-    clips_.resize(static_cast<std::size_t>(parameters));
-    norms_.resize(clips_.size());
-    scales_.resize(clips_.size());
+    clips_.reset(new gradient_clip[places]);
+    norms_.reset(new float[places]);
+    scales_.reset(new float[places]);
   }
 
   /// One mini-batch. Returns the cost before the update.
@@ -105,7 +107,7 @@ class trainer {
 
   /// The accumulators as files keep them, "fc_0.w_0_moment1_0".
   stored_arrays arrays() const {
-    return {parameters_in<P>(), accumulator_pointers_.data(), states, Opt::states.data(), "_", "_0",
+    return {parameters_in<P>(), accumulator_pointers_.get(), states, Opt::states.data(), "_", "_0",
             "an accumulator"};
   }
 
@@ -114,7 +116,7 @@ class trainer {
 
  private:
   engine::cpu::outside_memory outside_memory() {
-    return {model_.memory(), gradients_.data(), accumulator_pointers_.data()};
+    return {model_.memory(), gradients_.get(), accumulator_pointers_.get()};
   }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
@@ -134,7 +136,7 @@ class trainer {
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states; ++s) {
         const float first = traits::initial_state(opt_, s);
-        accumulator_pointers_.push_back(at);
+        accumulator_pointers_[i * states + s] = at;
         for (std::size_t k = all.floats(i); k > 0; --k) *at++ = first;
       }
   }
@@ -162,22 +164,22 @@ class trainer {
     using kernel = engine::cpu::call_kernel<update>;
     scalar_ = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i) {
-      const std::size_t k = static_cast<std::size_t>(i);
-      if (gradients_[k] == nullptr && rows_[k] == nullptr) continue;
+      if (gradients_[i] == nullptr && !has_rows(i)) continue;
       if (!run_time_program<P>::desc.parameters[i].trainable) continue;
       const parameter_place& lies = parameter_table<P>::table.of[i];
       float number[rows_update::attributes.size()] = {};
       set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
-      float* array[2 + states] = {model_.memory()[i], gradients_[k]};
-      for (int s = 0; s < states; ++s)
-        array[2 + s] = accumulator_pointers_[static_cast<std::size_t>(i * states + s)];
+      float* array[2 + states] = {model_.memory()[i], gradients_[i]};
+      for (int s = 0; s < states; ++s) array[2 + s] = accumulator_pointers_[i * states + s];
       const engine::cpu::operand param = {
           array[0],       lies.rows,  lies.columns, padded(lies.columns),
           dtype::float32, lies.panel, nullptr,      0};
-      if (rows_[k] == nullptr)
-        kernel::run(param, array, number);
-      else
-        engine::cpu::call_kernel<rows_update>::run(param, array, *rows_[k], number);
+      if constexpr (any_rows)
+        if (rows_[i] != nullptr) {
+          engine::cpu::call_kernel<rows_update>::run(param, array, *rows_[i], number);
+          continue;
+        }
+      kernel::run(param, array, number);
     }
   }
 
@@ -240,12 +242,13 @@ class trainer {
   LAMINA_NOINLINE void add_gradients() {
     if (machines_.size() == 1) return;
     for (int i = 0; i < parameters; ++i) {
-      if (engine::cpu::selected_rows* const rows = rows_[static_cast<std::size_t>(i)]) {
-        rows->scale(weight_[0]);
-        for (std::size_t t = 1; t < machines_.size(); ++t)
-          if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
-      }
-      float* to = gradients_[static_cast<std::size_t>(i)];
+      if constexpr (any_rows)
+        if (engine::cpu::selected_rows* const rows = rows_[i]) {
+          rows->scale(weight_[0]);
+          for (std::size_t t = 1; t < machines_.size(); ++t)
+            if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
+        }
+      float* to = gradients_[i];
       if (to == nullptr) continue;
       const std::size_t n = parameters_in<P>().floats(i);
       const float own = weight_[0];
@@ -278,31 +281,36 @@ class trainer {
   LAMINA_COLD const float* limit_norms() {
     if (!limits_norms()) return nullptr;
     for (int i = 0; i < parameters; ++i) {
-      const std::size_t k = static_cast<std::size_t>(i);
-      clips_[k] = clip_of(run_time_program<P>::desc.parameters[i], opt_);
+      clips_[i] = clip_of(run_time_program<P>::desc.parameters[i], opt_);
       const parameter_place& lies = parameter_table<P>::table.of[i];
-      norms_[k] = rows_[k] != nullptr ? engine::cpu::norm_of(*rows_[k])
-                  : gradients_[k] == nullptr
+      norms_[i] = gradients_[i] == nullptr
                       ? 0.0f
-                      : engine::cpu::norm_of(lies.rows, lies.columns, lies.panel, gradients_[k]);
+                      : engine::cpu::norm_of(lies.rows, lies.columns, lies.panel, gradients_[i]);
+      if constexpr (any_rows)
+        if (rows_[i] != nullptr) norms_[i] = engine::cpu::norm_of(*rows_[i]);
     }
-    optimizer::clip_scales(clips_, norms_, scales_);
-    return scales_.data();
+    constexpr auto all = static_cast<std::size_t>(parameters);
+    optimizer::clip_scales({clips_.get(), all}, {norms_.get(), all}, {scales_.get(), all});
+    return scales_.get();
   }
+
+  static constexpr int places = at_least_one(parameters);
+
   Opt opt_;
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
-  std::vector<float*> accumulator_pointers_, gradients_;
-  std::vector<engine::cpu::selected_rows*> rows_;  // by parameter: its gradient, if of some rows
+  std::unique_ptr<float*[]> accumulator_pointers_ { new float*[places * at_least_one(states)] },
+      gradients_{new float*[places]()};
+  engine::cpu::selected_rows* rows_[any_rows ? places : 1] = {};  // by parameter, if of some rows
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
   std::vector<float> costs_;
-  std::vector<float> weight_;         // by machine: its share of the rows of the last mini-batch
-  std::vector<gradient_clip> clips_;  // by parameter, where norms are limited
-  std::vector<float> norms_, scales_;
+  std::vector<float> weight_;  // by machine: its share of the rows of the last mini-batch
+  std::unique_ptr<gradient_clip[]> clips_;  // by parameter, where norms are limited
+  std::unique_ptr<float[]> norms_, scales_;
   worker_pool pool_;
 };
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/event_handler.hpp - whatever wants to hear of events.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/optimizer/event.hpp>
+
+namespace lamina::optimizer {
+
+/// Any callable of an event, or none: what std::function would be, whose header costs every program
+/// that includes it a quarter of a second. Copies share the callable and its state.
+class event_handler {
+ public:
+  event_handler() = default;
+
+  template <class F>
+  requires(std::invocable<F&, const event&> && !std::same_as<std::remove_cvref_t<F>, event_handler>)
+      event_handler(F&& f) {  // NOLINT: a callable converts
+    using target = std::decay_t<F>;
+    if constexpr (requires { f == nullptr; })
+      if (f == nullptr) return;
+    target_ = std::make_shared<target>(std::forward<F>(f));
+    call_ = [](void* to, const event& e) { (*static_cast<target*>(to))(e); };
+  }
+
+  /// Whether there is anything to call.
+  explicit operator bool() const { return call_ != nullptr; }
+  void operator()(const event& e) const { call_(target_.get(), e); }
+
+ private:
+  std::shared_ptr<void> target_;
+  void (*call_)(void*, const event&) = nullptr;
+};
+
+}  // namespace lamina::optimizer

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/tensor/array_view.hpp - rows in somebody else's memory, in a shape.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <concepts>
+#include <cstddef>
+
+namespace lamina {
+
+namespace detail {
+// What makes an array of another library: A::from_shape(shape), then its elements.
+template <class A, class T>
+concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
+  { A::from_shape(shape) } -> std::convertible_to<A>;
+  { *a.data() } -> std::convertible_to<const T&>;
+};
+}  // namespace detail
+
+/// What `activation<"name">()` returns: a variable where a machine keeps it, without a copy. Inner
+/// dimensions are contiguous, rows of the outermost one `stride()` elements apart. Converts to
+/// xtensor's xarray, a copy; xt::adapt makes an expression of `data()`, `size()` and the shape
+/// where `contiguous()`.
+template <class T, std::size_t Rank>
+class array_view {
+ public:
+  using value_type = T;
+
+  /// Of elements at `data`; `stride` is the distance of two rows of the outermost dimension.
+  array_view(const T* data, const std::array<std::size_t, Rank>& shape, std::size_t stride)
+      : data_(data), shape_(shape), stride_(stride) {}
+
+  /// The dimensions, outermost first.
+  const std::array<std::size_t, Rank>& shape() const { return shape_; }
+  std::size_t shape(std::size_t i) const { return shape_[i]; }
+  static constexpr std::size_t dimension() { return Rank; }
+  std::size_t size() const { return (Rank == 0 ? 1 : shape_[0]) * row_size(); }
+  /// The first element.
+  const T* data() const { return data_; }
+  /// The distance of two rows of the outermost dimension, in elements.
+  std::size_t stride() const { return stride_; }
+  /// Whether there is no gap between rows.
+  bool contiguous() const { return Rank == 0 || shape_[0] < 2 || stride_ == row_size(); }
+
+  /// The element at these indices, one for each dimension: `scores(row, class)`.
+  template <std::convertible_to<std::size_t>... I>
+  requires(sizeof...(I) == Rank) const T& operator()(I... at) const {
+    if constexpr (Rank == 0) {
+      return *data_;
+    } else {
+      std::size_t inner = 0, d = 0, row = 0;
+      ((d == 0 ? row = static_cast<std::size_t>(at)
+               : inner = inner * shape_[d] + static_cast<std::size_t>(at),
+        ++d),
+       ...);
+      return data_[row * stride_ + inner];
+    }
+  }
+  /// Element i in row-major order.
+  const T& flat(std::size_t i) const {
+    const std::size_t n = row_size();
+    return data_[i / n * stride_ + i % n];
+  }
+
+  /// Walks all elements in row-major order; of random access.
+  class iterator {
+   public:
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    iterator() = default;
+    iterator(const array_view* of, std::size_t at) : of_(of), at_(at) {}
+    const T& operator*() const { return of_->flat(at_); }
+    iterator& operator++() { return ++at_, *this; }
+    iterator operator++(int) { return {of_, at_++}; }
+    iterator& operator--() { return --at_, *this; }
+    iterator operator--(int) { return {of_, at_--}; }
+    iterator& operator+=(difference_type n) { return at_ += static_cast<std::size_t>(n), *this; }
+    iterator& operator-=(difference_type n) { return at_ -= static_cast<std::size_t>(n), *this; }
+    const T& operator[](difference_type n) const { return *(*this + n); }
+    friend iterator operator+(iterator i, difference_type n) { return i += n; }
+    friend iterator operator+(difference_type n, iterator i) { return i += n; }
+    friend iterator operator-(iterator i, difference_type n) { return i -= n; }
+    friend difference_type operator-(const iterator& a, const iterator& b) {
+      return static_cast<difference_type>(a.at_ - b.at_);
+    }
+    friend bool operator==(const iterator&, const iterator&) = default;
+    friend auto operator<=>(const iterator& a, const iterator& b) { return a.at_ <=> b.at_; }
+
+   private:
+    const array_view* of_ = nullptr;
+    std::size_t at_ = 0;
+  };
+  iterator begin() const { return {this, 0}; }
+  iterator end() const { return {this, size()}; }
+
+  /// A copy as an array of another library, made by its `from_shape`.
+  template <class A>
+  requires detail::made_from_shape<A, T>
+  operator A() const {  // NOLINT: an array converts
+    A to = A::from_shape(typename A::shape_type(shape_.begin(), shape_.end()));
+    for (std::size_t i = 0; i < size(); ++i) to.data()[i] = flat(i);
+    return to;
+  }
+
+ private:
+  std::size_t row_size() const {
+    std::size_t n = 1;
+    for (std::size_t d = 1; d < Rank; ++d) n *= shape_[d];
+    return n;
+  }
+
+  const T* data_;
+  std::array<std::size_t, Rank> shape_;
+  std::size_t stride_;
+};
+
+}  // namespace lamina
