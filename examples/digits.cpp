@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// digits - trains on handwritten digits, saves, loads, serves from four threads
+// digits - trains on handwritten digits (--cuda: on a GPU), saves, loads, serves from four threads
 #include <array>
 #include <cstdio>
 #include <thread>
 #include <vector>
 
+// `examples/run digits --cuda` defines EXAMPLE_CUDA, and links the kernels.
+#if defined(EXAMPLE_CUDA)
+#include <lamina/lamina.cuh>
+#else
 #include <lamina/lamina.hpp>
+#endif
 
 namespace layer = lamina::layer;
 namespace reader = lamina::reader;
@@ -21,7 +26,13 @@ constexpr auto digits = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
-int main() {
+#if defined(EXAMPLE_CUDA)
+constexpr lamina::place place = lamina::cuda::place{0};
+#else
+constexpr lamina::place place{};
+#endif
+
+int main() try {
   // Train, and save the parameters.
   constexpr int passes = 30;
   const char* const file = "digits.model";
@@ -29,7 +40,7 @@ int main() {
     lamina::model model{digits};
     lamina::optimizer::adam adam{.learning_rate = 3e-3f};
     adam.train(model, lamina::dataset::digits::train() | reader::shuffle(2000) | reader::batch(16),
-               {.passes = passes, .on_event = lamina::progress_bar{passes}});
+               {.passes = passes, .on_event = lamina::progress_bar{passes}, .place = place});
     model.save(file);
   }
 
@@ -63,4 +74,7 @@ int main() {
   const double accuracy = e.test(requests | reader::batch(64)).metric("accuracy");
   std::printf("test accuracy %.4f\n", accuracy);
   return accuracy >= 0.97 ? 0 : 1;
+} catch (const lamina::error& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
 }

@@ -21,7 +21,12 @@
 #define LAMINA_INLINE inline __attribute__((always_inline))
 #define LAMINA_NOINLINE __attribute__((noinline))
 #define LAMINA_COLD __attribute__((cold, noinline))
+#if defined(__CUDACC__)
+// To nvcc the address of a weak function is no constant; lamina.cuh includes the definitions.
+#define LAMINA_OPTIONAL
+#else
 #define LAMINA_OPTIONAL __attribute__((weak))
+#endif
 #else
 #define LAMINA_INLINE inline
 #define LAMINA_NOINLINE

@@ -80,7 +80,7 @@ template <auto const& Code, int S, class Sequence>
 struct statement_type;
 template <auto const& Code, int S, int... I>
 struct statement_type<Code, S, std::integer_sequence<int, I...>> {
-  static constexpr const statement_code& s = Code.statements[S];
+  static constexpr statement_code s = Code.statements[S];
   using op = type_of<Code.statements[S].schema>;
   static consteval auto make() {
     if constexpr (s.update)

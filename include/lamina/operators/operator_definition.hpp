@@ -89,37 +89,39 @@ template <class Op>
 inline constexpr auto gradient_type = with_suffix<length(Op::type)>(Op::type, "_grad");
 
 /// "X@GRAD" for a slot "X".
-template <const auto& Slots, std::size_t I>
-inline constexpr auto gradient_slot = with_suffix<length(Slots[I].name)>(Slots[I].name, "@GRAD");
+/// Pointers and no references: nvcc writes `const auto&` parameters so that g++ does not take them.
+template <const auto* Slots, std::size_t I>
+inline constexpr auto gradient_slot = with_suffix<length((*Slots)[I].name)>((*Slots)[I].name,
+                                                                            "@GRAD");
 
-template <const auto& Slots, std::size_t... I>
+template <const auto* Slots, std::size_t... I>
 constexpr auto gradient_slots(std::index_sequence<I...>) {
   return std::array<slot_desc, sizeof...(I)>{
-      {{gradient_slot<Slots, I>.text, Slots[I].duplicable, true}...}};
+      {{gradient_slot<Slots, I>.text, (*Slots)[I].duplicable, true}...}};
 }
-template <const auto& Slots>
+template <const auto* Slots>
 inline constexpr auto gradient_slots_of =
-    gradient_slots<Slots>(std::make_index_sequence<Slots.size()>{});
+    gradient_slots<Slots>(std::make_index_sequence<Slots->size()>{});
 
 // Templates on slots and not on operators: most operators share theirs.
-template <const auto& Inputs, const auto& Outputs, std::uint32_t ReadInputs,
+template <const auto* Inputs, const auto* Outputs, std::uint32_t ReadInputs,
           std::uint32_t ReadOutputs, std::uint32_t ReadGradients>
 inline constexpr auto gradient_operator_inputs = [] {
   std::array<slot_desc, bits(ReadInputs) + bits(ReadOutputs) + bits(ReadGradients)> slots{};
   std::size_t n = 0;
-  for (std::size_t i = 0; i < Inputs.size(); ++i)
-    if (ReadInputs >> i & 1u) slots[n++] = Inputs[i];
-  for (std::size_t i = 0; i < Outputs.size(); ++i)
-    if (ReadOutputs >> i & 1u) slots[n++] = slot_desc{Outputs[i].name};
-  for (std::size_t i = 0; i < Outputs.size(); ++i)
+  for (std::size_t i = 0; i < Inputs->size(); ++i)
+    if (ReadInputs >> i & 1u) slots[n++] = (*Inputs)[i];
+  for (std::size_t i = 0; i < Outputs->size(); ++i)
+    if (ReadOutputs >> i & 1u) slots[n++] = slot_desc{(*Outputs)[i].name};
+  for (std::size_t i = 0; i < Outputs->size(); ++i)
     if (ReadGradients >> i & 1u) slots[n++] = gradient_slots_of<Outputs>[i];
   return slots;
 }();
-template <const auto& Inputs, std::uint32_t Differentiable>
+template <const auto* Inputs, std::uint32_t Differentiable>
 inline constexpr auto gradient_operator_outputs = [] {
   std::array<slot_desc, bits(Differentiable)> slots{};
   std::size_t n = 0;
-  for (std::size_t i = 0; i < Inputs.size(); ++i)
+  for (std::size_t i = 0; i < Inputs->size(); ++i)
     if (Differentiable >> i & 1u) slots[n++] = gradient_slots_of<Inputs>[i];
   return slots;
 }();
@@ -133,10 +135,10 @@ struct gradient_of : operator_definition {
   using forward = Op;
   static constexpr const char* type = detail::gradient_type<Op>.text;
   static constexpr const auto& inputs =
-      detail::gradient_operator_inputs<Op::inputs, Op::outputs, Op::gradient_inputs,
+      detail::gradient_operator_inputs<&Op::inputs, &Op::outputs, Op::gradient_inputs,
                                        Op::gradient_outputs, Op::gradient_of_outputs>;
   static constexpr const auto& outputs =
-      detail::gradient_operator_outputs<Op::inputs, Op::differentiable>;
+      detail::gradient_operator_outputs<&Op::inputs, Op::differentiable>;
   static constexpr const auto& attributes = Op::attributes;
   static constexpr int scalars = Op::scalars;
   static constexpr bool knows_panels = Op::knows_panels;

@@ -66,7 +66,7 @@ struct rule {
   }
 
   /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train.
-  template <class Model, class Reader>
+  template <class Model, class Reader, class Places = places>
   decltype(auto) train(Model& model, Reader&& reader, const train_options& options = {}) const {
     static_assert(traits<Derived>::complete,
                   "lamina: an optimizer needs a static update(T& param, T grad, T& state..., T "

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include <lamina/core/place.hpp>
 #include <lamina/optimizer/event_handler.hpp>
 
 namespace lamina::optimizer {
@@ -26,6 +27,7 @@ struct train_options {
   event_handler on_event{};
   std::uint64_t seed = 0;  // of dropout and other random operators
   checkpoint_options checkpoint{};
+  lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
 }  // namespace lamina::optimizer

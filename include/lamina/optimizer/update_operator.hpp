@@ -14,11 +14,11 @@ namespace lamina {
 namespace detail {
 
 /// "moment1Out": the output slot of an accumulator.
-template <const auto& Names, std::size_t I>
+template <const auto* Names, std::size_t I>
 inline constexpr auto out_slot = [] {
-  constexpr std::size_t n = length(Names[I]);
+  constexpr std::size_t n = length((*Names)[I]);
   text_buffer<n + 4> b{};
-  for (std::size_t i = 0; i < n; ++i) b.text[i] = Names[I][i];
+  for (std::size_t i = 0; i < n; ++i) b.text[i] = (*Names)[I][i];
   for (std::size_t i = 0; i < 4; ++i) b.text[n + i] = "Out"[i];
   return b;
 }();
@@ -45,7 +45,7 @@ struct update_slots {
   }
   template <std::size_t... I>
   static constexpr auto outputs(std::index_sequence<I...>) {
-    return std::array<slot_desc, 1 + sizeof...(I)>{{{"ParamOut"}, {out_slot<names, I>.text}...}};
+    return std::array<slot_desc, 1 + sizeof...(I)>{{{"ParamOut"}, {out_slot<&names, I>.text}...}};
   }
   static constexpr auto attributes = [] {
     constexpr int scalars = optimizer::traits<Opt>::scalar_count;

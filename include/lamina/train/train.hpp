@@ -27,14 +27,9 @@ struct train_result {
 
 namespace detail {
 
-template <class Opt, class P, class Reader>
-LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches,
-                                    const train_options& options) {
+template <class P, class Trainer, class Reader>
+LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_options& options) {
   using metrics = program_metrics<P>;
-  if (options.threads < 1 || options.threads > 256)
-    throw error("lamina: train: expected 1 to 256 threads, found " +
-                std::to_string(options.threads));
-  trainer<P, Opt> t(opt, m, options.threads, options.seed);
   feeder<P> feed;
   training_position at;
   const checkpoint_options& saving = options.checkpoint;
@@ -96,6 +91,7 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
     if (!stopping) known_batches = batch;
     result.samples += samples;
     result.cost = samples > 0 ? cost / static_cast<double>(samples) : 0;
+    if constexpr (requires { t.bring_back(); }) t.bring_back();
     for (auto& w : whole) w.value = samples > 0 ? w.value / static_cast<double>(samples) : 0;
     report({.kind = event_kind::end_pass,
             .pass = pass,
@@ -117,13 +113,29 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
 
 }  // namespace detail
 
+/// Trains on the CPU; where there are all places, train_at_device.hpp has another.
+template <class Opt, class P, class Reader>
+train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
+                      const train_options& options) {
+  if (options.place.kind != place_kind::cpu)
+    throw error(
+        "lamina: train: expected the CPU as place, found a device: include "
+        "<lamina/lamina.cuh> where train is called");
+  if (options.threads < 1 || options.threads > 256)
+    throw error("lamina: train: expected 1 to 256 threads, found " +
+                std::to_string(options.threads));
+  trainer<P, Opt> t(opt, m, options.threads, options.seed);
+  return detail::train_loop<P>(t, batches, options);
+}
+
 /// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). For each pass the
 /// reader is begun with the number of the pass; events are reported in the order of Paddle's v2
 /// trainer: begin_pass, then for each mini-batch begin_iteration, end_forward_backward,
 /// end_iteration, then end_pass. Called as `adam.train(m, reader, options)`.
 /// Mini-batches without samples are skipped. Throws lamina::error for data that do not fit.
 /// Returns a train_result; `auto`, for only then clang tells which line of the user asked for it.
-template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader>
+template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader,
+          class Places = places>
 auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {}) {
   constexpr cost_kind cost = cost_kind_of<P>();
   constexpr bool has_cost = cost != cost_kind::none;
@@ -136,7 +148,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
                   "momentum, adagrad, adam, rmsprop and lamb take");
     if constexpr (takes)
-      return detail::train_loop(opt, m, batches, options);
+      return train_at(Places{}, opt, m, batches, options);
     else
       return train_result{};
   } else {
@@ -145,7 +157,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
 }
 
 /// Trains with the default optimizer.
-template <program_type P, reader::readable Reader>
+template <program_type P, reader::readable Reader, class Places = places>
 train_result train(model<P>& m, Reader&& batches, const train_options& options = {}) {
   return optimizer::default_sgd.train(m, std::forward<Reader>(batches), options);
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/place.hpp - where a program runs.
+#pragma once
+
+#include <cstdint>
+
+namespace lamina {
+
+enum class place_kind : std::uint8_t { cpu, cuda };
+
+/// The CPU, or a device by its number: `{.place = lamina::cuda::place{0}}`.
+struct place {
+  place_kind kind = place_kind::cpu;
+  int number = 0;
+};
+
+/// Which places this translation unit can train at; a part of the names of functions that differ
+/// by it.
+struct host_places {};
+struct all_places {};
+#if defined(LAMINA_CUDA)
+using places = all_places;
+#else
+using places = host_places;
+#endif
+
+}  // namespace lamina

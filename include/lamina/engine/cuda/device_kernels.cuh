@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/device_kernels.cuh - bodies as kernels, and their launches.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cuda/device_backend.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+template <class Body>
+__global__ void __launch_bounds__(device_backend::block_threads)
+    cell_kernel(const __grid_constant__ typename Body::arguments g) {
+  Body::run(g, {static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x),
+                static_cast<int>(gridDim.x * blockDim.x),
+                static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y),
+                static_cast<int>(gridDim.y * blockDim.y)});
+}
+template <class Body>
+__global__ void __launch_bounds__(Body::threads)
+    team_kernel(const __grid_constant__ typename Body::arguments g) {
+  __shared__ typename Body::shared memory;
+  Body::run(g, block_team<Body::threads>::mine(), memory);
+}
+template <class Body, class Team>
+__global__ void __launch_bounds__(device_backend::block_threads)
+    line_kernel(const __grid_constant__ typename Body::arguments a) {
+  Body::run(a, Team::mine());
+}
+
+/// Blocks of a kernel that one processor holds at once.
+template <class Kernel>
+int resident_blocks(Kernel* kernel, int threads) {
+  int blocks = 0;
+  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return std::max(1, blocks);
+}
+inline unsigned blocks_for(std::int64_t work, int each, std::int64_t most) {
+  const std::int64_t wanted = (work + each - 1) / each;
+  return static_cast<unsigned>(
+      std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, most)));
+}
+
+}  // namespace detail
+
+/// A grid as wide as the rows and as high as the device holds at once.
+template <class Body>
+void device_backend::cells(const typename Body::arguments& g) {
+  static const int resident = detail::resident_blocks(&detail::cell_kernel<Body>, block_threads);
+  const int packs = g.width / pack_width;
+  if (packs == 0 || g.rows == 0) return;
+  int wide = 1;
+  while (wide < packs && wide < block_threads) wide *= 2;
+  const std::int64_t most = std::int64_t{resident} * processors_;
+  const dim3 block(static_cast<unsigned>(wide), static_cast<unsigned>(block_threads / wide));
+  dim3 grid;
+  grid.x = detail::blocks_for(packs, wide, most);
+  grid.y = detail::blocks_for(g.rows, block_threads / wide,
+                              std::min<std::int64_t>(65535, most / grid.x));
+  detail::cell_kernel<Body><<<grid, block, 0, stream_>>>(g);
+  check_launch();
+}
+
+template <class Body>
+void device_backend::teams(const typename Body::arguments& g) {
+  static const int resident = detail::resident_blocks(&detail::team_kernel<Body>, Body::threads);
+  const int teams = Body::teams(g);
+  if (teams == 0) return;
+  const unsigned grid = detail::blocks_for(teams, 1, std::int64_t{resident} * processors_);
+  detail::team_kernel<Body><<<grid, Body::threads, 0, stream_>>>(g);
+  check_launch();
+}
+
+/// A warp a line; for few or long lines a block.
+template <class Body>
+void device_backend::lines(const typename Body::arguments& a) {
+  constexpr int warps = block_threads / 32;
+  const std::int64_t most = std::int64_t{processors_} * 8;
+  if (a.width > 1024) {
+    detail::line_kernel<Body, block_team<block_threads>>
+        <<<detail::blocks_for(a.lines, 1, most), block_threads, 0, stream_>>>(a);
+  } else {
+    detail::line_kernel<Body, warp_team>
+        <<<detail::blocks_for(a.lines, warps, most), block_threads, 0, stream_>>>(a);
+  }
+  check_launch();
+}
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/host_backend.hpp - runs the device's kernels on the host, body for body: what
+// tests them where there is no device.
+#pragma once
+
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/product_body.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Some threads of the host as a team: each runs the body, barriers hold them together.
+struct thread_team {
+  struct meeting {
+    explicit meeting(int n) : size(n), gate(n), part(static_cast<std::size_t>(n)) {}
+    int size;
+    std::barrier<> gate;
+    std::vector<double> part;
+  };
+  int index, count, number;
+  meeting* all;
+
+  int rank() const { return number; }
+  int size() const { return all->size; }
+  template <class T, class F>
+  T reduce(T x, F f) const {
+    all->part[static_cast<std::size_t>(number)] = static_cast<double>(x);
+    all->gate.arrive_and_wait();
+    T sum = static_cast<T>(all->part[0]);
+    for (int i = 1; i < all->size; ++i)
+      sum = f(sum, static_cast<T>(all->part[static_cast<std::size_t>(i)]));
+    all->gate.arrive_and_wait();
+    return sum;
+  }
+  void barrier() const { all->gate.arrive_and_wait(); }
+};
+
+/// The memory and the loops of the host in place of a device's. With one thread a team is a loop;
+/// with more, tiles and sums are shared as on the device.
+template <int Threads>
+class host_backend {
+  static_assert(Threads == 1 || Threads == 4);
+
+ public:
+  using product_tile =
+      std::conditional_t<Threads == 1, tile_shape<4, 4, 4, 4>, tile_shape<8, 8, 4, 4>>;
+  using sum_tile = std::conditional_t<Threads == 1, sum_shape<1, 1>, sum_shape<2, 2>>;
+
+  void* allocate(std::size_t bytes) {
+    void* const p = ::operator new (bytes, std::align_val_t{256});
+    std::memset(p, 0, bytes);
+    return p;
+  }
+  void release(void* p) noexcept {
+    if (p != nullptr) ::operator delete (p, std::align_val_t{256});
+  }
+  void* allocate_staging(std::size_t bytes) { return allocate(bytes); }
+  void release_staging(void* p) noexcept { release(p); }
+  void upload(void* to, const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+  }
+  void download(void* to, const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+  }
+  void wait() {}
+  void forget() {}
+  void begin_group(const call_site&) {}
+  /// Records work once a key and repeats it; here it is simply done.
+  template <class Key, class Work>
+  void replay(const Key&, Work&& work) {
+    work();
+  }
+
+  template <class Body>
+  void cells(const typename Body::arguments& g) {
+    // Several positions, so that what is left out or done twice is seen.
+    for (int r = 0; r < 3; ++r)
+      for (int c = 0; c < 5; ++c) Body::run(g, {c, 5, r, 3});
+  }
+  template <class Body>
+  void teams(const typename Body::arguments& g) {
+    static_assert(Body::threads == Threads);
+    const int count = Body::teams(g) > 2 ? 2 : Body::teams(g);
+    for (int t = 0; t < count; ++t) {
+      typename Body::shared shared;
+      run_team([&](const auto& team) { Body::run(g, team, shared); }, t, count);
+    }
+  }
+  template <class Body>
+  void lines(const typename Body::arguments& a) {
+    const int count = a.lines > 2 ? 2 : a.lines;
+    for (int t = 0; t < count; ++t)
+      run_team([&](const auto& team) { Body::run(a, team); }, t, count);
+  }
+
+ private:
+  template <class Work>
+  static void run_team(const Work& work, int index, int count) {
+    if constexpr (Threads == 1) {
+      work(serial_team{index, count});
+    } else {
+      thread_team::meeting all(Threads);
+      std::vector<std::thread> threads;
+      for (int n = 0; n < Threads; ++n)
+        threads.emplace_back([&, n] { work(thread_team{index, count, n, &all}); });
+      for (std::thread& t : threads) t.join();
+    }
+  }
+};
+
+}  // namespace lamina::engine::cuda

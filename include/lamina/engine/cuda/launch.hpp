@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/launch.hpp - a distinct group of a plan as a function that launches it.
+//
+// A backend runs bodies: `cells` a body over positions, `teams` one over teams that share memory,
+// `lines` a call. Dimensions are arguments, so groups that differ only in size are one kernel.
+#pragma once
+
+#include <lamina/engine/cuda/copy_kernels.hpp>
+#include <lamina/engine/cuda/dropout_kernels.hpp>
+#include <lamina/engine/cuda/lookup_kernels.hpp>
+#include <lamina/engine/cuda/metric_kernels.hpp>
+#include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/softmax_kernels.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+template <class Body>
+typename Body::arguments arguments_of(const call_site& c) {
+  typename Body::arguments g{};
+  constexpr int count = static_cast<int>(sizeof(g.of) / sizeof(g.of[0]));
+  for (int i = 0; i < count; ++i) g.of[i] = c.arguments[i];
+  g.rows = c.run.rows_of(c.group.rows);
+  g.columns = c.group.columns;
+  g.width = padded(c.group.columns);
+  g.depth = c.run.rows_of(c.group.depth);
+  return g;
+}
+
+}  // namespace detail
+
+template <class Group>
+struct group_launch {
+  static constexpr bool exists = false;
+};
+
+template <class S>
+struct group_launch<expression::group_expression<group_head::pointwise, S>> {
+  static constexpr bool exists = true;
+  template <class Backend>
+  static void run(Backend& b, const call_site& c) {
+    using body = pointwise_body<S>;
+    auto g = detail::arguments_of<body>(c);
+    // One long row, unless it would be too long for its counters.
+    if (!body::by_place && g.rows < (1 << 30) / at_least_one(g.width))
+      g.width *= g.rows, g.rows = 1;
+    b.template cells<body>(g);
+  }
+};
+
+template <class S>
+struct group_launch<expression::group_expression<group_head::reduce_rows, S>> {
+  static constexpr bool exists = true;
+  template <class Backend>
+  static void run(Backend& b, const call_site& c) {
+    using body = row_sum_body<S, typename Backend::sum_tile>;
+    auto g = detail::arguments_of<body>(c);
+    g.left_stride = c.info[0].stride;
+    b.template teams<body>(g);
+  }
+};
+
+namespace detail {
+
+template <group_head Head, class S>
+struct product_launch {
+  static constexpr bool exists = true;
+  template <class Backend>
+  static void run(Backend& b, const call_site& c) {
+    using body = product_body<Head, S, typename Backend::product_tile>;
+    auto g = arguments_of<body>(c);
+    g.left_stride = c.info[0].stride;
+    g.right_stride = c.info[1].stride;
+    b.template teams<body>(g);
+  }
+};
+
+}  // namespace detail
+
+template <class S>
+struct group_launch<expression::group_expression<group_head::gemm, S>>
+    : detail::product_launch<group_head::gemm, S> {};
+template <class S>
+struct group_launch<expression::group_expression<group_head::gemm_dx, S>>
+    : detail::product_launch<group_head::gemm_dx, S> {};
+template <class S>
+struct group_launch<expression::group_expression<group_head::gemm_dw, S>>
+    : detail::product_launch<group_head::gemm_dw, S> {};
+
+template <class Op>
+struct group_launch<expression::call_expression<Op>> {
+  static constexpr bool exists = requires { &call_kernel<Op>::prepare; };
+  static constexpr checked_input checked = [] {
+    if constexpr (requires { call_kernel<Op>::checked; })
+      return call_kernel<Op>::checked;
+    else
+      return checked_input{};
+  }();
+  template <class Backend>
+  static void run(Backend& b, const call_site& c) {
+    call_arguments a{};
+    a.fault = c.run.fault;
+    a.group = c.number_of_group;
+    call_kernel<Op>::prepare(c, a);
+    if (a.lines > 0) b.template lines<line_body<call_kernel<Op>>>(a);
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/machine.hpp - runs a schedule at a place: launches in order, recorded once for
+// each number of rows and then repeated as one.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/cuda/machine_memory.hpp>
+#include <lamina/program/names.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Runs program P by a backend in float. Owns activations, gradients and copies of the data at the
+/// place, never parameters. For programs of one block whose rows are all fed as samples.
+template <class P, class Backend>
+class machine {
+ public:
+  using plan_type = plan<P>;
+  using schedule = schedule_table<P, Backend>;
+  using memory_type = machine_memory<P, Backend>;
+  static constexpr bool is_plain = P::desc.count.blocks == 1 && plan_type::fed.all() &&
+                                   P::desc.count.domains == batch::domain + 1 &&
+                                   plan_type::memory.arrays == 0 &&
+                                   plan_type::memory.selected_rows == 0;
+  static_assert(check<is_plain>,
+                "lamina: cuda: programs with loops, branches, sequences or gradients of rows do "
+                "not run on the device yet: see docs/cuda.md");
+
+  LAMINA_COLD machine(Backend& b, const outside_memory& outside)
+      : backend_(b), memory_(b, outside) {
+    bind(1);
+  }
+
+  void bind(int rows, std::int64_t first_row = 0) {
+    first_row_[batch::domain] = first_row;
+    memory_.bind(rows);
+  }
+  /// Sets the array of the n-th data, in the memory of the host; it is copied by the next run.
+  void feed(int data, const void* values) { memory_.feed(data, values); }
+  int rows() const { return memory_.rows()[batch::domain]; }
+
+  /// Runs every group whose data are among `given` (a bit each), and waits for it. Throws
+  /// lamina::error for a label or index out of range and for what the place cannot do.
+  void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    memory_.stage(given, seed + step);
+    const run_key key{rows(), first_row_[batch::domain], given};
+    backend_.replay(key, [&] {
+      memory_.upload(given);
+      const run_state state{memory_.rows(), first_row_, memory_.seed(), memory_.fault()};
+      for (int g = 0; g < schedule::groups; ++g) {
+        const auto& e = schedule::table.entries[g];
+        if ((e.feeds & ~given) != 0) continue;
+        const call_site site{schedule::program,
+                             memory_.arguments() + e.first_argument,
+                             schedule::table.info + e.first_argument,
+                             e.group,
+                             state,
+                             g};
+        backend_.begin_group(site);
+        e.run(backend_, site);
+      }
+      memory_.download_results();
+    });
+    backend_.wait();
+    if (const fault_word f = memory_.found_fault(); f != no_fault) fail(f);
+  }
+
+  /// Copies a variable of the program to the host; null if the plan never stores it.
+  template <int V>
+  float* address() {
+    return address(place_of_variable<P, V>);
+  }
+  float* address(const variable_place& place) { return memory_.fetch(place); }
+  /// The same for a variable that the program returns or names, or that persists; null for others.
+  static constexpr const variable_place* place(int variable) {
+    return variable_table<P>::find(variable);
+  }
+  float* address(int variable) {
+    const variable_place* const found = place(variable);
+    return found == nullptr ? nullptr : address(*found);
+  }
+  /// The gradient of parameter i at the place, in rows as the device keeps it; null if none.
+  float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
+  /// The numbers that statements read: attributes, and what an optimizer sets before a step.
+  float* constants() { return memory_.constants(); }
+
+ private:
+  struct run_key {
+    int rows;
+    std::int64_t first_row;
+    unsigned long long given;
+    bool operator==(const run_key&) const = default;
+  };
+
+  [[noreturn]] LAMINA_COLD void fail(fault_word f) {
+    const int g = static_cast<int>(f >> 32), i = static_cast<int>(f & 0xffffffffu);
+    const auto& e = schedule::table.entries[g];
+    const run_state state{memory_.rows(), first_row_, memory_.seed(), memory_.fault()};
+    const call_site site{schedule::program,
+                         memory_.arguments() + e.first_argument,
+                         schedule::table.info + e.first_argument,
+                         e.group,
+                         state,
+                         g};
+    array_view numbers = site.input(e.checked.slot);
+    const array_view first = site.input(0);
+    std::int64_t found[1] = {};
+    const std::ptrdiff_t at = i / numbers.columns * numbers.stride + i % numbers.columns;
+    const std::size_t width = static_cast<std::size_t>(size_of(numbers.type));
+    backend_.download(found, static_cast<const char*>(numbers.data) + at * static_cast<int>(width),
+                      width);
+    backend_.wait();
+    const int row = i / numbers.columns;
+    numbers.data = found;
+    throw error(text() << "lamina: " << site.schema().type << ": " << e.checked.what << " in row "
+                       << row << ": expected 0 to "
+                       << (e.checked.chooses_rows ? first.rows : first.line) - 1 << ", found "
+                       << numbers.integer(0));
+  }
+
+  Backend& backend_;
+  memory_type memory_;
+  std::int64_t first_row_[P::desc.count.domains] = {};
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule_table.hpp - a plan as a constexpr table of launches: their functions,
+// and what and where each argument is.
+#pragma once
+
+#include <utility>
+
+#include <lamina/core/check.hpp>
+#include <lamina/engine/cuda/launch.hpp>
+#include <lamina/plan/call_program.hpp>
+#include <lamina/plan/run_time_tables.hpp>
+
+namespace lamina::engine::cuda {
+
+/// The table of a program for a backend. What the backend launches is told by types of expressions
+/// alone: equal groups of all programs are one kernel.
+template <class P, class Backend>
+struct schedule_table {
+  using plan_type = plan<P>;
+  static constexpr int groups = plan_type::groups;
+  static constexpr int arguments = plan_type::code.count.arguments;
+  static constexpr const program_view& program = call_program<P>::view;
+  using launch_function = void (*)(Backend&, const call_site&);
+
+  struct entry {
+    launch_function run;
+    int first_argument;
+    group_info group;
+    checked_input checked;
+    unsigned long long feeds;
+  };
+  struct kernel {
+    launch_function run;
+    checked_input checked;
+  };
+  struct kernels {
+    kernel of[at_least_one(plan_type::kernels)];
+  };
+  template <class Group>
+  static constexpr kernel kernel_of() {
+    constexpr bool exists = group_launch<Group>::exists;
+    static_assert(check<exists, gets_type<Group>>,
+                  "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
+    if constexpr (!exists)
+      return {};
+    else if constexpr (requires { group_launch<Group>::checked; })
+      return {&group_launch<Group>::template run<Backend>, group_launch<Group>::checked};
+    else
+      return {&group_launch<Group>::template run<Backend>, {}};
+  }
+  template <int... K>
+  static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
+    return {{kernel_of<expression::group_of<plan_type, plan_type::distinct.first[K]>>()...}};
+  }
+
+  struct table_type {
+    entry entries[at_least_one(groups)];
+    argument_info info[at_least_one(arguments)];
+    memory_slot slots[at_least_one(arguments)];
+  };
+
+  static constexpr argument_info info_of(int v, int parts) {
+    const variable_place d = place_of<plan_type>(v);
+    if (d.rows >= 0) parts = 1;
+    int line = d.columns / parts;
+    const int known = plan_type::lowered.variables[v].variable;
+    if (known >= 0 && parts == 1) {
+      const variable_desc& desc = P::desc.variables[known];
+      const int inner = desc.rows != 0 ? 1 : 0;  // the first dimension that is none of rows
+      if (desc.rank > inner) line = P::desc.dims[desc.dims + desc.rank - 1];
+    }
+    return {rows_in_parts(d.rows, parts), d.columns / parts, d.stride / parts, line, d.type};
+  }
+  /// The operator whose kernel an instruction calls; null for any other.
+  static constexpr const operator_desc* operator_of(const instruction& i) {
+    using calls = call_program<P>;
+    const bool called = asks_operator(i.head) && i.op >= 0 &&
+                        lamina::detail::calls_operator(*i.schema, P::desc.operators[i.op]);
+    return called ? &calls::desc.operators[calls::numbers.of[i.op]] : nullptr;
+  }
+  /// A variable of the program that a group writes.
+  static constexpr int written_by(const instruction& i) {
+    for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
+      const int v = plan_type::lowered.results[r];
+      if (v >= 0 && v < P::desc.count.variables) return v;
+    }
+    return -1;
+  }
+
+  static constexpr table_type make() {
+    constexpr kernels k = make_kernels(std::make_integer_sequence<int, plan_type::kernels>{});
+    table_type t{};
+    for (int g = 0; g < groups; ++g) {
+      const group_desc& d = plan_type::grouped.groups[g];
+      const group_code& c = plan_type::code.groups[g];
+      const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
+      const int number = plan_type::distinct.kernel[g];
+      const int parts = parts_of_rows(d.rows < 0 ? d.rows : d.depth);
+      t.entries[g] = {k.of[number].run,
+                      c.arguments,
+                      {written_by(i), d.rows, d.columns, d.depth, i.schema->bare, operator_of(i)},
+                      k.of[number].checked,
+                      d.feeds};
+      for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+        const int v = plan_type::code.arguments[a];
+        const argument_use use = plan_type::code.uses[a];
+        if (v < 0) {
+          t.info[a] = {1, 1, 1, 1, dtype::float32};
+          t.slots[a] = {use == argument_use::numbers ? memory_space::numbers : memory_space::none,
+                        0, is_constant(v) ? constant_index(v) : -1};
+        } else {
+          t.info[a] = info_of(v, parts);
+          t.slots[a] = plan_type::memory.slots[v];
+          if (use == argument_use::updated) t.slots[a].space = memory_space::updated;
+        }
+      }
+    }
+    return t;
+  }
+  static constexpr table_type table = make();
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/statement_runner.hpp - runs a group's statements on one pack of a thread.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cuda/pack.hpp>
+#include <lamina/expression/expression.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Where a pack stands: its first element in every array of the group's shape, its row and column.
+struct place {
+  std::ptrdiff_t offset;
+  int row, column;
+};
+
+namespace detail {
+
+namespace ex = lamina::expression;
+
+template <int... N>
+constexpr int largest() {
+  int most = -1;
+  const int each[] = {-1, N...};
+  for (const int n : each) most = n > most ? n : most;
+  return most;
+}
+
+/// How an operand is read. `Constant`: nothing that the group reads changes while it runs.
+template <class Operand>
+struct operand_reader;
+
+struct array_reader {
+  static constexpr bool by_place = false, is_numbers = false;
+};
+template <>
+struct operand_reader<ex::head_value> : array_reader {
+  static constexpr int argument = -1;
+  template <bool>
+  static LAMINA_INLINE LAMINA_FN pack get(float* const*, const pack& head, const pack*,
+                                          const place&) {
+    return head;
+  }
+};
+template <int I>
+struct operand_reader<ex::load<I>> : array_reader {
+  static constexpr int argument = I;
+  template <bool Constant>
+  static LAMINA_INLINE LAMINA_FN pack get(float* const* a, const pack&, const pack*,
+                                          const place& at) {
+    if constexpr (Constant)
+      return load_constant(a[I] + at.offset);
+    else
+      return load_pack(a[I] + at.offset);
+  }
+};
+template <int I>
+struct operand_reader<ex::row<I>> : array_reader {
+  static constexpr int argument = I;
+  static constexpr bool by_place = true;
+  template <bool Constant>
+  static LAMINA_INLINE LAMINA_FN pack get(float* const* a, const pack&, const pack*,
+                                          const place& at) {
+    if constexpr (Constant)
+      return load_constant(a[I] + at.column);
+    else
+      return load_pack(a[I] + at.column);
+  }
+};
+template <int I>
+struct operand_reader<ex::column<I>> : array_reader {
+  static constexpr int argument = I;
+  static constexpr bool by_place = true;
+  template <bool>
+  static LAMINA_INLINE LAMINA_FN pack get(float* const* a, const pack&, const pack*,
+                                          const place& at) {
+    return filled(a[I][static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
+  }
+};
+template <int I>
+struct operand_reader<ex::scalar<I>> : array_reader {
+  static constexpr int argument = I;
+  template <bool>
+  static LAMINA_INLINE LAMINA_FN pack get(float* const* a, const pack&, const pack*, const place&) {
+    return filled(*a[I]);
+  }
+};
+template <int I>
+struct operand_reader<ex::numbers<I>> : array_reader {
+  static constexpr int argument = I;
+  static constexpr bool is_numbers = true;
+  template <bool>
+  static LAMINA_INLINE LAMINA_FN pack get(float* const*, const pack&, const pack*, const place&) {
+    return filled(0.0f);
+  }
+};
+template <int J>
+struct operand_reader<ex::value<J>> : array_reader {
+  static constexpr int argument = -1;
+  template <bool>
+  static LAMINA_INLINE LAMINA_FN pack get(float* const*, const pack&, const pack* values,
+                                          const place&) {
+    return values[J];
+  }
+};
+
+/// Applies a function of floats to each lane of some packs.
+template <class Op, int K, class... Pack>
+LAMINA_INLINE LAMINA_FN pack apply_lanes(const Pack&... x) {
+  pack r;
+  LAMINA_CUDA_UNROLL
+  for (int j = 0; j < pack_width; ++j) r.v[j] = pointwise_value<Op, K>(x.v[j]...);
+  return r;
+}
+
+template <class Statement>
+struct one_statement;
+template <class Op, int K, int Store, class... In>
+struct one_statement<ex::let<Op, K, Store, In...>> {
+  static constexpr int arguments = largest<Store, operand_reader<In>::argument...>() + 1;
+  static constexpr bool by_place = (operand_reader<In>::by_place || ...);
+  static constexpr bool updates = false;
+  template <bool Constant>
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const pack& head, pack* values,
+                                          int number, const place& at) {
+    values[number] =
+        apply_lanes<Op, K>(operand_reader<In>::template get<Constant>(a, head, values, at)...);
+  }
+  // Behind all loads of the group: nothing in it reads from memory what it writes there.
+  static LAMINA_INLINE LAMINA_FN void store(float* const* a, const pack* values, int number,
+                                            const place& at) {
+    if constexpr (Store >= 0) store_pack(a[Store] + at.offset, values[number]);
+  }
+};
+
+template <class Op, class Param, class Grad, class... In>
+struct one_statement<ex::update<Op, Param, Grad, In...>> {
+  static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
+  static constexpr int numbers = static_cast<int>(Op::attributes.size());
+  static constexpr int arguments =
+      largest<operand_reader<Param>::argument, operand_reader<Grad>::argument,
+              operand_reader<In>::argument...>() +
+      1;
+  static constexpr int numbers_argument =
+      largest<(operand_reader<In>::is_numbers ? operand_reader<In>::argument : -1)...>();
+  static constexpr bool by_place = false, updates = true;
+
+  template <class Reader>
+  static LAMINA_INLINE LAMINA_FN void put(float* const* a, const pack& x, const place& at) {
+    if constexpr (!Reader::is_numbers && Reader::argument >= 0)
+      store_pack(a[Reader::argument] + at.offset, x);
+  }
+  template <bool>
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const pack& head, pack* values, int,
+                                          const place& at) {
+    const pack grad = operand_reader<Grad>::template get<false>(a, head, values, at);
+    const float* const number = a[numbers_argument];
+    // Without numbers the update is somebody else's: the gradient itself is wanted.
+    if (number == nullptr) return put<operand_reader<Param>>(a, grad, at);
+    pack param = operand_reader<Param>::template get<false>(a, head, values, at);
+    pack state[sizeof...(In) + 1] = {
+        operand_reader<In>::template get<false>(a, head, values, at)...};
+    float n[numbers];
+    LAMINA_CUDA_UNROLL
+    for (int k = 0; k < numbers; ++k) n[k] = number[k];
+    LAMINA_CUDA_UNROLL
+    for (int j = 0; j < pack_width; ++j) {
+      float s[sizeof...(In) + 1];
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < states; ++i) s[i] = state[i].v[j];
+      Op::apply(param.v[j], grad.v[j], s, n);
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < states; ++i) state[i].v[j] = s[i];
+    }
+    put<operand_reader<Param>>(a, param, at);
+    int i = 0;
+    ((put<operand_reader<In>>(a, state[i], at), ++i), ...);
+  }
+  static LAMINA_INLINE LAMINA_FN void store(float* const*, const pack*, int, const place&) {}
+};
+
+}  // namespace detail
+
+template <class Statements>
+struct statement_runner;
+
+/// Runs statements in order on one pack; the values between them stay in registers.
+template <class... S>
+struct statement_runner<expression::statements<S...>> {
+  static constexpr int count = static_cast<int>(sizeof...(S));
+  /// Arguments that the statements name.
+  static constexpr int arguments = detail::largest<detail::one_statement<S>::arguments...>() < 0
+                                       ? 0
+                                       : detail::largest<detail::one_statement<S>::arguments...>();
+  /// Whether row and column matter, and not only the offset.
+  static constexpr bool by_place = (detail::one_statement<S>::by_place || ... || false);
+  static constexpr bool updates = (detail::one_statement<S>::updates || ... || false);
+
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const pack& head, const place& at) {
+    pack values[count + 1];
+    int number = 0;
+    ((detail::one_statement<S>::template run<!updates>(a, head, values, number, at), ++number),
+     ...);
+    number = 0;
+    ((detail::one_statement<S>::store(a, values, number, at), ++number), ...);
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/device_arrays.hpp - copies of parameters, and of what lies like them, at a place.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/padding.hpp>
+#include <lamina/engine/cuda/device_buffer.hpp>
+#include <lamina/model/stored_arrays.hpp>
+
+namespace lamina {
+
+/// `of_each` arrays for each parameter of a program in the memory of a backend: rows, padded. The
+/// host has them in the layout of its engine, where weights lie in panels.
+template <class Backend>
+class device_arrays {
+ public:
+  LAMINA_COLD device_arrays(Backend& b, const parameter_list_view& all, int of_each)
+      : backend_(b), of_each_(of_each), memory_(b), staging_(b) {
+    std::size_t floats = 0, most = 0;
+    for (int i = 0; i < all.size(); ++i) {
+      infos_.push_back(all.describe(i));
+      floats += size_of(infos_.back()) * static_cast<std::size_t>(of_each);
+      if (size_of(infos_.back()) > most) most = size_of(infos_.back());
+    }
+    if (floats == 0) return;
+    memory_.reserve(floats * sizeof(float));
+    staging_.reserve(most * sizeof(float));
+    rows_.resize(most);
+    float* at = reinterpret_cast<float*>(memory_.data());
+    for (const parameter_info& info : infos_)
+      for (int s = 0; s < of_each; ++s, at += size_of(info)) pointers_.push_back(at);
+  }
+
+  /// One pointer each into the memory of the place.
+  float* const* pointers() const { return pointers_.data(); }
+
+  /// From arrays of the host, and back to them.
+  LAMINA_COLD void upload(float* const* host) {
+    each([&](const parameter_info& info, std::size_t i) {
+      float* const padded_rows = reinterpret_cast<float*>(staging_.data());
+      std::memset(padded_rows, 0, size_of(info) * sizeof(float));
+      unpack_like(info, host[i], rows_.data());
+      copy(info, rows_.data(), info.columns, padded_rows, padded(info.columns));
+      backend_.upload(pointers_[i], padded_rows, size_of(info) * sizeof(float));
+      backend_.wait();
+    });
+  }
+  LAMINA_COLD void download(float* const* host) {
+    each([&](const parameter_info& info, std::size_t i) {
+      float* const padded_rows = reinterpret_cast<float*>(staging_.data());
+      backend_.download(padded_rows, pointers_[i], size_of(info) * sizeof(float));
+      backend_.wait();
+      copy(info, padded_rows, padded(info.columns), rows_.data(), info.columns);
+      pack_like(info, rows_.data(), host[i]);
+    });
+  }
+
+ private:
+  static std::size_t size_of(const parameter_info& info) {
+    return static_cast<std::size_t>(info.rows) * static_cast<std::size_t>(padded(info.columns));
+  }
+  static void copy(const parameter_info& info, const float* from, int from_stride, float* to,
+                   int to_stride) {
+    for (std::ptrdiff_t r = 0; r < info.rows; ++r)
+      std::memcpy(to + r * to_stride, from + r * from_stride,
+                  static_cast<std::size_t>(info.columns) * sizeof(float));
+  }
+  template <class F>
+  void each(F&& f) {
+    std::size_t n = 0;
+    for (const parameter_info& info : infos_)
+      for (int s = 0; s < of_each_; ++s) f(info, n++);
+  }
+
+  Backend& backend_;
+  int of_each_;
+  std::vector<parameter_info> infos_;
+  engine::cuda::device_buffer<Backend> memory_;
+  engine::cuda::staging_buffer<Backend> staging_;
+  std::vector<float> rows_;
+  std::vector<float*> pointers_;
+};
+
+}  // namespace lamina

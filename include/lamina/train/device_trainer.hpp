@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/device_trainer.hpp - an optimizer at work on a model at a place: parameters and
+// accumulators stay there between steps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/engine/cuda/machine.hpp>
+#include <lamina/model/device_arrays.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/optimizer/clip.hpp>
+#include <lamina/optimizer/training_program.hpp>
+#include <lamina/train/checkpoint.hpp>
+
+namespace lamina {
+
+/// Forward, backward and update as one program at a place. The model on the host is what it was
+/// before until bring_back().
+template <program_type P, optimizer::optimizer_type Opt, class Backend>
+class device_trainer {
+ public:
+  using traits = optimizer::traits<Opt>;
+  using training = training_program<P, Opt>;
+  static constexpr int states = traits::state_count;
+  static constexpr int parameters = P::desc.count.parameters;
+
+  LAMINA_COLD device_trainer(Backend& b, const Opt& opt, model<P>& m, std::uint64_t seed = 0)
+      : opt_(opt),
+        model_(m),
+        seed_(seed),
+        parameters_(b, parameters_in<P>(), 1),
+        states_(b, parameters_in<P>(), states),
+        host_states_(create_states()),
+        machine_(b, {parameters_.pointers(), nullptr, states_.pointers()}) {
+    for (int i = 0; i < parameters; ++i)
+      if (optimizer::needs_norm(clip_of(i)))
+        throw error("lamina: cuda: limits on norms of gradients do not run on the device yet");
+    send();
+  }
+
+  /// One mini-batch. Returns the cost before the update.
+  float step(const batch_view<P>& batch) {
+    machine_.bind(batch.size());
+    for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, batch.data[i]);
+    constexpr auto& where = detail::update_constants_of<training>;
+    const auto scalars = traits::scalars(opt_, steps_);
+    for (int i = 0; i < parameters; ++i)
+      if (where.first[i] >= 0) set_numbers(i, scalars, machine_.constants() + where.first[i]);
+    machine_.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+    ++steps_;
+    return *machine_.template address<P::desc.cost>();
+  }
+  /// A metric of the last step: mean over its samples.
+  double metric(int i) { return *machine_.address(program_metrics<P>::all.variable[i]); }
+
+  std::int64_t steps() const { return steps_; }
+  void set_steps(std::int64_t n) { steps_ = n; }
+  model<P>& trained() { return model_; }
+  /// The accumulators on the host, as files keep them.
+  stored_arrays arrays() const {
+    return {parameters_in<P>(), state_pointers_.data(), states, Opt::states.data(), "_", "_0",
+            "an accumulator"};
+  }
+
+  /// Copies parameters and accumulators to the model, and from it.
+  LAMINA_COLD void bring_back() {
+    parameters_.download(model_.memory());
+    states_.download(state_pointers_.data());
+  }
+  LAMINA_COLD void send() {
+    parameters_.upload(model_.memory());
+    states_.upload(state_pointers_.data());
+  }
+
+ private:
+  using scalar_list = std::array<float, static_cast<std::size_t>(traits::scalar_count)>;
+
+  gradient_clip clip_of(int i) const {
+    const parameter_desc& d = run_time_program<P>::desc.parameters[i];
+    return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt_));
+  }
+  void set_numbers(int i, const scalar_list& scalars, float* to) const {
+    const parameter_desc& d = run_time_program<P>::desc.parameters[i];
+    const optimizer::gradient_preparation prepare = optimizer::preparation_of(
+        clip_of(i), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
+                                              traits::regularization(opt_)));
+    to[0] = scalars[0] * d.learning_rate;
+    to[1] = 1;
+    to[2] = prepare.low;
+    to[3] = prepare.high;
+    to[4] = prepare.l1;
+    to[5] = prepare.l2;
+    for (std::size_t k = 1; k < scalars.size(); ++k) to[5 + k] = scalars[k];
+  }
+  LAMINA_COLD std::vector<float> create_states() {
+    const parameter_list_view all = parameters_in<P>();
+    std::size_t floats = 0;
+    for (int i = 0; i < parameters; ++i) floats += all.floats(i) * states;
+    std::vector<float> made(floats);
+    float* at = made.data();
+    for (int i = 0; i < parameters; ++i)
+      for (int s = 0; s < states; ++s) {
+        state_pointers_.push_back(at);
+        for (std::size_t k = all.floats(i); k > 0; --k) *at++ = traits::initial_state(opt_, s);
+      }
+    return made;
+  }
+
+  Opt opt_;
+  model<P>& model_;
+  std::uint64_t seed_;
+  std::int64_t steps_ = 0;
+  device_arrays<Backend> parameters_, states_;
+  std::vector<float*> state_pointers_;
+  std::vector<float> host_states_;
+  engine::cuda::machine<training, Backend> machine_;
+};
+
+/// The same checkpoints as those of a trainer on the host; one goes on where the other stopped.
+template <class P, class Opt, class Backend>
+LAMINA_COLD void save_checkpoint(const file_path& directory, device_trainer<P, Opt, Backend>& t,
+                                 training_position at, std::uint64_t seed, int keep) {
+  t.bring_back();
+  detail::write_checkpoint(directory.string(), t.trained().arrays(), t.arrays(),
+                           {Opt::type, t.steps(), at, seed}, keep);
+}
+template <class P, class Opt, class Backend>
+LAMINA_COLD bool load_checkpoint(const file_path& directory, device_trainer<P, Opt, Backend>& t,
+                                 training_position& at, std::uint64_t seed) {
+  detail::checkpoint_facts facts{Opt::type, 0, {}, seed};
+  if (!detail::read_checkpoint(directory.string(), t.trained().arrays(), t.arrays(), facts))
+    return false;
+  t.send();
+  t.set_steps(facts.steps);
+  at = facts.at;
+  return true;
+}
+
+}  // namespace lamina

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/train_at_device.hpp - training on the CPU or on a CUDA device, as options say.
+#pragma once
+
+#include <lamina/engine/cuda/device_backend.hpp>
+#include <lamina/engine/cuda/place.hpp>
+#include <lamina/train/device_trainer.hpp>
+#include <lamina/train/train.hpp>
+
+namespace lamina {
+
+/// The same loop as on the CPU. The model on the host follows at the end of each pass and at each
+/// checkpoint. Throws lamina::error where there is no device or driver.
+template <class Opt, class P, class Reader>
+train_result train_at(all_places, const Opt& opt, model<P>& m, Reader& batches,
+                      const train_options& options) {
+  if (options.place.kind == place_kind::cpu)
+    return train_at(host_places{}, opt, m, batches, options);
+  if (options.threads != 1)
+    throw error("lamina: train: expected 1 thread with a device as place, found " +
+                std::to_string(options.threads));
+  engine::cuda::device_backend device(options.place.number);
+  device_trainer<P, Opt, engine::cuda::device_backend> t(device, opt, m, options.seed);
+  return detail::train_loop<P>(t, batches, options);
+}
+
+}  // namespace lamina
