@@ -58,6 +58,19 @@ TEST_CASE("the same number of threads gives the same bits", "[threads]") {
   }
 }
 
+TEST_CASE("an update that needs norms of a whole parameter is not cut among threads", "[threads]") {
+  const auto after = [](int threads) {
+    model m{net};
+    test::optimizer::lars_momentum{.learning_rate = 0.1f}.train(
+        m, test::samples(36) | test::reader::batch(7), {.passes = 2, .threads = threads});
+    return m;
+  };
+  const model one = after(1), two = after(2);
+  CHECK(test::distance(one, two) < 1e-3);
+  CHECK(test::bytes_of(two) == test::bytes_of(after(2)));
+  CHECK(test::distance(one, model{net}) > 1e-2);
+}
+
 TEST_CASE("the seed of a run decides its dropout and nothing else does") {
   const run a = train(1, 4), b = train(1, 5);
   CHECK(a.costs[0] != b.costs[0]);

@@ -8,12 +8,27 @@
 #include <utility>
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
 namespace lamina::threading {
+
+/// One step, the i-th, of waiting in a loop: mostly a hint to the processor; now and then another
+/// thread gets the processor, for it may be the one that is waited for.
+inline void wait_step(int i) {
+  if (i % 64 == 63) {
+    sched_yield();
+    return;
+  }
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
 
 /// One thread at a time; see guard.
 class mutex {

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/worker_pool.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/train/gradient_part.hpp>
-#include <lamina/train/worker_pool.hpp>
 
 namespace lamina {
 
@@ -159,28 +159,18 @@ class trainer {
   /// Whether the gradient of a parameter is selected rows.
   static bool has_rows(int i) { return rows_gradient_table<fused>::table.of[i] >= 0; }
 
-  /// One pass over each parameter, its gradient and its accumulators.
-  LAMINA_NOINLINE void update_parameters(const float* scale) {
-    using kernel = engine::cpu::call_kernel<update>;
-    scalar_ = traits::scalars(opt_, steps_);
-    for (int i = 0; i < parameters; ++i) {
-      if (gradients_[i] == nullptr && !has_rows(i)) continue;
-      if (!run_time_program<P>::desc.parameters[i].trainable) continue;
-      const parameter_place& lies = parameter_table<P>::table.of[i];
-      float number[rows_update::attributes.size()] = {};
-      set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
-      float* array[2 + states] = {model_.memory()[i], gradients_[i]};
-      for (int s = 0; s < states; ++s) array[2 + s] = accumulator_pointers_[i * states + s];
-      const engine::cpu::operand param = {
-          array[0],       lies.rows,  lies.columns, padded(lies.columns),
-          dtype::float32, lies.panel, nullptr,      0};
-      if constexpr (any_rows)
-        if (rows_[i] != nullptr) {
-          engine::cpu::call_kernel<rows_update>::run(param, array, *rows_[i], number);
-          continue;
-        }
-      kernel::run(param, array, number);
-    }
+  /// The update of parameter i by whole arrays, or of the floats from `first` on that lie there.
+  LAMINA_NOINLINE void update_parameter(int i, std::size_t first, const engine::cpu::operand& param,
+                                        const float* scale) {
+    float number[rows_update::attributes.size()] = {};
+    set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
+    float* array[2 + states] = {model_.memory()[i] + first, nullptr};
+    for (int s = 0; s < states; ++s) array[2 + s] = accumulator_pointers_[i * states + s] + first;
+    if constexpr (any_rows)
+      if (rows_[i] != nullptr)
+        return engine::cpu::call_kernel<rows_update>::run(param, array, *rows_[i], number);
+    array[1] = gradients_[i] + first;
+    engine::cpu::call_kernel<update>::run(param, array, number);
   }
 
   LAMINA_NOINLINE float fused_step(const batch_view<P>& batch) {
@@ -226,10 +216,15 @@ class trainer {
     float weighed = 0;
     for (const float w : weight_) weighed += w;
     for (float& w : weight_) w /= std::max(1.0f, weighed);
-    add_gradients();
     average_statistics();
-    const float* scale = limit_norms();
-    update_parameters(scale);
+    scalar_ = traits::scalars(opt_, steps_);
+    if (clips_ == nullptr) {
+      pool_.run([this](int t) { finish_gradients(t, adds | updates, nullptr); });
+    } else {
+      if (parts > 1) pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
+      const float* const scale = limit_norms();
+      pool_.run([this, scale](int t) { finish_gradients(t, updates, scale); });
+    }
     ++steps_;
     float cost = 0;
     for (int t = 0; t < parts; ++t)
@@ -238,28 +233,64 @@ class trainer {
     return cost;
   }
 
-  /// Mean over the rows of all parts, part by part, into the first machine's memory.
-  LAMINA_NOINLINE void add_gradients() {
-    if (machines_.size() == 1) return;
+  /// What thread t does with the gradients: its share of all floats, or the whole of a parameter
+  /// that cannot be cut.
+  enum : unsigned { adds = 1, updates = 2 };
+  LAMINA_NOINLINE void finish_gradients(int t, unsigned what, const float* scale) {
+    const parameter_list_view all = parameters_in<P>();
+    const std::size_t parts = machines_.size(), part = static_cast<std::size_t>(t);
     for (int i = 0; i < parameters; ++i) {
-      if constexpr (any_rows)
-        if (engine::cpu::selected_rows* const rows = rows_[i]) {
-          rows->scale(weight_[0]);
-          for (std::size_t t = 1; t < machines_.size(); ++t)
-            if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
+      const std::size_t n = all.floats(i);
+      if (gradients_[i] == nullptr && !has_rows(i)) continue;
+      const bool updated = run_time_program<P>::desc.parameters[i].trainable;
+      const parameter_place& lies = parameter_table<P>::table.of[i];
+      if (has_rows(i) || update_operator<Opt>::traits::has_norms) {
+        if (static_cast<std::size_t>(i) % parts != part) continue;
+        if ((what & adds) != 0) add_whole(i, n);
+        if ((what & updates) != 0 && updated)
+          update_parameter(i, 0,
+                           {nullptr, lies.rows, lies.columns, padded(lies.columns), dtype::float32,
+                            lies.panel, nullptr, 0},
+                           scale);
+        continue;
+      }
+      // Lines of 16 floats, some of which stay in the cache between the sum and the update.
+      const std::size_t lines = n / alignment_floats;
+      const std::size_t end = lines * (part + 1) / parts * alignment_floats;
+      for (std::size_t a = lines * part / parts * alignment_floats; a < end;) {
+        const std::size_t b = std::min<std::size_t>(end, a + 2048);
+        if ((what & adds) != 0) add_gradients(i, a, b);
+        if ((what & updates) != 0 && updated) {
+          const int count = static_cast<int>(b - a);
+          update_parameter(i, a, {nullptr, 1, count, count, dtype::float32, false, nullptr, 0},
+                           scale);
         }
-      float* to = gradients_[i];
-      if (to == nullptr) continue;
-      const std::size_t n = parameters_in<P>().floats(i);
-      const float own = weight_[0];
-      for (std::size_t k = 0; k < n; ++k) to[k] = own > 0 ? to[k] * own : 0.0f;
-      for (std::size_t t = 1; t < machines_.size(); ++t) {
-        if (weight_[t] <= 0) continue;
-        const float* from = machines_[t]->gradient(i);
-        const float w = weight_[t];
-        for (std::size_t k = 0; k < n; ++k) to[k] += w * from[k];
+        a = b;
       }
     }
+  }
+
+  /// Mean over the rows of all parts, part by part, into the first machine's memory.
+  LAMINA_NOINLINE void add_gradients(int i, std::size_t first, std::size_t end) {
+    float* const to = gradients_[i];
+    const float own = weight_[0];
+    for (std::size_t k = first; k < end; ++k) to[k] = own > 0 ? to[k] * own : 0.0f;
+    for (std::size_t t = 1; t < machines_.size(); ++t) {
+      if (weight_[t] <= 0) continue;
+      const float* const from = machines_[t]->gradient(i);
+      const float w = weight_[t];
+      for (std::size_t k = first; k < end; ++k) to[k] += w * from[k];
+    }
+  }
+  LAMINA_NOINLINE void add_whole(int i, std::size_t floats) {
+    if constexpr (any_rows)
+      if (engine::cpu::selected_rows* const rows = rows_[i]) {
+        rows->scale(weight_[0]);
+        for (std::size_t t = 1; t < machines_.size(); ++t)
+          if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
+        return;
+      }
+    add_gradients(i, 0, floats);
   }
 
   /// The moving statistics of the model: the mean of those of the parts, by rows.
@@ -279,7 +310,6 @@ class trainer {
   }
 
   LAMINA_COLD const float* limit_norms() {
-    if (!limits_norms()) return nullptr;
     for (int i = 0; i < parameters; ++i) {
       clips_[i] = clip_of(run_time_program<P>::desc.parameters[i], opt_);
       const parameter_place& lies = parameter_table<P>::table.of[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/worker_pool.hpp - threads that wait for work: one for each gradient machine.
+// lamina/core/worker_pool.hpp - threads that wait for work, and work that they do in step.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,22 @@
 #include <type_traits>
 #include <utility>
 
+#include <unistd.h>
+
 #include <lamina/core/config.hpp>
 #include <lamina/core/threading.hpp>
 
 namespace lamina {
 
 /// Runs `task(0)` ... `task(n - 1)` side by side, task 0 on the calling thread. With one task no
-/// thread is ever started.
+/// thread is ever started. One caller at a time.
 class worker_pool {
  public:
+  /// Throws lamina::error when the system starts no more threads.
   LAMINA_COLD explicit worker_pool(int tasks)
       : threads_(tasks > 1 ? std::make_unique<threading::thread[]>(static_cast<unsigned>(tasks - 1))
-                           : nullptr) {
+                           : nullptr),
+        patience_(tasks > 1 && tasks <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
     try {
       for (; started_ < tasks - 1; ++started_)
         threads_[static_cast<unsigned>(started_)] =
@@ -32,6 +36,9 @@ class worker_pool {
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
   ~worker_pool() { end(); }
+
+  /// How many tasks a round has.
+  int size() const { return started_ + 1; }
 
   /// Runs one round and waits for its end; rethrows the first exception of a task.
   template <class Task>
@@ -59,10 +66,11 @@ class worker_pool {
       task_ = task;
       call_ = call;
       running_ = started_;
-      ++round_;
+      __atomic_store_n(&round_, round_ + 1, __ATOMIC_RELEASE);
     }
     begin_.notify_all();
     attempt(0);
+    wait_awhile([this] { return __atomic_load_n(&running_, __ATOMIC_ACQUIRE) == 0; });
     threading::guard lock(mutex_);
     end_.wait(lock, [this] { return running_ == 0; });
     if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -77,25 +85,34 @@ class worker_pool {
   }
   LAMINA_NOINLINE void work(int i) {
     std::uint64_t seen = 0;
-    threading::guard lock(mutex_);
     for (;;) {
+      wait_awhile([&] { return __atomic_load_n(&round_, __ATOMIC_ACQUIRE) != seen; });
+      threading::guard lock(mutex_);
       begin_.wait(lock, [&] { return ending_ || round_ != seen; });
       if (ending_) return;
       seen = round_;
       lock.unlock();
       attempt(i);
       lock.lock();
-      if (--running_ == 0) end_.notify_one();
+      __atomic_store_n(&running_, running_ - 1, __ATOMIC_RELEASE);
+      if (running_ == 0) end_.notify_one();
     }
+  }
+  /// Going to sleep and being woken takes longer than what lies between the rounds of short steps:
+  /// some microseconds are waited out, where there is a processor for every thread.
+  template <class Met>
+  void wait_awhile(Met met) const {
+    for (int i = 0; i < patience_ && !met(); ++i) threading::wait_step(i);
   }
 
   threading::mutex mutex_;
   threading::condition begin_, end_;
   std::unique_ptr<threading::thread[]> threads_;
   int started_ = 0;
+  const int patience_;
   void* task_ = nullptr;
   void (*call_)(void*, int) = nullptr;
-  std::uint64_t round_ = 0;
+  std::uint64_t round_ = 0;  // these two are read without the mutex, too
   int running_ = 0;
   bool ending_ = false;
   std::exception_ptr failure_ = nullptr;
