@@ -7,20 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/program/names.hpp>
+#include <lamina/executor/variable_name.hpp>
 #include <lamina/program/program_builder.hpp>
 #include <lamina/program/program_desc.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
 namespace lamina {
-
-/// The name of a variable as text.
-inline std::string name_of(const program_view& program, int variable) {
-  std::string text(static_cast<std::size_t>(name_length(program, variable)), ' ');
-  name_writer w{text.data()};
-  write_name(program, variable, w);
-  return text;
-}
 
 /// The rows of the domains of a program during one run: those of domains that are fed, and of those
 /// that lie above them, first; then of each domain as operators make values of it.

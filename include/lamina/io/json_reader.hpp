@@ -16,22 +16,25 @@
 
 namespace lamina::detail {
 
-/// Reads members of one JSON object, and says where it is when one is wrong.
+/// Reads members of one JSON object, and says where it is when one is wrong. A template, as all
+/// that touches nlohmann's class is: who includes it and reads nothing has no such class
+/// instantiated.
+template <class Json>
 class json_reader {
  public:
-  json_reader(const nlohmann::json& value, std::string path, const std::string& file)
+  json_reader(const Json& value, std::string path, const std::string& file)
       : value_(&value), path_(std::move(path)), file_(&file) {}
 
   bool has(const char* name) const { return member(name) != nullptr; }
   json_reader at(const char* name) const {
-    const nlohmann::json* found = member(name);
+    const Json* found = member(name);
     if (found == nullptr) fail("expected the member '" + std::string(name) + "', found none");
     return {*found, path_ + "." + name, *file_};
   }
   /// Calls f with each element of a list; an absent member is an empty list.
   template <class F>
   void each(const char* name, F f) const {
-    const nlohmann::json* found = member(name);
+    const Json* found = member(name);
     if (found == nullptr) return;
     const std::string path = path_ + "." + name;
     if (!found->is_array()) json_reader(*found, path, *file_).expected("a list");
@@ -45,26 +48,26 @@ class json_reader {
 
   std::string text() const {
     if (!value_->is_string()) expected("text");
-    return value_->get<std::string>();
+    return value_->template get<std::string>();
   }
   bool truth() const {
     if (!value_->is_boolean()) expected("true or false");
-    return value_->get<bool>();
+    return value_->template get<bool>();
   }
   std::int64_t integer(std::int64_t low = std::numeric_limits<std::int64_t>::min(),
                        std::int64_t high = std::numeric_limits<std::int64_t>::max()) const {
     std::int64_t found = 0;
     if (value_->is_string()) {
-      const std::string digits = value_->get<std::string>();
+      const std::string digits = value_->template get<std::string>();
       char* end = nullptr;
       errno = 0;
       found = std::strtoll(digits.c_str(), &end, 10);
       if (digits.empty() || *end != 0 || errno != 0) expected("a whole number");
     } else if (value_->is_number_unsigned() &&
-               value_->get<std::uint64_t>() > std::uint64_t{0x7fffffffffffffff}) {
+               value_->template get<std::uint64_t>() > std::uint64_t{0x7fffffffffffffff}) {
       expected("a number of 64 bits");
     } else if (value_->is_number_integer()) {
-      found = value_->get<std::int64_t>();
+      found = value_->template get<std::int64_t>();
     } else {
       expected("a whole number");
     }
@@ -77,7 +80,7 @@ class json_reader {
   }
   float real() const {
     if (value_->is_number()) {
-      const double found = value_->get<double>();
+      const double found = value_->template get<double>();
       if (std::abs(found) > std::numeric_limits<float>::max()) expected("a number of 32 bits");
       return static_cast<float>(found);
     }
@@ -102,9 +105,8 @@ class json_reader {
   [[noreturn]] void expected(const std::string& what) const {
     // What is nested a million deep cannot be dumped.
     const bool nested = value_->is_structured() && !value_->empty();
-    std::string found =
-        nested ? (value_->is_array() ? "a list" : "an object")
-               : value_->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    std::string found = nested ? (value_->is_array() ? "a list" : "an object")
+                               : value_->dump(-1, ' ', false, Json::error_handler_t::replace);
     if (found.size() > 40) found = found.substr(0, 40) + "...";
     fail("expected " + what + ", found " + found);
   }
@@ -114,7 +116,7 @@ class json_reader {
 
  private:
   // "blockIdx" is also read as "block_idx".
-  const nlohmann::json* member(const char* name) const {
+  const Json* member(const char* name) const {
     if (!value_->is_object()) expected("an object");
     auto found = value_->find(name);
     if (found == value_->end()) {
@@ -128,7 +130,7 @@ class json_reader {
     return found == value_->end() || found->is_null() ? nullptr : &*found;
   }
 
-  const nlohmann::json* value_;
+  const Json* value_;
   std::string path_;
   const std::string* file_;
 };

@@ -5,9 +5,13 @@
 // The mapping: lowerCamelCase names, enumerations by name, 64 bit numbers as text, floats that are
 // no numbers as "NaN", "Infinity", "-Infinity". Both spellings of a name, and numbers of any kind,
 // are read. Text must be UTF-8, as protobuf's own writers demand.
+//
+// Why templates on nlohmann's class: a compiler instantiates what inline functions use of it, half
+// as much again as the class costs to parse, whether or not anybody calls them.
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -44,26 +48,28 @@ inline constexpr const char* value_names[] = {"i",        "f",       "s",       
                                               "floats",   "strings", "b",         "bools",
                                               "blockIdx", "l",       "blocksIdx", "longs"};
 
-inline nlohmann::json json_of_real(float x) {
+template <class Json>
+Json json_of_real(float x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x < 0 ? "-Infinity" : "Infinity";
   return x;
 }
 
-inline nlohmann::json json_of(const attribute_message& a) {
+template <class Json>
+Json json_of(const attribute_message& a) {
   const std::size_t type = static_cast<std::size_t>(a.type);
   if (a.later_type != 0) return {{"name", a.name}, {"type", a.later_type}};
-  nlohmann::json j{{"name", a.name}, {"type", attribute_type_names[type]}};
-  nlohmann::json value = nlohmann::json::array();
+  Json j{{"name", a.name}, {"type", attribute_type_names[type]}};
+  Json value = Json::array();
   switch (a.type) {
     case attribute_type::real:
-      value = json_of_real(a.real);
+      value = json_of_real<Json>(a.real);
       break;
     case attribute_type::string:
       value = a.text;
       break;
     case attribute_type::reals:
-      for (const float x : a.reals) value.push_back(json_of_real(x));
+      for (const float x : a.reals) value.push_back(json_of_real<Json>(x));
       break;
     case attribute_type::strings:
       value = a.texts;
@@ -91,42 +97,45 @@ inline nlohmann::json json_of(const attribute_message& a) {
   return j;
 }
 
-inline nlohmann::json json_of(const std::vector<slot_message>& slots) {
-  nlohmann::json all = nlohmann::json::array();
+template <class Json>
+Json json_of(const std::vector<slot_message>& slots) {
+  Json all = Json::array();
   for (const slot_message& s : slots) {
-    nlohmann::json& j = all.emplace_back(nlohmann::json{{"parameter", s.slot}});
+    Json& j = all.emplace_back(Json{{"parameter", s.slot}});
     if (!s.arguments.empty()) j["arguments"] = s.arguments;
   }
   return all;
 }
 
-inline nlohmann::json json_of(const operator_message& op) {
-  nlohmann::json j{{"type", op.type}};
-  if (!op.inputs.empty()) j["inputs"] = json_of(op.inputs);
-  if (!op.outputs.empty()) j["outputs"] = json_of(op.outputs);
-  for (const attribute_message& a : op.attributes) j["attrs"].push_back(json_of(a));
+template <class Json>
+Json json_of(const operator_message& op) {
+  Json j{{"type", op.type}};
+  if (!op.inputs.empty()) j["inputs"] = json_of<Json>(op.inputs);
+  if (!op.outputs.empty()) j["outputs"] = json_of<Json>(op.outputs);
+  for (const attribute_message& a : op.attributes) j["attrs"].push_back(json_of<Json>(a));
   if (op.is_target) j["isTarget"] = true;
   return j;
 }
 
-inline nlohmann::json json_of(const variable_message& v) {
+template <class Json>
+Json json_of(const variable_message& v) {
   const int kind = static_cast<int>(v.kind);
-  nlohmann::json type;
+  Json type;
   if (kind < static_cast<int>(std::size(variable_type_names)))
     type["type"] = variable_type_names[kind];
   else
     type["type"] = kind;
   if (v.has_tensor()) {
-    nlohmann::json tensor{{"dataType", variable_type_names[static_cast<int>(v.type)]}};
+    Json tensor{{"dataType", variable_type_names[static_cast<int>(v.type)]}};
     for (const std::int64_t d : v.dims) tensor["dims"].push_back(std::to_string(d));
     if (v.kind == variable_class::selected_rows) {
       type["selectedRows"] = tensor;
     } else {
-      nlohmann::json lod{{"tensor", tensor}, {"lodLevel", v.lod_level}};
+      Json lod{{"tensor", tensor}, {"lodLevel", v.lod_level}};
       type[v.kind == variable_class::lod_tensor ? "lodTensor" : "tensorArray"] = lod;
     }
   }
-  nlohmann::json j{{"name", v.name}, {"type", type}};
+  Json j{{"name", v.name}, {"type", type}};
   if (v.persistable) j["persistable"] = true;
   if (v.need_check_feed) j["needCheckFeed"] = true;
   if (v.is_parameter) j["isParameter"] = true;
@@ -134,7 +143,8 @@ inline nlohmann::json json_of(const variable_message& v) {
   return j;
 }
 
-inline attribute_message attribute_of(const json_reader& j) {
+template <class Json>
+attribute_message attribute_of(const json_reader<Json>& j) {
   attribute_message a;
   a.name = j.at("name").text();
   const int type = j.at("type").name_of(attribute_type_names);
@@ -153,18 +163,18 @@ inline attribute_message attribute_of(const json_reader& j) {
       a.text = j.at(name).text();
       break;
     case attribute_type::reals:
-      j.each(name, [&](const json_reader& x) { a.reals.push_back(x.real()); });
+      j.each(name, [&](const json_reader<Json>& x) { a.reals.push_back(x.real()); });
       break;
     case attribute_type::strings:
-      j.each(name, [&](const json_reader& x) { a.texts.push_back(x.text()); });
+      j.each(name, [&](const json_reader<Json>& x) { a.texts.push_back(x.text()); });
       break;
     case attribute_type::booleans:
-      j.each(name, [&](const json_reader& x) { a.integers.push_back(x.truth()); });
+      j.each(name, [&](const json_reader<Json>& x) { a.integers.push_back(x.truth()); });
       break;
     case attribute_type::integers:
     case attribute_type::blocks:
     case attribute_type::long_integers:
-      j.each(name, [&](const json_reader& x) { a.integers.push_back(x.integer()); });
+      j.each(name, [&](const json_reader<Json>& x) { a.integers.push_back(x.integer()); });
       break;
     case attribute_type::boolean:
       a.integer = j.at(name).truth();
@@ -175,38 +185,42 @@ inline attribute_message attribute_of(const json_reader& j) {
   return a;
 }
 
-inline std::vector<slot_message> slots_of(const json_reader& op, const char* name) {
+template <class Json>
+std::vector<slot_message> slots_of(const json_reader<Json>& op, const char* name) {
   std::vector<slot_message> slots;
-  op.each(name, [&](const json_reader& j) {
+  op.each(name, [&](const json_reader<Json>& j) {
     slot_message& s = slots.emplace_back();
     s.slot = j.at("parameter").text();
-    j.each("arguments", [&](const json_reader& a) { s.arguments.push_back(a.text()); });
+    j.each("arguments", [&](const json_reader<Json>& a) { s.arguments.push_back(a.text()); });
   });
   return slots;
 }
 
-inline operator_message operator_of(const json_reader& j) {
+template <class Json>
+operator_message operator_of(const json_reader<Json>& j) {
   operator_message op;
   op.type = j.at("type").text();
   op.inputs = slots_of(j, "inputs");
   op.outputs = slots_of(j, "outputs");
-  j.each("attrs", [&](const json_reader& a) { op.attributes.push_back(attribute_of(a)); });
+  j.each("attrs", [&](const json_reader<Json>& a) { op.attributes.push_back(attribute_of(a)); });
   if (j.has("isTarget")) op.is_target = j.at("isTarget").truth();
   return op;
 }
 
-inline void read_tensor(const json_reader& tensor, variable_message& v) {
-  const json_reader type = tensor.at("dataType");
+template <class Json>
+void read_tensor(const json_reader<Json>& tensor, variable_message& v) {
+  const json_reader<Json> type = tensor.at("dataType");
   const int number = type.name_of(variable_type_names);
   if (number > 6 && number != 20 && number != 21) type.expected("an element type");
   v.type = static_cast<dtype>(number);
-  tensor.each("dims", [&](const json_reader& d) { v.dims.push_back(d.integer()); });
+  tensor.each("dims", [&](const json_reader<Json>& d) { v.dims.push_back(d.integer()); });
 }
 
-inline variable_message variable_of(const json_reader& j) {
+template <class Json>
+variable_message variable_of(const json_reader<Json>& j) {
   variable_message v;
   v.name = j.at("name").text();
-  const json_reader type = j.at("type"), kind = type.at("type");
+  const json_reader<Json> type = j.at("type"), kind = type.at("type");
   const int number = kind.name_of(variable_type_names);
   if (number < 7) kind.expected("the type of a variable");
   v.kind = static_cast<variable_class>(number);
@@ -215,7 +229,7 @@ inline variable_message variable_of(const json_reader& j) {
   } else if (v.has_tensor()) {
     const char* name = v.kind == variable_class::lod_tensor ? "lodTensor" : "tensorArray";
     if (type.has(name)) {
-      const json_reader lod = type.at(name);
+      const json_reader<Json> lod = type.at(name);
       read_tensor(lod.at("tensor"), v);
       if (lod.has("lodLevel"))
         v.lod_level = static_cast<std::int32_t>(lod.at("lodLevel").integer(0, 16));
@@ -233,13 +247,14 @@ inline variable_message variable_of(const json_reader& j) {
 
 /// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that were unknown when
 /// the program was read are left out.
-inline nlohmann::json to_json(const program_message& p) {
-  nlohmann::json all;
-  all["blocks"] = nlohmann::json::array();
+template <class Json = nlohmann::json>
+Json to_json(const program_message& p) {
+  Json all;
+  all["blocks"] = Json::array();
   for (const block_message& b : p.blocks) {
-    nlohmann::json j{{"idx", b.index}, {"parentIdx", b.parent}};
-    for (const variable_message& v : b.variables) j["vars"].push_back(detail::json_of(v));
-    for (const operator_message& op : b.operators) j["ops"].push_back(detail::json_of(op));
+    Json j{{"idx", b.index}, {"parentIdx", b.parent}};
+    for (const variable_message& v : b.variables) j["vars"].push_back(detail::json_of<Json>(v));
+    for (const operator_message& op : b.operators) j["ops"].push_back(detail::json_of<Json>(op));
     if (b.forward_block != -1) j["forwardBlockIdx"] = b.forward_block;
     all["blocks"].push_back(std::move(j));
   }
@@ -253,17 +268,17 @@ nlohmann::json to_json(P program) {
 
 /// Reads what to_json, or protobuf, wrote. Throws format_error, with the path of the member, for
 /// members that are missing or of another type; what the program says is checked by loaded_program.
-inline program_message from_json(const nlohmann::json& json, const std::string& file = "JSON") {
-  const detail::json_reader all(json, "$", file);
+template <std::same_as<nlohmann::json> Json>
+program_message from_json(const Json& json, const std::string& file = "JSON") {
+  using reader = detail::json_reader<Json>;
+  const reader all(json, "$", file);
   program_message p;
-  all.each("blocks", [&](const detail::json_reader& j) {
+  all.each("blocks", [&](const reader& j) {
     block_message& b = p.blocks.emplace_back();
     b.index = j.at("idx").integer32();
     b.parent = j.at("parentIdx").integer32();
-    j.each("vars",
-           [&](const detail::json_reader& v) { b.variables.push_back(detail::variable_of(v)); });
-    j.each("ops",
-           [&](const detail::json_reader& op) { b.operators.push_back(detail::operator_of(op)); });
+    j.each("vars", [&](const reader& v) { b.variables.push_back(detail::variable_of(v)); });
+    j.each("ops", [&](const reader& op) { b.operators.push_back(detail::operator_of(op)); });
     if (j.has("forwardBlockIdx")) b.forward_block = j.at("forwardBlockIdx").integer32();
   });
   if (all.has("version") && all.at("version").has("version"))
@@ -272,13 +287,14 @@ inline program_message from_json(const nlohmann::json& json, const std::string& 
   return p;
 }
 /// The same of text; what is no JSON is a format_error with its offset.
-inline program_message from_json_text(std::string_view text, const std::string& file = "JSON") {
+template <class Json = nlohmann::json>
+program_message from_json_text(std::string_view text, const std::string& file = "JSON") {
   try {
-    return from_json(nlohmann::json::parse(text), file);
-  } catch (const nlohmann::json::parse_error& e) {
+    return from_json(Json::parse(text), file);
+  } catch (const typename Json::parse_error& e) {
     throw format_error(file, e.byte == 0 ? 0 : e.byte - 1,
                        std::string("expected JSON, found text that is none (") + e.what() + ")");
-  } catch (const nlohmann::json::out_of_range& e) {
+  } catch (const typename Json::out_of_range& e) {
     throw format_error(file, 0,
                        std::string("expected numbers of 64 bits, found others (") + e.what() + ")");
   }

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/executor/domain_rows.hpp>
+#include <lamina/executor/variable_name.hpp>
 #include <lamina/io/fluid_gradients.hpp>
 #include <lamina/io/program_message.hpp>
 #include <lamina/program/program.hpp>
