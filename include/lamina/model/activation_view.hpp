@@ -14,8 +14,8 @@ namespace lamina {
 
 /// Variable V of a machine in its own shape, without a copy; valid until the next run with more
 /// rows. Weights in panels have no such view: model::parameter copies them.
-template <class P, int V>
-auto activation_view(engine::cpu::machine<P>& m) {
+template <class P, int V, class Machine = engine::cpu::machine<P>>
+auto activation_view(Machine& m) {
   using T = typename detail::element_of<P::desc.variables[V].type>::type;
   constexpr variable_desc d = P::desc.variables[V];
   constexpr auto rank = static_cast<std::size_t>(d.rank);

@@ -2,6 +2,7 @@
 // lamina/model/evaluator.hpp - computes activations of a model: forward and test.
 #pragma once
 
+#include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
 #include <lamina/model/feed.hpp>
@@ -34,8 +35,8 @@ LAMINA_COLD void initialise_state(Machine& m) {
 
 /// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
 /// it, and owns the activations. One thread uses an evaluator at a time; many evaluators may share
-/// a model without a lock. Runs the program in test mode.
-template <program_type P>
+/// a model without a lock. Runs the program in test mode, on the CPU or by another machine.
+template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator {
  public:
   using program = for_test<P>;
@@ -44,6 +45,14 @@ class evaluator {
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
+  /// At a place that has a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`,
+  /// with <lamina/lamina.cuh>. The copy is taken now, and by refresh().
+  evaluator(const model<P>& m, place at, std::uint64_t seed = 0)
+      : machine_(m, at.number), seed_(seed) {
+    detail::initialise_state<P>(machine_);
+  }
+  /// Copies the parameters of the model to the place again.
+  void refresh() { machine_.refresh(); }
 
   /// Computes everything that depends on the given data alone:
   /// `e.forward(feed<"image">(pixels))` needs no label. All feeds have equally many rows.
@@ -120,6 +129,9 @@ class evaluator {
     return r;
   }
 
+  /// The machine itself, for whoever runs it in another way.
+  engine::cpu::machine<program>& machine() { return machine_; }
+
   /// Sets accumulated statistics (auc) back to their beginning.
   void reset() { detail::initialise_state<P>(machine_); }
 
@@ -187,7 +199,7 @@ class evaluator {
     }
   }
 
-  engine::cpu::machine<program> machine_;
+  Machine machine_;
   feeder<P> feeder_;
   std::uint64_t seed_;
   int rows_ = -1;

@@ -1,99 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the device, run on the host body for body, compute what the CPU's engine does.
-#include <cmath>
-#include <random>
-#include <string>
+#include <cstdint>
+#include <span>
+#include <tuple>
 #include <vector>
 
+#include "engine/cuda/dense_programs.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/host_backend.hpp>
-#include <lamina/layers/layers.hpp>
-#include <lamina/optimizer/adam.hpp>
-#include <lamina/optimizer/momentum.hpp>
-#include <lamina/optimizer/sgd.hpp>
-#include <lamina/train/device_trainer.hpp>
+#include <lamina/engine/cuda/place.hpp>
+#include <lamina/model/place_machine.hpp>
+#include <lamina/train/train.hpp>
 
-namespace {
-
-namespace layer = lamina::layer;
 namespace cuda = lamina::engine::cuda;
-using lamina::activation;
-
-/// Samples of 13 numbers, fewer than a padded row, and a label of 5.
-struct samples {
-  std::vector<float> x;
-  std::vector<std::int64_t> label;
-  explicit samples(int n) {
-    std::mt19937 random(5);
-    std::uniform_real_distribution<float> number(-1, 1);
-    for (int i = 0; i < n * 13; ++i) x.push_back(number(random));
-    for (int i = 0; i < n; ++i) label.push_back(static_cast<std::int64_t>(random() % 5));
-  }
-};
-
-template <class P>
-lamina::batch_view<P> batch_of(const samples& s, int first, int n) {
-  const void* const data[] = {s.x.data() + first * 13, s.label.data() + first};
-  return lamina::batch_view<P>::dense(n, data);
-}
-
-constexpr auto classes = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 13>(main);
-  auto label = layer::data<"label", std::int64_t>(main);
-  auto h = layer::fc<20>(x, {.act = activation::relu});
-  h = layer::dropout(h, 0.25f);
-  auto g = layer::fc<33>(h, {.act = activation::tanh});
-  auto logits = layer::fc<5>(g, {.name = "logits"});
-  layer::accuracy(logits, label, {.name = "accuracy"});
-  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
-});
-
-template <class P, class Opt, int Threads>
-void train_both(P program, const Opt& opt, std::integral_constant<int, Threads>) {
-  lamina::model on_cpu{program, 3}, at_place{program, 3};
-  lamina::trainer<P, Opt> expected(opt, on_cpu, 1, 11);
-  cuda::host_backend<Threads> backend;
-  lamina::device_trainer<P, Opt, cuda::host_backend<Threads>> found(backend, opt, at_place, 11);
-  const samples s(40);
-  const int sizes[] = {7, 12, 7, 1};
-  int first = 0;
-  for (const int n : sizes) {
-    const float wanted = expected.step(batch_of<P>(s, first, n));
-    const float cost = found.step(batch_of<P>(s, first, n));
-    CHECK(cost == Approx(wanted).epsilon(1e-5));
-    for (int i = 0; i < lamina::program_metrics<P>::count; ++i)
-      CHECK(found.metric(i) == Approx(expected.metric(i)));
-    first += n;
-  }
-  found.bring_back();
-  for (int i = 0; i < P::desc.count.parameters; ++i) {
-    const auto a = on_cpu.get(i), b = at_place.get(i);
-    REQUIRE(a.size() == b.size());
-    double difference = 0, largest = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-      difference = std::max(difference, std::abs(double(a.data()[k]) - double(b.data()[k])));
-      largest = std::max(largest, std::abs(double(a.data()[k])));
-    }
-    INFO("parameter " << i);
-    CHECK(largest > 0);
-    CHECK(difference <= 2e-5 * largest);
-  }
-}
-
-template <int N>
-constexpr std::integral_constant<int, N> threads{};
-
-}  // namespace
+namespace optimizer = lamina::optimizer;
 
 TEST_CASE("training at a place computes what training on the CPU does") {
-  SECTION("sgd, a team of one") {
-    train_both(classes, lamina::optimizer::sgd{.learning_rate = 0.1f}, threads<1>);
+  const std::vector<int> sizes = {7, 12, 7, 1};
+  cuda::host_backend<1> one;
+  SECTION("sgd") {
+    CHECK(
+        test::train_both(test::classes, optimizer::sgd{.learning_rate = 0.1f}, one, sizes).worst() <
+        1e-5);
   }
-  SECTION("adam, a team of one") {
-    train_both(classes, lamina::optimizer::adam{.learning_rate = 0.01f}, threads<1>);
+  SECTION("adam, and every function") {
+    CHECK(test::train_both(test::functions, optimizer::adam{.learning_rate = 0.01f}, one, sizes)
+              .worst() < 5e-5);
   }
-  SECTION("momentum, teams of four") {
-    train_both(classes, lamina::optimizer::momentum{.learning_rate = 0.1f}, threads<4>);
+}
+
+TEST_CASE("teams of threads that wait for each other compute the same", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::classes, optimizer::momentum{.learning_rate = 0.1f}, backend, {7, 3})
+            .worst() < 1e-5);
+}
+
+TEST_CASE("an evaluator at a place computes what one on the CPU does") {
+  using P = std::remove_const_t<decltype(test::classes)>;
+  const lamina::model model{test::classes, 3};
+  const test::dense_samples s(6);
+  lamina::evaluator expected{model};
+  lamina::evaluator<P, lamina::place_machine<P, cuda::host_backend<1>>> found(model,
+                                                                              lamina::place{});
+  for (const int n : {6, 2}) {
+    const std::span<const float> x(s.x.data(), static_cast<std::size_t>(13 * n));
+    expected.forward(lamina::feed<"x">(x));
+    found.forward(lamina::feed<"x">(x));
+    const auto a = expected.activation<"logits">(), b = found.activation<"logits">();
+    REQUIRE(b.shape()[0] == static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < 5; ++j) CHECK(b(i, j) == Approx(a(i, j)).epsilon(1e-5));
   }
+}
+
+TEST_CASE("a label out of range at a place is an error as on the CPU") {
+  cuda::host_backend<1> backend;
+  CHECK(test::message_of_wrong_label(backend) == test::wrong_label_message);
+}
+
+TEST_CASE("without lamina.cuh a device is no place to train at") {
+  lamina::model model{test::classes};
+  const lamina::train_options options{.place = lamina::cuda::place{0}};
+  const std::vector<std::vector<std::tuple<std::vector<float>, std::int64_t, std::vector<float>>>>
+      batches;
+  CHECK_THROWS_WITH(lamina::train(model, batches, options),
+                    Catch::Contains("expected the CPU as place"));
 }

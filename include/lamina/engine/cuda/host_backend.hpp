@@ -54,6 +54,8 @@ class host_backend {
       std::conditional_t<Threads == 1, tile_shape<4, 4, 4, 4>, tile_shape<8, 8, 4, 4>>;
   using sum_tile = std::conditional_t<Threads == 1, sum_shape<1, 1>, sum_shape<2, 2>>;
 
+  explicit host_backend(int /*number*/ = 0) {}
+
   void* allocate(std::size_t bytes) {
     void* const p = ::operator new (bytes, std::align_val_t{256});
     std::memset(p, 0, bytes);

@@ -40,9 +40,13 @@ class machine {
     first_row_[batch::domain] = first_row;
     memory_.bind(rows);
   }
+  /// The same for rows by domain.
+  template <class Rows>
+  requires requires(const Rows& r) { r.count[0] + r.first[0]; }
+  void bind(const Rows& rows) { bind(rows.count[batch::domain], rows.first[batch::domain]); }
   /// Sets the array of the n-th data, in the memory of the host; it is copied by the next run.
   void feed(int data, const void* values) { memory_.feed(data, values); }
-  int rows() const { return memory_.rows()[batch::domain]; }
+  int rows(int domain = batch::domain) const { return memory_.rows()[domain]; }
 
   /// Runs every group whose data are among `given` (a bit each), and waits for it. Throws
   /// lamina::error for a label or index out of range and for what the place cannot do.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/evaluator_at_device.hpp - evaluators on a CUDA device.
+#pragma once
+
+#include <lamina/engine/cuda/device_backend.hpp>
+#include <lamina/engine/cuda/place.hpp>
+#include <lamina/model/place_machine.hpp>
+
+namespace lamina {
+
+/// `lamina::evaluator e{model, lamina::cuda::place{0}}`.
+template <program_type P>
+evaluator(const model<P>&, cuda::place, std::uint64_t = 0)
+    -> evaluator<P, place_machine<P, engine::cuda::device_backend>>;
+
+}  // namespace lamina

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/place_machine.hpp - what an evaluator at a place runs: a backend, a copy of a
+// model's parameters, and a machine over them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <lamina/engine/cuda/machine.hpp>
+#include <lamina/model/device_arrays.hpp>
+#include <lamina/model/evaluator.hpp>
+
+namespace lamina {
+
+/// Runs a program in test mode by a backend of its own; what it computes is copied to the host when
+/// somebody looks at it.
+template <program_type P, class Backend>
+class place_machine {
+ public:
+  using program = for_test<P>;
+  using machine_type = engine::cuda::machine<program, Backend>;
+
+  LAMINA_COLD place_machine(const model<P>& m, int number)
+      : model_(m),
+        backend_(std::make_unique<Backend>(number)),
+        parameters_(*backend_, parameters_in<P>(), 1),
+        machine_(*backend_, {parameters_.pointers()}) {
+    refresh();
+  }
+  void refresh() { parameters_.upload(model_.memory()); }
+
+  template <class Rows>
+  void bind(const Rows& rows) {
+    machine_.bind(rows);
+  }
+  void feed(int data, const void* values) { machine_.feed(data, values); }
+  void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    machine_.run(given, seed, step);
+  }
+  int rows(int domain) const { return machine_.rows(domain); }
+  template <int V>
+  float* address() {
+    return machine_.template address<V>();
+  }
+  float* address(int variable) { return machine_.address(variable); }
+  static constexpr const variable_place* place(int variable) {
+    return machine_type::place(variable);
+  }
+
+ private:
+  const model<P>& model_;
+  std::unique_ptr<Backend> backend_;
+  device_arrays<Backend> parameters_;
+  machine_type machine_;
+};
+
+}  // namespace lamina

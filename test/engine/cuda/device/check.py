@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the kernels of device_run.cpp with nvcc, checks what the compiler says of them, and runs it on a device.
+
+Facts: no kernel has a stack frame or spills a register; pointwise kernels and products load and store 16 bytes at once.
+Exit code 77 (skipped) without nvcc, or without a device; the facts are checked before. Under compute-sanitizer with
+--sanitizer.
+
+usage: check.py --compiler CXX --build FOLDER [--arch 90] [--sanitizer] [-- COMPILER_FLAGS...]
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+
+
+def find_nvcc():
+    usual = "/usr/local/cuda/bin/nvcc"
+    return os.environ.get("NVCC") or shutil.which("nvcc") or (usual if os.access(usual, os.X_OK) else None)
+
+
+def call(*command):
+    run = subprocess.run([str(c) for c in command], text=True, capture_output=True)
+    if run.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{run.stdout}{run.stderr}")
+    return run.stdout + run.stderr
+
+
+def spill_faults(verbose):
+    """Kernels with a stack frame or spills, from what `ptxas -v` prints, and how many kernels there are.
+
+    The sine and cosine of the toolkit keep a table of a few words on the stack, for angles that are very large."""
+    frames = re.findall(r"Function properties for (\S+)\s*\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)",
+                        verbose)
+    faults = [f"{name}: {stack} bytes of stack, {stores} of spills" for name, stack, stores, loads in frames
+              if (stores, loads) != ("0", "0") or int(stack) > (32 if re.search(r"\d(sin|cos)E", name) else 0)]
+    return faults, len(frames)
+
+
+def vector_faults(ptx):
+    """Pointwise kernels and products without a load or store of 16 bytes, and how many were looked at."""
+    faults, seen = [], 0
+    for kernel in ptx.split(".entry ")[1:]:
+        name = re.match(r"\w+", kernel).group()
+        if "cell_kernel" not in name and "product_body" not in name:
+            continue
+        seen += 1
+        if not re.search(r"\bst\.[\w.:]*v4\.[fb]32", kernel):
+            faults.append(f"{name}: stores no 16 bytes at once")
+        # A pointwise group of scalars alone loads no array.
+        if ("4load" in name or "product_body" in name) and not re.search(r"\bld\.[\w.:]*v4\.[fb]32", kernel):
+            faults.append(f"{name}: loads no 16 bytes at once")
+    return faults, seen
+
+
+def main():
+    split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    here = pathlib.Path(__file__).resolve().parent
+    top = here.parents[3]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--arch", default="90")
+    parser.add_argument("--sanitizer", action="store_true")
+    options = parser.parse_args(sys.argv[1:split])
+
+    nvcc = find_nvcc()
+    if nvcc is None:
+        print("SKIPPED: no nvcc in the PATH, nor named by NVCC: no kernel was compiled")
+        return SKIPPED
+    toolkit = pathlib.Path(nvcc).resolve().parents[1]
+    out = options.build
+    out.mkdir(parents=True, exist_ok=True)
+    host, kernels, program = out / "device_run.o", out / "device_run_kernels.o", out / "device_run"
+    call(options.compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{top}/include",
+         f"-I{top}/test", "-isystem", toolkit / "include", *sys.argv[split + 1:], "-c", here / "device_run.cpp", "-o", host)
+    os.environ["NVCC"] = nvcc
+    verbose = call(top / "cmake" / "cuda_kernels", "-o", kernels, host, "--", "-Xptxas", "-v", "-gencode",
+                   f"arch=compute_{options.arch},code=sm_{options.arch}", "--keep", "--keep-dir", out)
+    faults, count = spill_faults(verbose)
+    more, vectors = vector_faults("".join(p.read_text() for p in out.glob("*.ptx")))
+    faults += more
+    if count == 0 or vectors == 0:
+        faults.append(f"expected kernels, found {count}, of which {vectors} with vectors")
+    print("\n".join(faults) or f"{count} kernels: no stack, no spills; {vectors} of them move 16 bytes at once")
+    if faults:
+        return 1
+    call(options.compiler, host, kernels, f"-L{toolkit}/lib64", f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", "-lpthread",
+         "-o", program)
+    command = [program]
+    if options.sanitizer:
+        command = [toolkit / "bin" / "compute-sanitizer", "--error-exitcode", "1", program]
+    code = subprocess.run([str(c) for c in command]).returncode
+    if code == SKIPPED:
+        print("SKIPPED: no device: nothing was run on one")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
