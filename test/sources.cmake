@@ -62,6 +62,11 @@ foreach(_file IN LISTS _failing)
                      "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/${_file}" -- ${_compile_flags})
 endforeach()
 
+# Needs nvcc, and to run what it compiled a device.
+lamina_source_test(engine.cuda.device engine/cuda/device/check.py --compiler "${CMAKE_CXX_COMPILER}"
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/cuda" -- ${_compile_flags})
+set_tests_properties(${LAMINA_TEST_PREFIX}engine.cuda.device PROPERTIES SKIP_RETURN_CODE 77)
+
 lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how find_package)
 lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how add_subdirectory)
 
