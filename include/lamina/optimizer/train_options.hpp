@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <lamina/core/place.hpp>
+#include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/optimizer/event_handler.hpp>
 
 namespace lamina::optimizer {
@@ -13,7 +13,7 @@ namespace lamina::optimizer {
 /// When a training loop writes what it needs to go on after a stop: parameters, the optimizer's
 /// states, the step, the pass and the seed.
 struct checkpoint_options {
-  std::string directory{};         // empty: no checkpoints
+  checkpoint_directory directory{};  // none: no checkpoints
   int every_passes = 1;            // 0: not by passes
   std::int64_t every_batches = 0;  // 0: not by mini-batches
   int keep = 3;                    // the newest so many stay, older ones are removed; 0: all stay

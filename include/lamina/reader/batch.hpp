@@ -11,6 +11,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
+#include <lamina/reader/pulled_range.hpp>
 
 namespace lamina::reader {
 
@@ -23,22 +24,31 @@ class batched_reader {
   batched_reader(std::shared_ptr<R> reader, std::size_t size, bool drop_last)
       : reader_(std::move(reader)), size_(size), drop_last_(drop_last) {}
 
-  generator<value_type> operator()(std::uint64_t pass = 0) const {
-    return run(reader_, size_, drop_last_, pass);
+  auto operator()(std::uint64_t pass = 0) const {
+    return pulled_range(source(cursor<R>(reader_, pass), size_, drop_last_));
   }
 
  private:
-  static generator<value_type> run(std::shared_ptr<R> reader, std::size_t size, bool drop_last,
-                                   std::uint64_t pass) {
-    cursor<R> elements(reader, pass);
-    for (bool more = true; more;) {
-      value_type minibatch;
-      while (minibatch.size() < size && (more = elements.next()))
-        minibatch.push_back(elements.take());
-      if (minibatch.size() == size || (!minibatch.empty() && !drop_last))
-        co_yield std::move(minibatch);
+  class source {
+   public:
+    using value_type = batched_reader::value_type;
+
+    source(cursor<R> elements, std::size_t size, bool drop_last)
+        : elements_(std::move(elements)), size_(size), drop_last_(drop_last) {}
+
+    bool next() {
+      minibatch_.clear();
+      while (minibatch_.size() < size_ && elements_.next()) minibatch_.push_back(elements_.take());
+      return minibatch_.size() == size_ || (!minibatch_.empty() && !drop_last_);
     }
-  }
+    value_type& current() { return minibatch_; }
+
+   private:
+    cursor<R> elements_;
+    std::size_t size_;
+    bool drop_last_;
+    value_type minibatch_;
+  };
 
   std::shared_ptr<R> reader_;
   std::size_t size_;

@@ -12,6 +12,8 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/philox.hpp>
 #include <lamina/reader/adaptor.hpp>
+#include <lamina/reader/cursor.hpp>
+#include <lamina/reader/pulled_range.hpp>
 
 namespace lamina::reader {
 
@@ -61,8 +63,9 @@ class shuffled_reader {
   shuffled_reader(std::shared_ptr<R> reader, std::size_t buffer_size, std::uint64_t seed)
       : reader_(std::move(reader)), buffer_size_(buffer_size), seed_(seed) {}
 
-  generator<value_type> operator()(std::uint64_t pass = 0) const {
-    return run(reader_, buffer_size_, seed_, pass);
+  auto operator()(std::uint64_t pass = 0) const {
+    return pulled_range(
+        source(cursor<R>(reader_, pass), buffer_size_, detail::shuffle_engine(seed_, pass)));
   }
 
  private:
@@ -70,21 +73,29 @@ class shuffled_reader {
   struct kept {
     value_type element;
   };
-  static generator<value_type> run(std::shared_ptr<R> reader, std::size_t buffer_size,
-                                   std::uint64_t seed, std::uint64_t number) {
-    detail::shuffle_engine engine(seed, number);
-    std::vector<kept> buffer;
-    pass<R> elements(reader, number);
-    for (auto&& element : elements) {
-      buffer.push_back({std::forward<decltype(element)>(element)});
-      if (buffer.size() < buffer_size) continue;
-      detail::permute(buffer, engine);
-      for (kept& b : buffer) co_yield hand_over(std::move(b.element));
-      buffer.clear();
+  class source {
+   public:
+    using value_type = shuffled_reader::value_type;
+
+    source(cursor<R> elements, std::size_t size, detail::shuffle_engine engine)
+        : elements_(std::move(elements)), size_(size), engine_(engine) {}
+
+    bool next() {
+      if (++at_ < buffer_.size()) return true;
+      buffer_.clear();
+      while (buffer_.size() < size_ && elements_.next()) buffer_.push_back({elements_.take()});
+      detail::permute(buffer_, engine_);
+      at_ = 0;
+      return !buffer_.empty();
     }
-    detail::permute(buffer, engine);
-    for (kept& b : buffer) co_yield hand_over(std::move(b.element));
-  }
+    value_type& current() { return buffer_[at_].element; }
+
+   private:
+    cursor<R> elements_;
+    std::size_t size_, at_ = 0;
+    std::vector<kept> buffer_;
+    detail::shuffle_engine engine_;
+  };
 
   std::shared_ptr<R> reader_;
   std::size_t buffer_size_;

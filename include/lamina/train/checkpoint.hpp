@@ -14,6 +14,7 @@
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/tensor_file.hpp>
+#include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/train/trainer.hpp>
 
 namespace lamina {
@@ -122,14 +123,26 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
 
 }  // namespace detail
 
+/// The code that knows files: an argument where only a program that names a directory shall have
+/// it.
+struct checkpoint_files {
+  decltype(&detail::write_checkpoint) write;
+  decltype(&detail::read_checkpoint) read;
+};
+inline const checkpoint_files& checkpoint_functions() {
+  static constexpr checkpoint_files all{&detail::write_checkpoint, &detail::read_checkpoint};
+  return all;
+}
+
 /// Writes parameters, accumulators, step, position and seed to a new file `checkpoint_<steps>` of
 /// the directory, and removes all but the newest `keep` (0: none is removed). The file appears
 /// whole or not at all.
 template <class P, class Opt>
 LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
-                                 training_position at, std::uint64_t seed, int keep) {
-  detail::write_checkpoint(directory.string(), t.trained().arrays(), t.arrays(),
-                           {Opt::type, t.steps(), at, seed}, keep);
+                                 training_position at, std::uint64_t seed, int keep,
+                                 const checkpoint_files& files = checkpoint_functions()) {
+  files.write(directory.string(), t.trained().arrays(), t.arrays(),
+              {Opt::type, t.steps(), at, seed}, keep);
 }
 
 /// Puts a training run back to where the newest checkpoint of the directory left it; returns false
@@ -137,10 +150,10 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
 /// program, optimizer or seed; nothing is changed then.
 template <class P, class Opt>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, trainer<P, Opt>& t,
-                                 training_position& at, std::uint64_t seed) {
+                                 training_position& at, std::uint64_t seed,
+                                 const checkpoint_files& files = checkpoint_functions()) {
   detail::checkpoint_facts facts{Opt::type, 0, {}, seed};
-  if (!detail::read_checkpoint(directory.string(), t.trained().arrays(), t.arrays(), facts))
-    return false;
+  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
   t.set_steps(facts.steps);
   at = facts.at;
   return true;

@@ -34,7 +34,12 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
   training_position at;
   const checkpoint_options& saving = options.checkpoint;
   if (saving.resume && !saving.directory.empty())
-    load_checkpoint(saving.directory, t, at, options.seed);
+    load_checkpoint(saving.directory.string(), t, at, options.seed, *saving.directory.files());
+
+  const auto save = [&](training_position reached) {
+    save_checkpoint(saving.directory.string(), t, reached, options.seed, saving.keep,
+                    *saving.directory.files());
+  };
 
   train_result result;
   bool stopping = false;
@@ -85,7 +90,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
       ++batch;
       if (!saving.directory.empty() && saving.every_batches > 0 &&
           batch % saving.every_batches == 0)
-        save_checkpoint(saving.directory, t, {pass, batch}, options.seed, saving.keep);
+        save({pass, batch});
       if (stopping) break;
     }
     if (!stopping) known_batches = batch;
@@ -101,9 +106,9 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
             .metrics = whole_span});
     if (!saving.directory.empty()) {
       if (stopping)
-        save_checkpoint(saving.directory, t, {pass, batch}, options.seed, saving.keep);
+        save({pass, batch});
       else if (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0)
-        save_checkpoint(saving.directory, t, {pass + 1, 0}, options.seed, saving.keep);
+        save({pass + 1, 0});
     }
   }
   result.steps = t.steps();

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/checkpoint_directory.hpp - where checkpoints lie, if anywhere.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+
+#include <lamina/core/config.hpp>
+
+namespace lamina {
+
+/// What writes and reads checkpoints; see lamina/train/checkpoint.hpp.
+struct checkpoint_files;
+inline const checkpoint_files& checkpoint_functions();
+
+namespace optimizer {
+
+/// The directory of a training run's checkpoints, or none. Only a program that names one has the
+/// code that writes and reads them: whoever converts a path brings it along.
+class checkpoint_directory {
+ public:
+  checkpoint_directory() = default;
+  template <class Path>
+  requires(std::constructible_from<std::string, const Path&> &&
+           !std::same_as<Path, checkpoint_directory>)
+      checkpoint_directory(const Path& path)  // NOLINT: a path converts
+      : path_(path), files_(&checkpoint_functions()) {}
+
+  bool empty() const { return path_.empty(); }
+  const std::string& string() const { return path_; }
+  /// Null where no path was given.
+  const checkpoint_files* files() const { return files_; }
+
+ private:
+  std::string path_;
+  const checkpoint_files* files_ = nullptr;
+};
+
+}  // namespace optimizer
+}  // namespace lamina

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/pulled_range.hpp - the range of what a source gives one after the other.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+namespace lamina::reader {
+
+/// A pass as an object: `Source` has `value_type`, `bool next()`, which moves to the next element,
+/// and `value_type& current()`. An input range, like a generator, and moved before its begin()
+/// only; for decorators that most programs use, since a coroutine takes a compiler several times as
+/// long.
+template <class Source>
+class pulled_range {
+ public:
+  using value_type = typename Source::value_type;
+
+  explicit pulled_range(Source source) : source_(std::move(source)) {}
+
+  class iterator {
+   public:
+    using value_type = typename Source::value_type;
+    using difference_type = std::ptrdiff_t;
+    iterator() = default;
+    explicit iterator(Source* source) : source_(source) { ++*this; }
+    value_type&& operator*() const { return std::move(source_->current()); }
+    iterator& operator++() {
+      if (!source_->next()) source_ = nullptr;
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& i, std::default_sentinel_t) {
+      return i.source_ == nullptr;
+    }
+
+   private:
+    Source* source_ = nullptr;
+  };
+  iterator begin() { return iterator(&source_); }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  Source source_;
+};
+
+}  // namespace lamina::reader
