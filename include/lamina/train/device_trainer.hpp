@@ -123,16 +123,18 @@ class device_trainer {
 /// The same checkpoints as those of a trainer on the host; one goes on where the other stopped.
 template <class P, class Opt, class Backend>
 LAMINA_COLD void save_checkpoint(const file_path& directory, device_trainer<P, Opt, Backend>& t,
-                                 training_position at, std::uint64_t seed, int keep) {
+                                 training_position at, std::uint64_t seed, int keep,
+                                 const checkpoint_files& files = checkpoint_functions()) {
   t.bring_back();
-  detail::write_checkpoint(directory.string(), t.trained().arrays(), t.arrays(),
-                           {Opt::type, t.steps(), at, seed}, keep);
+  files.write(directory.string(), t.trained().arrays(), t.arrays(),
+              {Opt::type, t.steps(), at, seed}, keep);
 }
 template <class P, class Opt, class Backend>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, device_trainer<P, Opt, Backend>& t,
-                                 training_position& at, std::uint64_t seed) {
+                                 training_position& at, std::uint64_t seed,
+                                 const checkpoint_files& files = checkpoint_functions()) {
   detail::checkpoint_facts facts{Opt::type, 0, {}, seed};
-  if (!detail::read_checkpoint(directory.string(), t.trained().arrays(), t.arrays(), facts))
+  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts))
     return false;
   t.send();
   t.set_steps(facts.steps);
