@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/loops_on_threads.hpp - several threads for one large request.
+#pragma once
+
+#include <lamina/engine/cpu/sliced_run.hpp>
+
+namespace lamina {
+
+/// While it lives, an evaluator or a gradient machine shares the loops of its large operators with
+/// the threads of a pool: rows of the batch in products, convolutions, normalisations and what is
+/// computed place by place; the elements of one long array. Results are, bit by bit, those of one
+/// thread. What is small stays on the calling thread.
+///
+///   lamina::worker_pool pool(2);
+///   lamina::evaluator e(model);
+///   lamina::loops_on_threads loops(e, pool);
+///   e.forward(lamina::feed<"image">(many));
+///
+/// A pool may serve many machines, one at a time. With a pool of one nothing changes. Programs with
+/// loops or branches are refused at compile time; for training in parts of mini-batches there is
+/// train_options::threads.
+template <class Machine>
+class loops_on_threads {
+ public:
+  loops_on_threads(Machine& of, worker_pool& pool) : run_(of.machine(), pool) {}
+
+ private:
+  engine::cpu::sliced_run<typename Machine::program> run_;
+};
+
+}  // namespace lamina
