@@ -30,10 +30,10 @@ class classifier {
   }
   /// The logits of a mini-batch.
   maker infer(std::size_t rows) const {
-    return [*this, rows](const std::filesystem::path& path, int) {
+    return [*this, rows](const std::filesystem::path& path, int threads) {
       auto s = std::make_shared<state>(*this, rows, folder(path));
       auto e = std::make_shared<lamina::evaluator<P>>(s->model);
-      const auto run = [s, e](int n) {
+      const auto run = [s, e, loops = share_loops(*e, threads)](int n) {
         for (int i = 0; i < n; ++i) e->forward(lamina::feed<"image">(s->images));
       };
       return job{[run, e] {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include <xtensor/xnpy.hpp>
 
 #include <lamina/lamina.hpp>
+#include <lamina/model/loops_on_threads.hpp>
 
 namespace workload {
 
@@ -44,6 +46,19 @@ class folder {
  private:
   std::filesystem::path path_;
 };
+
+/// Threads that share the loops of an evaluator or a gradient machine.
+template <class Machine>
+struct shared_loops {
+  shared_loops(Machine& of, int threads) : pool(threads), loops(of, pool) {}
+
+  lamina::worker_pool pool;
+  lamina::loops_on_threads<Machine> loops;
+};
+template <class Machine>
+auto share_loops(Machine& of, int threads) {
+  return std::make_shared<shared_loops<Machine>>(of, threads);
+}
 
 /// Normally distributed numbers, the same in every run.
 inline std::vector<float> normal(std::size_t count, unsigned seed, float scale = 1) {

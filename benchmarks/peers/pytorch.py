@@ -280,12 +280,32 @@ def encoder(train):
     return job
 
 
+class Words(torch.nn.Module):
+    def __init__(self, start, sparse):
+        super().__init__()
+        p = start.parameters
+        self.table = torch.nn.Embedding(*p[0].shape, sparse=sparse, _weight=p[0].clone())
+        self.hidden, self.last = linear(p[1], p[2]), linear(p[3], p[4])
+
+    def forward(self, words):
+        return self.last(torch.sigmoid(self.hidden(self.table(words).flatten(1))))
+
+
+def words(sparse):
+    def job(start):
+        before, after = torch.stack([start[f"word_{i}"] for i in range(4)], 1), start["word_4"]
+        return training(Words(start, sparse), lambda model: F.cross_entropy(model(before), after))
+
+    return job
+
+
 JOBS = {"W1": classifier(perceptron, True), "W1f": classifier(perceptron, False), "W1b": classifier(perceptron, False),
         "W2": classifier(lenet, True), "W2i": classifier(lenet, False), "W2i1": classifier(lenet, False),
         "W3": sentiment, "W4": recurrence,
         **{f"W5h{n}": lstm_step for n in (8, 16, 32, 64)},
         "W6f": pointwise, "W6": pointwise_gradients,
-        "W7": classifier(resnet, True), "W7i": classifier(resnet, False), "W8": encoder(True), "W8i": encoder(False)}
+        "W7": classifier(resnet, True), "W7i": classifier(resnet, False), "W8": encoder(True), "W8i": encoder(False),
+        "W9": words(True), "W9d": words(False)}
 IMAGES = ("W2", "W2i", "W2i1", "W7", "W7i")
 
 

@@ -31,14 +31,17 @@ using program = std::remove_const_t<decltype(net)>;
 // Every 16384th element is compared.
 constexpr int apart = 1 << 14;
 
-workload::job forward(const std::filesystem::path& path, int) {
+workload::job forward(const std::filesystem::path& path, int threads) {
   const workload::folder to(path);
   auto model = std::make_shared<lamina::model<forward_program>>(forward_net);
   to.write(*model);
   using machine = lamina::engine::cpu::machine<lamina::for_test<forward_program>>;
   auto m = std::make_shared<machine>(
       lamina::engine::cpu::outside_memory{model->memory(), nullptr, nullptr});
-  const auto run = [model, m](int n) {
+  auto pool = std::make_shared<lamina::worker_pool>(threads);
+  auto loops = std::make_shared<lamina::engine::cpu::sliced_run<lamina::for_test<forward_program>>>(
+      *m, *pool);
+  const auto run = [model, m, pool, loops](int n) {
     for (int i = 0; i < n; ++i) m->run(~0ull, 0, 0);
   };
   return {[run, m] {
@@ -51,12 +54,13 @@ workload::job forward(const std::filesystem::path& path, int) {
           run};
 }
 
-workload::job gradients(const std::filesystem::path& path, int) {
+workload::job gradients(const std::filesystem::path& path, int threads) {
   const workload::folder to(path);
   auto model = std::make_shared<lamina::model<program>>(net);
   to.write(*model);
   auto machine = std::make_shared<lamina::gradient_machine<program>>(*model);
-  const auto step = [model, machine] { return machine->backward(1, nullptr); };
+  auto loops = workload::share_loops(*machine, threads);
+  const auto step = [model, machine, loops] { return machine->backward(1, nullptr); };
   return {[step, machine] {
             std::vector<float> some{step()};
             // Of the sum, not of the mean: numbers around 1.

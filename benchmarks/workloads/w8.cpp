@@ -57,10 +57,10 @@ workload::job train(const std::filesystem::path& path, int threads) {
     return trainer->step(lamina::batch_view<program>::dense(rows, arrays));
   });
 }
-workload::job infer(const std::filesystem::path& path, int) {
+workload::job infer(const std::filesystem::path& path, int threads) {
   auto s = std::make_shared<state>(workload::folder(path));
   auto e = std::make_shared<lamina::evaluator<program>>(s->model);
-  const auto run = [s, e](int n) {
+  const auto run = [s, e, loops = workload::share_loops(*e, threads)](int n) {
     for (int i = 0; i < n; ++i) e->forward(lamina::feed<"x">(s->x));
   };
   return {[run, e] {

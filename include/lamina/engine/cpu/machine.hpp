@@ -51,6 +51,7 @@ class machine {
     if constexpr (has_blocks) {
       blocks_.run(memory_, given, seed, step);
     } else {
+      if (other_.run != nullptr) return other_.run(other_.self, given, seed, step);
       const run_context c = memory_.context(seed, step, nullptr);
       for (const schedule_entry& e : schedule::table.entries)
         if ((e.feeds & ~given) == 0)
@@ -58,6 +59,14 @@ class machine {
                 schedule::table.info + e.first_argument, e.group, c);
     }
   }
+
+  /// Who runs the schedule instead, if anybody.
+  struct other_run {
+    void* self;
+    void (*run)(void* self, unsigned long long given, std::uint64_t seed, std::uint64_t step);
+  };
+  void run_by(const other_run& other) requires(!has_blocks) { other_ = other; }
+  memory_type& memory() { return memory_; }
 
   /// Rows of the batch, or of another domain.
   int rows(int domain = batch::domain) const { return memory_.rows().count[domain]; }
@@ -92,6 +101,7 @@ class machine {
 
  private:
   memory_type memory_;
+  other_run other_ = {nullptr, nullptr};
   [[no_unique_address]] std::conditional_t<has_blocks, block_runner<P>, detail::no_blocks> blocks_;
 };
 

@@ -125,6 +125,7 @@ class machine_memory {
             scratch_.data(), maker,         nullptr,     0};
   }
   float* scratch() { return scratch_.data(); }
+  std::size_t scratch_floats() const { return scratch_.size(); }
   domain_rows<domains>& rows() { return rows_; }
   const domain_rows<domains>& rows() const { return rows_; }
   float** arguments() { return arguments_; }

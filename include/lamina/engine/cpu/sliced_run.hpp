@@ -37,6 +37,7 @@ inline constexpr std::string_view row_operators[] = {"concat",
                                                      "softmax_with_cross_entropy",
                                                      "softmax_with_cross_entropy_grad",
                                                      "squeeze2",
+                                                     "stage_feed",
                                                      "squeeze2_grad",
                                                      "transpose2",
                                                      "transpose2_grad",
@@ -86,7 +87,8 @@ inline int parts_of(slicing how, const group_info& g, const argument_info* info,
                     int threads) {
   std::int64_t elements = 0;
   for (int a = 0; a < g.arguments; ++a) {
-    const std::int64_t rows = info[a].rows >= 0 ? 1 : batch_rows * lamina::parts_of_rows(info[a].rows);
+    const std::int64_t rows =
+        info[a].rows >= 0 ? 1 : batch_rows * lamina::parts_of_rows(info[a].rows);
     elements = std::max(elements, rows * info[a].columns);
   }
   if (how == slicing::none || elements < 1 << 14) return 1;
