@@ -50,16 +50,21 @@ class device_arrays {
     });
   }
   LAMINA_COLD void download(float* const* host) {
-    each([&](const parameter_info& info, std::size_t i) {
-      float* const padded_rows = reinterpret_cast<float*>(staging_.data());
-      backend_.download(padded_rows, pointers_[i], size_of(info) * sizeof(float));
-      backend_.wait();
-      copy(info, padded_rows, padded(info.columns), rows_.data(), info.columns);
-      pack_like(info, rows_.data(), host[i]);
-    });
+    each([&](const parameter_info& info, std::size_t i) { bring(info, pointers_[i], host[i]); });
+  }
+  /// What lies at the place as parameter i does, to an array of the host.
+  LAMINA_COLD void download_one(int i, const float* from, float* host) {
+    bring(infos_[static_cast<std::size_t>(i)], from, host);
   }
 
  private:
+  void bring(const parameter_info& info, const float* from, float* host) {
+    float* const padded_rows = reinterpret_cast<float*>(staging_.data());
+    backend_.download(padded_rows, from, size_of(info) * sizeof(float));
+    backend_.wait();
+    copy(info, padded_rows, padded(info.columns), rows_.data(), info.columns);
+    pack_like(info, rows_.data(), host);
+  }
   static std::size_t size_of(const parameter_info& info) {
     return static_cast<std::size_t>(info.rows) * static_cast<std::size_t>(padded(info.columns));
   }

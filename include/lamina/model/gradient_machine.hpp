@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
@@ -12,10 +13,15 @@
 
 namespace lamina {
 
+/// A program with its gradients; one that trains itself as it is.
+template <program_type P>
+using gradient_program =
+    std::conditional_t<cost_kind_of<P>() == cost_kind::number, with_backward<P>, P>;
+
 /// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: forward and backward over a
 /// model that it only reads; the gradients are its own, and so are the moving statistics that
 /// batch_norm would change. One a thread.
-template <program_type P>
+template <program_type P, class Machine = engine::cpu::machine<gradient_program<P>>>
 class gradient_machine {
  public:
   static constexpr cost_kind cost = cost_kind_of<P>();
@@ -23,10 +29,16 @@ class gradient_machine {
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
   static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
-  using program = std::conditional_t<cost == cost_kind::number, with_backward<P>, P>;
+  using program = gradient_program<P>;
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
       : statistics_(m.memory()), machine_({statistics_.memory(), nullptr, nullptr}), seed_(seed) {
+    detail::initialise_state<P>(machine_);
+  }
+  /// At a place, `gradient_machine g{model, lamina::cuda::place{0}}` with <lamina/lamina.cuh>: each
+  /// backward() takes a copy of the model's parameters there.
+  gradient_machine(const model<P>& m, place at, std::uint64_t seed = 0)
+      : statistics_(m.memory()), machine_(m, at.number), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
 
@@ -39,6 +51,7 @@ class gradient_machine {
   /// The same for a mini-batch of sequences too.
   float backward(const batch_view<P>& batch, std::uint64_t step = 0) {
     statistics_.refresh();
+    if constexpr (requires { machine_.refresh(); }) machine_.refresh();
     batch.feed_to(machine_);
     machine_.run(~0ull, seed_, step);
     return *machine_.template address<P::desc.cost>();
@@ -77,11 +90,11 @@ class gradient_machine {
   /// it, or one of some rows only.
   float* gradient_memory(int i) { return machine_.gradient(i); }
   /// The machine itself, for whoever reads metrics.
-  engine::cpu::machine<program>& machine() { return machine_; }
+  Machine& machine() { return machine_; }
 
  private:
   moving_statistics<P> statistics_;
-  engine::cpu::machine<program> machine_;
+  Machine machine_;
   feeder<P> feeder_;
   std::uint64_t seed_;
 };

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/place_machine.hpp - what an evaluator at a place runs: a backend, a copy of a
-// model's parameters, and a machine over them.
+// lamina/model/place_machine.hpp - what evaluators and gradient machines at a place run: a backend,
+// a copy of a model's parameters, and a machine over them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <lamina/engine/cuda/machine.hpp>
 #include <lamina/model/device_arrays.hpp>
@@ -12,12 +14,12 @@
 
 namespace lamina {
 
-/// Runs a program in test mode by a backend of its own; what it computes is copied to the host when
-/// somebody looks at it.
-template <program_type P, class Backend>
+/// Runs a program made of P, in test mode or with gradients, by a backend of its own; what it
+/// computes is copied to the host when somebody looks at it.
+template <program_type P, class Backend, class Program = for_test<P>>
 class place_machine {
  public:
-  using program = for_test<P>;
+  using program = Program;
   using machine_type = engine::cuda::machine<program, Backend>;
 
   LAMINA_COLD place_machine(const model<P>& m, int number)
@@ -47,11 +49,26 @@ class place_machine {
     return machine_type::place(variable);
   }
 
+  /// The gradient of parameter i, copied to the host and there in the layout of the parameter; null
+  /// if none reaches it.
+  LAMINA_COLD float* gradient(int i) {
+    const float* const from = machine_.gradient(i);
+    if (from == nullptr) return nullptr;
+    gradients_.resize(static_cast<std::size_t>(P::desc.count.parameters));
+    std::vector<float>& to = gradients_[static_cast<std::size_t>(i)];
+    to.resize(parameters_in<P>().floats(i));
+    parameters_.download_one(i, from, to.data());
+    return to.data();
+  }
+  /// Gradients of rows are none of the device's.
+  static engine::cpu::selected_rows* gradient_rows(int) { return nullptr; }
+
  private:
   const model<P>& model_;
   std::unique_ptr<Backend> backend_;
   device_arrays<Backend> parameters_;
   machine_type machine_;
+  std::vector<std::vector<float>> gradients_;
 };
 
 }  // namespace lamina

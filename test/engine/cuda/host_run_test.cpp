@@ -10,6 +10,7 @@
 
 #include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
+#include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/place_machine.hpp>
 #include <lamina/train/train.hpp>
 
@@ -51,6 +52,25 @@ TEST_CASE("an evaluator at a place computes what one on the CPU does") {
     REQUIRE(b.shape()[0] == static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < 5; ++j) CHECK(b(i, j) == Approx(a(i, j)).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("a gradient machine at a place computes what one on the CPU does") {
+  using P = std::remove_const_t<decltype(test::classes)>;
+  using at_place = lamina::place_machine<P, cuda::host_backend<1>, lamina::gradient_program<P>>;
+  lamina::model model{test::classes, 3};
+  const test::dense_samples s(6);
+  lamina::gradient_machine expected{model, 5};
+  lamina::gradient_machine<P, at_place> found(model, lamina::place{}, 5);
+  for (const float factor : {1.0f, 2.0f}) {
+    // The model is read anew each time.
+    auto w = model.get(0);
+    for (std::size_t i = 0; i < w.size(); ++i) w.data()[i] *= factor;
+    model.set(0, w);
+    CHECK(found.backward(s.batch<P>(0, 6)) == Approx(expected.backward(s.batch<P>(0, 6))));
+    const auto a = expected.gradient<"fc_0.w_0">(), b = found.gradient<"fc_0.w_0">();
+    for (std::size_t i = 0; i < a.size(); ++i)
+      CHECK(b.data()[i] == Approx(a.data()[i]).margin(1e-6));
   }
 }
 
