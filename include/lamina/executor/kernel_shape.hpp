@@ -71,21 +71,9 @@ inline std::vector<std::size_t> broadcast_places(const tensor_shape& shape, tens
     if (small[d] != shape[begin + d]) return {};
   const std::size_t n = size_of(small);
   std::vector<std::size_t> place(whole);
-  for (std::size_t i = 0; i < whole; ++i) place[i] = i / inner % n;
+  for (std::size_t i = 0, k = 0; i < whole; k = k + 1 == n ? 0 : k + 1)
+    for (const std::size_t end = i + inner; i < end; ++i) place[i] = k;
   return place;
-}
-
-/// C += A * B for row-major matrices, A [m, k] and B [k, n], each stored transposed where its flag
-/// says so.
-template <class Real>
-void add_product(const Real* a, bool transpose_a, const Real* b, bool transpose_b, Real* c,
-                 std::size_t m, std::size_t k, std::size_t n) {
-  for (std::size_t i = 0; i < m; ++i)
-    for (std::size_t l = 0; l < k; ++l) {
-      const Real factor = transpose_a ? a[l * m + i] : a[i * k + l];
-      for (std::size_t j = 0; j < n; ++j)
-        c[i * n + j] += factor * (transpose_b ? b[j * k + l] : b[l * n + j]);
-    }
 }
 
 }  // namespace lamina::kernel

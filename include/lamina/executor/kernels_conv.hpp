@@ -3,11 +3,14 @@
 // conv2d_transpose.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/matrix_product.hpp>
 
 namespace lamina::kernel {
 
@@ -79,9 +82,43 @@ struct convolution {
         }
   }
 
+  /// What the places of the smaller image see of one group of the larger one's channels: a row for
+  /// each channel and tap of the filter, a column for each place, 0 beyond the border.
+  template <class Real>
+  void unfold(const Real* from, Real* to) const {
+    for (std::size_t c = 0; c < large_channels; ++c, from += volume(large))
+      for (int z = 0; z < filter[0]; ++z)
+        for (int y = 0; y < filter[1]; ++y)
+          for (int x = 0; x < filter[2]; ++x)
+            for (int i = 0; i < small[0]; ++i)
+              for (int j = 0; j < small[1]; ++j, to += small[2]) {
+                const int plane = i * stride[0] - padding[0] + z * dilation[0];
+                const int row = j * stride[1] - padding[1] + y * dilation[1];
+                if (plane < 0 || plane >= large[0] || row < 0 || row >= large[1])
+                  std::fill(to, to + small[2], Real(0));
+                else
+                  unfold_row(
+                      from + (static_cast<std::ptrdiff_t>(plane) * large[1] + row) * large[2],
+                      x * dilation[2] - padding[2], to);
+              }
+  }
+
   static std::size_t volume(const int (&sides)[3]) {
     return static_cast<std::size_t>(sides[0]) * static_cast<std::size_t>(sides[1]) *
            static_cast<std::size_t>(sides[2]);
+  }
+
+ private:
+  template <class Real>
+  void unfold_row(const Real* row, int first, Real* to) const {
+    if (stride[2] == 1 && first >= 0 && first + small[2] <= large[2]) {
+      std::copy(row + first, row + first + small[2], to);
+      return;
+    }
+    for (int k = 0; k < small[2]; ++k) {
+      const int x = first + k * stride[2];
+      to[k] = x >= 0 && x < large[2] ? row[x] : Real(0);
+    }
   }
 };
 
@@ -91,7 +128,10 @@ void add_channel_bias(const kernel_context<Real>& ctx, xt::xarray<Real>& x) {
   if (!ctx.has("Bias")) return;
   const auto& bias = ctx.real("Bias");
   const lines l(shape_of(x), 1);
-  for (std::size_t i = 0; i < x.size(); ++i) x.flat(i) += bias.flat(i / l.inner % l.n);
+  Real* at = x.data();
+  for (std::size_t o = 0; o < l.outer; ++o)
+    for (std::size_t k = 0; k < l.n; ++k)
+      for (const Real* const end = at + l.inner; at != end; ++at) *at += bias.flat(k);
 }
 /// Its gradient: the sum of each channel.
 template <class Real>
@@ -102,15 +142,23 @@ void give_channel_sums(kernel_context<Real>& ctx, const xt::xarray<Real>& d) {
   ctx.give("Bias@GRAD", std::move(sums));
 }
 
+/// Of each sample and group a product: the filters, a row each, times what the places see. The
+/// gradients go product by product instead, an independent definition.
 template <class Real>
 void conv_forward(kernel_context<Real>& ctx) {
   const auto& x = ctx.real("Input");
   const auto& w = ctx.real("Filter");
   auto y = zeros<Real>(ctx.output_shape("Output"));
-  convolution(ctx, shape_of(x), shape_of(y), shape_of(w))
-      .for_each_product([&](std::size_t from, std::size_t weight, std::size_t to) {
-        y.flat(to) += x.flat(from) * w.flat(weight);
-      });
+  const convolution conv(ctx, shape_of(x), shape_of(y), shape_of(w));
+  const std::size_t places = convolution::volume(conv.small);
+  const std::size_t inputs = conv.large_channels * convolution::volume(conv.filter);
+  std::vector<Real> seen(inputs * places);
+  for (std::size_t i = 0; i < conv.samples * conv.groups; ++i) {
+    conv.unfold(x.data() + i * conv.large_channels * convolution::volume(conv.large), seen.data());
+    add_product(w.data() + i % conv.groups * conv.small_channels * inputs, false, seen.data(),
+                false, y.data() + i * conv.small_channels * places, conv.small_channels, inputs,
+                places);
+  }
   add_channel_bias(ctx, y);
   if (ctx.has("ResidualData")) y += ctx.real("ResidualData");
   ctx.give("Output", std::move(y));

@@ -6,6 +6,7 @@
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/matrix_product.hpp>
 #include <lamina/executor/recurrent_step.hpp>
 
 namespace lamina::kernel {

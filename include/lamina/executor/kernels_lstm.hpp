@@ -6,6 +6,7 @@
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/matrix_product.hpp>
 #include <lamina/executor/recurrent_step.hpp>
 
 namespace lamina::kernel {
@@ -67,16 +68,19 @@ void lstm_forward(kernel_context<Real>& ctx) {
       Real* const g = gates.data() + row * 4 * n;
       for (std::size_t j = 0; j < 4 * n; ++j) g[j] = f.input[row * 4 * n + j] + f.bias[j];
       add_product(h, false, f.weight, false, g, 1, f.projected, 4 * n);
+      Real* const now = cell.data() + row * n;
+      Real* const out = activated.data() + row * n;
+      for (std::size_t d = 0; f.peepholes && d < 2 * n; ++d)
+        g[n + d] += f.peephole(0, d) * c[d % n];
+      f.candidate.apply(g, n);
+      f.gate.apply(g + n, 2 * n);
       for (std::size_t d = 0; d < n; ++d) {
-        g[d] = f.candidate(g[d]);
-        g[n + d] = f.gate(g[n + d] + f.peephole(0, d) * c[d]);
-        g[2 * n + d] = f.gate(g[2 * n + d] + f.peephole(1, d) * c[d]);
-        const Real now = clipped(g[2 * n + d] * c[d] + g[n + d] * g[d], f.cell_clip);
-        g[3 * n + d] = f.gate(g[3 * n + d] + f.peephole(2, d) * now);
-        cell.flat(row * n + d) = now;
-        activated.flat(row * n + d) = f.of_cell(now);
-        hidden.flat(row * n + d) = g[3 * n + d] * activated.flat(row * n + d);
+        now[d] = out[d] = clipped(g[2 * n + d] * c[d] + g[n + d] * g[d], f.cell_clip);
+        g[3 * n + d] += f.peephole(2, d) * now[d];
       }
+      f.gate.apply(g + 3 * n, n);
+      f.of_cell.apply(out, n);
+      for (std::size_t d = 0; d < n; ++d) hidden.flat(row * n + d) = g[3 * n + d] * out[d];
       if (f.projects) {
         Real* const p = projection.data() + row * f.projected;
         add_product(hidden.data() + row * n, false, f.projection, false, p, 1, n, f.projected);
@@ -84,7 +88,7 @@ void lstm_forward(kernel_context<Real>& ctx) {
           p[d] = clipped(f.of_projection(p[d]), f.projection_clip);
       }
       h = seen + row * f.projected;
-      c = cell.data() + row * n;
+      c = now;
     }
   }
   if (f.projects) {

@@ -63,11 +63,12 @@ struct pool_windows {
               held.push_back((c * static_cast<std::size_t>(in[0]) + static_cast<std::size_t>(i)) *
                                  static_cast<std::size_t>(in[1]) +
                              static_cast<std::size_t>(j));
-          const bool real_count = exclusive || adaptive;
-          f(window, held,
-            1.0 / (real_count ? static_cast<double>(held.size()) : size[0] * size[1]));
+          f(window, held, share(static_cast<int>(held.size())));
         }
   }
+
+  /// One over the count that an average of a window with so many places divides by.
+  double share(int held) const { return 1.0 / (exclusive || adaptive ? held : size[0] * size[1]); }
 };
 
 template <class Real>
@@ -75,14 +76,25 @@ void pool_forward(kernel_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   auto y = zeros<Real>(ctx.output_shape("Out"));
   const pool_windows windows(ctx, shape_of(x), shape_of(y));
-  windows.for_each_window([&](std::size_t at, const std::vector<std::size_t>& held, double share) {
-    if (held.empty())
-      ctx.fail("expected windows that hold a part of the image, found an empty one");
-    Real value = windows.is_average ? Real(0) : x.flat(held.front());
-    for (const std::size_t i : held)
-      value = windows.is_average ? value + x.flat(i) : std::max(value, x.flat(i));
-    y.flat(at) = windows.is_average ? value * static_cast<Real>(share) : value;
-  });
+  const Real* from = x.data();
+  Real* to = y.data();
+  for (std::size_t c = 0; c < windows.channels; ++c, from += windows.in[0] * windows.in[1])
+    for (int i = 0; i < windows.out[0]; ++i)
+      for (int j = 0; j < windows.out[1]; ++j) {
+        const auto [top, bottom] = windows.along(0, i);
+        const auto [left, right] = windows.along(1, j);
+        if (top >= bottom || left >= right)
+          ctx.fail("expected windows that hold a part of the image, found an empty one");
+        Real value = windows.is_average ? Real(0) : from[top * windows.in[1] + left];
+        for (int r = top; r < bottom; ++r)
+          for (int k = left; k < right; ++k) {
+            const Real one = from[r * windows.in[1] + k];
+            value = windows.is_average ? value + one : std::max(value, one);
+          }
+        if (windows.is_average)
+          value *= static_cast<Real>(windows.share((bottom - top) * (right - left)));
+        *to++ = value;
+      }
   ctx.give("Out", std::move(y));
 }
 

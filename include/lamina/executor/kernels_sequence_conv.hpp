@@ -7,6 +7,7 @@
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/matrix_product.hpp>
 
 namespace lamina::kernel {
 

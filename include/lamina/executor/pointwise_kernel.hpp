@@ -23,6 +23,26 @@ pointwise_function<T> function_of(const operator_schema& schema) {
     return schema.evaluate_double;
 }
 
+/// The input in a slot, broadcast to `shape`. One that is there already is not copied: the pointer
+/// is to its own elements then, else to `storage`. Null when the shapes do not fit.
+template <class T, class Real>
+const T* broadcast(const kernel_context<Real>& ctx, const char* slot, const tensor_shape& shape,
+                   int axis, xt::xarray<T>& storage) {
+  const tensor& given = ctx.input(slot);
+  const tensor_shape found = given.shape();
+  const bool own = given.type() == dtype_of<T>;
+  if (own && found == shape) return given.template as<T>().data();
+  xt::xarray<T> converted;
+  if (!own) converted = given.template cast<T>();
+  const T* const from = own ? given.template as<T>().data() : converted.data();
+  const std::vector<std::size_t> place = broadcast_places(shape, found, axis);
+  if (place.size() != size_of(shape)) return nullptr;
+  storage = xt::xarray<T>::from_shape(shape);
+  T* const to = storage.data();
+  for (std::size_t i = 0; i < place.size(); ++i) to[i] = from[place[i]];
+  return to;
+}
+
 /// Computes in T: Real, or double where integers take part, which float cannot hold exactly.
 template <class T, class Real>
 void evaluate(kernel_context<Real>& ctx) {
@@ -58,14 +78,10 @@ void evaluate(kernel_context<Real>& ctx) {
     argument.push_back(&zero);
     stride.push_back(0);
     if (!ctx.has(slot)) continue;
-    const xt::xarray<T> given = ctx.input(slot).template cast<T>();
-    const std::vector<std::size_t> place = broadcast_places(shape, shape_of(given), axis);
-    if (place.empty() && whole != 0)
+    argument.back() = broadcast<T>(ctx, slot, shape, axis, values[s]);
+    if (argument.back() == nullptr && whole != 0)
       ctx.fail("expected a shape that can be broadcast to " + to_string(shape) + " in variable '" +
-               ctx.input_name(slot) + "', found " + to_string(shape_of(given)));
-    values[s] = xt::xarray<T>::from_shape(shape);
-    for (std::size_t i = 0; i < whole; ++i) values[s].flat(i) = given.flat(place[i]);
-    argument.back() = values[s].data();
+               ctx.input_name(slot) + "', found " + to_string(ctx.input(slot).shape()));
     stride.back() = 1;
   }
   std::vector<T> attributes;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include <xsimd/xsimd.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/operators/recurrent_activation.hpp>
 
@@ -25,6 +27,19 @@ class recurrent_function {
            : act_ == recurrent_activation::tanh  ? std::tanh(x)
            : act_ == recurrent_activation::relu  ? std::max(x, Real(0))
                                                  : x;
+  }
+  /// The same of n elements, in place, a vector of them at a time.
+  void apply(Real* x, std::size_t n) const {
+    using vector = xsimd::batch<Real>;
+    std::size_t i = 0;
+    if (act_ == recurrent_activation::sigmoid || act_ == recurrent_activation::tanh)
+      for (; i + vector::size <= n; i += vector::size) {
+        const vector v = vector::load_unaligned(x + i);
+        const vector one(Real(1));
+        (act_ == recurrent_activation::tanh ? xsimd::tanh(v) : one / (one + xsimd::exp(-v)))
+            .store_unaligned(x + i);
+      }
+    for (; i < n; ++i) x[i] = (*this)(x[i]);
   }
   Real derivative(Real y) const {
     return act_ == recurrent_activation::sigmoid ? y * (Real(1) - y)
