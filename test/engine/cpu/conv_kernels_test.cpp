@@ -18,6 +18,7 @@ using lamina::law::check_engine;
 namespace {
 
 const lamina::law::engine_law_options few{.batches = {1, 3}};
+const lamina::law::engine_law_options none{.rows_are_alone = false, .batches = {0}};
 
 template <int C, int H, int W, int Filters, extent2 Size, window Window = window{}>
 constexpr auto convolution = program([](block& main) {
@@ -72,9 +73,20 @@ TEST_CASE("conv2d: padding wider than the filter, long sums, many filters") {
   check_engine(convolution<3, 6, 16, 70, 3>, {.batches = {2}});
 }
 
-TEST_CASE("conv2d: filters of 3 by 3 in fewer products, and their error") {
-  const lamina::law::engine_law_options exact{.tolerance = 2e-6, .batches = {2}};
+TEST_CASE("conv2d: filters of 3 by 3 and 5 by 5 in fewer products, and their error") {
+  const lamina::law::engine_law_options exact{.tolerance = 5e-6, .batches = {1, 3}};
   check_engine(convolution<16, 8, 8, 16, 3, window{.padding = 1}>, exact);
   check_engine(convolution<17, 11, 13, 19, 3>, exact);
-  check_engine(convolution<16, 7, 40, 16, 3, window{.padding = {2, 0}}>, exact);
+  check_engine(convolution<16, 7, 40, 13, 3, window{.padding = {2, 0}}>, exact);
+  check_engine(convolution<12, 9, 8, 18, 5>, exact);
+  check_engine(convolution<12, 9, 8, 18, 5>, none);
+  check_engine(convolution<14, 6, 5, 12, 5, window{.padding = {2, 3}}>, exact);
+}
+
+TEST_CASE("conv2d: a group for each channel") {
+  check_engine(convolution<16, 5, 8, 16, 3, window{.padding = 1, .groups = 16}>, few);
+  check_engine(convolution<19, 7, 9, 38, 3, window{.padding = 1, .groups = 19}>, few);
+  constexpr window far{.stride = {2, 3}, .padding = {3, 2}, .dilation = 2, .groups = 17};
+  check_engine(convolution<17, 9, 11, 17, 5, far>, few);
+  check_engine(convolution<17, 9, 11, 17, 5, far>, none);
 }

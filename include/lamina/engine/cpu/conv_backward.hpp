@@ -28,13 +28,16 @@ class conv_backward {
       turned_.side[d] = {a.small,   a.large, a.filter, 1, (a.filter - 1) * a.dilation - a.padding,
                          a.dilation};
     }
-    gathers_ = unit && 4ll * s.large_size() <= 5ll * s.small_size();
+    gathers_ = unit && 4ll * s.large_size() <= 5ll * s.small_size() &&
+               (s.small_channels == 1 || !depthwise::suits(s));
   }
 
-  std::ptrdiff_t scratch() const {
+  std::ptrdiff_t scratch(int samples) const {
+    if (!gathers_ && winograd::suits(shape_)) return winograd(shape_, samples).backward_scratch();
+    if (!gathers_ && depthwise::suits(shape_)) return depthwise(shape_).scratch();
     scratch_parts parts;
     if (gathers_)
-      parts.floats(turned_filter_floats()), parts.floats(conv_forward(turned_).scratch());
+      parts.floats(turned_filter_floats()), parts.floats(conv_forward(turned_).scratch(samples));
     else
       (void)lay_out(parts);
     return parts.used();
@@ -43,6 +46,12 @@ class conv_backward {
   void run(int samples, const image_rows& small, const float* filter, std::ptrdiff_t filter_stride,
            const float* bias, const image_rows& large, float* scratch,
            const image_epilogue& done = {}) const {
+    if (!gathers_ && winograd::suits(shape_))
+      return winograd(shape_, samples)
+          .backward(small, filter, filter_stride, bias, large, scratch, done);
+    if (!gathers_ && depthwise::suits(shape_))
+      return depthwise(shape_).backward(samples, small, filter, filter_stride, bias, large, scratch,
+                                        done);
     if (gathers_)
       gather(samples, small, filter, filter_stride, bias, large, scratch, done);
     else
@@ -70,7 +79,8 @@ class conv_backward {
         }
       }
     const conv_forward product(turned_);
-    product.run(samples, small, turned, depth, bias, large, parts.floats(product.scratch()), done);
+    product.run(samples, small, turned, depth, bias, large, parts.floats(product.scratch(samples)),
+                done);
   }
 
   struct places {

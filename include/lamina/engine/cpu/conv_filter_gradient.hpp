@@ -99,14 +99,22 @@ class conv_filter_gradient {
   explicit conv_filter_gradient(const conv_shape& s) : shape_(s), forward_(s), rows_(s, forward_) {}
 
   std::ptrdiff_t scratch(int samples) const {
+    if (winograd::suits(shape_)) return winograd(shape_, samples).filter_gradient_scratch();
+    if (depthwise::suits(shape_)) return depthwise(shape_).scratch();
     scratch_parts parts;
     (void)lay_out(parts, samples);
     return parts.used();
   }
 
-  /// Adds to `filter`, which must have been cleared.
+  /// `filter` must have been cleared.
   void run(int samples, const image_rows& large, const image_rows& slope, float* filter,
            std::ptrdiff_t filter_stride, float* scratch) const {
+    if (winograd::suits(shape_))
+      return winograd(shape_, samples)
+          .filter_gradient(large, slope, filter, filter_stride, scratch);
+    if (depthwise::suits(shape_))
+      return depthwise(shape_).filter_gradient(samples, large, slope, filter, filter_stride,
+                                               scratch);
     scratch_parts parts(scratch);
     const places p = lay_out(parts, samples);
     const conv_shape& s = shape_;

@@ -6,6 +6,7 @@
 
 #include <lamina/engine/cpu/conv_shape.hpp>
 #include <lamina/engine/cpu/correlate.hpp>
+#include <lamina/engine/cpu/depthwise.hpp>
 #include <lamina/engine/cpu/image_rows.hpp>
 #include <lamina/engine/cpu/winograd.hpp>
 
@@ -24,8 +25,9 @@ class conv_forward {
     }
   }
 
-  std::ptrdiff_t scratch() const {
-    if (winograd::suits(shape_)) return winograd(shape_).scratch();
+  std::ptrdiff_t scratch(int samples) const {
+    if (winograd::suits(shape_)) return winograd(shape_, samples).forward_scratch();
+    if (depthwise::suits(shape_)) return depthwise(shape_).scratch();
     scratch_parts parts;
     (void)lay_out(parts);
     return parts.used();
@@ -35,8 +37,11 @@ class conv_forward {
            const float* bias, const image_rows& small, float* scratch,
            const image_epilogue& done = {}) const {
     if (winograd::suits(shape_))
-      return winograd(shape_).run(samples, large, filter, filter_stride, bias, small, scratch,
-                                  done);
+      return winograd(shape_, samples)
+          .forward(large, filter, filter_stride, bias, small, scratch, done);
+    if (depthwise::suits(shape_))
+      return depthwise(shape_).forward(samples, large, filter, filter_stride, bias, small, scratch,
+                                       done);
     scratch_parts parts(scratch);
     const places p = lay_out(parts);
     const conv_shape& s = shape_;

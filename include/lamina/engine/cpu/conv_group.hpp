@@ -53,13 +53,13 @@ LAMINA_COLD inline std::ptrdiff_t conv_scratch(const program_view& p, float* con
                                                const argument_info* info, const group_info& g,
                                                const run_context& c) {
   const conv_head h(call_context(p, a, info, g, c), g, nullptr, false);
-  return conv_forward(h.shape).scratch();
+  return conv_forward(h.shape).scratch(h.from.rows);
 }
 LAMINA_COLD inline std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
                                                   const argument_info* info, const group_info& g,
                                                   const run_context& c) {
   const conv_head h(call_context(p, a, info, g, c), g, nullptr, true);
-  return conv_backward(h.shape).scratch();
+  return conv_backward(h.shape).scratch(h.from.rows);
 }
 
 /// What the statements of a group need.

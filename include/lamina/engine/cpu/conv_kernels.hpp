@@ -48,8 +48,8 @@ struct conv_kernel {
     }
   }
   static std::ptrdiff_t scratch(const call_context& c) {
-    return conv_forward(conv_shape(c, c.input(0), c.output(0), c.input(1), conv_attributes))
-        .scratch();
+    const operand x = c.input(0);
+    return conv_forward(conv_shape(c, x, c.output(0), c.input(1), conv_attributes)).scratch(x.rows);
   }
 };
 
@@ -72,7 +72,7 @@ struct conv_gradient_kernel {
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
     const conv_shape s(c, x, c.input(4), c.input(1), conv_attributes);
-    return std::max(conv_backward(s).scratch(), conv_filter_gradient(s).scratch(x.rows));
+    return std::max(conv_backward(s).scratch(x.rows), conv_filter_gradient(s).scratch(x.rows));
   }
 };
 
@@ -131,9 +131,10 @@ struct call_kernel<conv2d_transpose> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return conv_backward(conv_shape(c, c.output(0), c.input(0), c.input(1),
-                                    detail::conv_transpose_attributes))
-        .scratch();
+    const operand x = c.input(0);
+    return conv_backward(
+               conv_shape(c, c.output(0), x, c.input(1), detail::conv_transpose_attributes))
+        .scratch(x.rows);
   }
 };
 
@@ -158,7 +159,7 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
     const conv_shape s(c, c.input(3), x, c.input(1), detail::conv_transpose_attributes);
-    return std::max(conv_forward(s).scratch(), conv_filter_gradient(s).scratch(x.rows));
+    return std::max(conv_forward(s).scratch(x.rows), conv_filter_gradient(s).scratch(x.rows));
   }
 };
 

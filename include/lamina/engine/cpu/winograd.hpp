@@ -1,306 +1,343 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/winograd.hpp - convolutions with filters of 3 by 3 in 16 products for four
-// results instead of 36: F(2x2, 3x3) of Lavin and Gray (2015), after Winograd (1980).
+// lamina/engine/cpu/winograd.hpp - convolutions with filters of 3 by 3 in 36 products for sixteen
+// results instead of 144, with filters of 5 by 5 in 36 for four instead of 100; their gradients in
+// as many.
 //
-// A result of 2 by 2 is A^T [(G g G^T) * (B^T d B)] A, where d is the 4 by 4 of the image that it
-// sees. The element by element products, summed over channels, are 16 products of matrices: filters
-// by channels times channels by tiles. All factors are 1 or 1/2, so the error is near that of the
-// plain sum.
+// Results of M by M are A^T [(G g G^T) * (B^T d B)] A, where d is the 6 by 6 of the image that they
+// see (winograd_transforms.hpp). The element by element products, summed over channels, are 36
+// products of matrices: tiles by channels times channels by filters. Gradients are the transposes
+// of these maps. Inside, channels lie side by side, so that a vector holds channels and every
+// transform is the same for all of its elements.
+//
+// The error is a few times that of the plain sum: below 5e-6 of the largest result.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
 
 #include <lamina/engine/cpu/conv_shape.hpp>
-#include <lamina/engine/cpu/correlate.hpp>
 #include <lamina/engine/cpu/image_rows.hpp>
+#include <lamina/engine/cpu/winograd_products.hpp>
 
 namespace lamina::engine::cpu {
 
-namespace detail {
-
-/// Places of a transformed tile.
-inline constexpr int winograd_places = 16;
-
-/// to[i * step] = one row of the transform of four values: d0 - d2, d1 + d2, d2 - d1, d1 - d3.
-LAMINA_INLINE void store_transformed(vector d0, vector d1, vector d2, vector d3, float* to,
-                                     std::ptrdiff_t step) {
-  (d0 - d2).store_unaligned(to);
-  (d1 + d2).store_unaligned(to + step);
-  (d2 - d1).store_unaligned(to + 2 * step);
-  (d1 - d3).store_unaligned(to + 3 * step);
-}
-
-/// Transforms a vector of neighbouring tiles. Rows of even columns lie at `even`, those of odd ones
-/// `odd` behind them, rows are `row` apart.
-LAMINA_INLINE void transform_tiles(const float* even, std::ptrdiff_t odd, std::ptrdiff_t row,
-                                   float* to, std::ptrdiff_t step) {
-  const auto at = [=](int y, int x) __attribute__((always_inline)) {
-    return vector::load_unaligned(even + y * row + x % 2 * odd + x / 2);
-  };
-  store_transformed(at(0, 0) - at(2, 0), at(0, 1) - at(2, 1), at(0, 2) - at(2, 2),
-                    at(0, 3) - at(2, 3), to, step);
-  store_transformed(at(1, 0) + at(2, 0), at(1, 1) + at(2, 1), at(1, 2) + at(2, 2),
-                    at(1, 3) + at(2, 3), to + 4 * step, step);
-  store_transformed(at(2, 0) - at(1, 0), at(2, 1) - at(1, 1), at(2, 2) - at(1, 2),
-                    at(2, 3) - at(1, 3), to + 8 * step, step);
-  store_transformed(at(1, 0) - at(3, 0), at(1, 1) - at(3, 1), at(1, 2) - at(3, 2),
-                    at(1, 3) - at(3, 3), to + 12 * step, step);
-}
-
-/// Stores the first `count` of the elements of `a` and `b` in turn.
-LAMINA_INLINE void store_in_turn(vector a, vector b, int count, float* to) {
-  const vector first = first_in_turn(a, b), second = second_in_turn(a, b);
-  if (count >= 2 * lanes) {
-    first.store_unaligned(to);
-    second.store_unaligned(to + lanes);
-    return;
-  }
-  alignas(64) float all[2 * lanes];
-  first.store_aligned(all);
-  second.store_aligned(all + lanes);
-  int j = 0;
-  if (count >= lanes) {
-    first.store_unaligned(to);
-    j = lanes;
-  }
-  for (; j < count; ++j) to[j] = all[j];
-}
-
-/// G g G^T of `lanes` filters at once.
-LAMINA_INLINE void transform_filters(const float (&from)[9][lanes], float (&to)[16][lanes]) {
-  const vector half(0.5F);
-  vector column[4][3];
-  LAMINA_UNROLL for (int x = 0; x < 3; ++x) {
-    const vector a = vector::load_aligned(from[x]), b = vector::load_aligned(from[3 + x]),
-                 c = vector::load_aligned(from[6 + x]);
-    const vector sum = (a + c) * half, middle = b * half;
-    column[0][x] = a;
-    column[1][x] = sum + middle;
-    column[2][x] = sum - middle;
-    column[3][x] = c;
-  }
-  LAMINA_UNROLL for (int y = 0; y < 4; ++y) {
-    const vector a = column[y][0], c = column[y][2];
-    const vector sum = (a + c) * half, middle = column[y][1] * half;
-    a.store_aligned(to[4 * y]);
-    (sum + middle).store_aligned(to[4 * y + 1]);
-    (sum - middle).store_aligned(to[4 * y + 2]);
-    c.store_aligned(to[4 * y + 3]);
-  }
-}
-
-}  // namespace detail
-
-/// A convolution of images whose shape suits() it; results as those of conv_forward.
+/// A convolution of images whose shape suits() it, or one of its gradients.
 class winograd {
  public:
   /// Whether the transforms cost less than the products that they save.
   static bool suits(const conv_shape& s) {
-    bool small_filter = s.side[0].large == 1 && s.side[0].small == 1 && s.side[0].filter == 1;
-    for (int d = 1; d < 3; ++d)
-      small_filter = small_filter && s.side[d].filter == 3 && s.side[d].stride == 1 &&
-                     s.side[d].dilation == 1 && s.side[d].padding >= 0 && s.side[d].padding <= 2 &&
-                     s.side[d].small >= 6;
-    return small_filter && s.groups == 1 && s.large_channels >= 16 && s.small_channels >= 16 &&
-           s.small_size() >= 64;
+    if (s.side[0].large != 1 || s.side[0].small != 1 || s.side[0].filter != 1) return false;
+    const int filter = s.side[1].filter;
+    if ((filter != 3 && filter != 5) || s.side[2].filter != filter) return false;
+    for (int d = 1; d < 3; ++d) {
+      const conv_side& a = s.side[d];
+      if (a.stride != 1 || a.dilation != 1 || a.padding < 0 || a.padding >= filter ||
+          a.small != a.large + 2 * a.padding - filter + 1 || a.small < 4)
+        return false;
+    }
+    return s.groups == 1 && s.large_channels >= 12 && s.small_channels >= 12;
   }
 
-  explicit winograd(const conv_shape& s)
+  winograd(const conv_shape& s, int samples)
       : channels_(s.large_channels),
         filters_(s.small_channels),
-        height_(s.side[1].small),
-        width_(s.side[2].small),
-        tile_rows_((height_ + 1) / 2),
-        tiles_((width_ + 1) / 2),
-        filter_tiles_(filters_, tile_rows) {
-    image_height_ = s.side[1].large;
-    image_width_ = s.side[2].large;
-    above_ = s.side[1].padding;
-    before_ = s.side[2].padding;
-    half_ = (2 * tile_rows_ + 2) * (tiles_ + 1) + 2 * lanes;
-    // As many rows of tiles as stay in the cache, but enough that filters are worth reading.
-    const int row_floats = detail::winograd_places * (channels_ + filters_) * tiles_;
-    const int fitting = (resident_floats + row_floats - 1) / row_floats;
-    const int enough = (4 * lanes + tiles_ - 1) / tiles_;
-    together_ = fitting > enough ? fitting : enough;
-    if (together_ > tile_rows_) together_ = tile_rows_;
-    pitch_ = (together_ * tiles_ + lanes - 1) / lanes * lanes;
+        filter_(s.side[1].filter),
+        step_(detail::winograd_points + 1 - filter_),
+        large_{s.side[1].large, s.side[2].large},
+        small_{s.side[1].small, s.side[2].small},
+        padding_{s.side[1].padding, s.side[2].padding},
+        tile_rows_((small_[0] + step_ - 1) / step_),
+        tiles_((small_[1] + step_ - 1) / step_),
+        samples_(samples) {
+    // As many tiles as stay in the cache, but enough that filters are worth reading.
+    const int floats = detail::winograd_places * (whole(channels_) + whole(filters_)) * tiles_;
+    const int fitting = 2 * resident_floats / floats, enough = (32 + tiles_ - 1) / tiles_;
+    const int wanted = fitting > enough ? fitting : enough;
+    const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(samples) * tile_rows_;
+    const std::ptrdiff_t chunks = all > wanted ? (all + wanted - 1) / wanted : 1;
+    together_ = static_cast<int>((all + chunks - 1) / chunks);
+    if (together_ < 1) together_ = 1;
+    // Memory for fewer samples is never more.
+    most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
   }
 
-  std::ptrdiff_t scratch() const {
+  std::ptrdiff_t forward_scratch() const {
     scratch_parts parts;
-    (void)lay_out(parts);
+    (void)lay_out(parts, whole(filters_) * channels_, filters_);
+    return parts.used();
+  }
+  std::ptrdiff_t backward_scratch() const {
+    scratch_parts parts;
+    (void)lay_out(parts, whole(channels_) * filters_, channels_);
+    parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
+    return parts.used();
+  }
+  std::ptrdiff_t filter_gradient_scratch() const {
+    scratch_parts parts;
+    (void)lay_out(parts, whole(filters_) * channels_, filters_);
     return parts.used();
   }
 
-  void run(int samples, const image_rows& large, const float* filter, std::ptrdiff_t filter_stride,
-           const float* bias, const image_rows& small, float* scratch,
-           const image_epilogue& done) const {
+  /// small = bias + the products of the windows of large with the filters.
+  void forward(const image_rows& large, const float* filter, std::ptrdiff_t filter_stride,
+               const float* bias, const image_rows& small, float* scratch,
+               const image_epilogue& done) const {
     scratch_parts parts(scratch);
-    const places p = lay_out(parts);
-    pack(filter, filter_stride, p.filters);
-    for (int c = 0; c < channels_; ++c) p.taps[c] = c * pitch_;
-    std::memset(p.image, 0, static_cast<std::size_t>(image_floats()) * sizeof(float));
-    for (int n = 0; n < samples; ++n) {
-      copy(large.data + n * large.stride, p.image);
-      for (int row = 0; row < tile_rows_; row += together_) {
-        const int rows = tile_rows_ - row < together_ ? tile_rows_ - row : together_;
-        transform_image(p.image, row, rows, p.seen);
-        multiply(p, rows);
-        transform_back(p.sums, bias, row, rows, small.data + n * small.stride);
-      }
-      done(n);
+    const places p = lay_out(parts, whole(filters_) * channels_, filters_);
+    const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
+    filters_of(p, filters_, channels_).pack(filter, filter_stride, taps);
+    clear_lines(p);
+    const int count = samples_ * tile_rows_;
+    for (int first = 0; first < count; first += together_) {
+      const int rows = count - first < together_ ? count - first : together_;
+      see_images(large, first, rows, p);
+      detail::winograd_multiply({rows * tiles_, channels_, filters_, false},
+                                {p.left, whole(channels_), 1}, left_place(channels_), p.filters,
+                                filter_place(filters_, channels_), p.sums, sums_place(filters_));
+      make_images(first, rows, p, bias, small, done);
     }
+  }
+
+  /// large = bias + what the filters spread of each element of small over its window.
+  void backward(const image_rows& small, const float* filter, std::ptrdiff_t filter_stride,
+                const float* bias, const image_rows& large, float* scratch,
+                const image_epilogue& done) const {
+    scratch_parts parts(scratch);
+    const places p = lay_out(parts, whole(channels_) * filters_, channels_);
+    float* const image =
+        parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
+    const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
+    filters_of(p, channels_, filters_).pack(filter, taps, filter_stride);
+    clear_lines(p);
+    const int count = samples_ * tile_rows_;
+    for (int first = 0; first < count; first += together_) {
+      const int rows = count - first < together_ ? count - first : together_;
+      evaluate_slopes(small, first, rows, p.left, p, {whole(filters_), left_place(filters_), 0});
+      detail::winograd_multiply({rows * tiles_, filters_, channels_, false},
+                                {p.left, whole(filters_), 1}, left_place(filters_), p.filters,
+                                filter_place(channels_, filters_), p.sums, sums_place(channels_));
+      spread_images(first, rows, p, bias, image, large, done);
+    }
+  }
+
+  /// filter = the sums over samples and windows of the gradient of the smaller image times what a
+  /// tap sees of the larger one.
+  void filter_gradient(const image_rows& large, const image_rows& slope, float* filter,
+                       std::ptrdiff_t filter_stride, float* scratch) const {
+    scratch_parts parts(scratch);
+    const places p = lay_out(parts, whole(filters_) * channels_, filters_);
+    clear_lines(p);
+    const int count = samples_ * tile_rows_;
+    for (int first = 0; first < count || first == 0; first += together_) {
+      const int rows = count - first < together_ ? count - first : together_;
+      see_images(large, first, rows, p);
+      evaluate_slopes(slope, first, rows, p.sums, p, {0, sums_place(filters_), rows * tiles_});
+      detail::winograd_multiply({channels_, rows * tiles_, filters_, first > 0},
+                                {p.left, 1, whole(channels_)}, left_place(channels_), p.sums,
+                                sums_place(filters_), p.filters, filter_place(filters_, channels_));
+    }
+    const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
+    filters_of(p, filters_, channels_).unpack(filter, filter_stride, taps);
   }
 
  private:
+  using panel_vector = detail::winograd_panel_vector;
+  static constexpr int whole(int n) { return detail::whole_lanes(n); }
+  static constexpr int blocks(int n) { return whole(n) / lanes; }
+  static constexpr int rest(int n, int first) { return n - first < lanes ? n - first : lanes; }
   struct places {
-    float *image, *filters, *seen, *sums;
-    int* taps;
+    float *filters, *left, *sums, *lines, *slopes;
   };
-  places lay_out(scratch_parts& parts) const {
+  /// The filters of a product with these columns, and memory for one of them.
+  detail::winograd_filters filters_of(const places& p, int columns, int depth) const {
+    return {p.filters, filter_place(columns, depth), columns, depth,
+            filter_,   p.lines + line_floats()};
+  }
+  /// Memory for filters, for what the tiles of a chunk are transformed to, for sums of as many
+  /// tiles in `columns` columns, and for lines of channels.
+  places lay_out(scratch_parts& parts, int filter_floats, int columns) const {
     places p;
-    p.image = parts.floats(image_floats());
-    p.filters = parts.floats(detail::winograd_places * filter_step());
-    p.seen = parts.floats(detail::winograd_places * step(channels_) + 2 * lanes);
-    p.sums = parts.floats(detail::winograd_places * step(filters_) + 2 * lanes);
-    p.taps = parts.integers(channels_);
+    p.filters = parts.floats(detail::winograd_places *
+                             (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
+    const int left = columns == filters_ ? channels_ : filters_;
+    p.left = parts.floats(detail::winograd_places * left_place(left));
+    p.sums = parts.floats(detail::winograd_places * sums_place(columns));
+    const std::ptrdiff_t packed = static_cast<std::ptrdiff_t>(filter_ * filter_) * lanes;
+    p.lines = parts.floats(line_floats() + packed);
+    p.slopes = parts.floats(slope_floats());
     return p;
   }
-  /// From place to place of transformed tiles: not a multiple of the size of a way of the cache.
-  std::ptrdiff_t step(int lines) const {
-    return static_cast<std::ptrdiff_t>(lines) * pitch_ + alignment_floats;
+  /// From place to place: not a multiple of the size of a way of the cache.
+  std::ptrdiff_t left_place(int columns) const {
+    return static_cast<std::ptrdiff_t>(most_) * tiles_ * whole(columns) + alignment_floats;
   }
-  std::ptrdiff_t filter_step() const {
-    return static_cast<std::ptrdiff_t>(filters_) * channels_ + alignment_floats;
+  std::ptrdiff_t sums_place(int columns) const { return left_place(columns); }
+  static std::ptrdiff_t filter_place(int columns, int depth) {
+    return static_cast<std::ptrdiff_t>(whole(columns)) * depth + alignment_floats;
   }
-  /// Each channel: the even columns of the padded image, then the odd ones.
-  std::ptrdiff_t image_floats() const {
-    return static_cast<std::ptrdiff_t>(channels_) * 2 * half_ + 2 * lanes;
+  /// Elements of a line of channels: what a row of tiles sees.
+  int line() const { return tiles_ * step_ + filter_ - 1; }
+  /// As many lines as all rows of tiles of a chunk in one image see.
+  std::ptrdiff_t line_floats() const {
+    const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
+    return static_cast<std::ptrdiff_t>(rows * step_ + filter_ - 1) * line() * lanes;
+  }
+  std::ptrdiff_t sum_floats() const {
+    return static_cast<std::ptrdiff_t>(tile_rows_ * step_ + filter_ - 1) * line() * lanes;
+  }
+  /// The same for what a row of tiles is of the smaller image.
+  std::ptrdiff_t slope_floats() const {
+    const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
+    return static_cast<std::ptrdiff_t>(rows * step_) * tiles_ * step_ * lanes;
+  }
+  /// What lies beside images is never written again.
+  void clear_lines(const places& p) const {
+    std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));
+    std::memset(p.slopes, 0, sizeof(float) * static_cast<std::size_t>(slope_floats()));
   }
 
-  /// Copies an image into its padding. Vectors that are longer than a row end in zeros, which is
-  /// what belongs there until the next row is written.
-  LAMINA_NOINLINE void copy(const float* from, float* to) const {
-    const std::ptrdiff_t row = tiles_ + 1;
-    for (int c = 0; c < channels_; ++c, to += 2 * half_) {
-      // Column 0 of the image is an even one of the padded image, or an odd one.
-      float* first = to + above_ * row + before_ / 2 + (before_ % 2) * half_;
-      float* second = to + above_ * row + (before_ + 1) / 2 + (1 - before_ % 2) * half_;
-      for (int y = 0; y < image_height_; ++y, first += row, second += row) {
-        int x = 0;
-        for (; x + 2 * lanes <= image_width_; x += 2 * lanes, from += 2 * lanes) {
-          const vector a = vector::load_unaligned(from), b = vector::load_unaligned(from + lanes);
-          even_lanes(a, b).store_unaligned(first + x / 2);
-          odd_lanes(a, b).store_unaligned(second + x / 2);
-        }
-        if (x == image_width_) continue;
-        alignas(64) float rest[2 * lanes] = {};
-        for (int j = 0; x + j < image_width_; ++j) rest[j] = *from++;
-        const vector a = vector::load_aligned(rest), b = vector::load_aligned(rest + lanes);
-        even_lanes(a, b).store_unaligned(first + x / 2);
-        odd_lanes(a, b).store_unaligned(second + x / 2);
-      }
+  /// Calls f(sample, first row of tiles, rows, tiles before) for the part of each image in a chunk.
+  template <class F>
+  LAMINA_INLINE void for_each_image(int first, int rows, F f) const {
+    for (int done = 0; done < rows;) {
+      const int n = (first + done) / tile_rows_, row = (first + done) % tile_rows_;
+      const int count = tile_rows_ - row < rows - done ? tile_rows_ - row : rows - done;
+      f(n, row, count, done * tiles_);
+      done += count;
+    }
+  }
+  /// Rows from `top` on of a vector of channels, `columns` of them from column `left` on of the
+  /// lines; rows that the image has not are zeros.
+  void fill_lines(const float* image, const int (&size)[2], int channels, int top, int rows,
+                  int left, int pitch, float* lines) const {
+    const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
+    for (int y = top; y < top + rows; ++y, lines += pitch * lanes) {
+      float* const to = lines + left * lanes;
+      if (y >= 0 && y < size[0])
+        gather_lanes(image + static_cast<std::ptrdiff_t>(y) * size[1], channel, channels, size[1],
+                     to);
+      else
+        std::memset(to, 0, sizeof(float) * static_cast<std::size_t>(size[1] * lanes));
     }
   }
 
-  /// Filters as `multiply` reads them: place by place, then as pack_filters() packs them.
-  void pack(const float* filter, std::ptrdiff_t stride, float* to) const {
-    alignas(64) float from[9][lanes] = {};
-    alignas(64) float made[16][lanes];
-    const std::ptrdiff_t place = filter_step();
-    for (int t = 0; t < filter_tiles_.count(); ++t) {
-      const int first = filter_tiles_.first(t), rows = filter_tiles_.size(t);
-      for (int i = 0; i < rows; ++i) {
-        const float* of = filter + (first + i) * stride;
-        float* line = to + static_cast<std::ptrdiff_t>(first) * channels_ + i;
-        for (int c = 0; c < channels_; c += lanes) {
-          const int count = channels_ - c < lanes ? channels_ - c : lanes;
-          for (int l = 0; l < count; ++l)
-            for (int k = 0; k < 9; ++k) from[k][l] = *of++;
-          detail::transform_filters(from, made);
-          for (int l = 0; l < count; ++l, line += rows)
-            for (int k = 0; k < 16; ++k) line[k * place] = made[k][l];
+  LAMINA_NOINLINE void see_images(const image_rows& large, int first, int rows,
+                                  const places& p) const {
+    const int pitch = line();
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
+    for_each_image(first, rows, [&](int n, int row, int count, int before) {
+      for (int c = 0; c < channels_; c += lanes) {
+        fill_lines(large.data + n * large.stride + c * size, large_, rest(channels_, c),
+                   row * step_ - padding_[0], count * step_ + filter_ - 1, padding_[1], pitch,
+                   p.lines);
+        const std::ptrdiff_t tile = whole(channels_);
+        for (int r = 0; r < count; ++r)
+          detail::transform_squares<detail::see>(
+              {tiles_, step_ * lanes, tile},
+              p.lines + static_cast<std::ptrdiff_t>(r) * step_ * pitch * lanes,
+              {pitch * lanes, lanes}, p.left + (before + r * tiles_) * tile + c,
+              {detail::winograd_points * left_place(channels_), left_place(channels_)});
+      }
+    });
+  }
+
+  /// Where the values of slopes go: row by row, `tile` floats apart, or in panels of `depth` rows.
+  struct slope_places {
+    std::ptrdiff_t tile, place;
+    int depth;
+  };
+  LAMINA_NOINLINE void evaluate_slopes(const image_rows& small, int first, int rows, float* to,
+                                       const places& p, slope_places at) const {
+    const int pitch = tiles_ * step_;
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
+    const auto run = filter_ == 3 ? &detail::transform_squares<detail::evaluate<4>>
+                                  : &detail::transform_squares<detail::evaluate<2>>;
+    for_each_image(first, rows, [&](int n, int row, int count, int before) {
+      for (int k = 0; k < filters_; k += lanes) {
+        fill_lines(small.data + n * small.stride + k * size, small_, rest(filters_, k), row * step_,
+                   count * step_, 0, pitch, p.slopes);
+        const panel_vector v(filters_, at.depth, k);
+        const std::ptrdiff_t tile = at.depth > 0 ? v.width : at.tile;
+        for (int r = 0; r < count; ++r)
+          run({tiles_, step_ * lanes, tile},
+              p.slopes + static_cast<std::ptrdiff_t>(r) * step_ * pitch * lanes,
+              {pitch * lanes, lanes},
+              to + (before + r * tiles_) * tile + (at.depth > 0 ? v.offset : k),
+              {detail::winograd_points * at.place, at.place}, nullptr);
+      }
+    });
+  }
+
+  LAMINA_NOINLINE void make_images(int first, int rows, const places& p, const float* bias,
+                                   const image_rows& small, const image_epilogue& done) const {
+    const int pitch = tiles_ * step_;
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
+    const auto run = filter_ == 3 ? &detail::transform_squares<detail::combine<4>>
+                                  : &detail::transform_squares<detail::combine<2>>;
+    const std::ptrdiff_t place = sums_place(filters_);
+    float* const lines = p.slopes;
+    for_each_image(first, rows, [&](int n, int row, int count, int before) {
+      for (int k = 0; k < filters_; k += lanes) {
+        alignas(64) float more[lanes] = {};
+        const int some = rest(filters_, k);
+        for (int i = 0; i < some && bias != nullptr; ++i) more[i] = bias[k + i];
+        const panel_vector v(filters_, rows * tiles_, k);
+        for (int r = 0; r < count; ++r) {
+          run({tiles_, v.width, step_ * lanes},
+              p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
+              {detail::winograd_points * place, place}, lines, {pitch * lanes, lanes}, more);
+          const int top = (row + r) * step_;
+          for (int y = top; y < small_[0] && y < top + step_; ++y)
+            scatter_lanes(lines + (y - top) * pitch * lanes, some, small_[1],
+                          small.data + n * small.stride + k * size +
+                              static_cast<std::ptrdiff_t>(y) * small_[1],
+                          size);
         }
       }
-    }
+      if (row + count == tile_rows_) done(n);
+    });
   }
 
-  LAMINA_NOINLINE void transform_image(const float* image, int row, int rows, float* to) const {
-    const std::ptrdiff_t pitch = tiles_ + 1;
-    for (int c = 0; c < channels_; ++c)
-      for (int r = 0; r < rows; ++r) {
-        const float* const from =
-            image + static_cast<std::ptrdiff_t>(c) * 2 * half_ + 2 * (row + r) * pitch;
-        float* const line = to + static_cast<std::ptrdiff_t>(c) * pitch_ + r * tiles_;
-        // The last vector of a row may end in the next one, which is written later.
-        for (int t = 0; t < tiles_; t += lanes)
-          detail::transform_tiles(from + t, half_, pitch, line + t, step(channels_));
-      }
-  }
-
-  void multiply(const places& p, int rows) const {
-    static constexpr int offsets[] = {0,         lanes,     2 * lanes, 3 * lanes,
-                                      4 * lanes, 5 * lanes, 6 * lanes, 7 * lanes};
-    const int vectors = (rows * tiles_ + lanes - 1) / lanes;
-    const int together = detail::vectors_of_tile(filters_);
-    const float* at[detail::lone_vectors];
-    for (int k = 0; k < detail::winograd_places; ++k) {
-      const float* const seen = p.seen + k * step(channels_);
-      float* const sums = p.sums + k * step(filters_);
-      for (int t = 0; t < filter_tiles_.count(); ++t) {
-        const int first = filter_tiles_.first(t);
-        const float* const filters =
-            p.filters + k * filter_step() + static_cast<std::ptrdiff_t>(first) * channels_;
-        for (int v = 0; v < vectors; v += together) {
-          const int count = vectors - v < together ? vectors - v : together;
-          for (int j = 0; j < count; ++j) at[j] = seen + (v + j) * lanes;
-          detail::find_correlation_kernel<false>(filter_tiles_.size(t), count)(
-              {channels_, filters, p.taps, at, nullptr,
-               sums + static_cast<std::ptrdiff_t>(first) * pitch_ + v * lanes, pitch_, offsets,
-               nullptr});
+  LAMINA_NOINLINE void spread_images(int first, int rows, const places& p, const float* bias,
+                                     float* image, const image_rows& large,
+                                     const image_epilogue& done) const {
+    const int pitch = line();
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
+    const std::ptrdiff_t place = sums_place(channels_);
+    for_each_image(first, rows, [&](int n, int row, int count, int before) {
+      float* sums = image;
+      for (int c = 0; c < channels_; c += lanes, sums += sum_floats()) {
+        if (row == 0) {
+          alignas(64) float more[lanes] = {};
+          for (int i = 0; i < rest(channels_, c) && bias != nullptr; ++i) more[i] = bias[c + i];
+          const vector start = vector::load_aligned(more);
+          for (std::ptrdiff_t i = 0; i < sum_floats(); i += lanes) start.store_unaligned(sums + i);
         }
+        const panel_vector v(channels_, rows * tiles_, c);
+        for (int r = 0; r < count; ++r)
+          detail::add_transformed_squares<detail::show>(
+              {tiles_, v.width, step_ * lanes},
+              p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
+              {detail::winograd_points * place, place},
+              sums + static_cast<std::ptrdiff_t>(row + r) * step_ * pitch * lanes,
+              {pitch * lanes, lanes});
+        if (row + count < tile_rows_) continue;
+        for (int y = 0; y < large_[0]; ++y)
+          scatter_lanes(
+              sums + (static_cast<std::ptrdiff_t>(y + padding_[0]) * pitch + padding_[1]) * lanes,
+              rest(channels_, c), large_[1],
+              large.data + n * large.stride + c * size + static_cast<std::ptrdiff_t>(y) * large_[1],
+              size);
       }
-    }
+      if (row + count == tile_rows_) done(n);
+    });
   }
 
-  LAMINA_NOINLINE void transform_back(const float* sums, const float* bias, int row, int rows,
-                                      float* to) const {
-    const std::ptrdiff_t between = step(filters_);
-    for (int k = 0; k < filters_; ++k) {
-      const vector more(bias == nullptr ? 0.F : bias[k]);
-      float* const image = to + static_cast<std::ptrdiff_t>(k) * height_ * width_;
-      for (int r = 0; r < rows; ++r) {
-        const float* const line = sums + static_cast<std::ptrdiff_t>(k) * pitch_ + r * tiles_;
-        const int y = 2 * (row + r);
-        for (int t = 0; t < tiles_; t += lanes) {
-          vector above[4], below[4];
-          LAMINA_UNROLL for (int x = 0; x < 4; ++x) {
-            const float* const at = line + t + x * between;
-            const vector a = vector::load_unaligned(at + 4 * between),
-                         b = vector::load_unaligned(at + 8 * between);
-            above[x] = vector::load_unaligned(at) + a + b;
-            below[x] = a - b - vector::load_unaligned(at + 12 * between);
-          }
-          float* const out = image + static_cast<std::ptrdiff_t>(y) * width_ + 2 * t;
-          const int count = width_ - 2 * t;
-          detail::store_in_turn(above[0] + above[1] + above[2] + more,
-                                above[1] - above[2] - above[3] + more, count, out);
-          if (y + 1 < height_)
-            detail::store_in_turn(below[0] + below[1] + below[2] + more,
-                                  below[1] - below[2] - below[3] + more, count, out + width_);
-        }
-      }
-    }
-  }
-
-  int channels_, filters_, height_, width_;
-  int tile_rows_, tiles_;  // rows of tiles, tiles in a row
-  even_parts filter_tiles_;
-  int image_height_, image_width_, above_, before_;
-  std::ptrdiff_t half_;   // floats of the even columns of a channel
-  int together_, pitch_;  // rows of tiles at a time, floats of a line of them
+  int channels_, filters_, filter_;
+  int step_;  // results of a tile along a side
+  int large_[2], small_[2], padding_[2];
+  int tile_rows_, tiles_;          // rows of tiles, tiles in a row
+  int samples_, together_, most_;  // rows of tiles at a time, and what there is memory for
 };
 
 }  // namespace lamina::engine::cpu

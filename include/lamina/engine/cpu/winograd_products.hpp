@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/winograd_products.hpp - the products of matrices in a convolution by six
+// points, one at each place of a transformed tile, and the transformed filters that they read.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <lamina/engine/cpu/channel_squares.hpp>
+#include <lamina/engine/cpu/sweep.hpp>
+#include <lamina/engine/cpu/winograd_transforms.hpp>
+
+namespace lamina::engine::cpu::detail {
+
+/// n rounded up to whole vectors.
+constexpr int whole_lanes(int n) { return (n + lanes - 1) / lanes * lanes; }
+
+/// Columns of a matrix of `columns` columns and `depth` rows lie in panels, row by row, and what is
+/// left over in panels of a vector. A vector of columns begins at `offset`, its rows are `width`
+/// apart.
+struct winograd_panel_vector {
+  std::ptrdiff_t offset;
+  int width;
+  winograd_panel_vector(int columns, int depth, int column) {
+    const int panels = whole_lanes(columns) / panel_width * panel_width;
+    const int first = column < panels ? column / panel_width * panel_width : column;
+    width = column < panels ? panel_width : lanes;
+    offset = static_cast<std::ptrdiff_t>(first) * depth + (column - first);
+  }
+};
+
+/// What is multiplied at each place, and whether the products are added to the sums.
+struct winograd_product_size {
+  int rows, depth, columns;
+  bool adds;
+};
+
+/// sums = left * panels at each place: `*_place` floats are from one to the next. Sums lie as the
+/// panels do, with `rows` rows.
+LAMINA_NOINLINE inline void winograd_multiply(winograd_product_size s, left_operand left,
+                                              std::ptrdiff_t left_place, const float* panels,
+                                              std::ptrdiff_t panel_place, float* sums,
+                                              std::ptrdiff_t sums_place) {
+  using row_counts = std::make_integer_sequence<int, tile_rows>;
+  const even_parts tiles(s.rows, tile_rows);
+  for (int k = 0; k < winograd_places; ++k) {
+    for (int column = 0, width; column < whole_lanes(s.columns); column += width) {
+      const winograd_panel_vector v(s.columns, s.depth, column);
+      width = v.width;
+      const micro_kernel* const kernels = width == panel_width
+                                              ? micro_kernels<tile_vectors, row_counts>::table
+                                              : micro_kernels<1, row_counts>::table;
+      float* to = sums + static_cast<std::ptrdiff_t>(column) * s.rows;
+      for (int t = 0; t < tiles.count(); ++t) {
+        const int rows = tiles.size(t);
+        kernels[rows - 1](s.depth, {left.data + tiles.first(t) * left.row, left.row, left.step},
+                          panels + v.offset, s.adds ? to : nullptr, to);
+        to += rows * width;
+      }
+    }
+    left.data += left_place;
+    panels += panel_place;
+    sums += sums_place;
+  }
+}
+
+/// Filters, or their gradients, as products read and write them: at each place panels of `columns`
+/// columns and `depth` rows. Memory for one vector of filters is at `lines`.
+struct winograd_filters {
+  float* data;
+  std::ptrdiff_t place;
+  int columns, depth, size;  // size: of a filter along a side
+  float* lines;
+
+  /// Transforms filters that lie so far apart from column to column and from row to row.
+  LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t column_stride,
+                            std::ptrdiff_t row_stride) const {
+    const auto run = size == 3 ? &transform_squares<evaluate<3>> : &transform_squares<evaluate<5>>;
+    for_each([&](int column, int channels, int row, float* to) {
+      gather_lanes(filter + column * column_stride + row * row_stride, column_stride, channels,
+                   size * size, lines);
+      run({1, 0, 0}, lines, {size * lanes, lanes}, to, {winograd_points * place, place}, nullptr);
+      scale(to);
+    });
+  }
+  /// The gradients of filters from those of what they were transformed to.
+  LAMINA_NOINLINE void unpack(float* filter, std::ptrdiff_t column_stride,
+                              std::ptrdiff_t row_stride) const {
+    const auto run = size == 3 ? &transform_squares<combine<3>> : &transform_squares<combine<5>>;
+    for_each([&](int column, int channels, int row, float* from) {
+      scale(from);
+      run({1, 0, 0}, from, {winograd_points * place, place}, lines, {size * lanes, lanes}, nullptr);
+      scatter_lanes(lines, channels, size * size,
+                    filter + column * column_stride + row * row_stride, column_stride);
+    });
+  }
+
+ private:
+  template <class F>
+  LAMINA_INLINE void for_each(F f) const {
+    for (int column = 0; column < columns; column += lanes) {
+      const winograd_panel_vector v(columns, depth, column);
+      const int channels = columns - column < lanes ? columns - column : lanes;
+      for (int row = 0; row < depth; ++row)
+        f(column, channels, row, data + v.offset + static_cast<std::ptrdiff_t>(row) * v.width);
+    }
+  }
+  /// Multiplies the values of filters by their shares.
+  void scale(float* values) const {
+    for (int y = 0; y < winograd_points; ++y)
+      for (int x = 0; x < winograd_points; ++x, values += place)
+        (vector::load_unaligned(values) * vector(winograd_share[y] * winograd_share[x]))
+            .store_unaligned(values);
+  }
+};
+
+}  // namespace lamina::engine::cpu::detail
