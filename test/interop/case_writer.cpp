@@ -141,10 +141,10 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
     }
   }
   const std::string to = folder_ + "/" + name;
+  lamina::save_variables(to + "/parameters", scope, scope.names());  // a run may change them
   const std::vector<lod_tensor> found = executor_.run(p, scope, feed, fetches);
   lamina::program_message program = lamina::message_of(p);
   lamina::add_feed_and_fetch(program, feeds, fetches);
-  lamina::save_variables(to + "/parameters", scope, scope.names());
   save_values(to, feed, fetches, found);
   write_program(to, program);
   if (!gradients) write_onnx(to + "/onnx", p, options, scope, fetches);

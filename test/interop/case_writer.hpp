@@ -45,8 +45,7 @@ class case_writer {
  public:
   explicit case_writer(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Writes the case NAME; with gradients also NAME_grad, whose cost is the mean of the squares of
-  /// the first result.
+  /// Writes the case NAME; with gradients also NAME_grad, whose cost is the first result.
   template <class P>
   void write(const std::string& name, P program, const case_options& options = {}) {
     write_view(name, P::view(), options, false);
@@ -84,10 +83,34 @@ void write_sequence_cases(case_writer& to);
 void write_net_cases(case_writer& to);
 void write_training_cases(case_writer& to);
 
+/// The mean of w (y + 1/2)^2 with a parameter w, random like all of them: its gradient is another
+/// one for every element of y, also where y is 0, or has a mean or a norm that is always the same.
+template <class T, class R, int... D>
+constexpr auto cost_of(lamina::variable<T, R, D...> y) {
+  auto square = layer::square(layer::scale(y, 1, {.bias = 0.5f}));
+  if constexpr (sizeof...(D) == 0) {
+    return layer::mean(square);
+  } else {
+    layer::layer_helper helper(*y.builder, "cost");
+    const int w = helper.parameter({}, ".w_", {D...}, lamina::dtype_of<T>,
+                                   lamina::init::constant(1), __builtin_LINE());
+    using weights = lamina::variable<T, lamina::once, D...>;
+    return layer::mean(layer::elementwise_mul(square, weights{y.builder, w}));
+  }
+}
 /// A cost of one result, and the result: gradients of order 1.
 template <class V>
 constexpr auto squared(V y) {
-  return std::tuple{layer::mean(layer::square(y)), y};
+  return std::tuple{cost_of(y), y};
+}
+/// A cost of several results, and the results.
+template <class... V>
+constexpr auto squared(std::tuple<V...> y) {
+  return std::apply(
+      [](auto... each) {
+        return std::tuple{layer::sum({cost_of(each)...}), each...};
+      },
+      y);
 }
 
 }  // namespace interop

@@ -15,7 +15,7 @@ import tarfile
 
 import numpy
 import safetensors.numpy
-from compare_paddle import read_varint
+from case_results import read_varint
 
 FLOATS = {"fc_0.w_0": ("float32", (3, 5)), "layer/größe": ("float32", (2, 2)), "n" * 150: ("float32", (1, 4))}
 ALL_TYPES = {**FLOATS, "double": ("float64", (2, 3, 4)), "long": ("int64", (7,)), "int": ("int32", (1, 4)),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks lamina's ONNX files with onnx.checker, runs them in ONNX Runtime and compares the results.
 
-usage: compare_onnx.py CASES [--table FILE] [--page FILE] [--only NAME...]
+usage: compare_onnx.py CASES [--table FILE] [--page FILE] [--operators FILE] [--only NAME...]
 
 --page rewrites the part of a Markdown page between its two lines with "cases of ONNX Runtime".
 
@@ -11,15 +11,14 @@ without another export; results are compared within 1e-4 of the largest element.
 that differ on purpose, stand in onnx_differences.txt beside this script: NAME, then why; anything else that is refused
 or differs, or one of these that is equal, fails.
 """
-import argparse
-import pathlib
 import sys
 
 import numpy
 import onnx
 import onnxruntime
 
-from compare_paddle import known_differences, rewrite_page, values_in
+from case_results import judged, options, values_in, write_operators
+from table_parts import known_differences, rewrite_page
 
 TOLERANCE = 1e-4
 
@@ -78,28 +77,16 @@ def page_part(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("cases", type=pathlib.Path)
-    parser.add_argument("--table", type=pathlib.Path)
-    parser.add_argument("--page", type=pathlib.Path)
-    parser.add_argument("--only", nargs="*")
-    arguments = parser.parse_args()
-    known = known_differences("onnx_differences.txt")
-    rows, failed = [], 0
+    arguments = options().parse_args()
+    found = {}
     for folder in sorted(p.parent for p in arguments.cases.glob("*/onnx")):
-        name = folder.name
-        if arguments.only and name not in arguments.only:
+        if arguments.only and folder.name not in arguments.only:
             continue
         try:
-            result = run_case(folder / "onnx") or "equal"
+            found[folder.name] = run_case(folder / "onnx") or "equal"
         except Exception as e:  # whatever the other library throws is the answer
-            result = f"{type(e).__name__}: {' '.join(str(e).split())[:600]}"
-        if (result == "equal") == (name in known):
-            failed += 1
-            print(f"{name}: {result}" + (f", though onnx_differences.txt says: {known[name]}" if name in known else ""))
-        elif name in known:
-            result = known[name]
-        rows.append((name, result))
+            found[folder.name] = f"{type(e).__name__}: {' '.join(str(e).split())[:600]}"
+    rows, failed = judged(found, known_differences("onnx_differences.txt"), "onnx_differences.txt")
     equal = sum(1 for _, result in rows if result == "equal")
     print(f"ONNX Runtime {onnxruntime.__version__}: {equal} of {len(rows)} cases are equal, "
           f"{len(rows) - equal - failed} differ as explained, {failed} failed")
@@ -107,6 +94,8 @@ def main():
         rewrite_page(arguments.page, "cases of ONNX Runtime", page_part(rows))
     if arguments.table:
         arguments.table.write_text("".join(f"{name}\t{result}\n" for name, result in rows))
+    if arguments.operators:
+        write_operators(arguments.operators, arguments.cases, rows, gradients=False)
     return 1 if failed or not rows else 0
 
 

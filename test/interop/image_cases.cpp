@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of operators over images beside the plain ones, whose gradients row_cases.cpp compares.
+// Cases of operators over images beside the plain ones in row_cases.cpp.
 #include <interop/case_writer.hpp>
 
 #include <lamina/layers/batch_norm.hpp>
@@ -14,10 +14,11 @@ namespace {
 
 /// One operator of images [3, 4, 5, 6].
 template <class F>
-void of_images(case_writer& to, const char* name, F) {
-  to.write(name,
-           lamina::program([](block& main) { return F{}(layer::data<"x", float, 4, 5, 6>(main)); }),
-           {.low = 0.1f, .high = 1, .gradients = false});
+void of_images(case_writer& to, const char* name, F, float low = 0.1f) {
+  to.write(name, lamina::program([](block& main) {
+             return squared(F{}(layer::data<"x", float, 4, 5, 6>(main)));
+           }),
+           {.low = low, .high = 1});
 }
 
 }  // namespace
@@ -37,20 +38,19 @@ void write_image_cases(case_writer& to) {
   });
   to.write("conv3d", lamina::program([](block& main) {
              auto x = layer::data<"x", float, 2, 4, 5, 3>(main);
-             return layer::conv3d<3, 2>(x, {.act = lamina::activation::relu});
-           }),
-           {.gradients = false});
+             return squared(layer::conv3d<3, 2>(x, {.act = lamina::activation::relu}));
+           }));
   of_images(to, "pool2d_ceil", [](auto x) {
     return std::tuple{layer::pool2d<2, window{.stride = 2, .ceil_mode = true}>(x),
                       layer::pool2d<3, window{.stride = 2, .padding = 1, .ceil_mode = true}>(
                           x, {.type = pool::average})};
   });
   of_images(to, "pool2d_adaptive", [](auto x) { return layer::adaptive_pool2d<extent2{3, 4}>(x); });
-  of_images(to, "pool2d_adaptive_average", [](auto x) {
-    return layer::adaptive_pool2d<2>(x, {.type = pool::average});
-  });
+  of_images(to, "pool2d_adaptive_average",
+            [](auto x) { return layer::adaptive_pool2d<2>(x, {.type = pool::average}); });
   of_images(to, "batch_norm",
             [](auto x) { return layer::batch_norm(x, {.use_global_stats = true}); });
+  of_images(to, "batch_norm_training", [](auto x) { return layer::batch_norm(x); });
   of_images(to, "group_norm", [](auto x) { return layer::group_norm<2>(x); });
   of_images(to, "instance_norm", [](auto x) { return layer::instance_norm(x); });
   of_images(to, "lrn", [](auto x) { return layer::lrn(x, {.n = 3, .alpha = 0.1f}); });
@@ -70,9 +70,26 @@ void write_image_cases(case_writer& to) {
                       layer::pad2d<1, 2, 3, 0, lamina::pad_mode::reflect>(x),
                       layer::pad2d<0, 1, 1, 2, lamina::pad_mode::edge>(x)};
   });
-  of_images(to, "prelu_channel",
-            [](auto x) { return layer::prelu(x, {.mode = layer::prelu_mode::channel}); });
+  of_images(
+      to, "prelu_channel",
+      [](auto x) { return layer::prelu(x, {.mode = layer::prelu_mode::channel}); }, -1);
   of_images(to, "spp", [](auto x) { return layer::spp<2>(x); });
+  of_images(to, "spp_average", [](auto x) { return layer::spp<2>(x, {.type = pool::average}); });
+  of_images(to, "depthwise_conv2d", [](auto x) {
+    return layer::conv2d<8, 3, window{.padding = 1, .groups = 4}>(x, {.bias = false});
+  });
+  of_images(to, "im2sequence", [](auto x) {
+    return layer::im2sequence<"windows", extent2{2, 3},
+                              window{.stride = extent2{1, 2}, .padding = 1}>(x);
+  });
+  const tensor regions({4, 4}, std::vector<float>{0, 0, 5, 4, 1, 2, 3, 3, 4, 0, 5, 1, 2, 1, 9, 8});
+  to.write("roi_pool", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 5, 6>(main);
+             auto regions = layer::sequence<"regions", float, 4>(main);
+             return squared(layer::roi_pool<extent2{2, 3}>(x, regions));
+           }),
+           {.feed = {{"regions", lod_tensor(regions, lamina::lod::from_lengths({{2, 1, 1}}))}},
+            .any_rows = false});
 }
 
 }  // namespace interop

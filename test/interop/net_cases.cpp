@@ -3,6 +3,7 @@
 #include <interop/case_writer.hpp>
 
 #include <lamina/layers/conditional.hpp>
+#include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/if_else.hpp>
 #include <lamina/layers/sequence_conv_pool.hpp>
 #include <lamina/layers/static_rnn.hpp>
@@ -12,6 +13,20 @@
 namespace interop {
 namespace {
 
+void write_recurrent_cases(case_writer& to) {
+  to.write("net_dynamic_rnn", lamina::program([](block& main) {
+             auto x = layer::sequence<"x", float, 3>(main);
+             auto start = layer::tanh(layer::data<"start", float, 4>(main));
+             auto [out, last] = layer::dynamic_rnn(x, [&](auto& step) {
+               auto h = step.memory(start);
+               auto next = layer::tanh(layer::fc<4>(std::tuple{step.input(x), h}));
+               step.update(h, next);
+               return std::tuple{next, step.last(h)};
+             });
+             return squared(std::tuple{layer::sequence_pool(out), last});
+           }));
+}
+
 void write_branch_cases(case_writer& to) {
   to.write("net_conditional_block", lamina::program([](block& main) {
              auto x = layer::data<"x", float, 3>(main);
@@ -19,31 +34,28 @@ void write_branch_cases(case_writer& to) {
              layer::conditional_block(
                  layer::greater_than(layer::reduce_mean(x), layer::scale(layer::mean(y), 1.5f)),
                  [&](block&) { y = layer::tanh(layer::fc<3>(y)); });
-             return layer::scale(y, 3);
-           }),
-           {.gradients = false});
+             return squared(layer::scale(y, 3));
+           }));
   to.write("net_cond", lamina::program([](block& main) {
              auto x = layer::data<"x", float, 3>(main);
              auto low = layer::fill_constant<float>(main, -0.01f);
-             return layer::cond(
+             return squared(layer::cond(
                  layer::less_than(layer::mean(x), low),
                  [&](block&) {
                    return std::tuple{layer::fc<2>(x), layer::mean(x)};
                  },
                  [&](block&) {
                    return std::tuple{layer::tanh(layer::fc<2>(x)), low};
-                 });
-           }),
-           {.gradients = false});
+                 }));
+           }));
   to.write("net_if_else", lamina::program([](block& main) {
              auto x = layer::data<"x", float, 3>(main);
              auto first = layer::slice<layer::along<1, 0, 1>>(x);
              auto positive = layer::greater_than(first, layer::scale(first, 0.5f));
-             return layer::if_else(
+             return squared(layer::if_else(
                  positive, [&](auto& yes) { return layer::fc<2>(yes.input(x)); },
-                 [&](auto& no) { return layer::tanh(layer::fc<2>(no.input(x))); });
-           }),
-           {.gradients = false});
+                 [&](auto& no) { return layer::tanh(layer::fc<2>(no.input(x))); }));
+           }));
   to.write("net_static_rnn", lamina::program([](block& main) {
              auto x = layer::data<"x", float, 5, 3>(main);
              auto forwards = layer::static_rnn(x, [&](auto& step) {
@@ -60,9 +72,8 @@ void write_branch_cases(case_writer& to) {
                                                   return next;
                                                 },
                                                 {.reverse = true});
-             return std::tuple{std::get<0>(forwards), std::get<1>(forwards), backwards};
-           }),
-           {.gradients = false});
+             return squared(std::tuple{std::get<0>(forwards), std::get<1>(forwards), backwards});
+           }));
   to.write("net_nested_while", lamina::program([](block& main) {
              auto x = layer::data<"x", float, 3>(main);
              auto i = layer::fill_constant<integer>(main, 0),
@@ -81,9 +92,8 @@ void write_branch_cases(case_writer& to) {
                layer::increment(i);
                layer::less_than(i, n, going);
              });
-             return std::tuple{h, i};
-           }),
-           {.gradients = false});
+             return std::tuple{cost_of(h), h, i};
+           }));
 }
 
 }  // namespace
@@ -142,9 +152,9 @@ void write_net_cases(case_writer& to) {
                layer::less_than(i, n, going);
              });
              return std::tuple{layer::mean(h), h};
-           }),
-           {.gradients = false});
+           }));
   write_branch_cases(to);
+  write_recurrent_cases(to);
 }
 
 }  // namespace interop

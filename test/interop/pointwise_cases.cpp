@@ -114,6 +114,10 @@ void write_pointwise_cases(case_writer& to) {
   unary(to, "cast", [](auto x) { return layer::cast<float>(layer::cast<integer>(x)); },
         {.low = -4, .high = 4, .gradients = false});
 
+  unary(to, "cast_double",
+        [](auto x) { return layer::cast<float>(layer::square(layer::cast<double>(x))); });
+  unary(to, "print", [](auto x) { return layer::print(x, {.first_n = 1, .summarize = 1}); });
+
   binary(to, "elementwise_add", [](auto x, auto y) { return layer::elementwise_add(x, y); });
   binary(to, "elementwise_sub", [](auto x, auto y) { return layer::elementwise_sub(x, y); });
   binary(to, "elementwise_mul", [](auto x, auto y) { return layer::elementwise_mul(x, y); });

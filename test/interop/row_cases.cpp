@@ -135,9 +135,13 @@ void write_costs(case_writer& to) {
              return layer::accuracy(x, layer::data<"label", integer>(main));
            }),
            {.gradients = false});
+  to.write("auc", lamina::program([](block& main) {
+             auto p = layer::softmax(layer::data<"x", float, 2>(main));
+             return layer::auc(p, layer::data<"label", integer>(main));
+           }),
+           {.integers = 2, .gradients = false, .rows = 20, .any_rows = false});
   of_rows(to, "label_smooth", [](auto x) { return layer::label_smooth(layer::softmax(x)); });
-  of_rows(to, "dropout_test", [](auto x) { return layer::dropout(x, 0.25f, {.is_test = true}); },
-          {.gradients = false});
+  of_rows(to, "dropout_test", [](auto x) { return layer::dropout(x, 0.25f, {.is_test = true}); });
 }
 
 void write_images(case_writer& to) {

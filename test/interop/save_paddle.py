@@ -3,7 +3,8 @@
 """Saves nets of PaddlePaddle's static API for lamina to run: save_paddle.py FOLDER.
 
 Each case is a folder: __model__ and `parameters` (all in one file), feed/NAME and fetch/NAME as LoDTensor streams.
-The training programs are whole programs: after one run, the parameters stand in fetch/.
+The training programs are whole programs: after one run, the parameters stand in fetch/. FOLDER.operators names the
+operators of all nets.
 """
 import pathlib
 import struct
@@ -45,6 +46,7 @@ def main():
     reals = lambda *shape: random.uniform(-1, 1, shape).astype("float32")
     whole = lambda high, *shape: random.randint(0, high, shape).astype("int64")
     exe = static.Executor(paddle.CPUPlace())
+    operators = set()
 
     def case(name, build, feed, training=False):
         """build() returns the results; with training also the step that is run once."""
@@ -70,6 +72,7 @@ def main():
                     (place / "net.pdiparams").rename(place / "parameters")
             if training:
                 (place / "__model__").write_bytes(program)
+            operators.update(op.type for block in main_program.blocks for op in block.ops if not op.type.endswith("_grad"))
             found = exe.run(main_program, feed=feed, fetch_list=results)
             write(place / "feed", feed)
             write(place / "fetch", {f"{i}": numpy.asarray(v) for i, v in enumerate(found)})
@@ -133,6 +136,7 @@ def main():
             "sgd_clipped": lambda: optimizer.SGD(0.1, grad_clip=paddle.nn.ClipGradByValue(0.05)),
     }.items():
         case("train_" + name, trained(make), {"x": reals(6, 4), "y": whole(3, 6, 1)}, training=True)
+    pathlib.Path(f"{folder}.operators").write_text("".join(kind + "\n" for kind in sorted(operators)))
 
 
 if __name__ == "__main__":

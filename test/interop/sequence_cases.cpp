@@ -2,6 +2,8 @@
 // Cases of operators over sequences of different length.
 #include <interop/case_writer.hpp>
 
+#include <lamina/core/random.hpp>
+
 namespace interop {
 namespace {
 
@@ -12,6 +14,12 @@ void of_sequences(case_writer& to, const char* name, F, const case_options& opti
              return squared(F{}(layer::sequence<"x", float, 4>(main)));
            }),
            options);
+}
+tensor noise(const lamina::tensor_shape& shape) {
+  std::vector<float> values;
+  for (std::size_t i = 0; i < lamina::size_of(shape); ++i)
+    values.push_back(lamina::random_uniform_at(7, 99, i, -1.f, 1.f));
+  return tensor(shape, values);
 }
 
 }  // namespace
@@ -41,6 +49,52 @@ void write_sequence_cases(case_writer& to) {
                [](auto x) { return layer::sequence_reshape<"wide", 2>(x); });
   of_sequences(to, "sequence_pad",
                [](auto x) { return std::get<0>(layer::sequence_pad<5>(x, 0.5)); });
+  of_sequences(to, "sequence_unpad", [](auto x) {
+    const auto [padded, length] = layer::sequence_pad<4>(x, 0.5);
+    return layer::sequence_unpad<"again">(layer::square(padded), length);
+  });
+  of_sequences(to, "sequence_slice", [](auto x) {
+    auto zero = layer::reduce_sum<1>(layer::sequence_pool(layer::scale(x, 0)), layer::keep_dim);
+    auto none = layer::cast<integer>(zero);
+    return layer::sequence_slice<"part">(x, none, none + 1);
+  });
+  of_sequences(to, "lod_reset",
+               [](auto x) {
+                 auto other = layer::lod_reset<"halves", 0, 4, 6>(x);
+                 return std::tuple{layer::sequence_pool(other, {.type = pool::sum}),
+                                   layer::sequence_pool(layer::lod_reset(other, x))};
+               },
+               {.any_rows = false});
+  to.write("ctc_align", lamina::program([](block& main) {
+             return layer::ctc_greedy_decoder<"labels">(layer::sequence<"x", float, 4>(main));
+           }),
+           {.gradients = false});
+  to.write("sequence_scatter", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             auto ids = layer::sequence<"ids", integer>(main);
+             auto updates = layer::sequence<"updates", float>(ids);
+             return squared(layer::sequence_scatter(x, ids, updates));
+           }));
+  const auto given = [](std::vector<integer> ids, std::vector<std::size_t> lengths,
+                        lamina::dtype type = lamina::dtype::int64) {
+    const std::size_t n = ids.size();
+    return lod_tensor(tensor({n, 1}, ids).cast(type), lamina::lod::from_lengths({lengths}));
+  };
+  to.write("warpctc", lamina::program([](block& main) {
+             auto x = layer::sequence<"x", float, 5>(main);
+             return squared(layer::warpctc(x, layer::sequence<"label", std::int32_t>(main)));
+           }),
+           {.feed = {{"x", lod_tensor(noise({9, 5}), lamina::lod::from_lengths({{4, 2, 3}}))},
+                     {"label", given({1, 1, 3, 2, 4}, {2, 1, 2}, lamina::dtype::int32)}},
+            .any_rows = false});
+  to.write("chunk_eval", lamina::program([](block& main) {
+             auto found = layer::sequence<"found", integer>(main);
+             return layer::chunk_eval<2>(found, layer::sequence<"label", integer>(found));
+           }),
+           {.feed = {{"found", given({0, 1, 4, 2, 0, 0, 1, 3, 3}, {4, 2, 3})},
+                     {"label", given({0, 1, 4, 2, 1, 4, 1, 2, 3}, {4, 2, 3})}},
+            .gradients = false,
+            .any_rows = false});
   to.write("sequence_concat", lamina::program([](block& main) {
              auto x = layer::sequence<"x", float, 4>(main);
              return squared(layer::sequence_concat<"both">(std::tuple{x, layer::square(x)}));

@@ -40,6 +40,18 @@ void write_training_cases(case_writer& to) {
   to.write_step("step_rmsprop", net,
                 optimizer::rmsprop{.learning_rate = 0.1f, .momentum = 0.5f, .centered = true},
                 options);
+  to.write_step("step_ftrl", net, optimizer::ftrl{.learning_rate = 0.1f, .l1 = 0.01f, .l2 = 0.02f},
+                options);
+  to.write_step("step_decayed_adagrad", net, optimizer::decayed_adagrad{.learning_rate = 0.1f},
+                options);
+  to.write_step("step_proximal_gd", net,
+                optimizer::proximal_gd{.learning_rate = 0.1f, .l1 = 0.01f, .l2 = 0.02f}, options);
+  to.write_step("step_proximal_adagrad", net,
+                optimizer::proximal_adagrad{.learning_rate = 0.1f, .l1 = 0.01f, .l2 = 0.02f},
+                options);
+  to.write_step("step_lamb", net, optimizer::lamb{.learning_rate = 0.1f}, options);
+  to.write_step("step_lars_momentum", net, optimizer::lars_momentum{.learning_rate = 0.1f},
+                options);
 }
 
 }  // namespace interop

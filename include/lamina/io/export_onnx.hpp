@@ -22,6 +22,7 @@
 #include <lamina/io/onnx_operator.hpp>
 #include <lamina/io/onnx_pointwise.hpp>
 #include <lamina/io/onnx_recurrent.hpp>
+#include <lamina/io/onnx_region.hpp>
 #include <lamina/io/onnx_sequence.hpp>
 #include <lamina/io/onnx_shape.hpp>
 #include <lamina/io/prune_message.hpp>
@@ -45,6 +46,7 @@ inline const onnx_operators& known_onnx_operators() {
     onnx::add_losses(made);
     onnx::add_image(made);
     onnx::add_sequences(made);
+    onnx::add_regions(made);
     onnx::add_recurrent(made);
     onnx::add_blocks(made);
     return made;

@@ -39,6 +39,12 @@ inline constexpr fixed_attribute fixed_attributes[] = {
     {"maxout", "axis", attribute_type::integer, 1, ""},
     {"norm", "is_test", attribute_type::boolean, 0, ""},
     {"pool2d", "padding_algorithm", attribute_type::string, 0, "EXPLICIT"},
+    {"auc", "slide_steps", attribute_type::integer, 0, ""},
+    {"batch_norm", "trainable_statistics", attribute_type::boolean, 0, ""},
+    {"conv2d_transpose", "output_padding", attribute_type::integers, 0, ""},
+    {"lrn", "data_format", attribute_type::string, 0, "NCHW"},
+    {"bilinear_interp", "data_layout", attribute_type::string, 0, "NCHW"},
+    {"nearest_interp", "data_layout", attribute_type::string, 0, "NCHW"},
     {"bilinear_interp", "interp_method", attribute_type::string, 0, "bilinear"},
     {"nearest_interp", "interp_method", attribute_type::string, 0, "nearest"},
     {"sequence_pool", "is_test", attribute_type::boolean, 0, ""},
@@ -86,6 +92,8 @@ inline const char* unknown_meaning(const operator_message& op) {
       same = a->text == f.text;
     else if (std::string_view(f.name) == "decrease_axis")
       same = a->integers.empty();
+    else if (std::string_view(f.name) == "output_padding")
+      for (const std::int64_t n : a->integers) same = same && n == 0;
     else if (f.kind == attribute_type::integer)
       same = a->integer == static_cast<std::int64_t>(f.number);
     // Truth values and flags of inference say how, not what; types may be named.

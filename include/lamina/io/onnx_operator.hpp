@@ -124,7 +124,10 @@ class onnx_operator {
            const std::vector<onnx_attribute>& attributes = {}) {
     assign(name_of_output(slot), type, inputs, attributes);
   }
-  void out(std::string_view slot, const std::string& value) { out(slot, "Identity", {value}); }
+  /// A value that is there becomes that of the variable in an output slot.
+  void out(std::string_view slot, const std::string& value) {
+    program_.set(name_of_output(slot), value);
+  }
   void assign(const std::string& variable, const char* type, const std::vector<std::string>& inputs,
               const std::vector<onnx_attribute>& attributes = {}) {
     program_.graph.node(type, inputs, {program_.write(variable)}, attributes);

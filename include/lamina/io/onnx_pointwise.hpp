@@ -157,9 +157,9 @@ inline void add_elementary(onnx_operators& to) {
                                    {"acos", "Acos"},
                                    {"atan", "Atan"},
                                    {"reciprocal", "Reciprocal"},
-                                   {"sign", "Sign"},
-                                   {"assign", "Identity"}})
+                                   {"sign", "Sign"}})
     to.add(type, same_as(node));
+  to.add("assign", [](onnx_operator& op) { op.out("Out", op.in("X")); });
   to.add("print", [](onnx_operator& op) { op.out("Out", op.in("In")); });
   to.add("square", [](onnx_operator& op) { op.out("Out", "Mul", {op.in("X"), op.in("X")}); });
   to.add("rsqrt",
@@ -232,7 +232,7 @@ inline void add_of_two(onnx_operators& to) {
   to.add("sum", [](onnx_operator& op) {
     const std::vector<std::string> all = op.all("X");
     if (all.size() == 1 || is_floating(op.type_of("X")))
-      return op.out("Out", all.size() == 1 ? "Identity" : "Sum", all);
+      return all.size() == 1 ? op.out("Out", all[0]) : op.out("Out", "Sum", all);
     std::string sum = all.at(0);
     for (std::size_t i = 1; i < all.size(); ++i) sum = op.node("Add", {sum, all[i]});
     op.out("Out", sum);

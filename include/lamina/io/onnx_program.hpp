@@ -95,6 +95,8 @@ class onnx_program {
     now.values[name] = made;
     return made;
   }
+  /// Lets a variable hold a value that is there.
+  void set(const std::string& name, const std::string& value) { now.values[name] = value; }
 
   /// A feed. Sequences come with a second input, their lengths, as soon as somebody asks for it.
   void feed(const std::string& name) {

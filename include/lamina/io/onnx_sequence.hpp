@@ -292,20 +292,57 @@ inline void lower_sequence_slice(onnx_operator& op) {
   op.program().set_lengths(op.name_of_output("Out"), lengths);
 }
 
+/// The rows of x that a mask [rows] names, and the shorter sequences that they form.
+inline void keep_rows(onnx_operator& op, const char* slot, const sequence_places& at,
+                      const std::string& x, const std::string& mask) {
+  op.out(slot, "Compress", {x, mask}, {{"axis", 0}});
+  const std::string none = filled(op, 0, dtype::int64, op.node("Shape", {at.lengths}));
+  const std::string lengths = op.node("ScatterElements", {none, at.id, op.cast(mask, dtype::int64)},
+                                      {{"axis", 0}, {"reduction", "add"}});
+  op.program().set_lengths(op.name_of_output(slot), lengths);
+}
+/// Where whole numbers [rows] are not `number`.
+inline std::string differs(onnx_operator& op, const std::string& x, std::int64_t number,
+                           dtype type) {
+  return op.node("Not", {op.node("Equal", {x, op.number(static_cast<double>(number), type)})});
+}
+
 inline void lower_sequence_erase(onnx_operator& op) {
   const sequence_places at = places_in(op, "X");
-  std::string stays =
-      op.cast(filled(op, 1, dtype::int64, op.node("Shape", {op.in("X")})), dtype::boolean);
-  for (const std::int64_t token : op.integers("tokens")) {
-    const std::string number = op.number(static_cast<double>(token), op.type_of("X"));
-    stays = op.node("And", {stays, op.node("Not", {op.node("Equal", {op.in("X"), number})})});
+  const std::string x = op.reshape(op.in("X"), {-1});
+  std::string stays = op.node("GreaterOrEqual", {at.position, op.whole(0)});
+  for (const std::int64_t token : op.integers("tokens"))
+    stays = op.node("And", {stays, differs(op, x, token, op.type_of("X"))});
+  keep_rows(op, "Out", at, op.in("X"), stays);
+}
+inline void lower_ctc_align(onnx_operator& op) {
+  const sequence_places at = places_in(op, "Input");
+  const std::string x = op.reshape(op.in("Input"), {-1});
+  std::string stays = differs(op, x, op.integer("blank"), op.type_of("Input"));
+  if (op.flag("merge_repeated", true)) {
+    const shifted_rows before = shifted(op, at, x, -1);
+    const std::string repeats =
+        op.node("And", {op.reshape(before.is_inside, {-1}), op.node("Equal", {x, before.values})});
+    stays = op.node("And", {stays, op.node("Not", {repeats})});
   }
-  const std::string mask = op.reshape(stays, {-1});
-  op.out("Out", "Compress", {op.in("X"), mask}, {{"axis", 0}});
-  const std::string none = filled(op, 0, dtype::int64, op.node("Shape", {at.lengths}));
-  op.program().set_lengths(op.name_of_output("Out"),
-                           op.node("ScatterElements", {none, at.id, op.cast(mask, dtype::int64)},
-                                   {{"axis", 0}, {"reduction", "add"}}));
+  keep_rows(op, "Output", at, op.in("Input"), stays);
+}
+
+/// Other sequences over the rows of X: those of Y, or between the offsets in Y or target_lod.
+inline void lower_lod_reset(onnx_operator& op) {
+  if (op.flag("append")) op.fail("expected one level of sequences, found that one is appended");
+  const std::vector<std::int64_t> target = op.integers("target_lod");
+  if (!op.has("Y") && target.empty()) op.fail("expected Y or target_lod, found neither");
+  std::string lengths = op.has("Y") ? op.program().lengths(op.name("Y")) : std::string();
+  if (lengths.empty()) {
+    const std::string offsets =
+        op.has("Y") ? op.reshape(op.cast(op.in("Y"), dtype::int64), {-1}) : op.list(target);
+    const std::string first = op.list({0}), second = op.list({1});
+    const std::string ends = op.node("Slice", {offsets, second, op.node("Shape", {offsets})});
+    lengths = op.node("Sub", {ends, op.node("Slice", {offsets, first, op.list({-1})})});
+  }
+  op.program().set_lengths(op.name_of_output("Out"), lengths);
+  op.out("Out", op.in("X"));
 }
 
 inline void lower_sequence_scatter(onnx_operator& op) {
@@ -332,6 +369,8 @@ inline void add_sequences(onnx_operators& to) {
   to.add("sequence_reshape", lower_sequence_reshape);
   to.add("sequence_slice", lower_sequence_slice);
   to.add("sequence_erase", lower_sequence_erase);
+  to.add("ctc_align", lower_ctc_align);
+  to.add("lod_reset", lower_lod_reset);
   to.add("sequence_scatter", lower_sequence_scatter);
 }
 

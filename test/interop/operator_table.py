@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The table of docs/interop.md: every operator of the library, and which other library was compared with it.
+
+usage: operator_table.py compare COLUMN FILE [--update]      COLUMN is library, paddle, onnx or torch
+       operator_table.py page [--update]
+       operator_table.py self-test
+
+operators.tsv beside this script is the table as data. `compare` holds one column of it against what a run of the cases
+found (FILE is what compare_paddle.py and the others write for --operators; for `library`, what `interop_cases
+operators` prints) and fails where they differ; `page` fails where the page is not what the data say. --update writes
+the data, or the page. Where another library has no such operator, absent.txt says why.
+"""
+import pathlib
+import sys
+
+from table_parts import HERE, known_differences, with_part
+
+DATA, ABSENT, PAGE = HERE / "operators.tsv", HERE / "absent.txt", HERE.parents[1] / "docs" / "interop.md"
+MARK = "table of operators"
+PEERS = {"paddle": ("PaddlePaddle", "differences.txt"), "onnx": ("ONNX Runtime", "onnx_differences.txt"),
+         "torch": ("PyTorch", "torch_differences.txt")}
+COLUMNS = ["gradient", "executor", "compiled", *PEERS]
+
+
+def read_data():
+    """{operator: {column: state}}; an empty state: nothing was compared."""
+    lines = [line.split("\t") for line in DATA.read_text().splitlines() if line and line[0] != "#"]
+    return {line[0]: dict(zip(COLUMNS, line[1:])) for line in lines}
+
+
+def write_data(table):
+    head = "# Written by operator_table.py: operator, whether it has a gradient, and what was compared, by column.\n"
+    rows = ["\t".join([kind, *(table[kind].get(c, "") for c in COLUMNS)]) for kind in sorted(table)]
+    DATA.write_text(head + "".join(row + "\n" for row in rows))
+
+
+def read_absent():
+    """{column: {operator: why there is none}}."""
+    absent = {column: {} for column in COLUMNS[1:]}
+    for line in ABSENT.read_text().splitlines():
+        if line and line[0] != "#":
+            peer, kinds, why = line.split(None, 2)
+            absent[peer] |= {kind: why for kind in kinds.split(",")}
+    return absent
+
+
+def updated(table, column, lines):
+    """The table with what a run found."""
+    found = dict(line.split("\t", 1) for line in lines)
+    if column == "library":
+        new = {}
+        for kind, states in found.items():
+            gradient, executor, compiled, _ = states.split("\t")
+            new[kind] = table.get(kind, {}) | {"gradient": gradient, "executor": executor, "compiled": compiled}
+        return new
+    return {kind: states | {column: found.get(kind, "")} for kind, states in table.items()}
+
+
+def differences(old, new):
+    lines = []
+    for kind in sorted(old.keys() | new.keys()):
+        if kind not in new:
+            lines.append(f"{kind}: in operators.tsv, but the library has no such operator")
+        elif kind not in old:
+            lines.append(f"{kind}: an operator of the library that operators.tsv has not")
+        else:
+            lines += [f"{kind}: {c} is '{old[kind].get(c, '')}' in operators.tsv, '{new[kind].get(c, '')}' in this run"
+                      for c in COLUMNS if old[kind].get(c, "") != new[kind].get(c, "")]
+    return lines
+
+
+def faults_of(table, absent):
+    """What contradicts itself."""
+    lines = []
+    for peer, kinds in absent.items():
+        for kind, why in kinds.items():
+            if kind not in table:
+                lines.append(f"absent.txt: {peer} {kind}: the library has no such operator")
+            elif table[kind].get(peer) in ("values", "gradients"):
+                lines.append(f"absent.txt: {peer} {kind}: {why}, though a case with it is equal")
+    for peer, (_, file) in PEERS.items():
+        known = known_differences(file)
+        for kind in table:
+            state, _, case = table[kind].get(peer, "").partition(" ")
+            if state == "differs" and case not in known:
+                lines.append(f"operators.tsv: {peer} {kind}: case {case} differs, and {file} does not say why")
+    return lines
+
+
+def state_of(table, absent, kind, column):
+    """One of: gradients, values, forward (values though there is a gradient), differs, absent, open."""
+    state = table[kind].get(column, "")
+    if column in absent and kind in absent[column]:
+        return "absent"
+    if state.startswith("differs"):
+        return "differs"
+    if state in ("", "-"):
+        return "open"
+    if state == "values" and table[kind]["gradient"] == "yes" and column != "onnx":
+        return "forward"
+    return state
+
+
+def page_part(table, absent):
+    names = {"executor": "executor", "compiled": "compiled"} | {p: name for p, (name, _) in PEERS.items()}
+    known = {peer: known_differences(file) for peer, (_, file) in PEERS.items()}
+    cells = {"gradients": "✓∇", "values": "✓", "forward": "values", "absent": "—", "open": "**open**"}
+    meaning = {"gradients": "values and gradients", "values": "values, all there is", "forward": "values alone",
+               "differs": "differs as explained", "absent": "no counterpart", "open": "**open**"}
+    states = {c: {k: state_of(table, absent, k, c) for k in table} for c in names}
+    lines = [f"| {len(table)} operators | {' | '.join(names.values())} |", "| --- |" + " --- |" * len(names)]
+    for state, text in meaning.items():
+        counts = [sum(1 for s in states[c].values() if s == state) for c in names]
+        lines.append(f"| {text} | {' | '.join(map(str, counts))} |")
+    notes, rows = [], []
+    for kind in sorted(table):
+        row = []
+        for column in names:
+            state = states[column][kind]
+            if state == "differs":
+                case = table[kind][column].split()[1]
+                why = known[column].get(case, f"{case}: not explained")
+                if why not in notes:
+                    notes.append(why)
+                row.append(f"≠ {notes.index(why) + 1}")
+            else:
+                row.append(cells[state])
+        rows.append(f"| {kind} | {' | '.join(row)} |")
+    lines += ["", f"| operator | {' | '.join(names.values())} |", "| --- |" + " --- |" * len(names), *rows, ""]
+    lines += [f"{i}. {why}" for i, why in enumerate(notes, 1)]
+    for column, kinds in absent.items():
+        reasons = {}
+        for kind, why in kinds.items():
+            reasons.setdefault(why, []).append(f"`{kind}`")
+        if kinds:
+            lines += ["", f"Without counterpart in the column {names[column]}:", ""]
+        lines += [f"- {', '.join(sorted(kinds))}: {why}" for why, kinds in reasons.items()]
+    return "\n".join(lines) + "\n"
+
+
+def self_test():
+    table = {"a": {"gradient": "yes", "executor": "gradients", "compiled": "gradients", "torch": "gradients"},
+             "b": {"gradient": "yes", "executor": "values", "compiled": "-", "torch": "values"}}
+    none = {column: {} for column in COLUMNS[1:]}
+    assert state_of(table, none, "a", "torch") == "gradients" and state_of(table, none, "b", "torch") == "forward"
+    assert state_of(table, none, "b", "onnx") == "open" and state_of(table, none, "b", "compiled") == "open"
+    assert state_of(table, none | {"onnx": {"b": "why"}}, "b", "onnx") == "absent"
+    assert not differences(table, updated(table, "torch", ["a\tgradients", "b\tvalues"]))
+    assert len(differences(table, updated(table, "torch", ["a\tvalues"]))) == 2
+    assert len(differences(table, updated(table, "library", ["a\tyes\tgradients\tgradients\tyes", "c\tno\t-\t-\tno"]))) == 2
+    assert len(faults_of(table, none | {"torch": {"a": "why", "d": "why"}})) == 2
+    assert "**open**" in page_part(table, none)
+    return 0
+
+
+def main(arguments):
+    update = "--update" in arguments
+    arguments = [a for a in arguments if a != "--update"]
+    if arguments == ["self-test"]:
+        return self_test()
+    table = read_data() if DATA.exists() else {}
+    if len(arguments) == 3 and arguments[0] == "compare":
+        new = updated(table, arguments[1], pathlib.Path(arguments[2]).read_text().splitlines())
+        faults = differences(table, new)
+        if update:
+            write_data(new)
+            print(f"operators.tsv: {len(faults)} changes")
+            return 0
+        hint = f"; operator_table.py compare {arguments[1]} {arguments[2]} --update writes it"
+    elif arguments == ["page"]:
+        absent = read_absent()
+        faults, hint = faults_of(table, absent), "; operator_table.py page --update writes the page"
+        old = PAGE.read_text()
+        new = with_part(old, MARK, page_part(table, absent))
+        if update:
+            PAGE.write_text(new)
+        elif new != old:
+            faults.append(f"{PAGE.name}: the {MARK} is not what operators.tsv and absent.txt say")
+    else:
+        print(__doc__, file=sys.stderr)
+        return 2
+    for fault in faults:
+        print(fault)
+    if faults:
+        print(f"{len(faults)} faults{hint}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
