@@ -5,7 +5,10 @@
 #include <lamina/lamina.cuh>  // before all others
 // clang-format on
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +26,36 @@ void report(const char* what, const test::difference& d, double most) {
   wrong += agrees ? 0 : 1;
   std::printf("%s %-28s cost %.1e metrics %.1e parameters %.1e\n", agrees ? "ok   " : "WRONG", what,
               d.cost, d.metric, d.parameters);
+}
+
+void check(const char* what, bool holds) {
+  wrong += holds ? 0 : 1;
+  std::printf("%s %s\n", holds ? "ok   " : "WRONG", what);
+}
+
+void run_machines() {
+  using P = std::remove_const_t<decltype(test::classes)>;
+  const lamina::model model{test::classes, 3};
+  const test::dense_samples s(6);
+  lamina::evaluator on_cpu{model};
+  lamina::evaluator on_device{model, lamina::cuda::place{0}};
+  const std::span<const float> x(s.x);
+  on_cpu.forward(lamina::feed<"x">(x));
+  on_device.forward(lamina::feed<"x">(x));
+  const auto a = on_cpu.activation<"logits">(), b = on_device.activation<"logits">();
+  double apart = 0;
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 5; ++j)
+      apart = std::max(apart, static_cast<double>(std::abs(a(i, j) - b(i, j))));
+  check("evaluator", apart < 1e-4);
+  lamina::gradient_machine g{model, 5};
+  lamina::gradient_machine h{model, lamina::cuda::place{0}, 5};
+  const float c = g.backward(s.batch<P>(0, 6)), d = h.backward(s.batch<P>(0, 6));
+  const auto u = g.gradient<"fc_0.w_0">(), v = h.gradient<"fc_0.w_0">();
+  apart = std::abs(c - d);
+  for (std::size_t i = 0; i < u.size(); ++i)
+    apart = std::max(apart, static_cast<double>(std::abs(u.data()[i] - v.data()[i])));
+  check("gradient machine", apart < 1e-4);
 }
 
 void run_all(backend& device) {
@@ -46,13 +79,9 @@ void run_all(backend& device) {
       test::train_both(test::functions, optimizer::adam{.learning_rate = 0.01f}, device, sizes);
   const auto b =
       test::train_both(test::functions, optimizer::adam{.learning_rate = 0.01f}, device, sizes);
-  const bool same = a.parameters == b.parameters && a.cost == b.cost;
-  wrong += same ? 0 : 1;
-  std::printf("%s twice the same bits\n", same ? "ok   " : "WRONG");
+  check("twice the same bits", a.parameters == b.parameters && a.cost == b.cost);
   const std::string message = test::message_of_wrong_label(device);
-  const bool told = message == test::wrong_label_message;
-  wrong += told ? 0 : 1;
-  std::printf("%s %s\n", told ? "ok   " : "WRONG", message.c_str());
+  check(message.c_str(), message == test::wrong_label_message);
 }
 
 }  // namespace
@@ -61,6 +90,7 @@ int main() {
   try {
     backend device(0);
     run_all(device);
+    run_machines();
   } catch (const lamina::error& e) {
     std::printf("%s\n", e.what());
     return std::string(e.what()).find("found none") != std::string::npos ? 77 : 1;
