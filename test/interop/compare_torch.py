@@ -74,7 +74,7 @@ class Run:
         if shape is not None and isinstance(value, torch.Tensor) and value.dim() != len(shape) and \
                 all(d > 0 for d in shape[1:]):
             rows = value.numel() // max(torch.Size(shape[1:]).numel(), 1)
-            value = value.reshape([rows if shape and shape[0] < 0 else shape[0], *shape[1:]]) if shape else value.reshape([])
+            value = value.reshape([rows if shape[0] < 0 else shape[0], *shape[1:]] if shape else [])
         self.values[name], self.offsets[name] = value, offsets
 
     def start(self, name, array, offsets):
@@ -209,7 +209,8 @@ def longest(run, inputs, outputs, attributes):
 def rows_to_array(run, inputs, outputs, attributes):
     x, table = run.values[inputs["X"][0]], run.values[inputs["RankTable"][0]]
     steps = max(n for _, n, _ in table)
-    run.values[outputs["Out"][0]] = {t: (torch.stack([x[a + t] for a, n, _ in table if n > t]), []) for t in range(steps)}
+    run.values[outputs["Out"][0]] = {t: (torch.stack([x[a + t] for a, n, _ in table if n > t]), [])
+                                     for t in range(steps)}
     run.offsets[outputs["Out"][0]] = []
 
 
@@ -236,12 +237,12 @@ def last_memory(run, inputs, outputs, attributes):
     run.set(outputs["Out"][0], torch.stack([last[i] for i in range(len(table))]), [])
 
 
-FLOW = {"last_rnn_memory": last_memory, "lod_rank_table": rank_table, "max_sequence_len": longest, "lod_tensor_to_array": rows_to_array,
-        "array_to_lod_tensor": array_to_rows, "shrink_rnn_memory": shrink_memory,
-        "reorder_lod_tensor_by_rank": reorder_rows, "while": run_while, "conditional_block": run_conditional, "write_to_array": write_array,
-        "read_from_array": read_array, "tensor_to_tensor_array": cut_array, "tensor_array_to_tensor": join_array,
-        "lod_array_length": array_length, "select_input": select, "split_lod_tensor": split_rows,
-        "merge_lod_tensor": merge_rows}
+FLOW = {"last_rnn_memory": last_memory, "lod_rank_table": rank_table, "max_sequence_len": longest,
+        "lod_tensor_to_array": rows_to_array, "array_to_lod_tensor": array_to_rows,
+        "shrink_rnn_memory": shrink_memory, "reorder_lod_tensor_by_rank": reorder_rows, "while": run_while,
+        "conditional_block": run_conditional, "write_to_array": write_array, "read_from_array": read_array,
+        "tensor_to_tensor_array": cut_array, "tensor_array_to_tensor": join_array, "lod_array_length": array_length,
+        "select_input": select, "split_lod_tensor": split_rows, "merge_lod_tensor": merge_rows}
 
 
 def run_case(folder, wrong=("", "")):
