@@ -82,7 +82,7 @@ class engine_run {
   void draw(int rows) {
     rows_ = engine::cpu::domain_rows<domains>(rows);
     for (int d = batch::domain + 1; d < domains; ++d) {
-      if (!plan<program>::fed.of[d] && plan<program>::fed.beam[d] == 0) continue;
+      if (!plan<program>::fed.of[d]) continue;
       // Lengths that differ, 0 among them.
       static constexpr int lengths[] = {2, 0, 3, 1, 4};
       std::vector<int>& offsets = offsets_[d];

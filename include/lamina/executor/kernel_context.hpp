@@ -16,6 +16,7 @@
 #include <lamina/executor/run_memory.hpp>
 #include <lamina/executor/run_options.hpp>
 #include <lamina/program/program_desc.hpp>
+#include <lamina/program/remade_rows.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
 namespace lamina {
@@ -278,6 +279,11 @@ class kernel_context {
     }
     return -1;
   }
+  // The operand of an assign that gives a variable of these rows others of their type.
+  int handed_over(int domain) const {
+    const int v = program_.arguments[op_.inputs];
+    return have_one_type(program_, program_.variables[v].rows, domain) ? v : -1;
+  }
   std::size_t rows_of_domain(int domain) const {
     const int v = input_with_rows(domain);
     if (v >= 0) return values_[static_cast<std::size_t>(v)]->shape()[0];
@@ -295,7 +301,8 @@ class kernel_context {
       value.set_lod({});
     } else {
       if (sequences == nullptr) {
-        const int like = input_with_rows(domain);
+        int like = input_with_rows(domain);
+        if (like < 0 && schema().type == std::string_view("assign")) like = handed_over(domain);
         sequences =
             like >= 0 ? &values_[static_cast<std::size_t>(like)]->lod() : &rows_.sequences(domain);
         if (program_.is_read && !lies_over(*sequences, value)) sequences = &found_sequences(value);

@@ -16,7 +16,7 @@ template <class Real>
 xt::xarray<Real> rows_of(const kernel_context<Real>& ctx, const xt::xarray<Real>& table,
                          const char* slot, std::int64_t padding, tensor_shape shape) {
   const xt::xarray<std::int64_t> ids = ctx.integers(slot);
-  const std::size_t width = table.size() / table.shape()[0];
+  const std::size_t width = table.size() / std::max<std::size_t>(table.shape()[0], 1);
   auto out = zeros<Real>(shape);
   for (std::size_t r = 0; r < ids.size(); ++r) {
     const std::int64_t id = ids.flat(r);
@@ -32,7 +32,7 @@ template <class Real>
 void add_rows(const kernel_context<Real>& ctx, const xt::xarray<Real>& rows, const char* slot,
               std::int64_t padding, xt::xarray<Real>& table) {
   const xt::xarray<std::int64_t> ids = ctx.integers(slot);
-  const std::size_t width = table.size() / table.shape()[0];
+  const std::size_t width = table.size() / std::max<std::size_t>(table.shape()[0], 1);
   for (std::size_t r = 0; r < ids.size(); ++r) {
     const std::int64_t id = ids.flat(r);
     ctx.require_range(slot, id, 0, static_cast<std::int64_t>(table.shape()[0]));

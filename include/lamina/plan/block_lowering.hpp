@@ -42,6 +42,7 @@ struct block_lowering : image_lowering {
     }
     delete[] seen;
     end_block(i);
+    finish_products(k);
   }
   constexpr int first_inside(int inner) const {
     for (int i = 0; i < instructions.count; ++i)
@@ -53,6 +54,61 @@ struct block_lowering : image_lowering {
     for (int r = i.outputs; r < i.outputs + i.output_count; ++r)
       if (results.items[r] < p.count.variables) copy_of[results.items[r]] = -1;
     end(i);
+  }
+
+  /// Whether dW of a product only counts in a sum over the iterations of loops: then it becomes one
+  /// product of the rows of many of them.
+  constexpr bool collect(int x, int d, int dw, int k) {
+    if (summed == nullptr || summed[dw] < 0) return false;
+    const int sum = summed[dw];
+    const plan_variable to = variables.items[sum];
+    if (!to.panel || to.root != sum || to.rows != variables.items[dw].rows ||
+        to.columns != variables.items[dw].columns || is_inside(p, to.block, block))
+      return false;
+    const int here = block;
+    block = to.block;
+    const int xs = rows_aside(to.rows), ds = rows_aside(to.columns);
+    block = here;
+    instruction i = begin(group_head::call, schema_of<collect_product>(), 0, k);
+    for (const int v : {x, d, sum}) use(i, v, access::load);
+    for (const int v : {xs, ds, sum}) result(i, v);
+    end(i);
+    products.push({sum, xs, ds});
+    summed[dw] = collected;
+    return true;
+  }
+  constexpr bool is_collected(int v) const { return summed[v] == collected; }
+  /// Behind a block operator: what is left of the products in it whose sums belong to this block.
+  constexpr void finish_products(int k) {
+    int left = 0;
+    for (int n = 0; n < products.count; ++n) {
+      const collected_sum s = products[n];
+      if (variables.items[s.sum].block != block) {
+        products[left++] = s;
+        continue;
+      }
+      instruction i = begin(group_head::call, schema_of<collected_product>(), 0, k);
+      for (const int v : {s.xs, s.ds, s.sum}) use(i, v, access::load);
+      result(i, s.sum);
+      end(i);
+    }
+    products.count = left;
+  }
+  // An array of the plan's own: a variable without rows.
+  constexpr int rows_aside(int columns) { return temporary(0, columns, false, -1); }
+
+  static constexpr int collected = -3;  // in place of what a variable would be added to
+  struct collected_sum {
+    int sum, xs, ds;
+  };
+  growing<collected_sum> products{};
+
+  /// The end of an iteration gives a variable other rows, and the domain that it has.
+  constexpr bool hand_over_rows(const operator_desc& op, int k) {
+    const int from = argument(op.inputs), to = argument(op.outputs);
+    if (variables.items[from].rows == variables.items[to].rows) return false;
+    emit_call(schema_of<rows_hand_over>(), {from}, {to}, k);
+    return true;
   }
 
   /// The end of an iteration gives a counter or a condition its next value: nothing to do if that

@@ -58,7 +58,8 @@ struct lowering : update_lowering {
         lower_update(op, k);
         return;
       case operator_kind::pointwise:
-        if (changed != nullptr && is<assign>(op) && hand_over(op)) return;
+        if (changed != nullptr && is<assign>(op) && (hand_over(op) || hand_over_rows(op, k)))
+          return;
         if (!lower_pointwise(op, k)) lower_call(op, k);
         return;
       case operator_kind::call:
@@ -125,8 +126,9 @@ struct lowering : update_lowering {
     if (parts == 0) return false;
     const int d = padded_rows(dout, k);
     if (dx >= 0) {
-      const int w = in_panels(y, k);
-      instruction i = begin(group_head::gemm_dx, *op.schema, 0, k);
+      const bool turned = block > 0 && parts == 1 && is_of_outer_block(y);
+      const int w = turned ? turned_panels(y, k) : in_panels(y, k);
+      instruction i = begin(turned ? group_head::gemm : group_head::gemm_dx, *op.schema, 0, k);
       use(i, d, access::load);
       use(i, w, access::load);
       result(i, dx);
@@ -139,6 +141,7 @@ struct lowering : update_lowering {
     }
     if (dy >= 0) {
       const int a = in_rows(x, k);
+      if (block > 0 && parts == 1 && collect(a, d, dy, k)) return true;
       instruction i = begin(group_head::gemm_dw, *op.schema, 1, k);
       use(i, a, access::load);
       use(i, d, access::load);
@@ -345,22 +348,26 @@ struct lowering : update_lowering {
     const int n = argument(op.inputs);
     const int out = argument(op.outputs);
     if (n < 2 || variables.items[out].type != dtype::float32) return false;
+    int last = n - 1;
+    while (block > 0 && last > 0 && is_collected(argument(op.inputs + 1 + last))) --last;
+    if (last == 0) return true;
     bool panel = false;
     for (int i = 0; i < n; ++i) panel = panel || variables.items[argument(op.inputs + 1 + i)].panel;
     const int parts = has_parts ? parts_of(p.arguments + op.inputs + 1, n, out) : 1;
     if (changes(out)) panel = variables.items[out].panel;
     int so_far = -1;
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i <= last; ++i) {
       int v = argument(op.inputs + 1 + i);
+      if (block > 0 && is_collected(v)) continue;
       v = in_layout(v, panel, k);
       if (is_feed(root(v))) v = padded_rows(v, k);
       if (i == 0) {
         so_far = v;
         continue;
       }
-      const int made = i + 1 == n ? out
-                                  : temporary(variables.items[out].rows,
-                                              variables.items[out].columns, panel, -1);
+      const int made =
+          i == last ? out
+                    : temporary(variables.items[out].rows, variables.items[out].columns, panel, -1);
       instruction add = begin(group_head::pointwise, schema_of<elementwise_add>(), 0, k);
       use(add, so_far, access::load);
       use(add, v, access::load);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/core/growing.hpp>
+#include <lamina/operators/sum.hpp>
 #include <lamina/plan/instruction.hpp>
 #include <lamina/plan/plan_operators.hpp>
 #include <lamina/program/program_builder.hpp>
@@ -20,8 +21,10 @@ struct lowering_builder {
   int* copy_of;   // by variable: its staged, packed or unpacked copy, or -1
   bool* changed;  // by variable: several operators write it; null in a program of one block
   bool* escapes;  // by variable: operators outside of its block name it; null as well
+  int* summed;    // by variable: what one operator adds it to, and does nothing else; null as well
   int block = 0;  // of the operator that is lowered
-  int* gradient;  // by parameter: its whole gradient, or -1
+  growing<int> turned{};  // weights, each with the panels of its transpose
+  int* gradient;          // by parameter: its whole gradient, or -1
   lowered_program* made;
 
   /// Appends to what shapes_of() made of the program, which finish() completes. An evaluation of
@@ -34,6 +37,8 @@ struct lowering_builder {
                     : nullptr),
         escapes(changed != nullptr ? new bool[static_cast<unsigned>(program.count.variables) + 1]
                                    : nullptr),
+        summed(changed != nullptr ? new int[static_cast<unsigned>(program.count.variables) + 1]
+                                  : nullptr),
         gradient(to.gradients),
         made(&to) {
     variables.borrow(to.variables, to.count.variables, lowered_limits.variables);
@@ -54,6 +59,7 @@ struct lowering_builder {
     delete[] copy_of;
     delete[] changed;
     delete[] escapes;
+    delete[] summed;
   }
 
  protected:
@@ -62,12 +68,13 @@ struct lowering_builder {
   /// does not: it only loses an optimisation.
   constexpr void find_changed() {
     int* writers = new int[static_cast<unsigned>(p.count.variables) + 1];
-    for (int v = 0; v < p.count.variables; ++v) writers[v] = 0, escapes[v] = false;
+    for (int v = 0; v < p.count.variables; ++v) writers[v] = 0, escapes[v] = false, summed[v] = -1;
     for (int k = 0; k < p.count.operators; ++k) {
       const operator_desc& op = p.operators[k];
       for (int at = op.inputs; at < op.end; ++at)
         if (const int v = argument(at); v >= 0 && v < p.count.variables)
           escapes[v] = escapes[v] || !is_inside(p, op.block, p.variables[v].block);
+      if (op.block > 0 && op.inputs < op.outputs) find_summed(op);
       if (sub_block_of(p, op) >= 0) continue;
       // A parameter that a loop trains is another one in each iteration.
       const int writes = op.block > 0 && op.role == op_role::optimize ? 2 : 1;
@@ -77,6 +84,14 @@ struct lowering_builder {
     }
     for (int v = 0; v < p.count.variables; ++v) changed[v] = writers[v] > 1;
     delete[] writers;
+  }
+  /// Sum = Sum + the gradients of one iteration.
+  constexpr void find_summed(const operator_desc& op) {
+    const bool adds = op.schema->inputs[0].duplicable && op.schema == &schema_of<sum>() &&
+                      argument(op.inputs + 1) == argument(op.outputs);
+    for (int at = adds ? op.inputs + 2 : op.inputs; at < op.outputs; ++at)
+      if (const int v = argument(at); v >= 0 && v < p.count.variables)
+        summed[v] = adds && summed[v] == -1 ? argument(op.outputs) : -2;
   }
   /// Whether variable v has more than one value in a run.
   constexpr bool changes(int v) const {
@@ -144,6 +159,27 @@ struct lowering_builder {
     end(i);
     block = here;
     if (v < p.count.variables) copy_of[v] = made;
+    return made;
+  }
+  /// A weight of an outer block, which is the same in all iterations.
+  constexpr bool is_of_outer_block(int v) const {
+    return v < p.count.variables && is_weight(p.variables[v]) && !changes(v) &&
+           variables.items[v].block != block;
+  }
+  /// The panels of its transpose, made once.
+  constexpr int turned_panels(int v, int op) {
+    for (int i = 0; i < turned.count; i += 2)
+      if (turned[i] == v) return turned[i + 1];
+    const int here = block;
+    block = variables.items[v].block;
+    const int made = temporary(variables.items[v].columns, variables.items[v].rows, true, -1);
+    instruction i = begin(group_head::call, schema_of<transposed_panels>(), 0, op);
+    use(i, v, access::load);
+    result(i, made);
+    end(i);
+    block = here;
+    turned.push(v);
+    turned.push(made);
     return made;
   }
   constexpr bool is_feed(int v) const {

@@ -107,6 +107,10 @@ constexpr auto place_variables() {
         continue;
       }
     }
+    if (v >= p.count.variables && d.rows == 0) {
+      r.slots[v] = {memory_space::array, 0, r.arrays++};
+      continue;
+    }
     if (!own || (!B.stored[v] && !(v < p.count.variables && p.variables[v].persistable))) continue;
     if (const int body = Reach.frame(v); body >= 0) {
       const int domain = domain_of_rows(d.rows);

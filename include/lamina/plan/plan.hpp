@@ -3,7 +3,7 @@
 // Why a variable a pass: clang limits the steps of one evaluation, not of their sum.
 #pragma once
 
-#include <lamina/operators/beam_search.hpp>
+#include <lamina/operators/assign.hpp>
 #include <lamina/plan/code.hpp>
 #include <lamina/plan/lowering.hpp>
 #include <lamina/plan/memory.hpp>
@@ -50,9 +50,9 @@ constexpr auto find_pinned() {
 template <int Domains>
 struct fed_domains {
   bool of[Domains];
-  // Where the data tell the first rows and steps of a beam search make the next: how many a sample
-  // these are at most; 0 elsewhere.
-  int beam[Domains];
+  // What a loop carries of sequences that it makes itself: an `assign` tells these rows anew in
+  // each iteration.
+  bool changes[Domains];
   constexpr bool all() const {
     for (const bool known : of)
       if (!known) return false;
@@ -68,15 +68,12 @@ constexpr auto find_fed() {
       r.of[d] = true;
   for (int k = 0; k < P::desc.count.operators; ++k) {
     const operator_desc& op = P::desc.operators[k];
-    if (!is<beam_search>(op)) continue;
-    const int size =
-        op.attributes < 0 ? 1 : static_cast<int>(P::desc.attributes[op.attributes + 1].number);
-    for (int at = op.outputs; at < op.end; ++at) {
-      const int v = P::desc.arguments[at];
-      for (int d = v < 0 ? once::domain : P::desc.variables[v].rows;
-           d > batch::domain && (r.of[d] || r.beam[d] > 0); d = P::desc.domains[d].parent)
-        r.of[d] = false, r.beam[d] = size > r.beam[d] ? size : r.beam[d];
-    }
+    if (!is<assign>(op)) continue;
+    int from = P::desc.variables[P::desc.arguments[op.inputs]].rows;
+    int to = P::desc.variables[P::desc.arguments[op.outputs]].rows;
+    for (; from != to && from >= 0 && to >= 0;
+         from = P::desc.domains[from].parent, to = P::desc.domains[to].parent)
+      r.changes[to] = true;
   }
   return r;
 }

@@ -44,6 +44,33 @@ struct spread_mean : pointwise {
   }
 };
 
+/// Out = X, and the sequences that Out belongs to become those of X, from the first level on that
+/// differs (program/remade_rows.hpp).
+struct rows_hand_over : stage_feed {
+  static constexpr const char* type = "rows_hand_over";
+};
+
+/// The gradient of a weight in one iteration, of which the sum of all is wanted: puts rows of X and
+/// of dOut aside, in the arrays Xs and dOuts, and when these are enough adds X^T dOut to Sum.
+struct collect_product : operator_definition {
+  static constexpr const char* type = "collect_product";
+  static constexpr bool knows_panels = true;
+  static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"dOut"}, {"Sum"}}};
+  static constexpr std::array<slot_desc, 3> outputs{{{"Xs"}, {"dOuts"}, {"Out"}}};
+};
+/// Adds what is left of that behind the loop.
+struct collected_product : operator_definition {
+  static constexpr const char* type = "collected_product";
+  static constexpr bool knows_panels = true;
+  static constexpr std::array<slot_desc, 3> inputs{{{"Xs"}, {"dOuts"}, {"Sum"}}};
+  static constexpr auto outputs = slots_out;
+};
+/// The panels of the transpose of a matrix in panels, for a loop that would make them each time.
+struct transposed_panels : stage_feed {
+  static constexpr const char* type = "transposed_panels";
+  static constexpr bool knows_panels = true;
+};
+
 /// The numbers of an update, one for each of its attributes, where operators make some of them: the
 /// learning rate, which its own attribute multiplies, and the scale of its gradient.
 struct update_numbers : operator_definition {

@@ -27,8 +27,8 @@ constexpr bool is_of_user(std::string_view file) {
          file.find("/c++/") == std::string_view::npos;
 }
 
-/// Notes that a variable is used where it does not exist.
-constexpr void report_out_of_block(program_builder& b, int variable, int line) {
+/// Notes a mistake with a variable.
+constexpr void report_variable(program_builder& b, fault_kind kind, int variable, int line) {
   const struct {
     const variable_desc* variables;
     const name_desc* names;
@@ -37,9 +37,13 @@ constexpr void report_out_of_block(program_builder& b, int variable, int line) {
   char* text = new char[static_cast<unsigned>(name_length(named, variable)) + 1];
   name_writer w{text};
   write_name(named, variable, w);
-  b.report(fault_kind::out_of_block, line,
-           std::string_view(text, static_cast<std::size_t>(w.length)), nullptr, 0, nullptr, 0);
+  b.report(kind, line, std::string_view(text, static_cast<std::size_t>(w.length)), nullptr, 0,
+           nullptr, 0);
   delete[] text;
+}
+/// Notes that a variable is used where it does not exist.
+constexpr void report_out_of_block(program_builder& b, int variable, int line) {
+  report_variable(b, fault_kind::out_of_block, variable, line);
 }
 
 /// Whether a variable exists in the current block; one that is left out, -1, does everywhere.

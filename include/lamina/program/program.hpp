@@ -11,6 +11,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/program/block.hpp>
 #include <lamina/program/program_desc.hpp>
+#include <lamina/program/remade_rows.hpp>
 
 namespace lamina {
 
@@ -72,6 +73,7 @@ constexpr void record(program_builder& b) {
   }
   if (b.outputs.count > 0) b.cost = b.outputs[0];
   if (b.blocks.count > 1) require_scopes(b);
+  split_remade_rows(b);
 }
 
 /// The name of a fault as the letters of a type.
@@ -130,6 +132,10 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::out_of_block) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: block: a variable is used in its own block and those inside of it");
+  } else if constexpr (f.kind == fault_kind::stale_rows) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
+                  "lamina: rows: a variable has the rows from before an operator made them anew, "
+                  "and is used with one of the new rows");
   } else if constexpr (f.kind == fault_kind::program_size) {
     static_assert(check<f.kind == fault_kind::none, expects<program_limits.variables>>,
                   "lamina: program: more variables or operators than a program can hold");

@@ -109,7 +109,8 @@ enum class fault_kind : std::uint8_t {
   pooling_type,
   changing_numbers,
   rows_update,
-  norm_limits
+  norm_limits,
+  stale_rows
 };
 struct fault_desc {
   fault_kind kind;

@@ -102,6 +102,8 @@ constexpr auto made_sequences = lamina::program([](block& main) {
 TEST_CASE("dynamic_rnn whose steps see whole sequences") { lamina::law::check_engine(attention); }
 TEST_CASE("static_rnn forwards and backwards") {
   lamina::law::check_engine(of_dimensions<false>, {.limit = 9});
+  // Gradients of weights of more rows than one product of several steps takes.
+  lamina::law::check_engine(of_dimensions<false>, {.limit = 9, .batches = {100, 300}});
   lamina::law::check_engine(of_dimensions<true>, {.limit = 9});
 }
 TEST_CASE("Slots that are read and written twice") { lamina::law::check_engine(slots); }

@@ -46,7 +46,6 @@ class block_runner {
     for (int d = 0; d < domains; ++d) {
       known_[d] = table.fed[d];
       if (!known_[d]) memory.rows().count[d] = 0;
-      if (memory_type::beam.of[d] != 0) memory.begin_rows(d), known_[d] = true;
     }
     context_.scratch = memory.scratch();
     for (std::uint64_t& n : iterations_) n = 0;
@@ -275,7 +274,7 @@ class block_runner {
       const bool fewer = rows < memory_->rows().count[domain] &&
                          schedule::program.domains[domain].kind == domain_kind::step;
       if (memory_->rows().count[domain] == rows || fewer) return;
-      if (memory_type::beam.of[domain] == 0 || is_kept(domain)) fail_rows(domain, rows);
+      if (memory_type::changes.of[domain] == 0 || is_kept(domain)) fail_rows(domain, rows);
     }
     memory_->make_rows(domain, rows);
     context_.scratch = memory_->scratch();

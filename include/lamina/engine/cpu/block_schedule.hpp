@@ -171,6 +171,9 @@ struct block_schedule {
         if (P::desc.variables[v].kind == variable_kind::tensor_array)
           f(P::desc.variables[v].block, plan_type::reach.frame(v),
             plan_type::memory.slots[v].offset);
+      for (int v = P::desc.count.variables; v < plan_type::lowered.count.variables; ++v)
+        if (plan_type::lowered.variables[v].rows == 0)
+          f(plan_type::lowered.variables[v].block, -1, plan_type::memory.slots[v].offset);
     };
     for (int b = 0; b < blocks; ++b) {
       t.block_arrays[b] = {used, 0};

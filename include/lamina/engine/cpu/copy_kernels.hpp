@@ -6,6 +6,7 @@
 
 #include <lamina/engine/cpu/call_context.hpp>
 #include <lamina/engine/cpu/panel.hpp>
+#include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::engine::cpu {
@@ -45,6 +46,22 @@ struct call_kernel<pack_panels> {
     const operand from = c.at_position(0), to = c.at_position(1);
     pack(from.rows, from.columns, from.row<const float>(0), from.stride,
          static_cast<float*>(to.data));
+  }
+};
+
+template <>
+struct call_kernel<rows_hand_over> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const int from = c.input(0).domain, to = c.output(0).domain;
+    int levels = 0;
+    while (domain_above(c, from, levels) != domain_above(c, to, levels)) ++levels;
+    for (int l = levels; l-- > 0;) {
+      const sequence_rows all = c.sequences(domain_above(c, from, l));
+      make_sequences(c, domain_above(c, to, l), all.count, [&](int i) { return all.length(i); });
+    }
+    const operand x = c.input(0), out = c.output(0);
+    if (out) copy_block(x, 0, out, 0, x.rows);
   }
 };
 

@@ -59,13 +59,13 @@ class machine_memory {
   }
   static constexpr by_domain fed = make_fed();
   static constexpr bool all_fed = plan_type::fed.all();
-  /// Rows a sample that a beam search makes at most, where the first ones are known before a run.
-  static constexpr by_domain make_beams() {
+  /// 1 for domains whose rows are told anew while a program runs.
+  static constexpr by_domain make_changes() {
     by_domain w{};
-    copy_items(w.of, plan_type::fed.beam, domains);
+    for (int d = 0; d < domains; ++d) w.of[d] = plan_type::fed.changes[d] ? 1 : 0;
     return w;
   }
-  static constexpr by_domain beam = make_beams();
+  static constexpr by_domain changes = make_changes();
 
   void bind(const domain_rows<domains>& rows) {
     bool same = bound_;
@@ -74,7 +74,6 @@ class machine_memory {
     const domain_rows<domains> before = rows_;
     rows_ = rows;
     if constexpr (!all_fed) {
-      given_ = rows;
       for (int d = batch::domain; d < domains; ++d)
         if (fed.of[d] == 0)
           rows_.count[d] = before.count[d], rows_.offsets[d] = before.offsets[d],
@@ -103,13 +102,6 @@ class machine_memory {
     arena_begin_[domain] = made_[domain].data();
     place_arguments();
     find_scratch();
-  }
-  /// Gives a domain the rows that the data told, and memory for those of all steps: what hypotheses
-  /// of before have, stays where it is.
-  void begin_rows(int domain) {
-    make_rows(domain, rows_.count[batch::domain] * beam.of[domain]);
-    make_rows(domain, given_.count[domain]);
-    rows_.offsets[domain] = given_.offsets[domain];
   }
   /// Memory for the offsets of so many sequences of a domain that is not fed.
   int* make_offsets(int domain, int sequences) {
@@ -227,7 +219,7 @@ class machine_memory {
   float constants_[at_least_one(constants_count)];
   void* feeds_[at_least_one(P::desc.count.data)] = {};
   float* arguments_[at_least_one(schedule::arguments)] = {};
-  domain_rows<domains> rows_, given_;
+  domain_rows<domains> rows_;
   float* arena_begin_[domains] = {};
   int capacity_[domains] = {};
   tensor_array arrays_[at_least_one(arrays_count)];

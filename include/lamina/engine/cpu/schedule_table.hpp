@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <lamina/engine/cpu/call_kernels.hpp>
+#include <lamina/engine/cpu/collect_kernels.hpp>
 #include <lamina/engine/cpu/copy_kernels.hpp>
 #include <lamina/engine/cpu/group_kernel.hpp>
 #include <lamina/plan/call_program.hpp>

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/collect_kernels.hpp - gradients of weights of a loop: products of the rows of
+// many iterations.
+//
+// A product of few rows spends most of its time on reading and writing the sum. So rows of X and of
+// dY are put aside until there are enough.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/engine/cpu/gemm.hpp>
+#include <lamina/engine/cpu/panel.hpp>
+#include <lamina/plan/plan_operators.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Rows that are put aside at most.
+inline constexpr int collected_rows = 256;
+
+inline void add_tile(const tile& t, const void* context) {
+  float* const sum = static_cast<float*>(const_cast<void*>(context));
+  for_each_vector(t, [&](vector sums, std::ptrdiff_t offset, int) {
+    (vector::load_unaligned(sum + offset) + sums).store_unaligned(sum + offset);
+  });
+}
+
+/// sum[K,N] += x[M,K]^T dy[M,N], the sum in panels.
+inline void add_product(int rows, const operand& sum, const float* x, std::ptrdiff_t x_stride,
+                        const float* dy, std::ptrdiff_t dy_stride, float* scratch) {
+  gemm_dw(rows, sum.rows, sum.columns, x, x_stride, dy, dy_stride, &add_tile, sum.data, scratch);
+}
+
+/// The rows that an array has in its only slot.
+inline int rows_aside(const tensor_array& a) { return a.holds(0) ? a.rows(0) : 0; }
+
+/// Memory for rows of an array that are put aside; those there are stay.
+inline float* put_aside(tensor_array& a, int rows, std::ptrdiff_t stride) {
+  return a.write(0, rows, static_cast<std::size_t>(collected_rows * stride));
+}
+
+inline void append_rows(const operand& from, tensor_array& to) {
+  const std::ptrdiff_t stride = padded(from.columns);
+  const int before = rows_aside(to);
+  float* at = put_aside(to, before + from.rows, stride) + before * stride;
+  const float* row = static_cast<const float*>(from.data);
+  if (from.stride == stride) {
+    std::memcpy(at, row, static_cast<std::size_t>(from.rows * stride) * sizeof(float));
+    return;
+  }
+  for (int r = 0; r < from.rows; ++r, at += stride, row += from.stride)
+    std::memcpy(at, row, static_cast<std::size_t>(from.columns) * sizeof(float));
+}
+
+/// Adds the products of what was put aside.
+inline void add_aside(const operand& xs, const operand& dys, const operand& sum, float* scratch) {
+  tensor_array &x = array_of(xs), &dy = array_of(dys);
+  const int rows = rows_aside(x);
+  if (rows == 0) return;
+  add_product(rows, sum, x.data(0), padded(sum.rows), dy.data(0), padded(sum.columns), scratch);
+  x.erase(0);
+  dy.erase(0);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<collect_product> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), dy = c.input(1), sum = c.input(2);
+    const operand xs = c.output(0), dys = c.output(1);
+    if (x.rows <= 0) return;
+    if (detail::rows_aside(array_of(xs)) + x.rows > detail::collected_rows)
+      detail::add_aside(xs, dys, sum, c.scratch());
+    if (x.rows > detail::collected_rows) {
+      detail::add_product(x.rows, sum, static_cast<const float*>(x.data), x.stride,
+                          static_cast<const float*>(dy.data), dy.stride, c.scratch());
+      return;
+    }
+    detail::append_rows(x, array_of(xs));
+    detail::append_rows(dy, array_of(dys));
+  }
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand x = c.input(0), sum = c.input(2);
+    return gemm_dw_scratch_floats(std::max(x.rows, detail::collected_rows), sum.rows, sum.columns);
+  }
+};
+
+template <>
+struct call_kernel<collected_product> {
+  template <class = void>
+  static void run(const call_context& c) {
+    detail::add_aside(c.input(0), c.input(1), c.input(2), c.scratch());
+  }
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand sum = c.input(2);
+    return gemm_dw_scratch_floats(detail::collected_rows, sum.rows, sum.columns);
+  }
+};
+
+template <>
+struct call_kernel<transposed_panels> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand w = c.input(0);
+    transpose_panels(w.rows, w.columns, static_cast<const float*>(w.data),
+                     static_cast<float*>(c.output(0).data));
+  }
+};
+
+}  // namespace lamina::engine::cpu
