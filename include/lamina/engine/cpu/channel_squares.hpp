@@ -36,8 +36,8 @@ LAMINA_NOINLINE inline void scatter_part(const float* from, int channels, int co
 
 /// to[x * lanes + c] = from[c * stride + x] for a vector of channels, of which `channels` are
 /// there; the others become 0.
-inline void gather_lanes(const float* from, std::ptrdiff_t stride, int channels, int columns,
-                         float* to) {
+LAMINA_NOINLINE inline void gather_lanes(const float* from, std::ptrdiff_t stride, int channels,
+                                         int columns, float* to) {
   for (int x = 0; x < columns; x += lanes)
     if (channels == lanes && x + lanes <= columns)
       detail::transpose_square(from + x, stride, to + x * lanes, lanes);
@@ -47,8 +47,8 @@ inline void gather_lanes(const float* from, std::ptrdiff_t stride, int channels,
 }
 
 /// to[c * stride + x] = from[x * lanes + c]: back again, `channels` of the vector.
-inline void scatter_lanes(const float* from, int channels, int columns, float* to,
-                          std::ptrdiff_t stride) {
+LAMINA_NOINLINE inline void scatter_lanes(const float* from, int channels, int columns, float* to,
+                                          std::ptrdiff_t stride) {
   for (int x = 0; x < columns; x += lanes)
     if (channels == lanes && x + lanes <= columns)
       detail::transpose_square(from + x * lanes, lanes, to + x, stride);

@@ -89,13 +89,13 @@ LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const f
 /// A convolution whose shape suits() it, or one of its gradients. Any number of filters a channel.
 class depthwise {
  public:
-  static bool suits(const conv_shape& s) {
+  LAMINA_NOINLINE static bool suits(const conv_shape& s) {
     return s.large_channels == 1 && s.groups >= lanes && s.side[0].large == 1 &&
            s.side[0].small == 1 && s.side[0].filter == 1 && s.side[1].padding >= 0 &&
            s.side[2].padding >= 0;
   }
 
-  explicit depthwise(const conv_shape& s)
+  LAMINA_NOINLINE explicit depthwise(const conv_shape& s)
       : channels_(s.groups), filters_(s.small_channels), taps_(s.taps()) {
     for (int d = 0; d < 2; ++d) {
       side_[d] = s.side[d + 1];
@@ -107,7 +107,7 @@ class depthwise {
     }
   }
 
-  std::ptrdiff_t scratch() const {
+  LAMINA_COLD std::ptrdiff_t scratch() const {
     scratch_parts parts;
     (void)lay_out(parts);
     return parts.used();
@@ -219,7 +219,7 @@ class depthwise {
   };
   /// A copy of a vector of channels of the larger image with what is around it, one without; the
   /// smaller image; the filters, each with its bias; where windows and taps are.
-  places lay_out(scratch_parts& parts) const {
+  LAMINA_NOINLINE places lay_out(scratch_parts& parts) const {
     const int blocks = (channels_ + lanes - 1) / lanes;
     places p;
     p.image = parts.floats(static_cast<std::ptrdiff_t>(seen_[0]) * seen_[1] * lanes);
@@ -237,7 +237,7 @@ class depthwise {
 
   /// Fills the places, and what is around images; windows and taps that only round a number up are
   /// those before them.
-  void fill(const places& p) const {
+  LAMINA_NOINLINE void fill(const places& p) const {
     std::memset(p.image, 0, sizeof(float) * static_cast<std::size_t>(seen_[0] * seen_[1] * lanes));
     int n = 0;
     for (int y = 0; y < side_[0].small; ++y)
@@ -250,7 +250,8 @@ class depthwise {
         p.taps[n++] = (y * side_[0].dilation * seen_[1] + x * side_[1].dilation) * lanes;
     for (; n < rounded_taps(); ++n) p.taps[n] = p.taps[n - 1];
   }
-  void pack(const float* filter, std::ptrdiff_t stride, const float* bias, const places& p) const {
+  LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t stride, const float* bias,
+                            const places& p) const {
     for (int c = 0; c < channels_; c += lanes)
       for (int m = 0; m < filters_; ++m) {
         float* const to = filters_of(p, c, m);
@@ -262,7 +263,7 @@ class depthwise {
       }
   }
   /// Channels c to c + lanes of a larger image as windows see them.
-  const float* see(const float* image, int c, const places& p) const {
+  LAMINA_NOINLINE const float* see(const float* image, int c, const places& p) const {
     const float* const from = image + static_cast<std::ptrdiff_t>(c) * large_size();
     const int height = side_[0].large, width = side_[1].large;
     if (!is_image() && width % lanes == 0) {
@@ -278,7 +279,7 @@ class depthwise {
       std::memcpy(p.image + place_of(y), p.dense + y * width * lanes, row);
     return p.image;
   }
-  void turn_slope(const float* image, int c, int m, const places& p) const {
+  LAMINA_NOINLINE void turn_slope(const float* image, int c, int m, const places& p) const {
     gather_lanes(image + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * windows(),
                  static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
   }

@@ -25,7 +25,7 @@ namespace lamina::engine::cpu {
 class winograd {
  public:
   /// Whether the transforms cost less than the products that they save.
-  static bool suits(const conv_shape& s) {
+  LAMINA_NOINLINE static bool suits(const conv_shape& s) {
     if (s.side[0].large != 1 || s.side[0].small != 1 || s.side[0].filter != 1) return false;
     const int filter = s.side[1].filter;
     if ((filter != 3 && filter != 5) || s.side[2].filter != filter) return false;
@@ -38,7 +38,7 @@ class winograd {
     return s.groups == 1 && s.large_channels >= 12 && s.small_channels >= 12;
   }
 
-  winograd(const conv_shape& s, int samples)
+  LAMINA_NOINLINE winograd(const conv_shape& s, int samples)
       : channels_(s.large_channels),
         filters_(s.small_channels),
         filter_(s.side[1].filter),
@@ -61,18 +61,18 @@ class winograd {
     most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
   }
 
-  std::ptrdiff_t forward_scratch() const {
+  LAMINA_COLD std::ptrdiff_t forward_scratch() const {
     scratch_parts parts;
     (void)lay_out(parts, whole(filters_) * channels_, filters_);
     return parts.used();
   }
-  std::ptrdiff_t backward_scratch() const {
+  LAMINA_COLD std::ptrdiff_t backward_scratch() const {
     scratch_parts parts;
     (void)lay_out(parts, whole(channels_) * filters_, channels_);
     parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
     return parts.used();
   }
-  std::ptrdiff_t filter_gradient_scratch() const {
+  LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const {
     scratch_parts parts;
     (void)lay_out(parts, whole(filters_) * channels_, filters_);
     return parts.used();
@@ -155,7 +155,7 @@ class winograd {
   }
   /// Memory for filters, for what the tiles of a chunk are transformed to, for sums of as many
   /// tiles in `columns` columns, and for lines of channels.
-  places lay_out(scratch_parts& parts, int filter_floats, int columns) const {
+  LAMINA_NOINLINE places lay_out(scratch_parts& parts, int filter_floats, int columns) const {
     places p;
     p.filters = parts.floats(detail::winograd_places *
                              (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
@@ -208,8 +208,8 @@ class winograd {
   }
   /// Rows from `top` on of a vector of channels, `columns` of them from column `left` on of the
   /// lines; rows that the image has not are zeros.
-  void fill_lines(const float* image, const int (&size)[2], int channels, int top, int rows,
-                  int left, int pitch, float* lines) const {
+  LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels, int top,
+                                  int rows, int left, int pitch, float* lines) const {
     const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
     for (int y = top; y < top + rows; ++y, lines += pitch * lanes) {
       float* const to = lines + left * lanes;
