@@ -177,11 +177,11 @@ class tar_writer {
 
  private:
   void header(const std::string& name, std::uint64_t size, char kind) {
-    char block[513] = {};  // snprintf puts a zero behind the last field
+    char block[512] = {};
     std::memcpy(block, name.data(), name.size());
     const auto octal = [&](int at, int digits, std::uint64_t value) {
-      std::snprintf(block + at, static_cast<std::size_t>(digits) + 1, "%0*llo", digits,
-                    static_cast<unsigned long long>(value));
+      for (int i = digits; i-- > 0; value >>= 3)
+        block[at + i] = static_cast<char>('0' + (value & 7));
     };
     octal(100, 7, 0644);
     octal(108, 7, 0);
