@@ -51,7 +51,7 @@ TEST_CASE("loops on several threads have the bits of one thread", "[threads]") {
   for (const auto which : {&pool, &larger, &alone}) {
     lamina::loops_on_threads loops(some, *which);
     lamina::loops_on_threads more(shared, *which);
-    for (const std::size_t rows : {150, 1, 64}) {
+    for (const std::size_t rows : {130, 1}) {
       const batch b(rows);
       one.forward(lamina::feed<"image">(b.image));
       some.forward(lamina::feed<"image">(b.image));
@@ -73,16 +73,16 @@ TEST_CASE("what one of several threads finds wrong reaches the caller", "[thread
   lamina::worker_pool pool(2);
   lamina::gradient_machine g{m};
   lamina::loops_on_threads loops(g, pool);
-  batch b(200);  // so many that the costs are computed in parts
+  batch b(130);  // so many that the costs are computed in parts
   const void* arrays[] = {b.image.data(), b.label.data()};
-  const float cost = g.backward(200, arrays);
-  for (const std::size_t wrong : {std::size_t{0}, std::size_t{199}}) {
+  const float cost = g.backward(130, arrays);
+  for (const std::size_t wrong : {std::size_t{0}, std::size_t{129}}) {
     b.label[wrong] = 128;
-    CHECK_THROWS_AS(g.backward(200, arrays), lamina::error);
+    CHECK_THROWS_AS(g.backward(130, arrays), lamina::error);
     b.label[wrong] = 0;
   }
-  b.label[199] = 199 % 3;
-  CHECK(g.backward(200, arrays) == cost);
+  b.label[129] = 0;
+  CHECK(g.backward(130, arrays) == cost);
 }
 
 TEST_CASE("four evaluators on four threads give the answers of one", "[threads]") {
