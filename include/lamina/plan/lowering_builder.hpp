@@ -23,8 +23,8 @@ struct lowering_builder {
   bool* escapes;  // by variable: operators outside of its block name it; null as well
   int* summed;    // by variable: what one operator adds it to, and does nothing else; null as well
   int block = 0;  // of the operator that is lowered
-  growing<int> turned{};  // weights, each with the panels of its transpose
-  int* gradient;          // by parameter: its whole gradient, or -1
+  int* turned;    // by variable: the panels of its transpose, or -1; null as well
+  int* gradient;  // by parameter: its whole gradient, or -1
   lowered_program* made;
 
   /// Appends to what shapes_of() made of the program, which finish() completes. An evaluation of
@@ -38,6 +38,8 @@ struct lowering_builder {
         escapes(changed != nullptr ? new bool[static_cast<unsigned>(program.count.variables) + 1]
                                    : nullptr),
         summed(changed != nullptr ? new int[static_cast<unsigned>(program.count.variables) + 1]
+                                  : nullptr),
+        turned(changed != nullptr ? new int[static_cast<unsigned>(program.count.variables) + 1]
                                   : nullptr),
         gradient(to.gradients),
         made(&to) {
@@ -60,6 +62,7 @@ struct lowering_builder {
     delete[] changed;
     delete[] escapes;
     delete[] summed;
+    delete[] turned;
   }
 
  protected:
@@ -68,7 +71,8 @@ struct lowering_builder {
   /// does not: it only loses an optimisation.
   constexpr void find_changed() {
     int* writers = new int[static_cast<unsigned>(p.count.variables) + 1];
-    for (int v = 0; v < p.count.variables; ++v) writers[v] = 0, escapes[v] = false, summed[v] = -1;
+    for (int v = 0; v < p.count.variables; ++v)
+      writers[v] = 0, escapes[v] = false, summed[v] = turned[v] = -1;
     for (int k = 0; k < p.count.operators; ++k) {
       const operator_desc& op = p.operators[k];
       for (int at = op.inputs; at < op.end; ++at)
@@ -168,8 +172,7 @@ struct lowering_builder {
   }
   /// The panels of its transpose, made once.
   constexpr int turned_panels(int v, int op) {
-    for (int i = 0; i < turned.count; i += 2)
-      if (turned[i] == v) return turned[i + 1];
+    if (turned[v] >= 0) return turned[v];
     const int here = block;
     block = variables.items[v].block;
     const int made = temporary(variables.items[v].columns, variables.items[v].rows, true, -1);
@@ -178,9 +181,7 @@ struct lowering_builder {
     result(i, made);
     end(i);
     block = here;
-    turned.push(v);
-    turned.push(made);
-    return made;
+    return turned[v] = made;
   }
   constexpr bool is_feed(int v) const {
     return v < p.count.variables && p.variables[v].kind == variable_kind::data;
