@@ -2,6 +2,9 @@
 // lamina/model/loops_on_threads.hpp - several threads for one large request.
 #pragma once
 
+#include <type_traits>
+
+#include <lamina/core/check.hpp>
 #include <lamina/engine/cpu/sliced_run.hpp>
 
 namespace lamina {
@@ -21,11 +24,20 @@ namespace lamina {
 /// train_options::threads.
 template <class Machine>
 class loops_on_threads {
+  using program = typename Machine::program;
+  static constexpr bool has_blocks = engine::cpu::machine<program>::has_blocks;
+  static_assert(check<!has_blocks>,
+                "lamina: loops_on_threads: a program with loops or branches runs on one thread");
+
  public:
   loops_on_threads(Machine& of, worker_pool& pool) : run_(of.machine(), pool) {}
 
  private:
-  engine::cpu::sliced_run<typename Machine::program> run_;
+  // Something valid where the program is refused.
+  struct one_thread {
+    one_thread(engine::cpu::machine<program>&, worker_pool&) {}
+  };
+  std::conditional_t<has_blocks, one_thread, engine::cpu::sliced_run<program>> run_;
 };
 
 }  // namespace lamina

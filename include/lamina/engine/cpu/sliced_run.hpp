@@ -160,7 +160,6 @@ class sliced_run {
  public:
   using schedule = schedule_table<P>;
   using plan_type = plan<P>;
-  static_assert(!machine<P>::has_blocks, "lamina: operators of programs with blocks are not cut");
 
   LAMINA_COLD sliced_run(machine<P>& m, worker_pool& pool) : machine_(m), pool_(pool) {
     if (pool.size() == 1) return;
