@@ -8,9 +8,6 @@
 #include <lamina/layers/layers.hpp>
 #include <lamina/transform/append_backward.hpp>
 
-template class lamina::basic_executor<float>;
-template class lamina::basic_executor<double>;
-
 namespace layer = lamina::layer;
 using Catch::Contains;
 using lamina::block;

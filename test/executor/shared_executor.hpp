@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The executors are instantiated once for all tests of this folder, in executor_test.cpp.
+// The executors are instantiated once for all tests, in shared_executor.cpp.
 #pragma once
 
 #include <lamina/executor/executor.hpp>

@@ -11,8 +11,6 @@
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/transform/append_backward.hpp>
 
-template class lamina::basic_executor<float>;  // for all tests of this folder
-
 using Catch::Contains;
 using lamina::loaded_program;
 using lamina::lod_tensor;

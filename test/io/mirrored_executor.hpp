@@ -13,14 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/executor/executor.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/program_desc_proto.hpp>
-
-extern template class lamina::basic_executor<float>;
-extern template class lamina::basic_executor<double>;
 
 namespace lamina {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cpu/machine.hpp>
-#include <lamina/executor/executor.hpp>
 #include <lamina/model/batch_view.hpp>
 #include <lamina/transform/append_backward.hpp>
 

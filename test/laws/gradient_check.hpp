@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/core/random.hpp>
-#include <lamina/executor/executor.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/append_backward.hpp>
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/executor/executor.hpp>
 #include <lamina/program/program.hpp>
 
 namespace laws {

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <lamina/executor/executor.hpp>
+#include "executor/shared_executor.hpp"
+
 #include <lamina/model/model.hpp>
 
 namespace interpreted {

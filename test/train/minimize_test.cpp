@@ -8,10 +8,10 @@
 #include <tuple>
 #include <vector>
 
+#include "executor/shared_executor.hpp"
 #include "interpreted_training.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/executor/executor.hpp>
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/executor/executor.hpp>
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;
