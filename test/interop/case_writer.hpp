@@ -82,6 +82,7 @@ void write_image_cases(case_writer& to);
 void write_sequence_cases(case_writer& to);
 void write_net_cases(case_writer& to);
 void write_training_cases(case_writer& to);
+void write_array_cases(case_writer& to);
 
 /// The mean of w (y + 1/2)^2 with a parameter w, random like all of them: its gradient is another
 /// one for every element of y, also where y is 0, or has a mean or a norm that is always the same.

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
       interop::write_sequence_cases(to);
       interop::write_net_cases(to);
       interop::write_training_cases(to);
+      interop::write_array_cases(to);
       std::printf("%d cases\n", to.count());
       return 0;
     }

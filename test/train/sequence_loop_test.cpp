@@ -99,7 +99,7 @@ TEST_CASE("a training loop inside of a program reads sequences, and trains as on
     feeder.fill(b);
     last = trainer.step(feeder.view());
   }
-  CHECK(found.cost == last);
+  CHECK(found.cost == Approx(last).epsilon(1e-6));
 
   lamina::basic_executor<double> executor;
   lamina::scope scope;
@@ -142,7 +142,8 @@ TEST_CASE("a training loop inside of a program reads sequences, and trains as on
       off = std::max(off, std::abs(static_cast<double>(a.flat(k)) - exact.flat(k)));
     }
     CHECK(moved > 0.05);
-    CHECK(apart == 0);
+    // Outside, weights of the recurrence are turned once a step: other sums, another last digit.
+    CHECK(apart < 1e-6);
     CHECK(off < 2e-4);
   }
 }
