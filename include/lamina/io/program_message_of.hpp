@@ -47,7 +47,6 @@ class message_maker {
       if (op.schema->kind != operator_kind::source)
         m.blocks[static_cast<std::size_t>(op.block)].operators.push_back(message(op));
     }
-    for (block_message& b : m.blocks) add_reserve_space(b);
     gradient_speller(m).spell();
     return m;
   }
@@ -189,26 +188,6 @@ class message_maker {
     role.name = "op_role";
     role.integer = static_cast<int>(op.role);
     return m;
-  }
-
-  // PaddlePaddle 2 trains batch_norm only with an output for what a GPU keeps for the gradient.
-  // Nothing else reads it; Fluid 1 and lamina leave it alone.
-  static void add_reserve_space(block_message& b) {
-    for (operator_message& op : b.operators) {
-      const auto holds = [&op](std::string_view name) {
-        const attribute_message* a = op.attribute(name);
-        return a != nullptr && a->integer != 0;
-      };
-      if (op.type != "batch_norm" || holds("is_test") || holds("use_global_stats")) continue;
-      const std::string name = op.output("Y").at(0) + "@RESERVE_SPACE";
-      if (b.find(name) == nullptr) {
-        variable_message& v = b.variables.emplace_back();
-        v.name = name;
-        v.dims = {-1};
-        v.stop_gradient = true;
-      }
-      op.outputs.push_back({"ReserveSpace", {name}});
-    }
   }
 
   const program_view& p_;

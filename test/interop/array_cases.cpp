@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of constants of many values, arrays, and the steps and sentences of a beam search.
+#include <interop/case_writer.hpp>
+
+#include <lamina/layers/beam_search.hpp>
+#include <lamina/layers/beam_search_decode.hpp>
+#include <lamina/layers/tensor_array.hpp>
+
+namespace interop {
+namespace {
+
+/// Three values that the program holds; the layers write such operators in startup programs only.
+constexpr auto three_values(block& main) {
+  constexpr float values[] = {0.5f, -1.25f, 3};
+  constexpr int extent[] = {3};
+  layer::layer_helper helper(*main.builder, "values", "");
+  const auto y = helper.output<lamina::variable<float, lamina::once, 3>>();
+  lamina::program_builder& b = *main.builder;
+  const lamina::attribute_value shape = b.integer_list(extent, 1), list = b.real_list(values, 3);
+  const double type = static_cast<double>(static_cast<int>(lamina::dtype::float32));
+  const int attributes = b.attribute_list(shape, type, list, lamina::attribute_value{0, 0, 0});
+  lamina::operator_desc op = b.begin(lamina::schema_of<lamina::assign_value>());
+  op.outputs = b.arguments.count;
+  b.argument(y.id);
+  op.end = b.arguments.count;
+  op.attributes = attributes;
+  b.operators.push(op);
+  return helper.returns(y);
+}
+
+void write_beam_cases(case_writer& to) {
+  const auto ids_of = [](lamina::tensor_shape shape, std::vector<integer> ids,
+                         const std::vector<lamina::lod::level>& lengths) {
+    return lod_tensor(tensor(std::move(shape), ids), lamina::lod::from_lengths(lengths));
+  };
+  const auto reals_of = [](lamina::tensor_shape shape, std::vector<float> values,
+                           const std::vector<lamina::lod::level>& lengths) {
+    return lod_tensor(tensor(std::move(shape), values), lamina::lod::from_lengths(lengths));
+  };
+  // Hypotheses 0 and 1, of which one has ended, continue the first sample, 2 and 3 the second.
+  to.write(
+      "beam_search", lamina::program([](block& main) {
+        auto before = layer::nested_sequence<"before", integer>(main);
+        auto so_far = layer::sequence<"so_far", float>(before);
+        auto ids = layer::sequence<"ids", integer, 3>(before);
+        auto scores = layer::sequence<"scores", float, 3>(before);
+        auto [kept, score, parent] = layer::beam_search<"beam">(before, so_far, ids, scores, 2, 0);
+        return std::tuple{kept, score};
+      }),
+      {.feed =
+           {{"before", ids_of({4, 1}, {0, 2, 3, 4}, {{2, 2}, {1, 1, 1, 1}})},
+            {"so_far", reals_of({4, 1}, {.6f, .1f, .3f, .4f}, {{2, 2}, {1, 1, 1, 1}})},
+            {"ids", ids_of({4, 3}, {4, 2, 5, 2, 1, 3, 3, 5, 2, 8, 2, 1}, {{2, 2}, {1, 1, 1, 1}})},
+            {"scores",
+             reals_of({4, 3}, {.9f, .8f, .75f, .7f, .3f, .1f, .4f, .5f, .15f, .65f, .55f, .2f},
+                      {{2, 2}, {1, 1, 1, 1}})}},
+       .gradients = false,
+       .any_rows = false});
+  to.write("beam_search_decode", lamina::program([](block& main) {
+             auto ids = layer::nested_sequence<"beam", integer>(main);
+             auto scores = layer::sequence<"scores", float>(ids);
+             auto i = layer::fill_constant<integer>(main, 0);
+             auto id_steps = layer::array_write(ids, i);
+             auto score_steps = layer::array_write(scores, i);
+             for (int step = 0; step < 3; ++step) {
+               auto next = layer::embedding<5, 5>(ids, {.param = {.name = "bigram"}});
+               auto all = layer::elementwise_add<0>(next, scores);
+               auto kept = layer::beam_search<"beam">(ids, scores, all, 2, 0);
+               ids = std::get<0>(kept);
+               scores = std::get<1>(kept);
+               layer::increment(i);
+               layer::array_write(ids, i, id_steps);
+               layer::array_write(scores, i, score_steps);
+             }
+             return layer::beam_search_decode<"found">(id_steps, score_steps, 2, 0);
+           }),
+           {.feed = {{"beam", ids_of({3, 1}, {1, 2, 3}, {{1, 1, 1}, {1, 1, 1}})},
+                     {"scores", reals_of({3, 1}, {0, 0, 0}, {{1, 1, 1}, {1, 1, 1}})}},
+            .gradients = false,
+            .any_rows = false});
+}
+
+}  // namespace
+
+void write_array_cases(case_writer& to) {
+  to.write("assign_value", lamina::program([](block& main) {
+             return layer::elementwise_mul(layer::data<"x", float, 3>(main), three_values(main));
+           }),
+           {.gradients = false});
+  to.write(
+      "array_length", lamina::program([](block& main) {
+        auto x = layer::data<"x", float, 3>(main);
+        auto first = layer::fill_constant<integer>(main, 0);
+        auto second = layer::fill_constant<integer>(main, 1);
+        auto array = layer::array_write(x, first);
+        layer::array_write(layer::square(x), second, array);
+        auto length = layer::cast<float>(layer::array_length(array));
+        return squared(layer::array_read(array, first) * length + layer::array_read(array, second));
+      }));
+  write_beam_cases(to);
+}
+
+}  // namespace interop
