@@ -133,6 +133,7 @@ struct matrix_product {
 template <class Real>
 void add_product(const Real* a, bool transpose_a, const Real* b, bool transpose_b, Real* c,
                  std::size_t m, std::size_t k, std::size_t n) {
+  if (m == 0 || k == 0 || n == 0) return;  // matrices without elements may have no address
   using product = detail::matrix_product<Real>;
   std::vector<Real> other_a, other_b;
   if (transpose_a && m > 1 && k > 1) {
