@@ -36,8 +36,7 @@ workload::job forward(const std::filesystem::path& path, int threads) {
   auto model = std::make_shared<lamina::model<forward_program>>(forward_net);
   to.write(*model);
   using machine = lamina::engine::cpu::machine<lamina::for_test<forward_program>>;
-  auto m = std::make_shared<machine>(
-      lamina::engine::cpu::outside_memory{model->memory(), nullptr, nullptr});
+  auto m = std::make_shared<machine>(lamina::outside_memory{model->memory(), nullptr, nullptr});
   auto pool = std::make_shared<lamina::worker_pool>(threads);
   auto loops = std::make_shared<lamina::engine::cpu::sliced_run<lamina::for_test<forward_program>>>(
       *m, *pool);

@@ -5,9 +5,9 @@
 #include <exception>
 #include <string>
 
+#include "executor/shared_executor.hpp"
 #include <io/program_samples.hpp>
 
-#include <lamina/executor/executor.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>

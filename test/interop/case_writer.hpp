@@ -15,13 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/executor/executor.hpp>
+#include "executor/shared_executor.hpp"
+
 #include <lamina/io/fluid_training.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/append_backward.hpp>
-
-extern template class lamina::basic_executor<float>;
 
 namespace interop {
 

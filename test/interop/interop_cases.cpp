@@ -10,8 +10,6 @@
 #include <interop/operator_list.hpp>
 #include <interop/run_saved.hpp>
 
-template class lamina::basic_executor<float>;
-
 int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   try {

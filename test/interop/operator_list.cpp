@@ -6,14 +6,12 @@
 #include <string_view>
 #include <type_traits>
 
+#include "executor/shared_executor.hpp"
 #include <interop/operator_list.hpp>
 
 #include <lamina/engine/cpu/call_kernels.hpp>
-#include <lamina/executor/executor.hpp>
 #include <lamina/executor/operator_registry.hpp>
 #include <lamina/io/export_onnx.hpp>
-
-extern template class lamina::basic_executor<float>;
 
 namespace interop {
 namespace {

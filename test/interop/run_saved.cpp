@@ -9,12 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "executor/shared_executor.hpp"
 #include <interop/run_saved.hpp>
 
-#include <lamina/executor/executor.hpp>
 #include <lamina/io/inference_model.hpp>
-
-extern template class lamina::basic_executor<float>;
 
 namespace interop {
 namespace {

@@ -72,7 +72,7 @@ class engine_run {
       scope_.var(name_of(program::view(), v)) = tensor(shape_of(v, 0), w);
     }
     for (int i = 0; i < desc.count.variables; ++i) keep_counter(i);
-    machine_.emplace_back(engine::cpu::outside_memory{parameters_.data(), nullptr, nullptr});
+    machine_.emplace_back(outside_memory{parameters_.data(), nullptr, nullptr});
   }
 
   machine& engine() { return machine_.front(); }

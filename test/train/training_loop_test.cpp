@@ -170,7 +170,7 @@ TEST_CASE("a loop that does not end says which") {
     return i;
   });
   lamina::engine::cpu::machine<std::remove_const_t<decltype(endless)>> machine{
-      lamina::engine::cpu::outside_memory{}};
+      lamina::outside_memory{}};
   machine.limit_iterations(50);
   CHECK_THROWS_WITH(machine.run(~0ull, 0, 0),
                     Catch::Contains("while") && Catch::Contains("50 iterations"));

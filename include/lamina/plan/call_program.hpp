@@ -60,6 +60,13 @@ struct call_program {
   static constexpr program_desc collected = detail::collect_calls<P, numbers>();
   static constexpr auto desc = freeze<collected.count>(collected);
   static constexpr program_view view = view_of(desc);
+
+  /// The operator whose kernel an instruction calls; null for any other.
+  static constexpr const operator_desc* called_by(const instruction& i) {
+    const bool called = asks_operator(i.head) && i.op >= 0 &&
+                        detail::calls_operator(*i.schema, P::desc.operators[i.op]);
+    return called ? &desc.operators[numbers.of[i.op]] : nullptr;
+  }
 };
 
 }  // namespace lamina

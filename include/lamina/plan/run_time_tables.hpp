@@ -56,6 +56,19 @@ constexpr variable_place place_of(int v) {
           d.panel};
 }
 
+/// Where argument a of a plan's code lies: a variable, a number, or nowhere.
+template <class Plan>
+constexpr memory_slot slot_of_argument(int a) {
+  const int v = Plan::code.arguments[a];
+  const argument_use use = Plan::code.uses[a];
+  if (v < 0)
+    return {use == argument_use::numbers ? memory_space::numbers : memory_space::none, 0,
+            is_constant(v) ? constant_index(v) : -1};
+  memory_slot slot = Plan::memory.slots[v];
+  if (use == argument_use::updated) slot.space = memory_space::updated;
+  return slot;
+}
+
 /// How variable V of a program lies.
 template <program_type P, int V>
 inline constexpr variable_place place_of_variable =

@@ -15,6 +15,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
+#include <lamina/plan/outside_memory.hpp>
 #include <lamina/train/gradient_part.hpp>
 
 namespace lamina {
@@ -67,7 +68,7 @@ class trainer {
     create_accumulators();
     const bool limited = limits_norms();
     if (threads <= 1 && !limited) {
-      fused_.emplace(outside_memory());
+      fused_.emplace(outside());
       detail::initialise_state<P>(*fused_);
       return;
     }
@@ -115,7 +116,7 @@ class trainer {
   const Opt& optimizer() const { return opt_; }
 
  private:
-  engine::cpu::outside_memory outside_memory() {
+  outside_memory outside() {
     return {model_.memory(), gradients_.get(), accumulator_pointers_.get()};
   }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {

@@ -10,18 +10,9 @@
 #include <lamina/engine/cpu/aligned_buffer.hpp>
 #include <lamina/engine/cpu/schedule_table.hpp>
 #include <lamina/engine/cpu/selected_rows.hpp>
+#include <lamina/plan/outside_memory.hpp>
 
 namespace lamina::engine::cpu {
-
-/// Memory that a machine does not own: parameters, their gradients, accumulators, feeds. One
-/// pointer each, in the order of the program.
-struct outside_memory {
-  float* const* parameters = nullptr;
-  float* const* gradients = nullptr;
-  float* const* accumulators = nullptr;
-  /// The machine writes to `gradients` what it would update parameters with.
-  bool leaves_updates = false;
-};
 
 /// Activations, gradients and constants of program P, and the address of every argument of its
 /// schedule.

@@ -67,14 +67,6 @@ struct schedule_table {
             known >= 0 ? P::desc.variables[known].rank : 0};
   }
 
-  /// The operator whose kernel an instruction calls; null for any other.
-  static constexpr const operator_desc* operator_of(const instruction& i) {
-    using calls = call_program<P>;
-    const bool called = asks_operator(i.head) && i.op >= 0 &&
-                        lamina::detail::calls_operator(*i.schema, P::desc.operators[i.op]);
-    return called ? &calls::desc.operators[calls::numbers.of[i.op]] : nullptr;
-  }
-
   static constexpr table_type make() {
     constexpr functions f = make_functions(std::make_integer_sequence<int, plan_type::kernels>{});
     table_type t{};
@@ -85,25 +77,20 @@ struct schedule_table {
       const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
       const int kernel = plan_type::distinct.kernel[g];
       const int parts = parts_of_rows(d.rows < 0 ? d.rows : d.depth);
-      t.entries[g] = {
-          f.run[kernel],
-          f.scratch[kernel],
-          c.arguments,
-          {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema->bare, operator_of(i)},
-          d.feeds};
+      t.entries[g] = {f.run[kernel],
+                      f.scratch[kernel],
+                      c.arguments,
+                      {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema->bare,
+                       call_program<P>::called_by(i)},
+                      d.feeds};
       if (i.runs >= 0) t.entries[g].run = nullptr, t.entries[g].group.rows = blocks_run++;
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
         const int v = plan_type::code.arguments[a];
-        const argument_use use = plan_type::code.uses[a];
-        if (v < 0) {
+        t.slots[a] = slot_of_argument<plan_type>(a);
+        if (v < 0)
           t.info[a] = {1, 1, 1, dtype::float32, false, 0, 0};
-          t.slots[a] = {use == argument_use::numbers ? memory_space::numbers : memory_space::none,
-                        0, is_constant(v) ? constant_index(v) : -1};
-        } else {
+        else
           t.info[a] = info_of(v, parts);
-          t.slots[a] = plan_type::memory.slots[v];
-          if (use == argument_use::updated) t.slots[a].space = memory_space::updated;
-        }
       }
     }
     return t;

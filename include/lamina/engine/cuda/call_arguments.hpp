@@ -18,7 +18,7 @@ namespace lamina::engine::cuda {
 
 /// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each
 /// cut into lines of `line` elements: the last dimension.
-struct array_view {
+struct argument_view {
   void* data;
   int rows, columns, line;
   std::ptrdiff_t stride;
@@ -95,7 +95,7 @@ inline constexpr fault_word no_fault = ~0ull;
 
 /// What a call's kernel is given.
 struct call_arguments {
-  array_view in[3], out[3];
+  argument_view in[3], out[3];
   float number[2];
   int integer[2];
   std::uint64_t own_seed, stream;
@@ -120,7 +120,7 @@ struct call_arguments {
 #endif
   }
   /// The label of line i, -1 where it is to be ignored or is none of `classes`.
-  LAMINA_FN std::int64_t label(const array_view& labels, int i, int classes, int ignored) const {
+  LAMINA_FN std::int64_t label(const argument_view& labels, int i, int classes, int ignored) const {
     const std::int64_t l = labels.integer(i);
     if (l == ignored) return -1;
     if (l >= 0 && l < classes) return l;

@@ -61,13 +61,13 @@ struct call_site {
   int number_of_group;
 
   const operator_schema& schema() const { return *group.schema; }
-  array_view at(int n) const {
+  argument_view at(int n) const {
     const argument_info& i = info[n];
     return {arguments[n], run.rows_of(i.rows), i.columns, i.line, i.stride, i.type};
   }
   /// Slots are numbered as the schema numbers them; each holds one variable.
-  array_view input(int slot) const { return at(slot); }
-  array_view output(int slot) const { return at(schema().input_count + slot); }
+  argument_view input(int slot) const { return at(slot); }
+  argument_view output(int slot) const { return at(schema().input_count + slot); }
   int domain(int n) const { return info[n].rows < 0 ? domain_of_rows(info[n].rows) : 0; }
 
   double number(int attribute) const {
@@ -95,11 +95,11 @@ struct call_site {
     for (int i = 0; i < inputs; ++i) a.in[i] = input(i);
     for (int i = 0; i < outputs; ++i) a.out[i] = output(i);
   }
-  void share_lines(call_arguments& a, const array_view& of) const {
+  void share_lines(call_arguments& a, const argument_view& of) const {
     a.lines = of.lines();
     a.width = of.line;
   }
-  void share_rows(call_arguments& a, const array_view& of) const {
+  void share_rows(call_arguments& a, const argument_view& of) const {
     a.lines = of.rows;
     a.width = of.columns;
   }
@@ -107,7 +107,7 @@ struct call_site {
   [[noreturn]] LAMINA_COLD void fail(const std::string& what) const {
     throw error(text() << "lamina: cuda: " << schema().type << ": " << what);
   }
-  void require_float(const array_view& a) const {
+  void require_float(const argument_view& a) const {
     if (a.type != dtype::float32)
       fail(text() << "expected float32 on the device, found " << name_of(a.type));
   }

@@ -19,7 +19,7 @@ struct call_kernel<lookup_table> {
   }
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
-    const array_view &table = a.in[0], &ids = a.in[1];
+    const argument_view &table = a.in[0], &ids = a.in[1];
     const std::int64_t id = ids.integer(i);
     const bool inside = id >= 0 && id < table.rows;
     if (!inside && team.rank() == 0) a.report(i);

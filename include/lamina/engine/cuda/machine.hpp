@@ -111,8 +111,8 @@ class machine {
                          e.group,
                          state,
                          g};
-    array_view numbers = site.input(e.checked.slot);
-    const array_view first = site.input(0);
+    argument_view numbers = site.input(e.checked.slot);
+    const argument_view first = site.input(0);
     std::int64_t found[1] = {};
     const std::ptrdiff_t at = i / numbers.columns * numbers.stride + i % numbers.columns;
     const std::size_t width = static_cast<std::size_t>(size_of(numbers.type));

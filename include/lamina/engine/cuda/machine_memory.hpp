@@ -10,18 +10,9 @@
 
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
+#include <lamina/plan/outside_memory.hpp>
 
 namespace lamina::engine::cuda {
-
-/// Memory of the place that a machine does not own: one pointer each, in the order of the program.
-/// Parameters and what lies like them are in rows, padded; there are no panels on the device.
-struct outside_memory {
-  float* const* parameters = nullptr;
-  float* const* gradients = nullptr;
-  float* const* accumulators = nullptr;
-  /// The machine writes to `gradients` what it would update parameters with.
-  bool leaves_updates = false;
-};
 
 /// Everything of program P whose size its plan tells lies in one arena: constants and seed, the
 /// data, what has a fixed place, what has rows. It is allocated anew only when rows grow.

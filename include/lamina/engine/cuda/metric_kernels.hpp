@@ -84,7 +84,7 @@ struct call_kernel<mean> {
   }
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int, const Team& team) {
-    const array_view& x = a.in[0];
+    const argument_view& x = a.in[0];
     const std::int64_t all = static_cast<std::int64_t>(x.rows) * x.columns;
     double sum = 0;
     for (std::int64_t i = team.rank(); i < all; i += team.size())

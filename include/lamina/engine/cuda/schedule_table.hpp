@@ -71,13 +71,6 @@ struct schedule_table {
     }
     return {rows_in_parts(d.rows, parts), d.columns / parts, d.stride / parts, line, d.type};
   }
-  /// The operator whose kernel an instruction calls; null for any other.
-  static constexpr const operator_desc* operator_of(const instruction& i) {
-    using calls = call_program<P>;
-    const bool called = asks_operator(i.head) && i.op >= 0 &&
-                        lamina::detail::calls_operator(*i.schema, P::desc.operators[i.op]);
-    return called ? &calls::desc.operators[calls::numbers.of[i.op]] : nullptr;
-  }
   /// A variable of the program that a group writes.
   static constexpr int written_by(const instruction& i) {
     for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
@@ -98,21 +91,17 @@ struct schedule_table {
       const int parts = parts_of_rows(d.rows < 0 ? d.rows : d.depth);
       t.entries[g] = {k.of[number].run,
                       c.arguments,
-                      {written_by(i), d.rows, d.columns, d.depth, i.schema->bare, operator_of(i)},
+                      {written_by(i), d.rows, d.columns, d.depth, i.schema->bare,
+                       call_program<P>::called_by(i)},
                       k.of[number].checked,
                       d.feeds};
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
         const int v = plan_type::code.arguments[a];
-        const argument_use use = plan_type::code.uses[a];
-        if (v < 0) {
+        t.slots[a] = slot_of_argument<plan_type>(a);
+        if (v < 0)
           t.info[a] = {1, 1, 1, 1, dtype::float32};
-          t.slots[a] = {use == argument_use::numbers ? memory_space::numbers : memory_space::none,
-                        0, is_constant(v) ? constant_index(v) : -1};
-        } else {
+        else
           t.info[a] = info_of(v, parts);
-          t.slots[a] = plan_type::memory.slots[v];
-          if (use == argument_use::updated) t.slots[a].space = memory_space::updated;
-        }
       }
     }
     return t;

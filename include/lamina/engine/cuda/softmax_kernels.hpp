@@ -33,6 +33,23 @@ LAMINA_FN inline float clipped_log(float p) {
 /// Labels that are numbers are checked by the forward kernel.
 struct label_kernel {
   static constexpr checked_input checked{1, "label", false};
+
+  /// The cost of line i from that of each class: weighed by soft labels, or the label's own.
+  template <class Team, class F>
+  static LAMINA_FN void line_cost(const call_arguments& a, int i, const Team& team,
+                                  const argument_view& to, const F& cost_of) {
+    const int n = a.in[0].line;
+    float cost = 0;
+    if (a.integer[0] != 0) {
+      const float* const y = a.in[1].template line_at<const float>(i);
+      for (int j = team.rank(); j < n; j += team.size()) cost += y[j] * cost_of(j);
+      cost = sum_of(team, cost);
+    } else if (team.rank() == 0) {
+      const std::int64_t l = a.label(a.in[1], i, n, a.integer[1]);
+      if (l >= 0) cost = cost_of(l);
+    }
+    if (team.rank() == 0) *to.template line_at<float>(i) = cost;
+  }
 };
 
 }  // namespace detail
@@ -87,16 +104,7 @@ struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
     const int n = a.in[0].line;
     const float* const x = a.in[0].line_at<const float>(i);
     const float partition = detail::softmax_line(x, a.out[0].line_at<float>(i), n, team);
-    float cost = 0;
-    if (a.integer[0] != 0) {
-      const float* const y = a.in[1].line_at<const float>(i);
-      for (int j = team.rank(); j < n; j += team.size()) cost += y[j] * (partition - x[j]);
-      cost = sum_of(team, cost);
-    } else if (team.rank() == 0) {
-      const std::int64_t l = a.label(a.in[1], i, n, a.integer[1]);
-      if (l >= 0) cost = partition - x[l];
-    }
-    if (team.rank() == 0) *a.out[1].line_at<float>(i) = cost;
+    line_cost(a, i, team, a.out[1], [=](std::int64_t j) { return partition - x[j]; });
   }
 };
 
@@ -141,18 +149,8 @@ struct call_kernel<cross_entropy> : detail::label_kernel {
   }
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
-    const int n = a.in[0].line;
     const float* const x = a.in[0].line_at<const float>(i);
-    float cost = 0;
-    if (a.integer[0] != 0) {
-      const float* const l = a.in[1].line_at<const float>(i);
-      for (int j = team.rank(); j < n; j += team.size()) cost -= l[j] * detail::clipped_log(x[j]);
-      cost = sum_of(team, cost);
-    } else if (team.rank() == 0) {
-      const std::int64_t l = a.label(a.in[1], i, n, a.integer[1]);
-      if (l >= 0) cost = -detail::clipped_log(x[l]);
-    }
-    if (team.rank() == 0) *a.out[0].line_at<float>(i) = cost;
+    line_cost(a, i, team, a.out[0], [=](std::int64_t j) { return -detail::clipped_log(x[j]); });
   }
 };
 
