@@ -22,6 +22,7 @@ class LaminaConan(ConanFile):
     default_options = {"with_zlib": True}
     exports_sources = "include/*", "LICENSE"
     no_copy_source = True
+    test_package_folder = "test/consumer/conan"
 
     def set_version(self):
         config = load(self, os.path.join(self.recipe_folder, "include", "lamina", "core", "config.hpp"))
@@ -32,7 +33,7 @@ class LaminaConan(ConanFile):
 
     def requirements(self):
         self.requires("xtensor/[>=0.24 <0.28]", transitive_headers=True)
-        self.requires("xsimd/[>=8 <14]", transitive_headers=True)
+        self.requires("xsimd/[>=8 <15]", transitive_headers=True)
         if self.options.with_zlib:
             self.requires("zlib/[>=1.2.11 <2]", transitive_headers=True, transitive_libs=True)
 
