@@ -61,6 +61,24 @@ void write_programs() {
   write("json", "beyond_double", "{\"version\": 1e410}");
 }
 
+/// The first version of lamina's own files, which is only read now.
+std::string first_version(const std::vector<lamina::tensor_entry>& entries) {
+  std::string bytes("LAMINA\0\1", 8);
+  const auto number = [&bytes](std::uint64_t n) { lamina::detail::put_number(bytes, n); };
+  number(entries.size());
+  for (const lamina::tensor_entry& e : entries) {
+    number(e.name.size());
+    bytes += e.name;
+    number(static_cast<std::uint64_t>(e.type));
+    number(e.dims.size());
+    for (const std::uint64_t d : e.dims) number(d);
+    number(e.bytes.size());
+    bytes += e.bytes.view();
+  }
+  number(lamina::detail::checksum(bytes));
+  return bytes;
+}
+
 void write_parameters() {
   const tensor floats({2, 3}, std::vector<float>{1, -2, 3, 0.5f, 0, 9});
   write("parameters", "floats", stream_of(floats));
@@ -69,11 +87,14 @@ void write_parameters() {
                                             {{2, 1}})));
   write("parameters", "truths", stream_of(tensor::filled<bool>({4}, true)));
   write("parameters", "empty", stream_of(tensor::zeros(lamina::dtype::float64, {0, 7})));
-  lamina::tensor_entry entry = lamina::tensor_entry::number("step", 7);
+  std::vector<lamina::tensor_entry> entries;
+  entries.push_back(lamina::tensor_entry::number("step", 7));
+  entries.push_back({"w", lamina::dtype::float32, {1, 2}, lamina::raw_bytes("12345678")});
   const std::string path = to + "/entries";
-  lamina::write_tensor_file(path, {entry, {"w", lamina::dtype::float32, {1, 2}, "12345678"}});
+  lamina::write_tensor_file(path, entries);
   write("parameters", "entries", lamina::read_file(path));
   lamina::remove_file(path);
+  write("parameters", "entries_1", first_version(entries));
 }
 
 /// The bytes that save(path) writes.

@@ -243,6 +243,16 @@ TEST_CASE("npy: numpy's bytes, both orders of elements, and what is refused") {
 TEST_CASE("npz: large archives, deflated members, and directories that lie") {
   CHECK(lamina::crc32_of("123456789", 9) == 0xcbf43926u);
   CHECK(lamina::crc32_of("6789", 4, lamina::crc32_of("12345", 5)) == 0xcbf43926u);
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) bytes += static_cast<char>(i * i + 3 * i);
+  std::uint32_t r = ~0u;  // bit by bit
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    CHECK(lamina::crc32_of(bytes.data(), n) == ~r);
+    const std::uint32_t half = lamina::crc32_of(bytes.data(), n / 2);
+    CHECK(lamina::crc32_of(bytes.data() + n / 2, n - n / 2, half) == ~r);
+    r ^= static_cast<unsigned char>(bytes[n]);
+    for (int bit = 0; bit < 8; ++bit) r = (r & 1) != 0 ? r >> 1 ^ 0xedb88320u : r >> 1;
+  }
   const temporary_folder folder;
   const std::string path = folder.path() + "/file.npz";
   {

@@ -74,7 +74,7 @@ inline void write(const std::filesystem::path& path, const std::string& bytes) {
 template <class P>
 std::vector<std::string> bytes_of(const lamina::model<P>& m) {
   std::vector<std::string> all;
-  for (const lamina::tensor_entry& e : m.entries()) all.push_back(e.bytes);
+  for (const lamina::tensor_entry& e : m.entries()) all.emplace_back(e.bytes.view());
   return all;
 }
 

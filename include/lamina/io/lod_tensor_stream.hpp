@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/io/binary_file.hpp>
+#include <lamina/core/binary_file.hpp>
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/io/tensor_bytes.hpp>
 #include <lamina/tensor/lod_tensor.hpp>

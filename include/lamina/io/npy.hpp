@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
-#include <lamina/io/binary_file.hpp>
 #include <lamina/io/tensor_bytes.hpp>
 #include <lamina/tensor/tensor.hpp>
 

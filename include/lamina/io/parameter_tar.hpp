@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
-#include <lamina/io/binary_file.hpp>
 #include <lamina/io/named_tensors.hpp>
 #include <lamina/io/proto_fields.hpp>
 #include <lamina/io/tar_file.hpp>

@@ -16,8 +16,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
-#include <lamina/io/binary_file.hpp>
 #include <lamina/io/named_tensors.hpp>
 #include <lamina/io/tensor_bytes.hpp>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <lamina/core/binary_file.hpp>
 #include <lamina/core/error.hpp>
-#include <lamina/io/binary_file.hpp>
 
 namespace lamina {
 

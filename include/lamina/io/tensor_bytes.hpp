@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/io/binary_file.hpp>
+#include <lamina/core/binary_file.hpp>
 #include <lamina/tensor/tensor.hpp>
 
 namespace lamina {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <lamina/core/binary_file.hpp>
 #include <lamina/core/error.hpp>
-#include <lamina/io/binary_file.hpp>
 #include <lamina/io/crc32.hpp>
 
 namespace lamina {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/model/tensor_file.hpp - named arrays in a file: models and checkpoints.
 //
-// Format, little-endian: "LAMINA\0\1", u64 number of entries; each entry: u64 length and bytes of
-// the name, u64 dtype, u64 rank, u64 dims[rank], u64 length and bytes of the data; at the end u64
-// FNV-1a of everything before it. A file is written beside its place and renamed, so that a reader
-// never sees half of one, and read whole and checked before anything is changed.
+// Format, little-endian numbers of 64 bits: "LAMINA\0\2", the size of the header, the number of
+// entries; each entry: length of its name and the name, filled up with zeros to words, dtype, rank,
+// dims[rank]; zeros, so that the header is a multiple of 64 bytes; its last word is the word_sum of
+// the header with 0 in that place. Then the elements of each entry, filled up with zeros to a
+// multiple of 64 bytes, and their word_sum, which continues from the header's. Version 1, which is
+// still read: number of entries; each entry as above, but nothing is filled up and the elements,
+// with their length before them, follow the dims; at the end FNV-1a of everything before it.
+// A file is written beside its place and renamed, so that a reader never sees half of one. Memory
+// is asked for when the header is known to be right, and a reader gets all entries or none.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -14,11 +20,14 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/binary_file.hpp>
 #include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/core/word_sum.hpp>
 
 namespace lamina {
 
@@ -27,13 +36,17 @@ struct tensor_entry {
   std::string name;
   dtype type = dtype::float32;
   std::vector<std::uint64_t> dims;
-  std::string bytes;
+  raw_bytes bytes;
 
-  /// An entry of one number or of text.
+  /// An entry of one number.
   static tensor_entry number(std::string name, std::uint64_t value) {
-    tensor_entry e{std::move(name), dtype::int64, {1}, std::string(8, '\0')};
+    tensor_entry e{std::move(name), dtype::int64, {1}, raw_bytes(8)};
     std::memcpy(e.bytes.data(), &value, 8);
     return e;
+  }
+  /// An entry of text.
+  static tensor_entry letters(std::string name, std::string_view value) {
+    return {std::move(name), dtype::uint8, {value.size()}, raw_bytes(value)};
   }
   std::uint64_t as_number() const {
     std::uint64_t value = 0;
@@ -44,85 +57,144 @@ struct tensor_entry {
 
 namespace detail {
 
-inline constexpr std::string_view tensor_file_magic{"LAMINA\0\1", 8};
+inline constexpr std::string_view tensor_file_magic{"LAMINA\0", 7};  // and the version
 
+constexpr std::uint64_t whole_stripes(std::uint64_t bytes) {
+  return (bytes + word_sum::stripe - 1) / word_sum::stripe * word_sum::stripe;
+}
+/// The header's own sum: its last word counts as 0.
+LAMINA_COLD inline std::uint64_t sum_of_header(const char* header, std::size_t size) {
+  char last[word_sum::stripe] = {};
+  std::memcpy(last, header + size - word_sum::stripe, word_sum::stripe - 8);
+  word_sum sum;
+  sum.add(header, size - word_sum::stripe);
+  sum.add(last, word_sum::stripe);
+  return sum.value();
+}
+/// FNV-1a, the checksum of version 1.
 LAMINA_COLD inline std::uint64_t checksum(std::string_view bytes) {
   std::uint64_t h = 14695981039346656037ull;
   for (const char c : bytes) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   return h;
 }
 LAMINA_COLD inline void put_number(std::string& to, std::uint64_t value) {
-  for (int i = 0; i < 8; ++i) to.push_back(static_cast<char>(value >> (8 * i)));
+  to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Reads what put_number wrote; every step is checked against the end of the file.
+/// Reads what write_tensor_file, or its first version, wrote.
 class tensor_file_reader {
  public:
-  tensor_file_reader(std::string path, std::string bytes)
-      : path_(std::move(path)), bytes_(std::move(bytes)) {}
+  explicit tensor_file_reader(binary_reader& from) : from_(from) {}
 
   LAMINA_COLD std::vector<tensor_entry> read() {
-    if (bytes_.size() < 24) fail(text() << "expected at least 24 bytes, found " << bytes_.size());
-    if (std::string_view(bytes_).substr(0, 8) != tensor_file_magic)
-      fail("expected a lamina file of version 1, found other first bytes");
-    const std::size_t end = bytes_.size() - 8;
-    at_ = end;
-    limit_ = bytes_.size();
-    const std::uint64_t stored = number("checksum");
-    if (stored != checksum(std::string_view(bytes_).substr(0, end))) {
-      at_ = end;
-      fail("the checksum does not match: the file is damaged or cut short");
-    }
-    at_ = 8;
-    limit_ = end;
-    const std::uint64_t count = number("number of entries");
-    std::vector<tensor_entry> entries;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      tensor_entry& e = entries.emplace_back();
-      e.name = content("name");
-      const std::uint64_t type = number("dtype");
-      e.type = static_cast<dtype>(type);
-      if (type > 6 && type != 20 && type != 21) fail(text() << "expected a dtype, found " << type);
-      const std::uint64_t rank = number("rank");
-      if (rank > 16) fail(text() << "expected a rank of at most 16, found " << rank);
-      std::uint64_t size = static_cast<std::uint64_t>(size_of(e.type));
-      for (std::uint64_t d = 0; d < rank; ++d) {
-        e.dims.push_back(number("dimension"));
-        if (e.dims.back() != 0 && size > (std::uint64_t{1} << 48) / e.dims.back())
-          fail("dimensions are too large");
-        size *= e.dims.back();
-      }
-      e.bytes = content("data");
-      if (e.bytes.size() != size)
-        fail(text() << "'" << e.name << "': expected " << size << " bytes of data, found "
-                    << e.bytes.size());
-    }
-    if (at_ != limit_) fail("expected the end of the file, found further bytes");
-    return entries;
+    const std::uint64_t size = from_.left();
+    if (size < 24) from_.fail(text("expected at least 24 bytes, found ") << size);
+    const std::string magic = from_.bytes(8, "the first bytes");
+    if (magic.substr(0, 7) != tensor_file_magic || (magic[7] != 1 && magic[7] != 2))
+      from_.fail_at(0, "expected a lamina file of version 1 or 2, found other first bytes");
+    return magic[7] == 1 ? read_first(size) : read_second(size);
   }
 
  private:
-  [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
-    throw format_error(path_, at_, reason);
-  }
-  LAMINA_COLD std::uint64_t number(const char* what) {
-    if (limit_ - at_ < 8) fail(text("the file ends within a ") << what);
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < 8; ++i)
-      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[at_ + i])) << (8 * i);
-    at_ += 8;
-    return value;
-  }
-  LAMINA_COLD std::string content(const char* what) {
-    const std::uint64_t n = number(what);
-    if (n > limit_ - at_) fail(text("the file ends within a ") << what);
-    std::string s = bytes_.substr(at_, n);
-    at_ += n;
-    return s;
+  std::vector<tensor_entry> read_second(std::uint64_t size) {
+    const std::uint64_t header = from_.number<std::uint64_t>("the size of the header");
+    if (header < word_sum::stripe || header % word_sum::stripe != 0 || header > size - 8)
+      from_.fail_at(8, text("expected the size of a header in a file of ")
+                           << size << " bytes, found " << header);
+    from_.window(0, size, "the file");
+    const std::string bytes = from_.bytes(header, "the header");
+    const std::uint64_t sum = sum_of_header(bytes.data(), header);
+    std::uint64_t stored = 0;
+    std::memcpy(&stored, bytes.data() + header - 8, 8);
+    if (stored != sum)
+      from_.fail_at(header - 8, "the header's checksum does not match: the file is damaged");
+
+    binary_reader table(bytes, from_.path());
+    table.window(16, header - 24, "the header");
+    std::vector<tensor_entry> entries;
+    std::vector<std::uint64_t> sizes;
+    std::uint64_t expected = header + 8;
+    for (std::uint64_t n = table.number<std::uint64_t>("number of entries"); n > 0; --n) {
+      tensor_entry& e = entries.emplace_back();
+      e.name = content(table, "name");
+      table.bytes((8 - e.name.size() % 8) % 8, "zeros behind a name");
+      sizes.push_back(read_shape(table, e));
+      expected += whole_stripes(sizes.back());
+      if (expected > size)
+        table.fail(text("'") << e.name << "': expected " << sizes.back()
+                             << " bytes of data, found a file of " << size);
+    }
+    if (expected != size)
+      from_.fail_at(header, text("expected a file of ") << expected << " bytes, found " << size);
+    word_sum all(sum);
+    for (std::size_t i = 0; i < entries.size(); ++i) read_data(entries[i].bytes, sizes[i], all);
+    if (from_.number<std::uint64_t>("checksum") != all.value())
+      from_.fail_at(size - 8, "the checksum does not match: the file is damaged");
+    return entries;
   }
 
-  std::string path_, bytes_;
-  std::size_t at_ = 0, limit_ = 0;
+  /// Bytes straight to their place, and to the sum while they are near.
+  void read_data(raw_bytes& to, std::uint64_t size, word_sum& sum) {
+    constexpr std::uint64_t piece = 1 << 18;
+    to.resize(size);
+    for (std::uint64_t had = 0; had < size; had += piece) {
+      const std::uint64_t count = std::min(piece, size - had);
+      from_.read(to.data() + had, count, "data");
+      sum.add(to.data() + had, count / word_sum::stripe * word_sum::stripe);
+    }
+    const std::uint64_t rest = size % word_sum::stripe;
+    if (rest == 0) return;
+    char last[word_sum::stripe];
+    std::memcpy(last, to.data() + size - rest, rest);
+    from_.read(last + rest, word_sum::stripe - rest, "zeros behind data");
+    sum.add(last, word_sum::stripe);
+  }
+
+  std::vector<tensor_entry> read_first(std::uint64_t size) {
+    from_.window(0, size, "the file");
+    const std::string bytes = from_.bytes(size, "the file");
+    binary_reader all(bytes, from_.path());
+    all.window(size - 8, 8, "checksum");
+    const std::uint64_t stored = all.number<std::uint64_t>("checksum");
+    if (stored != checksum(std::string_view(bytes).substr(0, size - 8)))
+      all.fail_at(size - 8, "the checksum does not match: the file is damaged or cut short");
+    all.window(8, size - 16, "entries");
+    std::vector<tensor_entry> entries;
+    for (std::uint64_t n = all.number<std::uint64_t>("number of entries"); n > 0; --n) {
+      tensor_entry& e = entries.emplace_back();
+      e.name = content(all, "name");
+      const std::uint64_t expected = read_shape(all, e), found = all.number<std::uint64_t>("data");
+      if (found != expected || found > all.left())
+        all.fail(text("'") << e.name << "': expected " << expected << " bytes of data, found "
+                           << (found != expected ? found : all.left()));
+      e.bytes.resize(found);
+      all.read(e.bytes.data(), found, "data");
+    }
+    if (all.left() != 0) all.fail("expected the end of the file, found further bytes");
+    return entries;
+  }
+
+  static std::string content(binary_reader& from, const char* what) {
+    return from.bytes(from.number<std::uint64_t>(what), what);
+  }
+  /// Type and dimensions; returns the size of the elements, in bytes.
+  static std::uint64_t read_shape(binary_reader& from, tensor_entry& e) {
+    const std::uint64_t type = from.number<std::uint64_t>("dtype");
+    e.type = static_cast<dtype>(type);
+    if (type > 6 && type != 20 && type != 21) from.fail(text("expected a dtype, found ") << type);
+    const std::uint64_t rank = from.number<std::uint64_t>("rank");
+    if (rank > 16) from.fail(text("expected a rank of at most 16, found ") << rank);
+    std::uint64_t size = static_cast<std::uint64_t>(size_of(e.type));
+    for (std::uint64_t d = 0; d < rank; ++d) {
+      e.dims.push_back(from.number<std::uint64_t>("dimension"));
+      if (e.dims.back() != 0 && size > (std::uint64_t{1} << 48) / e.dims.back())
+        from.fail("dimensions are too large");
+      size *= e.dims.back();
+    }
+    return size;
+  }
+
+  binary_reader& from_;
 };
 
 }  // namespace detail
@@ -131,25 +203,42 @@ class tensor_file_reader {
 /// Throws lamina::error naming the path when it cannot be written.
 LAMINA_COLD inline void write_tensor_file(const file_path& path,
                                           const std::vector<tensor_entry>& entries) {
-  std::string bytes(detail::tensor_file_magic);
-  detail::put_number(bytes, entries.size());
+  std::string header(detail::tensor_file_magic);
+  header += '\2';
+  detail::put_number(header, 0);
+  detail::put_number(header, entries.size());
   for (const tensor_entry& e : entries) {
-    detail::put_number(bytes, e.name.size());
-    bytes += e.name;
-    detail::put_number(bytes, static_cast<std::uint64_t>(e.type));
-    detail::put_number(bytes, e.dims.size());
-    for (const std::uint64_t d : e.dims) detail::put_number(bytes, d);
-    detail::put_number(bytes, e.bytes.size());
-    bytes += e.bytes;
+    detail::put_number(header, e.name.size());
+    header += e.name;
+    header.resize((header.size() + 7) / 8 * 8);
+    detail::put_number(header, static_cast<std::uint64_t>(e.type));
+    detail::put_number(header, e.dims.size());
+    for (const std::uint64_t d : e.dims) detail::put_number(header, d);
   }
-  detail::put_number(bytes, detail::checksum(bytes));
-  write_file(path.string(), bytes);
+  header.resize(detail::whole_stripes(header.size() + 8));
+  const std::uint64_t size = header.size();
+  std::memcpy(&header[8], &size, 8);
+  const std::uint64_t sum = detail::sum_of_header(header.data(), size);
+  std::memcpy(&header[size - 8], &sum, 8);
+
+  binary_writer file(path.string());
+  file.write(header);
+  word_sum all(sum);
+  for (const tensor_entry& e : entries) {
+    const char zeros[word_sum::stripe] = {};
+    file.write(e.bytes.data(), e.bytes.size());
+    file.write(zeros, detail::whole_stripes(e.bytes.size()) - e.bytes.size());
+    all.add(e.bytes.data(), e.bytes.size());
+  }
+  file.number(all.value());
+  file.finish();
 }
 
 /// Reads a file that write_tensor_file wrote. Throws format_error with file, offset and reason for
 /// a damaged or foreign one, lamina::error when there is none.
 LAMINA_COLD inline std::vector<tensor_entry> read_tensor_file(const file_path& path) {
-  return detail::tensor_file_reader(path.string(), read_file(path.string())).read();
+  binary_reader from(path.string());
+  return detail::tensor_file_reader(from).read();
 }
 
 }  // namespace lamina

@@ -73,13 +73,9 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   std::vector<tensor_entry> entries;
   values.append_to(entries);
   accumulators.append_to(entries);
-  tensor_entry& type = entries.emplace_back();
-  type.name = "@optimizer@";
-  type.type = dtype::uint8;
-  type.bytes = facts.optimizer;
-  type.dims.push_back(type.bytes.size());
+  entries.push_back(tensor_entry::letters("@optimizer@", facts.optimizer));
   const auto number = [&](const char* name, std::uint64_t value) {
-    entries.emplace_back() = tensor_entry::number(name, value);
+    entries.push_back(tensor_entry::number(name, value));
   };
   number("@step@", static_cast<std::uint64_t>(facts.steps));
   number("@pass@", static_cast<std::uint64_t>(facts.at.pass));
@@ -104,9 +100,9 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
       if (e.name == name) return e;
     throw error(text() << "lamina: " << path << ": expected an entry " << name << ", found none");
   };
-  if (find("@optimizer@").bytes != facts.optimizer)
+  if (find("@optimizer@").bytes.view() != facts.optimizer)
     throw error(text() << "lamina: " << path << ": expected a checkpoint of optimizer "
-                       << facts.optimizer << ", found " << find("@optimizer@").bytes);
+                       << facts.optimizer << ", found " << find("@optimizer@").bytes.view());
   if (find("@seed@").as_number() != facts.seed)
     throw error(text() << "lamina: " << path << ": expected a checkpoint with seed " << facts.seed
                        << ", found " << find("@seed@").as_number());

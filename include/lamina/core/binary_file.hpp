@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/binary_file.hpp - files of numbers, little-endian: read piece by piece with the place
+// lamina/core/binary_file.hpp - files of numbers, little-endian: read piece by piece with the place
 // of every error, and written beside their place.
 //
 // Why not read_file(): a file of parameters goes straight into their memory, without a copy.

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/raw_bytes.hpp - bytes that are about to be filled: memory that nobody clears before.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <sys/mman.h>
+
+#include <lamina/core/config.hpp>
+
+namespace lamina {
+
+/// Bytes at a multiple of 64. Unlike those of std::string, new ones hold anything; many of them are
+/// asked for in large pages, for a page fault every 4 KB costs more than reading a file does.
+class raw_bytes {
+ public:
+  raw_bytes() = default;
+  explicit raw_bytes(std::size_t count) { resize(count); }
+  explicit raw_bytes(std::string_view bytes) : raw_bytes(bytes.size()) {
+    if (!bytes.empty()) std::memcpy(data_, bytes.data(), bytes.size());
+  }
+  raw_bytes(raw_bytes&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  raw_bytes& operator=(raw_bytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  raw_bytes(const raw_bytes&) = delete;
+  raw_bytes& operator=(const raw_bytes&) = delete;
+  ~raw_bytes() { release(); }
+
+  /// Makes room for `count` bytes; the old ones are lost.
+  LAMINA_COLD void resize(std::size_t count) {
+    release();
+    if (count == 0) return;
+    const std::align_val_t alignment = alignment_of(count);
+    data_ = static_cast<char*>(::operator new(count, alignment));
+    size_ = count;
+#if defined(MADV_HUGEPAGE)
+    if (count >= large) ::madvise(data_, count, MADV_HUGEPAGE);  // a wish: it may be refused
+#endif
+  }
+
+  char* data() noexcept { return data_; }
+  const char* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  std::string_view view() const noexcept { return {data_, size_}; }
+
+ private:
+  static constexpr std::size_t large = std::size_t{4} << 20, page = std::size_t{2} << 20;
+  static std::align_val_t alignment_of(std::size_t count) {
+    return std::align_val_t{count >= large ? page : 64};
+  }
+  LAMINA_COLD void release() noexcept {
+    if (data_ != nullptr) ::operator delete(data_, alignment_of(size_));
+    data_ = nullptr;
+    size_ = 0;
+  }
+  char* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace lamina
