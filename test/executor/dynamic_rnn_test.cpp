@@ -7,6 +7,7 @@
 
 #include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/layers/static_rnn.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;
@@ -68,6 +69,45 @@ constexpr auto cell = lamina::program([](block& main) {
   return std::tuple{cost_of(hidden) + cost_of(last), hidden, last};
 });
 
+// A product of the input of each step becomes one product before the loop, but not where a step
+// changes its input first.
+template <bool Changes>
+constexpr auto products_of_inputs = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto grid = layer::data<"grid", float, 3, 8>(main);
+  const auto seen = [](auto in) {
+    if constexpr (Changes)
+      return layer::scale(in, 1.f);
+    else
+      return in;
+  };
+  auto out = layer::dynamic_rnn(x, [&](auto& step) {
+    auto in = step.input(x);
+    auto h = step.memory(lamina::dims<5>);
+    auto gate = layer::sigmoid(layer::fc<5>(seen(in)));
+    auto next = layer::tanh(layer::fc<5>(std::tuple{seen(in), h}));
+    step.update(h, gate * next);
+    return gate * next + layer::fc<5>(layer::sin(in)) + layer::fc<5>(seen(in), {.bias = false});
+  });
+  auto last = layer::static_rnn(grid, [&](auto& step) {
+    auto h = step.memory(lamina::dims<5>);
+    auto next = h + layer::fc<5>(seen(step.input(grid)));
+    step.update(h, layer::tanh(next));
+    return step.last(h);
+  });
+  return std::tuple{cost_of(layer::sequence_pool(out)) + cost_of(last), out, last};
+});
+
+// How many products the block around all loops has.
+template <class P>
+int products_before(P) {
+  int n = 0;
+  for (int k = 0; k < P::view().count.operators; ++k)
+    n += P::view().operators[k].block == 0 &&
+         std::string_view(P::view().operators[k].schema->type) == "mul";
+  return n;
+}
+
 }  // namespace
 
 TEST_CASE("a running sum: memories and static inputs belong to their sequences") {
@@ -103,6 +143,28 @@ TEST_CASE("each sequence alone is what it is in the batch") {
       cell, {{"x", x},
              {"init", table(2, {1, 2, 3, -4, 5, 6, -7, 8, 0, 1})},
              {"context", table(3, {1, 2, 3, 4, 5, -6, 0, 0, 1, 1, -1, 1, 2, 0, 2})}});
+}
+
+TEST_CASE("products of the inputs of steps are made before the loop") {
+  CHECK(products_before(products_of_inputs<false>) == 4);
+  CHECK(products_before(products_of_inputs<true>) == 0);
+  using row = std::array<float, 4>;
+  std::vector<float> grid(4 * 24);
+  for (std::size_t i = 0; i < grid.size(); ++i) grid[i] = static_cast<float>(i % 7) - 3;
+  const lamina::feed_map feed{
+      {"x",
+       lamina::sequences<row>(
+           {{{1, -1, 2, 0}}, {}, {{0, 1, 2, 1}, {3, 1, -1, 2}}, {{-1, 0, 1, 1}, {2, 2, 0, 1}}})},
+      {"grid", lod_tensor(lamina::tensor({4, 3, 8}, grid))}};
+  const auto before = run(products_of_inputs<false>, feed),
+             in = run(products_of_inputs<true>, feed);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const values a = values_of(before[i]), b = values_of(in[i]);
+    REQUIRE(a.size() == b.size());
+    for (std::size_t k = 0; k < a.size(); ++k) CHECK(a[k] == Approx(b[k]).margin(1e-12));
+  }
+  laws::check_block_gradients(products_of_inputs<false>, {}, {.rows = 4, .lengths = {{0, 4, 0, 2}}},
+                              true);
 }
 
 TEST_CASE("gradient: dynamic_rnn, unsorted lengths, empty sequences, an empty batch") {

@@ -35,6 +35,7 @@
 #include <lamina/layers/gather.hpp>
 #include <lamina/layers/group_norm.hpp>
 #include <lamina/layers/gru_unit.hpp>
+#include <lamina/layers/hoist_inputs.hpp>
 #include <lamina/layers/if_else.hpp>
 #include <lamina/layers/img_conv_group.hpp>
 #include <lamina/layers/layer_helper.hpp>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/layers/body.hpp>
+#include <lamina/layers/hoist_inputs.hpp>
 
 namespace lamina::layer {
 
@@ -34,6 +35,7 @@ constexpr void while_loop(variable<bool, once, 1>& going, F&& body, const while_
   detail::recorded_body made;
   detail::record_body(layer, body, made, line);
   if (!made.writes(going)) b.report(fault_kind::loop_condition, line, {}, nullptr, 0, nullptr, 0);
+  detail::hoist_inputs(b, made.block, made.first);
   const int scopes = detail::scopes_output(layer);
   const int at = b.attribute_list(made.block, b.is_test);
   b.operators.push(lamina::detail::block_operator(b, schema_of<lamina::while_block>(), made.block,
