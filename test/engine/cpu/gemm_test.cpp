@@ -289,6 +289,8 @@ TEST_CASE("gemm_dx: against sums in double, without a look at dY's padding", "[g
   check_dx(7, 40, 1500);
   check_dx(1, 513, 515);
   check_dx(3, 100, 1);
+  check_dx(150, 70, 600);
+  check_dx(400, 33, 270);
 }
 
 TEST_CASE("gemm_dw: against sums in double, in panel layout with zeros in the padding", "[gemm]") {

@@ -24,33 +24,52 @@ constexpr even_parts parts_of_rows(int m_size, int depth) {
   return {m_size, fitting < 4 * tile_rows ? 4 * tile_rows : fitting};
 }
 
+// The same where the right operand's panels are made as the product needs them: a panel's part
+// should not leave the first level before it was used.
+constexpr even_parts parts_of_turned_depth(int k_size) {
+  return {k_size, panel_width > 16 ? 192 : 256};
+}
+
 // Rows a multiple of 4 KiB apart compete for the same few lines of the first-level cache.
 constexpr bool rows_collide(std::ptrdiff_t stride) { return stride % 1024 == 0; }
+
+template <int Size>
+LAMINA_INLINE void copy_lines(int count, const float* from, std::ptrdiff_t step, float* to) {
+  for (int k = 0; k < count; ++k, from += step, to += Size)
+    std::memcpy(to, from, Size * sizeof(float));
+}
 
 // The tiles of a left operand whose rows are contiguous along the product's rows: for each tile
 // `depth` rows of its height.
 inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
+  // Some lines at a time: they are read once for all tiles, and a tile gets all of them at once.
+  constexpr int together = 16;
   const even_parts tiles(rows, tile_rows);
-  for (int t = 0; t < tiles.count(); ++t) {
-    const float* from = left.data + tiles.first(t);
-    const int size = tiles.size(t);
-    if (size == tile_rows) {
-      for (int k = 0; k < depth; ++k, from += left.step, packed += tile_rows) {
-        std::memcpy(packed, from, tile_rows * sizeof(float));
-      }
-    } else {
-      for (int k = 0; k < depth; ++k, from += left.step) {
-        for (int i = 0; i < size; ++i) *packed++ = from[i];
+  for (int k = 0; k < depth; k += together) {
+    const int count = depth - k < together ? depth - k : together;
+    for (int t = 0; t < tiles.count(); ++t) {
+      const float* from = left.data + k * left.step + tiles.first(t);
+      const int size = tiles.size(t);
+      float* to = packed + static_cast<std::ptrdiff_t>(tiles.first(t)) * depth + k * size;
+      if (size == tile_rows) {
+        copy_lines<tile_rows>(count, from, left.step, to);
+      } else if (size == tile_rows - 1) {
+        copy_lines<tile_rows - 1>(count, from, left.step, to);
+      } else {
+        for (int i = 0; i < count; ++i, from += left.step, to += size)
+          for (int j = 0; j < size; ++j) to[j] = from[j];
       }
     }
   }
 }
 
-// left[M,K] * right[K,N] for any left operand, panels, and layout of the product.
+// left[M,K] * right[K,N] for any left operand, panels, and layout of the product. With `turns` the
+// panels are those of the right operand's transpose.
 inline void multiply(int m_size, int k_size, int n_size, left_operand left, const float* panels,
-                     product_layout layout, epilogue run, const void* context, float* scratch) {
+                     bool turns, product_layout layout, epilogue run, const void* context,
+                     float* scratch) {
   if (m_size <= 0 || n_size <= 0) return;
-  const even_parts depths = parts_of_depth(k_size);
+  const even_parts depths = turns ? parts_of_turned_depth(k_size) : parts_of_depth(k_size);
   const even_parts blocks = parts_of_rows(m_size, depths.longest());
   const int count = panel_count(n_size);
   // A copy of the left operand has to pay: by several panels that read it, and by sparing the
@@ -64,7 +83,10 @@ inline void multiply(int m_size, int k_size, int n_size, left_operand left, cons
   block.left_is_packed = packs;
   block.panels = panels;
   block.panel_depth = k_size;
+  block.turns = turns;
   block.columns = n_size;
+  block.strip = scratch;
+  if (turns) scratch += depths.longest() * panel_width;
   block.partial = scratch + blocks.longest() * copy_stride;
   block.layout = layout;
   block.run = run;
@@ -91,14 +113,24 @@ inline void multiply(int m_size, int k_size, int n_size, left_operand left, cons
   }
 }
 
+// Whether the transpose of a right operand is made panel by panel: where at most two blocks of rows
+// need it, for it is made for each of them.
+constexpr bool turns_by_panel(int m_size, int k_size) {
+  return parts_of_rows(m_size, parts_of_turned_depth(k_size).longest()).count() <= 2;
+}
+
+// Copies of a block of the left operand, and unfinished sums.
+constexpr std::ptrdiff_t block_floats(int m_size, even_parts depths, int n_size) {
+  const std::ptrdiff_t rows = parts_of_rows(m_size, depths.longest()).longest();
+  const std::ptrdiff_t copy = padded(depths.longest()) + alignment_floats;
+  return rows * (copy + (depths.count() > 1 ? padded(n_size) : 0));
+}
+
 }  // namespace detail
 
 /// Scratch that `gemm` of this size needs, in floats.
 constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size) {
-  const even_parts depths = detail::parts_of_depth(k_size);
-  const std::ptrdiff_t rows = detail::parts_of_rows(m_size, depths.longest()).longest();
-  const std::ptrdiff_t copy = padded(depths.longest()) + alignment_floats;
-  return rows * (copy + (depths.count() > 1 ? padded(n_size) : 0));
+  return detail::block_floats(m_size, detail::parts_of_depth(k_size), n_size);
 }
 
 /// The product Y[M,N] = A[M,K] W[K,N], tile by tile into `run`. A is row-major, its rows `a_stride`
@@ -109,13 +141,17 @@ constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size)
 inline void gemm(int m_size, int k_size, int n_size, const float* a, std::ptrdiff_t a_stride,
                  const float* panels, std::ptrdiff_t product_stride, epilogue run,
                  const void* context, float* scratch) {
-  detail::multiply(m_size, k_size, n_size, {a, a_stride, 1}, panels, {1, product_stride}, run,
-                   context, scratch);
+  detail::multiply(m_size, k_size, n_size, {a, a_stride, 1}, panels, false, {1, product_stride},
+                   run, context, scratch);
 }
 
 /// Scratch that `gemm_dx` of this size needs, in floats.
 constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
   if (m_size <= few_rows) return gemm_dx_few_rows_scratch_floats(m_size, n_size);
+  if (detail::turns_by_panel(m_size, n_size)) {
+    const even_parts depths = detail::parts_of_turned_depth(n_size);
+    return depths.longest() * panel_width + detail::block_floats(m_size, depths, k_size);
+  }
   return panels_floats(n_size, k_size) + gemm_scratch_floats(m_size, n_size, k_size);
 }
 
@@ -130,6 +166,11 @@ inline void gemm_dx(int m_size, int k_size, int n_size, const float* dy, std::pt
   if (m_size <= few_rows) {
     gemm_dx_few_rows(m_size, k_size, n_size, dy, dy_stride, panels, product_stride, run, context,
                      scratch);
+    return;
+  }
+  if (detail::turns_by_panel(m_size, n_size)) {
+    detail::multiply(m_size, n_size, k_size, {dy, dy_stride, 1}, panels, true, {1, product_stride},
+                     run, context, scratch);
     return;
   }
   transpose_panels(k_size, n_size, panels, scratch);
@@ -152,8 +193,8 @@ inline void gemm_dw(int m_size, int k_size, int n_size, const float* x, std::ptr
                     const float* dy, std::ptrdiff_t dy_stride, epilogue run, const void* context,
                     float* scratch) {
   pack(m_size, n_size, dy, dy_stride, scratch);
-  detail::multiply(k_size, m_size, n_size, {x, 1, x_stride}, scratch, {k_size, 0}, run, context,
-                   scratch + panels_floats(m_size, n_size));
+  detail::multiply(k_size, m_size, n_size, {x, 1, x_stride}, scratch, false, {k_size, 0}, run,
+                   context, scratch + panels_floats(m_size, n_size));
 }
 
 }  // namespace lamina::engine::cpu

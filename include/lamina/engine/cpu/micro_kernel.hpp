@@ -20,8 +20,9 @@ struct left_operand {
 
 /// sums[i][j] = initial[i][j] + sum over k < depth of left(i, k) * panel[k][j]. `panel`, `initial`
 /// and `sums` (the last two aligned to 64 bytes) are contiguous rows of the panel's width. No
-/// `initial`, nullptr, means zeros; it may be `sums` itself.
-using micro_kernel = void (*)(int depth, left_operand left, const float* panel,
+/// `initial`, nullptr, means zeros; it may be `sums` itself. (`left` by reference: a copy on the
+/// stack is read in wider words than it was just written in, which stalls every call.)
+using micro_kernel = void (*)(int depth, const left_operand& left, const float* panel,
                               const float* initial, float* sums);
 
 namespace detail {
@@ -31,8 +32,9 @@ namespace detail {
 constexpr int chains(int accumulators) { return accumulators >= 8 ? 1 : accumulators >= 4 ? 2 : 4; }
 
 template <int Rows, int Vectors>
-LAMINA_NOINLINE void multiply_tile(int depth, left_operand left, const float* panel,
+LAMINA_NOINLINE void multiply_tile(int depth, const left_operand& operand, const float* panel,
                                    const float* initial, float* sums) {
+  const left_operand left = operand;
   constexpr int count = chains(Rows * Vectors);
   constexpr int width = Vectors * lanes;
   vector acc[count][Rows][Vectors];

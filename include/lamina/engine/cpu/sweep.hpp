@@ -8,6 +8,7 @@
 #include <lamina/engine/cpu/micro_kernel.hpp>
 #include <lamina/engine/cpu/panel.hpp>
 #include <lamina/engine/cpu/tile.hpp>
+#include <lamina/engine/cpu/transpose.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -54,6 +55,8 @@ struct product_block {
   const float* panels;  ///< the panels of the right operand ...
   int panel_depth;      ///< ... their number of rows ...
   int panel_k;          ///< ... and the first of the `depth` rows that count
+  bool turns;           ///< `panels` are those of the right operand's transpose, and ...
+  float* strip;         ///< ... a panel of `depth` rows is made of them here
   int columns;          ///< of the right operand, without padding
   float* partial;       ///< sums that other blocks continue, `rows * padded(columns)` floats
   bool is_first;        ///< there are no earlier sums in `partial`
@@ -68,32 +71,30 @@ struct product_block {
 inline void sweep(const product_block& b) {
   alignas(64) float sums[tile_rows * panel_width];
   const even_parts tiles(b.rows, tile_rows);
-  const int width_in_all = padded(b.columns);
-  const int panels = panel_count(b.columns);
-  // What is walked in the inner loop should be what the second-level cache can hold.
-  const bool tiles_inside =
-      static_cast<std::ptrdiff_t>(b.depth) * width_in_all > 2 * resident_floats;
-  const int outer = tiles_inside ? panels : tiles.count();
-  const int inner = tiles_inside ? tiles.count() : panels;
-  for (int o = 0; o < outer; ++o) {
-    for (int i = 0; i < inner; ++i) {
-      const int part = tiles_inside ? i : o;
-      const int row = tiles.first(part);
-      const int rows = tiles.size(part);
-      const int column = (tiles_inside ? o : i) * panel_width;
-      const int width = width_of_panel(b.columns, column);
+  // A panel's part stays in the first-level cache while tiles of the left operand come from the
+  // second, and what lies in panels is written from its beginning to its end.
+  for (int column = 0; column < padded(b.columns); column += panel_width) {
+    const int width = width_of_panel(b.columns, column);
+    const float* panel = b.panels;
+    if (b.turns) {
+      transpose_strip(b.columns, b.panel_depth, column, b.panel_k, b.depth, b.panels, b.strip);
+      panel = b.strip;
+    } else {
+      panel +=
+          offset_of_panel(b.panel_depth, column) + static_cast<std::ptrdiff_t>(b.panel_k) * width;
+    }
+    const std::ptrdiff_t stride = b.layout.stride > 0 ? b.layout.stride : width;
+    for (int i = 0; i < tiles.count(); ++i) {
+      const int row = tiles.first(i);
+      const int rows = tiles.size(i);
       const left_operand left =
           b.left_is_packed
               ? left_operand{b.left.data + static_cast<std::ptrdiff_t>(row) * b.depth, 1, rows}
               : left_operand{b.left.data + row * b.left.row, b.left.row, b.left.step};
-      const float* panel = b.panels + offset_of_panel(b.panel_depth, column) +
-                           static_cast<std::ptrdiff_t>(b.panel_k) * width;
-      float* unfinished =
-          b.partial + static_cast<std::ptrdiff_t>(row) * width_in_all + rows * column;
+      float* unfinished = b.partial + static_cast<std::ptrdiff_t>(column) * b.rows + row * width;
       find_micro_kernel(rows, width)(b.depth, left, panel, b.is_first ? nullptr : unfinished,
                                      b.is_last ? sums : unfinished);
       if (!b.is_last) continue;
-      const std::ptrdiff_t stride = b.layout.stride > 0 ? b.layout.stride : width;
       b.run({sums, rows, width, b.row + row, column,
              column * b.layout.column_scale + (b.row + row) * stride, stride},
             b.context);
