@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/dense_programs.hpp - programs with every operator that the device has, trained
-// at a place and on the CPU side by side. For tests on the host and for a run on a device.
+// test/engine/cuda/dense_programs.hpp - programs of products of matrices and pointwise
+// functions. For tests on the host and for a run on a device.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
 
-#include <lamina/layers/layers.hpp>
-#include <lamina/optimizer/adam.hpp>
-#include <lamina/optimizer/momentum.hpp>
-#include <lamina/optimizer/sgd.hpp>
-#include <lamina/train/device_trainer.hpp>
+#include "engine/cuda/train_both.hpp"
 
 namespace test {
-
-namespace layer = lamina::layer;
-using lamina::activation;
 
 /// 13 numbers, fewer than a padded row; a label of 5; 5 numbers.
 inline constexpr auto classes = lamina::program([](lamina::block& main) {
@@ -65,47 +56,6 @@ struct dense_samples {
     return lamina::batch_view<P>::dense(n, data);
   }
 };
-
-/// Differences relative to the largest number, after some steps.
-struct difference {
-  double cost = 0, metric = 0, parameters = 0;
-  double worst() const { return std::max({cost, metric, parameters}); }
-};
-
-/// Equal models, equal mini-batches, one trained on the CPU and one by the backend.
-template <class P, class Opt, class Backend>
-difference train_both(P program, const Opt& opt, Backend& backend, const std::vector<int>& sizes) {
-  lamina::model on_cpu{program, 3}, at_place{program, 3};
-  lamina::trainer<P, Opt> expected(opt, on_cpu, 1, 11);
-  lamina::device_trainer<P, Opt, Backend> found(backend, opt, at_place, 11);
-  int first = 0;
-  for (const int n : sizes) first += n;
-  const dense_samples s(first);
-  const auto relative = [](double a, double b) {
-    return std::isfinite(b) ? std::abs(a - b) / std::max(1e-3, std::abs(a)) : 1.0;
-  };
-  difference d;
-  first = 0;
-  for (const int n : sizes) {
-    const double wanted = expected.step(s.batch<P>(first, n));
-    d.cost = std::max(d.cost, relative(wanted, found.step(s.batch<P>(first, n))));
-    for (int i = 0; i < lamina::program_metrics<P>::count; ++i)
-      d.metric = std::max(d.metric, relative(expected.metric(i), found.metric(i)));
-    first += n;
-  }
-  found.bring_back();
-  for (int i = 0; i < P::desc.count.parameters; ++i) {
-    const auto a = on_cpu.get(i), b = at_place.get(i);
-    double apart = 0, largest = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-      const double u = a.data()[k], v = b.data()[k];
-      apart = std::isfinite(v) ? std::max(apart, std::abs(u - v)) : 1;
-      largest = std::max(largest, std::abs(u));
-    }
-    d.parameters = std::max(d.parameters, largest > 0 ? apart / largest : 1);
-  }
-  return d;
-}
 
 /// The message for a label that is out of range: it names row and range.
 template <class Backend>

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <lamina/engine/cpu/conv_shape.hpp>
+#include <lamina/engine/cpu/spread_image.hpp>
 #include <lamina/engine/cpu/correlate.hpp>
 #include <lamina/engine/cpu/depthwise.hpp>
 #include <lamina/engine/cpu/image_rows.hpp>

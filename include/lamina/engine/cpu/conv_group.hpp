@@ -5,18 +5,15 @@
 
 #include <cstddef>
 
+#include <lamina/engine/call/call_error.hpp>
 #include <lamina/engine/cpu/channel_walk.hpp>
 #include <lamina/engine/cpu/conv_backward.hpp>
 #include <lamina/engine/cpu/group_kernel.hpp>
-#include <lamina/engine/cpu/kernel_error.hpp>
 #include <lamina/operators/conv.hpp>
 
 namespace lamina::engine::cpu {
 
 namespace detail {
-
-/// Where an operator has its strides, paddings, dilations and groups.
-inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
 
 inline image_rows images(const operand& o) { return {static_cast<float*>(o.data), o.stride}; }
 

@@ -27,9 +27,6 @@ inline void add_channels(const operand& d, int channels, float* sums) {
       sums[c] += row_sum(d.row<const float>(r) + static_cast<std::ptrdiff_t>(c) * size, size);
 }
 
-/// Where an operator has its strides, paddings, dilations and groups.
-inline constexpr int conv_transpose_attributes[4] = {3, 4, 2, 1};
-
 struct conv_kernel {
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), residual = c.input(3);
@@ -97,14 +94,14 @@ struct call_kernel<conv_filter_gradient_sum> {
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dw = c.output(0);
     clear(dw);
-    conv_filter_gradient(conv_shape(c, x, d, dw, detail::conv_attributes))
+    conv_filter_gradient(conv_shape(c, x, d, dw, conv_attributes))
         .run(x.rows, detail::images(x), detail::images(d), dw.row<float>(0), dw.stride,
              c.scratch());
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
-    const conv_shape s(c, x, c.input(1), c.output(0), detail::conv_attributes);
+    const conv_shape s(c, x, c.input(1), c.output(0), conv_attributes);
     return conv_filter_gradient(s).scratch(x.rows);
   }
 };
@@ -124,7 +121,7 @@ struct call_kernel<conv2d_transpose> {
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
     require_float(c, x);
-    const conv_shape s(c, y, x, w, detail::conv_transpose_attributes);
+    const conv_shape s(c, y, x, w, conv_transpose_attributes);
     conv_backward(s).run(x.rows, detail::images(x), w.row<const float>(0), w.stride,
                          bias ? detail::channel_numbers(bias) : nullptr, detail::images(y),
                          c.scratch());
@@ -132,8 +129,7 @@ struct call_kernel<conv2d_transpose> {
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
-    return conv_backward(
-               conv_shape(c, c.output(0), x, c.input(1), detail::conv_transpose_attributes))
+    return conv_backward(conv_shape(c, c.output(0), x, c.input(1), conv_transpose_attributes))
         .scratch(x.rows);
   }
 };
@@ -144,7 +140,7 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), d = c.input(3);
     const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
-    const conv_shape s(c, d, x, w, detail::conv_transpose_attributes);
+    const conv_shape s(c, d, x, w, conv_transpose_attributes);
     if (dx)
       conv_forward(s).run(d.rows, detail::images(d), w.row<const float>(0), w.stride, nullptr,
                           detail::images(dx), c.scratch());
@@ -158,7 +154,7 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
-    const conv_shape s(c, c.input(3), x, c.input(1), detail::conv_transpose_attributes);
+    const conv_shape s(c, c.input(3), x, c.input(1), conv_transpose_attributes);
     return std::max(conv_forward(s).scratch(x.rows), conv_filter_gradient(s).scratch(x.rows));
   }
 };

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/channel_squares.hpp>
-#include <lamina/engine/cpu/conv_shape.hpp>
+#include <lamina/engine/cpu/spread_image.hpp>
 #include <lamina/engine/cpu/image_rows.hpp>
 
 namespace lamina::engine::cpu {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <lamina/engine/call/broadcast_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 
 namespace lamina::engine::cpu {
@@ -28,22 +29,6 @@ struct pointwise_form {
 };
 
 namespace detail {
-
-/// The steps with which array `a` is read, or summed into, at the places of `space`.
-inline void broadcast_steps(const call_context& c, const array_layout& space, array_layout a,
-                            int axis, std::ptrdiff_t* steps) {
-  const int begin = axis < 0 || a.rank == space.rank ? space.rank - a.rank : axis;
-  while (a.rank > 0 && a.extent[a.rank - 1] == 1) --a.rank;
-  for (int d = 0; d < space.rank; ++d) steps[d] = 0;
-  bool fits = a.rank == 0 || (begin >= 0 && begin + a.rank <= space.rank);
-  for (int d = 0; fits && d < a.rank; ++d) {
-    if (a.extent[d] == space.extent[begin + d])
-      steps[begin + d] = a.step[d];
-    else
-      fits = a.extent[d] == 1;
-  }
-  if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
-}
 
 // The inputs, and the output behind them.
 using element_nest = loop_nest<pointwise_form::most_inputs + 1>;
@@ -109,32 +94,21 @@ LAMINA_NOINLINE inline void run_elements(const call_context& c, const pointwise_
   const int inputs = form.inputs;
   const operand out = c.output(form.output);
   if (!out) return;
-  operand in[pointwise_form::most_inputs];
-  array_layout layouts[pointwise_form::most_inputs + 1];
-  array_layout space = layout_of(out);
-  layouts[inputs] = space;
+  operand all[pointwise_form::most_inputs + 1];
   bool is_float = out.type == dtype::float32, is_integer = form.in_integers != nullptr;
   for (int i = 0; i < inputs; ++i) {
-    in[i] = c.input(i);
-    layouts[i] = layout_of(in[i]);
-    is_float = is_float && in[i].type == dtype::float32;
-    is_integer = is_integer && !is_floating(in[i].type);
-    const std::ptrdiff_t size = layouts[i].size();
-    if (size > space.size() || (size == space.size() && layouts[i].rank > space.rank))
-      space = layouts[i];
+    all[i] = c.input(i);
+    is_float = is_float && all[i].type == dtype::float32;
+    is_integer = is_integer && !is_floating(all[i].type);
   }
+  all[inputs] = out;
   for (int s = 0; s < form.scalars; ++s)
     is_integer = is_integer && std::floor(c.number(s)) == c.number(s);
-  const int axis = form.has_axis ? c.integer(0) : -1;
-  std::ptrdiff_t steps[pointwise_form::most_inputs + 1][array_layout::most];
-  for (int i = 0; i <= inputs; ++i) detail::broadcast_steps(c, space, layouts[i], axis, steps[i]);
-  detail::element_nest loops;
-  for (int d = 0; d < space.rank; ++d) {
-    std::ptrdiff_t s[pointwise_form::most_inputs + 1] = {};
-    for (int i = 0; i <= inputs; ++i) s[i] = steps[i][d];
-    loops.add_all(space.extent[d], s);
-  }
-  const bool is_summed = layouts[inputs].size() != space.size();
+  const broadcast_layout<pointwise_form::most_inputs + 1> l(c, inputs + 1, all,
+                                                            form.has_axis ? c.integer(0) : -1);
+  const detail::element_nest loops = l.all();
+  const operand* const in = all;
+  const bool is_summed = l.is_summed;
   if (is_summed) clear(out);
   if (is_float && !is_summed && detail::evaluate_lines(c, form, in, out, loops)) return;
   if (is_float)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <lamina/engine/call/entry_layout.hpp>
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/engine/cpu/panel.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
@@ -107,19 +108,6 @@ struct call_kernel<lookup_table_rows_gradient> {
 
 namespace detail {
 
-/// Dimension 0 of an array: how many entries, and where they are.
-struct entry_layout {
-  std::ptrdiff_t count, step, size;
-
-  explicit entry_layout(const operand& o) {
-    const array_layout a = layout_of(o);
-    count = a.extent[0];
-    step = a.step[0];
-    size = 1;
-    for (int d = 1; d < a.rank; ++d) size *= a.extent[d];
-  }
-};
-
 /// Calls f(entry of X, entry of Out) for each number of Index.
 template <class F>
 void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t count, F&& f) {
@@ -139,7 +127,7 @@ struct call_kernel<gather> {
   template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), index = c.input(1), out = c.output(0);
-    const detail::entry_layout x(in), y(out);
+    const entry_layout x(in), y(out);
     with_word(in.type, [&]<class T>(T) {
       detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
         std::memcpy(out.row<T>(0) + i * y.step, in.row<const T>(0) + k * x.step,
@@ -157,7 +145,7 @@ struct call_kernel<gradient_of<gather>> {
     if (!dx) return;
     require_float(c, dx);
     clear(dx);
-    const detail::entry_layout x(dx), y(slope);
+    const entry_layout x(dx), y(slope);
     detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
       float* to = dx.row<float>(0) + k * x.step;
       const float* from = slope.row<const float>(0) + i * y.step;

@@ -4,90 +4,12 @@
 
 #include <algorithm>
 
+#include <lamina/engine/call/matmul_shape.hpp>
 #include <lamina/engine/cpu/gemm_row_major.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/matmul.hpp>
 
 namespace lamina::engine::cpu {
-
-namespace detail {
-
-/// One side of a product: matrices as they are stored, and how they are read.
-struct matrix_side {
-  int rows = 1, columns = 1;  // as stored
-  bool transposed = false;
-  int count = 1;   // of matrices; one serves all
-  int in_row = 1;  // matrices in a row of the array
-  std::ptrdiff_t row_step = 0, stride = 0;
-
-  matrix_side(const operand& o, bool transpose, bool left) {
-    const array_layout a = layout_of(o);
-    if (a.rank == 1) {
-      // A vector is a row on the left and a column on the right.
-      const int n = static_cast<int>(a.extent[0]);
-      (left ? columns : rows) = n;
-      stride = left ? n : a.step[0];
-      return;
-    }
-    transposed = transpose;
-    rows = static_cast<int>(a.extent[a.rank - 2]);
-    columns = static_cast<int>(a.extent[a.rank - 1]);
-    stride = a.step[a.rank - 2];
-    if (a.rank == 2) return;
-    for (int d = 1; d < a.rank - 2; ++d) in_row *= static_cast<int>(a.extent[d]);
-    count = in_row * o.rows;
-    row_step = o.stride;
-    is_whole = o.rows <= 1 || o.stride == o.columns;
-  }
-  /// Rows and columns as read.
-  int height() const { return transposed ? columns : rows; }
-  int width() const { return transposed ? rows : columns; }
-  /// Where the i-th matrix begins.
-  std::ptrdiff_t at(int i) const {
-    if (count == 1) return 0;
-    return i / in_row * row_step + static_cast<std::ptrdiff_t>(i % in_row) * rows * columns;
-  }
-  bool is_whole = true;  // one matrix follows the other without a gap
-};
-
-/// The sizes of a matmul: `count` products [m, k] x [k, n].
-struct matmul_shape {
-  matrix_side x, y;
-  int count, m, k, n;
-  int out_in_row;
-  std::ptrdiff_t out_row_step, out_stride;
-
-  matmul_shape(const call_context& c, const operand& a, const operand& b, const operand& out)
-      : x(a, c.flag(0), true),
-        y(b, c.flag(1), false),
-        count(x.count == 1 ? y.count : x.count),
-        m(x.height()),
-        k(x.width()),
-        n(y.width()) {
-    if (y.height() != k || (x.count != y.count && x.count != 1 && y.count != 1))
-      fail(c, {"expected operands that fit, found ", x.count, " of [", m, ", ", k, "] and ",
-               y.count, " of [", y.height(), ", ", n, "]"});
-    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(m) * n;
-    const bool has_matrices = a.rank > 2 || b.rank > 2;
-    out_stride = !has_matrices && out.rows == m ? out.stride : n;
-    out_in_row = has_matrices && size > 0 ? static_cast<int>(out.columns / size) : 1;
-    if (out_in_row < 1) out_in_row = 1;
-    out_row_step = out.stride;
-    // One matrix on the right serves all on the left: they are one tall matrix.
-    const bool out_is_whole = out.rows <= 1 || out.stride == out.columns;
-    if (has_matrices && y.count == 1 && x.count > 1 && !x.transposed && x.is_whole &&
-        out_is_whole) {
-      m *= count;
-      x.rows = m;
-      count = x.count = 1;
-    }
-  }
-  std::ptrdiff_t out_at(int i) const {
-    return i / out_in_row * out_row_step + static_cast<std::ptrdiff_t>(i % out_in_row) * m * n;
-  }
-};
-
-}  // namespace detail
 
 template <>
 struct call_kernel<matmul> {
@@ -95,7 +17,7 @@ struct call_kernel<matmul> {
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), out = c.output(0);
     require_float(c, x);
-    const detail::matmul_shape s(c, x, y, out);
+    const matmul_shape s(c, x, y, out);
     const float alpha = static_cast<float>(c.number(2));
     for (int i = 0; i < s.count; ++i)
       gemm_row_major(s.m, s.k, s.n, alpha,
@@ -105,7 +27,7 @@ struct call_kernel<matmul> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    const detail::matmul_shape s(c, c.input(0), c.input(1), c.output(0));
+    const matmul_shape s(c, c.input(0), c.input(1), c.output(0));
     return gemm_row_major_scratch_floats(s.m, s.k, s.n);
   }
 };
@@ -116,11 +38,11 @@ struct call_kernel<gradient_of<matmul>> {
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), slope = c.input(2);
     const operand dx = c.output(0), dy = c.output(1);
-    const detail::matmul_shape s(c, x, y, slope);
+    const matmul_shape s(c, x, y, slope);
     const float alpha = static_cast<float>(c.number(2));
     // As long as no product was added, a shared matrix holds nothing.
-    const detail::matrix_side gx = side_like(dx ? dx : x, s.x, c.flag(0), true);
-    const detail::matrix_side gy = side_like(dy ? dy : y, s.y, c.flag(1), false);
+    const matrix_side gx = side_like(dx ? dx : x, s.x, c.flag(0), true);
+    const matrix_side gy = side_like(dy ? dy : y, s.y, c.flag(1), false);
     if (dx && s.count == 0) clear(dx);
     if (dy && s.count == 0) clear(dy);
     for (int i = 0; i < s.count; ++i) {
@@ -151,20 +73,11 @@ struct call_kernel<gradient_of<matmul>> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    const detail::matmul_shape s(c, c.input(0), c.input(1), c.input(2));
+    const matmul_shape s(c, c.input(0), c.input(1), c.input(2));
     return std::max({gemm_row_major_scratch_floats(s.m, s.n, s.k),
                      gemm_row_major_scratch_floats(s.k, s.n, s.m),
                      gemm_row_major_scratch_floats(s.k, s.m, s.n),
                      gemm_row_major_scratch_floats(s.n, s.m, s.k)});
-  }
-
- private:
-  /// Where the gradient of a side goes: as the side itself, with steps of its own.
-  static detail::matrix_side side_like(const operand& gradient, const detail::matrix_side& side,
-                                       bool transpose, bool left) {
-    detail::matrix_side g(gradient, transpose, left);
-    if (side.count == 1) g.count = 1;
-    return g;
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <lamina/engine/call/normalised_parts.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/clip.hpp>
 #include <lamina/operators/norm.hpp>
@@ -11,27 +12,6 @@
 namespace lamina::engine::cpu {
 
 namespace detail {
-
-/// The parts that layer_norm normalises: `outer` in each of `rows` rows, n elements each.
-struct normalised_parts {
-  int rows, outer = 1, n = 1;
-
-  normalised_parts(const call_context& c, const operand& x) : rows(x.rows) {
-    const array_layout a = layout_of(x);
-    const int axis = c.integer(1);
-    if (axis < 0 || axis >= a.rank)
-      fail(c, {"expected begin_norm_axis from 0 to ", a.rank - 1, ", found ", axis});
-    if (axis == 0) {
-      if (x.rows > 1 && x.stride != x.columns)
-        fail(c,
-             {"expected begin_norm_axis 1 or more for rows of ", x.columns, " elements, found 0"});
-      rows = 1;
-      n = static_cast<int>(a.size());
-      return;
-    }
-    for (int d = 1; d < a.rank; ++d) (d < axis ? outer : n) *= static_cast<int>(a.extent[d]);
-  }
-};
 
 /// The number of part o of row r, in an array of one number a part, whatever its shape.
 inline float& part_number(const operand& o, int outer, int r, int part) {
@@ -48,7 +28,7 @@ struct call_kernel<layer_norm> {
     const operand in = c.input(0), scale = c.input(1), bias = c.input(2);
     const operand out = c.output(0), means = c.output(1), variances = c.output(2);
     require_float(c, in);
-    const detail::normalised_parts parts(c, in);
+    const normalised_parts parts(c, in);
     const int n = parts.n;
     const float epsilon = static_cast<float>(c.number(0));
     const float* factor = scale ? scale.row<const float>(0) : nullptr;
@@ -81,7 +61,7 @@ struct call_kernel<gradient_of<layer_norm>> {
     const operand in = c.input(0), scale = c.input(1), means = c.input(2), variances = c.input(3),
                   slope = c.input(4);
     const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
-    const detail::normalised_parts parts(c, in);
+    const normalised_parts parts(c, in);
     const int n = parts.n;
     const float epsilon = static_cast<float>(c.number(0));
     const float* factor = scale ? scale.row<const float>(0) : nullptr;

@@ -6,52 +6,14 @@
 #include <limits>
 
 #include <lamina/core/math.hpp>
+#include <lamina/engine/call/pool_windows.hpp>
 #include <lamina/engine/cpu/lane_order.hpp>
-#include <lamina/engine/cpu/pool_side.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/pool.hpp>
 
 namespace lamina::engine::cpu {
 
 namespace detail {
-
-/// The windows of a pool2d.
-struct pool_windows {
-  bool is_average, counts_padding;
-  pool_side height, width;
-  int channels;
-
-  pool_windows(const call_context& c, const operand& x, const operand& y)
-      : is_average(text_of(c, 0) == "avg"),
-        counts_padding(!c.flag(5) && !c.flag(6)),
-        height(side(c, x, y, 0)),
-        width(side(c, x, y, 1)),
-        channels(x.dims[1]) {
-    if (!is_average && text_of(c, 0) != "max")
-      fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
-  }
-
-  /// Whether windows of 2 by 2 lie side by side: most pools of most networks.
-  bool are_squares() const { return height.is_halved() && width.is_halved(); }
-  std::ptrdiff_t in_size() const { return static_cast<std::ptrdiff_t>(height.in) * width.in; }
-  std::ptrdiff_t out_size() const { return static_cast<std::ptrdiff_t>(height.out) * width.out; }
-  /// One over the number of elements of an average.
-  float share(int rows, int columns) const {
-    return 1.0F / static_cast<float>(counts_padding ? height.size * width.size : rows * columns);
-  }
-
- private:
-  static pool_side side(const call_context& c, const operand& x, const operand& y, int d) {
-    const bool whole = c.flag(2);
-    const int in = x.dims[2 + d];
-    return {in,
-            y.dims[2 + d],
-            whole ? in : c.integer_at(1, d),
-            whole ? 1 : c.integer_at(3, d),
-            whole ? 0 : c.integer_at(4, d),
-            c.flag(6)};
-  }
-};
 
 /// What squares of two rows hold: f of their four elements.
 template <class F>
@@ -83,7 +45,7 @@ struct call_kernel<pool2d> {
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     require_float(c, x);
-    const detail::pool_windows w(c, x, y);
+    const pool_windows w(c, x, y);
     float* const line = c.scratch();
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
@@ -104,7 +66,7 @@ struct call_kernel<pool2d> {
   }
 
  private:
-  static void squares(const detail::pool_windows& w, const float* from, float* to) {
+  static void squares(const pool_windows& w, const float* from, float* to) {
     const int n = w.width.in, out = w.width.out;
     for (int y = 0; y < w.height.out; ++y, from += 2 * n, to += out) {
       if (w.is_average) {
@@ -117,7 +79,7 @@ struct call_kernel<pool2d> {
       }
     }
   }
-  static void maxima(const detail::pool_windows& w, const float* from, float* to, float* line) {
+  static void maxima(const pool_windows& w, const float* from, float* to, float* line) {
     const int n = w.width.in;
     for (int y = 0; y < w.height.out; ++y, to += w.width.out) {
       const int top = w.height.first(y), bottom = w.height.end(y);
@@ -133,7 +95,7 @@ struct call_kernel<pool2d> {
       }
     }
   }
-  static void averages(const detail::pool_windows& w, const float* from, float* to, float* line) {
+  static void averages(const pool_windows& w, const float* from, float* to, float* line) {
     const int n = w.width.in;
     for (int y = 0; y < w.height.out; ++y, to += w.width.out) {
       const int top = w.height.first(y), bottom = w.height.end(y);
@@ -157,7 +119,7 @@ struct call_kernel<gradient_of<pool2d>> {
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
-    const detail::pool_windows w(c, x, y);
+    const pool_windows w(c, x, y);
     const bool writes_all = w.are_squares() && !w.is_average && 2 * w.height.out == w.height.in &&
                             2 * w.width.out == w.width.in;
     if (!writes_all) clear(dx);
@@ -177,7 +139,7 @@ struct call_kernel<gradient_of<pool2d>> {
   }
 
  private:
-  static void spread(const detail::pool_windows& w, const float* slope, float* to) {
+  static void spread(const pool_windows& w, const float* slope, float* to) {
     for (int y = 0; y < w.height.out; ++y)
       for (int x = 0; x < w.width.out; ++x, ++slope) {
         const int top = w.height.first(y), bottom = w.height.end(y);
@@ -188,8 +150,8 @@ struct call_kernel<gradient_of<pool2d>> {
             to[static_cast<std::ptrdiff_t>(i) * w.width.in + j] += part;
       }
   }
-  static void give_to_first_of_squares(const detail::pool_windows& w, const float* image,
-                                       const float* most, const float* slope, float* to) {
+  static void give_to_first_of_squares(const pool_windows& w, const float* image, const float* most,
+                                       const float* slope, float* to) {
     const int n = w.width.in, out = w.width.out;
     for (int y = 0; y < w.height.out; ++y, image += 2 * n, to += 2 * n, most += out, slope += out) {
       const float* const below = image + n;
@@ -227,7 +189,7 @@ struct call_kernel<gradient_of<pool2d>> {
     }
   }
   /// The first place of the largest element is found from behind, without a branch on values.
-  static void give_to_first(const detail::pool_windows& w, const float* image, const float* most,
+  static void give_to_first(const pool_windows& w, const float* image, const float* most,
                             const float* slope, float* to) {
     for (int y = 0; y < w.height.out; ++y) {
       const int top = w.height.first(y), bottom = w.height.end(y);

@@ -2,7 +2,7 @@
 // lamina/engine/cpu/read_kernels.hpp - mini-batches that a program asks for.
 #pragma once
 
-#include <lamina/engine/cpu/kernel_error.hpp>
+#include <lamina/engine/call/call_error.hpp>
 #include <lamina/operators/read_minibatch.hpp>
 
 namespace lamina::engine::cpu {

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
+#include <lamina/engine/call/call_error.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/gemm_row_major.hpp>
-#include <lamina/engine/cpu/kernel_error.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/activation.hpp>
 #include <lamina/operators/recurrent_activation.hpp>

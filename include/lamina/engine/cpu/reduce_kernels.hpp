@@ -2,9 +2,9 @@
 // lamina/engine/cpu/reduce_kernels.hpp - sums and extremes along dimensions: reduce_*, cumsum.
 #pragma once
 
-#include <limits>
 #include <type_traits>
 
+#include <lamina/engine/call/reduced_layout.hpp>
 #include <lamina/engine/cpu/fill_kernels.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/reduce.hpp>
@@ -12,65 +12,6 @@
 namespace lamina::engine::cpu {
 
 namespace detail {
-
-/// The dimensions of X in two parts: those that stay, and those that are reduced.
-struct reduced_layout {
-  array_layout x;
-  std::ptrdiff_t out[array_layout::most] = {};  // the step in Out of each dimension of X
-  bool is_reduced[array_layout::most] = {};
-  std::ptrdiff_t count = 1;  // elements that become one
-
-  reduced_layout(const call_context& c, const operand& in, const operand& result)
-      : x(layout_of(in)) {
-    const bool all = c.flag(2), keeps = c.flag(1);
-    const int given = c.list_size(0);
-    for (int d = 0; d < x.rank; ++d) is_reduced[d] = all;
-    if (!all && given == 0) is_reduced[0] = true;
-    for (int i = 0; i < given; ++i) is_reduced[dimension_of(c, c.integer_at(0, i), x.rank)] = true;
-    const array_layout y = layout_of(result);
-    for (int d = 0, o = 0; d < x.rank; ++d) {
-      if (is_reduced[d])
-        count *= x.extent[d];
-      else
-        out[d] = y.step[o];
-      if (!is_reduced[d] || keeps) ++o;
-    }
-  }
-  /// The loops over all elements; array 0 is X, array 1 the result, further ones lie as X does
-  /// but with steps of their own.
-  loop_nest<2> all() const {
-    loop_nest<2> l;
-    for (int d = 0; d < x.rank; ++d) l.add(x.extent[d], x.step[d], out[d]);
-    return l;
-  }
-};
-
-enum class reduction_kind { sum, mean, max, min, product, all, any };
-
-template <reduction_kind Kind, class T>
-constexpr T identity_of() {
-  using limits = std::numeric_limits<T>;
-  if constexpr (Kind == reduction_kind::product)
-    return T(1);
-  else if constexpr (Kind == reduction_kind::max)
-    return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
-  else if constexpr (Kind == reduction_kind::min)
-    return limits::has_infinity ? limits::infinity() : limits::max();
-  else
-    return T(0);
-}
-
-template <reduction_kind Kind, class T>
-LAMINA_INLINE T reduced(T a, T b) {
-  if constexpr (Kind == reduction_kind::product)
-    return static_cast<T>(a * b);
-  else if constexpr (Kind == reduction_kind::max)
-    return a < b ? b : a;
-  else if constexpr (Kind == reduction_kind::min)
-    return b < a ? b : a;
-  else
-    return static_cast<T>(a + b);
-}
 
 template <reduction_kind Kind>
 struct reduce_kernel {
@@ -168,31 +109,31 @@ struct reduce_gradient_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<reduce_sum> : detail::reduce_kernel<detail::reduction_kind::sum> {};
+struct call_kernel<reduce_sum> : detail::reduce_kernel<reduction_kind::sum> {};
 template <>
-struct call_kernel<reduce_mean> : detail::reduce_kernel<detail::reduction_kind::mean> {};
+struct call_kernel<reduce_mean> : detail::reduce_kernel<reduction_kind::mean> {};
 template <>
-struct call_kernel<reduce_max> : detail::reduce_kernel<detail::reduction_kind::max> {};
+struct call_kernel<reduce_max> : detail::reduce_kernel<reduction_kind::max> {};
 template <>
-struct call_kernel<reduce_min> : detail::reduce_kernel<detail::reduction_kind::min> {};
+struct call_kernel<reduce_min> : detail::reduce_kernel<reduction_kind::min> {};
 template <>
-struct call_kernel<reduce_prod> : detail::reduce_kernel<detail::reduction_kind::product> {};
+struct call_kernel<reduce_prod> : detail::reduce_kernel<reduction_kind::product> {};
 template <>
 struct call_kernel<reduce_all> : detail::reduce_truth_kernel<true> {};
 template <>
 struct call_kernel<reduce_any> : detail::reduce_truth_kernel<false> {};
 template <>
 struct call_kernel<gradient_of<reduce_sum>>
-    : detail::reduce_gradient_kernel<detail::reduction_kind::sum> {};
+    : detail::reduce_gradient_kernel<reduction_kind::sum> {};
 template <>
 struct call_kernel<gradient_of<reduce_mean>>
-    : detail::reduce_gradient_kernel<detail::reduction_kind::mean> {};
+    : detail::reduce_gradient_kernel<reduction_kind::mean> {};
 template <>
 struct call_kernel<gradient_of<reduce_max>>
-    : detail::reduce_gradient_kernel<detail::reduction_kind::max> {};
+    : detail::reduce_gradient_kernel<reduction_kind::max> {};
 template <>
 struct call_kernel<gradient_of<reduce_min>>
-    : detail::reduce_gradient_kernel<detail::reduction_kind::min> {};
+    : detail::reduce_gradient_kernel<reduction_kind::min> {};
 
 /// dX of a product: the slope times the product of all other factors, which is not Out / x where
 /// factors are 0.
@@ -203,7 +144,7 @@ struct call_kernel<gradient_of<reduce_prod>> {
     const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
     require_float(c, dx);
-    const detail::reduced_layout l(c, in, slope);
+    const reduced_layout l(c, in, slope);
     const array_layout g = layout_of(dx);
     loop_nest<3> kept;   // X, dX, slope
     loop_nest<2> group;  // X, dX

@@ -3,6 +3,7 @@
 // order: reshape2, squeeze2, unsqueeze2, flatten2, transpose2.
 #pragma once
 
+#include <lamina/engine/call/part_layout.hpp>
 #include <lamina/engine/cpu/part_copy.hpp>
 #include <lamina/operators/reshape.hpp>
 
@@ -31,18 +32,9 @@ struct reshape_gradient_kernel {
 /// Dimension k of `to` is dimension axis[k] of `from`; or, with `back`, the other way round.
 inline void transpose_into(const call_context& c, const operand& from, const operand& to,
                            bool back) {
-  const array_layout x = layout_of(from), y = layout_of(to);
-  if (c.list_size(0) != y.rank) fail(c, {"expected ", y.rank, " axes, found ", c.list_size(0)});
-  // The step in `from` of each dimension of `to`.
-  std::ptrdiff_t step[array_layout::most] = {};
-  for (int k = 0; k < y.rank; ++k) {
-    const int axis = dimension_of(c, c.integer_at(0, k), y.rank);
-    if (back)
-      step[axis] = x.step[k];
-    else
-      step[k] = x.step[axis];
-  }
-  copy_part(from.type, y.rank, y.extent, {from.data, 0, step}, {to.data, 0, y.step});
+  const array_layout y = layout_of(to);
+  const turned_steps turned(c, layout_of(from), y.rank, back);
+  copy_part(from.type, y.rank, y.extent, {from.data, 0, turned.step}, {to.data, 0, y.step});
 }
 
 }  // namespace detail

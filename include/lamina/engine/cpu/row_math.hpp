@@ -104,13 +104,6 @@ inline void copy_elements(const operand& from, const operand& to) {
   }
 }
 
-/// Throws unless both hold as many elements.
-inline void require_size(const call_context& c, const operand& expected, const operand& found) {
-  const std::ptrdiff_t a = static_cast<std::ptrdiff_t>(expected.rows) * expected.columns;
-  const std::ptrdiff_t b = static_cast<std::ptrdiff_t>(found.rows) * found.columns;
-  if (a != b) fail(c, {"expected ", a, " elements, found ", b});
-}
-
 /// An array without gaps between its rows: itself, or a copy in `room`, which is moved on.
 inline const float* without_gaps(const operand& o, float*& room) {
   if (o.stride == o.columns || o.rows <= 1) return o.row<const float>(0);

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include <lamina/engine/call/call_error.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
-#include <lamina/engine/cpu/kernel_error.hpp>
 
 namespace lamina::engine::cpu {
 

@@ -10,7 +10,6 @@
 #include <lamina/engine/cpu/copy_kernels.hpp>
 #include <lamina/engine/cpu/group_kernel.hpp>
 #include <lamina/plan/call_program.hpp>
-#include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -53,20 +52,6 @@ struct schedule_table {
     memory_slot slots[at_least_one(arguments)];
   };
 
-  /// An argument of a group whose rows are parts of those of a domain is seen in such parts too.
-  static constexpr argument_info info_of(int v, int parts) {
-    const variable_place d = place_of<plan_type>(v);
-    const int known = plan_type::lowered.variables[v].variable;
-    if (d.rows >= 0) parts = 1;
-    return {rows_in_parts(d.rows, parts),
-            d.columns / parts,
-            d.stride / parts,
-            d.type,
-            d.panel,
-            known >= 0 ? P::desc.variables[known].dims : 0,
-            known >= 0 ? P::desc.variables[known].rank : 0};
-  }
-
   static constexpr table_type make() {
     constexpr functions f = make_functions(std::make_integer_sequence<int, plan_type::kernels>{});
     table_type t{};
@@ -85,12 +70,8 @@ struct schedule_table {
                       d.feeds};
       if (i.runs >= 0) t.entries[g].run = nullptr, t.entries[g].group.rows = blocks_run++;
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
-        const int v = plan_type::code.arguments[a];
         t.slots[a] = slot_of_argument<plan_type>(a);
-        if (v < 0)
-          t.info[a] = {1, 1, 1, dtype::float32, false, 0, 0};
-        else
-          t.info[a] = info_of(v, parts);
+        t.info[a] = argument_info_of<plan_type>(a, parts);
       }
     }
     return t;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <lamina/engine/call/call_error.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
-#include <lamina/engine/cpu/kernel_error.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/sequence_pool.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include <lamina/engine/call/call_error.hpp>
 #include <lamina/engine/cpu/call_context.hpp>
-#include <lamina/engine/cpu/kernel_error.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/plan/plan_operators.hpp>
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include <lamina/core/math.hpp>
-#include <lamina/engine/cpu/pool_side.hpp>
+#include <lamina/engine/call/pool_windows.hpp>
 #include <lamina/engine/cpu/static_kernels.hpp>
 #include <lamina/operators/pool.hpp>
 #include <lamina/plan/image_operators.hpp>
@@ -136,7 +136,7 @@ struct static_call_kernel<pool2d> {
     constexpr argument_info in = Group::arguments.of[0].info, out = Group::arguments.of[1].info;
     for (int r = 0; r < in.rows; ++r)
       for (int c = 0; c < Group::extent(0, 1); ++c) {
-        constexpr detail::pool_side height = side<Group>(0), width = side<Group>(1);
+        constexpr pool_side height = side<Group>(0), width = side<Group>(1);
         channel<Group, height, width>(
             detail::address_in<Group, 0>(memory) + r * in.stride + c * height.in * width.in,
             detail::address_in<Group, 1>(memory) + r * out.stride + c * height.out * width.out);
@@ -145,13 +145,13 @@ struct static_call_kernel<pool2d> {
 
  private:
   template <class Group>
-  static constexpr detail::pool_side side(int d) {
+  static constexpr pool_side side(int d) {
     const int in = Group::extent(0, 2 + d), out = Group::extent(1, 2 + d);
     const bool adaptive = Group::number(6) != 0;
     if (Group::number(2) != 0) return {in, out, in, 1, 0, adaptive};
     return {in, out, Group::integer(1, d), Group::integer(3, d), Group::integer(4, d), adaptive};
   }
-  template <class Group, detail::pool_side Height, detail::pool_side Width>
+  template <class Group, pool_side Height, pool_side Width>
   static void channel(const float* x, float* y) {
     constexpr bool is_average = Group::text(0) == "avg";
     constexpr bool counts_padding = Group::number(5) == 0 && Group::number(6) == 0;

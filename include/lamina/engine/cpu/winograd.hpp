@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include <lamina/engine/cpu/conv_shape.hpp>
+#include <lamina/engine/cpu/spread_image.hpp>
 #include <lamina/engine/cpu/image_rows.hpp>
 #include <lamina/engine/cpu/winograd_products.hpp>
 

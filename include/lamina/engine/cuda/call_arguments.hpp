@@ -16,50 +16,6 @@
 
 namespace lamina::engine::cuda {
 
-/// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each
-/// cut into lines of `line` elements: the last dimension.
-struct argument_view {
-  void* data;
-  int rows, columns, line;
-  std::ptrdiff_t stride;
-  dtype type;
-
-  LAMINA_FN int in_row() const { return line > 0 ? columns / line : 0; }
-  LAMINA_FN int lines() const { return rows * in_row(); }
-  /// Line i of all rows.
-  template <class T>
-  LAMINA_FN T* line_at(int i) const {
-    const int n = in_row();
-    return static_cast<T*>(data) + i / n * stride + static_cast<std::ptrdiff_t>(i % n) * line;
-  }
-  template <class T>
-  LAMINA_FN T* row(int r) const {
-    return static_cast<T*>(data) + r * stride;
-  }
-  /// Element i of all rows, of an array of whole numbers.
-  LAMINA_FN std::int64_t integer(int i) const {
-    const std::ptrdiff_t at = i / columns * stride + i % columns;
-    switch (type) {
-      case dtype::int64:
-        return static_cast<const std::int64_t*>(data)[at];
-      case dtype::int32:
-        return static_cast<const std::int32_t*>(data)[at];
-      case dtype::int16:
-        return static_cast<const std::int16_t*>(data)[at];
-      case dtype::int8:
-        return static_cast<const std::int8_t*>(data)[at];
-      case dtype::uint8:
-      case dtype::boolean:
-        return static_cast<const std::uint8_t*>(data)[at];
-      case dtype::float64:
-        return static_cast<std::int64_t>(static_cast<const double*>(data)[at]);
-      default:
-        return static_cast<std::int64_t>(static_cast<const float*>(data)[at]);
-    }
-  }
-  LAMINA_FN explicit operator bool() const { return data != nullptr; }
-};
-
 /// Writes a number as an element of any type.
 LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, double x) {
   switch (type) {
@@ -89,9 +45,85 @@ LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, doub
   }
 }
 
+/// An element of any type as a whole number.
+LAMINA_FN inline std::int64_t load_integer(const void* data, dtype type, std::ptrdiff_t at) {
+  switch (type) {
+    case dtype::int64:
+      return static_cast<const std::int64_t*>(data)[at];
+    case dtype::int32:
+      return static_cast<const std::int32_t*>(data)[at];
+    case dtype::int16:
+      return static_cast<const std::int16_t*>(data)[at];
+    case dtype::int8:
+      return static_cast<const std::int8_t*>(data)[at];
+    case dtype::uint8:
+    case dtype::boolean:
+      return static_cast<const std::uint8_t*>(data)[at];
+    case dtype::float64:
+      return static_cast<std::int64_t>(static_cast<const double*>(data)[at]);
+    default:
+      return static_cast<std::int64_t>(static_cast<const float*>(data)[at]);
+  }
+}
+/// An element of any type as a number.
+LAMINA_FN inline double load_number(const void* data, dtype type, std::ptrdiff_t at) {
+  if (type == dtype::float32) return static_cast<double>(static_cast<const float*>(data)[at]);
+  if (type == dtype::float64) return static_cast<const double*>(data)[at];
+  return static_cast<double>(load_integer(data, type, at));
+}
+/// Writes a whole number as an element of any type.
+LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std::int64_t x) {
+  if (type == dtype::int64)
+    static_cast<std::int64_t*>(to)[at] = x;
+  else
+    store_number(to, type, at, static_cast<double>(x));
+}
+
+/// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each
+/// cut into lines of `line` elements: the last dimension.
+struct argument_view {
+  void* data;
+  int rows, columns, line;
+  std::ptrdiff_t stride;
+  dtype type;
+
+  LAMINA_FN int in_row() const { return line > 0 ? columns / line : 0; }
+  LAMINA_FN int lines() const { return rows * in_row(); }
+  /// Line i of all rows.
+  template <class T>
+  LAMINA_FN T* line_at(int i) const {
+    const int n = in_row();
+    return static_cast<T*>(data) + i / n * stride + static_cast<std::ptrdiff_t>(i % n) * line;
+  }
+  template <class T>
+  LAMINA_FN T* row(int r) const {
+    return static_cast<T*>(data) + r * stride;
+  }
+  /// Element i of all rows, of an array of whole numbers.
+  LAMINA_FN std::int64_t integer(int i) const {
+    return load_integer(data, type, i / columns * stride + i % columns);
+  }
+  LAMINA_FN explicit operator bool() const { return data != nullptr; }
+};
+
 /// The first number that was out of range: the group above, the element below; all ones if none.
 using fault_word = unsigned long long;
 inline constexpr fault_word no_fault = ~0ull;
+
+/// Element i of a group is out of range; the smallest group and element are kept, whoever comes
+/// first.
+LAMINA_FN inline void report_fault(fault_word* fault, int group, int i) {
+  const fault_word word = static_cast<fault_word>(static_cast<unsigned>(group)) << 32 |
+                          static_cast<fault_word>(static_cast<unsigned>(i));
+#if defined(__CUDA_ARCH__)
+  atomicMin(fault, word);
+#else
+  std::atomic_ref<fault_word> at(*fault);
+  fault_word before = at.load();
+  while (word < before && !at.compare_exchange_weak(before, word)) {
+  }
+#endif
+}
 
 /// What a call's kernel is given.
 struct call_arguments {
@@ -106,19 +138,8 @@ struct call_arguments {
   int lines;  // that the teams share
   int width;  // elements a line: how large a team should be
 
-  /// Element i is out of range; the smallest group and element are kept, whoever comes first.
-  LAMINA_FN void report(int i) const {
-    const fault_word word = static_cast<fault_word>(static_cast<unsigned>(group)) << 32 |
-                            static_cast<fault_word>(static_cast<unsigned>(i));
-#if defined(__CUDA_ARCH__)
-    atomicMin(fault, word);
-#else
-    std::atomic_ref<fault_word> at(*fault);
-    fault_word before = at.load();
-    while (word < before && !at.compare_exchange_weak(before, word)) {
-    }
-#endif
-  }
+  /// Element i is out of range.
+  LAMINA_FN void report(int i) const { report_fault(fault, group, i); }
   /// The label of line i, -1 where it is to be ignored or is none of `classes`.
   LAMINA_FN std::int64_t label(const argument_view& labels, int i, int classes, int ignored) const {
     const std::int64_t l = labels.integer(i);
@@ -128,14 +149,6 @@ struct call_arguments {
     return -1;
   }
 };
-
-/// The kernel of an operator that is not fused: specialise it with
-///   static void prepare(const call_site&, call_arguments&);      on the host: arrays and numbers
-///   template <class Team>
-///   LAMINA_FN static void line(const call_arguments&, int line, const Team&);
-/// and, where numbers may be out of range, `static constexpr checked_input checked`.
-template <class Op>
-struct call_kernel;
 
 /// A call's body: teams share the lines.
 template <class Kernel>

@@ -4,31 +4,21 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/engine/call/array_layout.hpp>
 #include <lamina/engine/cuda/call_arguments.hpp>
-#include <lamina/plan/instruction.hpp>
 
 namespace lamina::engine::cuda {
 
-/// What a schedule knows of an argument before any batch arrives.
-struct argument_info {
-  int rows;     // below zero: of a domain
-  int columns;  // elements a row
-  int stride;   // elements from row to row
-  int line;     // elements of the last dimension
-  dtype type;
-};
+/// What a checked number chooses: an element of a line of input 0, a row of it, or one of as many
+/// as attribute 0 says.
+enum class chosen : std::uint8_t { element, row, attribute };
 
-/// An input whose numbers a kernel checks: its slot, what a message calls one, and whether they
-/// choose a row of input 0 or an element of its lines.
+/// An input whose numbers a kernel checks: its slot, and what a message calls one.
 struct checked_input {
   int slot = -1;
   const char* what = "";
-  bool chooses_rows = false;
+  chosen from = chosen::element;
 };
 
 /// What a schedule knows of a group.
@@ -45,55 +35,41 @@ struct run_state {
   const std::int64_t* first_row;  // by domain
   const std::uint64_t* seed;      // in the memory of the place: of the run + step
   fault_word* fault;
+  float* scratch;  // of the group that runs, in the memory of the place
 
-  int rows_of(int known) const {
-    return known < 0 ? rows[domain_of_rows(known)] * parts_of_rows(known) : known;
-  }
+  int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };
 
+/// An operand as kernels are given it.
+inline argument_view view_of_operand(const operand& o) {
+  const int inner = o.domain != 0 ? 1 : 0;  // the first dimension that is none of rows
+  return {o.data,   o.rows, o.columns, o.rank > inner ? o.dims[o.rank - 1] : o.columns,
+          o.stride, o.type};
+}
+
 /// A group of the schedule about to run.
-struct call_site {
-  const program_view& program;
-  float* const* arguments;
-  const argument_info* info;
+struct call_site : operator_call {
   const group_info& group;
   const run_state& run;
   int number_of_group;
+  float* const* arguments;
 
-  const operator_schema& schema() const { return *group.schema; }
-  argument_view at(int n) const {
-    const argument_info& i = info[n];
-    return {arguments[n], run.rows_of(i.rows), i.columns, i.line, i.stride, i.type};
-  }
+  call_site(const program_view& program, float* const* all, const argument_info* info,
+            const group_info& g, const run_state& state, int number)
+      : operator_call(program, all, info, g.schema, g.op, state.rows),
+        group(g),
+        run(state),
+        number_of_group(number),
+        arguments(all) {}
+
   /// Slots are numbered as the schema numbers them; each holds one variable.
-  argument_view input(int slot) const { return at(slot); }
-  argument_view output(int slot) const { return at(schema().input_count + slot); }
-  int domain(int n) const { return info[n].rows < 0 ? domain_of_rows(info[n].rows) : 0; }
-
-  double number(int attribute) const {
-    if (group.op != nullptr && group.op->attributes >= 0)
-      return program.attributes[group.op->attributes + attribute].number;
-    return schema().attributes[attribute].number;
-  }
-  int integer(int attribute) const { return static_cast<int>(number(attribute)); }
-  bool flag(int attribute) const { return number(attribute) != 0; }
-  std::string_view text_of(int attribute) const {
-    if (group.op == nullptr || group.op->attributes < 0) return schema().attributes[attribute].text;
-    const attribute_value v = program.attributes[group.op->attributes + attribute];
-    return {program.characters + v.offset, static_cast<std::size_t>(v.count)};
-  }
-  /// The operator's number among those of its kind in the program, for random streams.
-  int ordinal() const {
-    int n = 0;
-    for (int k = 0; k < program.count.operators && &program.operators[k] != group.op; ++k)
-      n += program.operators[k].schema == group.op->schema ? 1 : 0;
-    return n;
-  }
+  argument_view in(int slot) const { return view_of_operand(input(slot)); }
+  argument_view out(int slot) const { return view_of_operand(output(slot)); }
 
   /// Arrays by slot, and the lines of one of them.
   void set_arrays(call_arguments& a, int inputs, int outputs) const {
-    for (int i = 0; i < inputs; ++i) a.in[i] = input(i);
-    for (int i = 0; i < outputs; ++i) a.out[i] = output(i);
+    for (int i = 0; i < inputs; ++i) a.in[i] = in(i);
+    for (int i = 0; i < outputs; ++i) a.out[i] = out(i);
   }
   void share_lines(call_arguments& a, const argument_view& of) const {
     a.lines = of.lines();
@@ -103,14 +79,18 @@ struct call_site {
     a.lines = of.rows;
     a.width = of.columns;
   }
-
-  [[noreturn]] LAMINA_COLD void fail(const std::string& what) const {
-    throw error(text() << "lamina: cuda: " << schema().type << ": " << what);
-  }
-  void require_float(const argument_view& a) const {
-    if (a.type != dtype::float32)
-      fail(text() << "expected float32 on the device, found " << name_of(a.type));
-  }
 };
+
+/// The kernel of an operator that is not fused: specialise it with
+///   static void prepare(const call_site&, call_arguments&);      on the host: arrays and numbers
+///   template <class Team>
+///   LAMINA_FN static void line(const call_arguments&, int line, const Team&);
+/// and, where numbers may be out of range, `static constexpr checked_input checked`; or with bodies
+/// of its own:
+///   template <class Backend> static void launch(Backend&, const call_site&);
+///   static constexpr bool launches = true;
+/// and, when it needs memory, the floats for it: static std::ptrdiff_t scratch(const call_site&).
+template <class Op>
+struct call_kernel;
 
 }  // namespace lamina::engine::cuda

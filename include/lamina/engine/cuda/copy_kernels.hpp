@@ -12,7 +12,7 @@ namespace lamina::engine::cuda {
 template <>
 struct call_kernel<fill_constant> {
   static void prepare(const call_site& c, call_arguments& a) {
-    a.out[0] = c.output(0);
+    a.out[0] = c.out(0);
     a.number[0] = static_cast<float>(c.number(2));
     c.share_rows(a, a.out[0]);
   }

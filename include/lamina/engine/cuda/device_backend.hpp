@@ -143,6 +143,15 @@ class device_backend {
   void teams(const typename Body::arguments& g);
   template <class Body>
   void lines(const typename Body::arguments& a);
+  template <class Body>
+  void elements(const typename Body::arguments& a);
+  // Defined in device_sort.cuh.
+  /// Sorts `count` keys from 0 to below 2^bits with a number each; equal keys stay in their order.
+  template <class Key>
+  void sort_pairs(int count, int bits, const Key* keys, Key* sorted_keys, const int* numbers,
+                  int* sorted_numbers, void* scratch);
+  template <class Key>
+  static void sort_scratch(int count, std::size_t* bytes);
 
  private:
   struct recorded {

@@ -30,6 +30,14 @@ __global__ void __launch_bounds__(device_backend::block_threads)
   Body::run(a, Team::mine());
 }
 
+template <class Body>
+__global__ void __launch_bounds__(device_backend::block_threads)
+    element_kernel(const __grid_constant__ typename Body::arguments a) {
+  const int all = static_cast<int>(gridDim.x * blockDim.x);
+  for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < a.count; i += all)
+    Body::run(a, i);
+}
+
 /// Blocks of a kernel that one processor holds at once.
 template <class Kernel>
 int resident_blocks(Kernel* kernel, int threads) {
@@ -86,6 +94,17 @@ void device_backend::lines(const typename Body::arguments& a) {
     detail::line_kernel<Body, warp_team>
         <<<detail::blocks_for(a.lines, warps, most), block_threads, 0, stream_>>>(a);
   }
+  check_launch();
+}
+
+/// A thread an element.
+template <class Body>
+void device_backend::elements(const typename Body::arguments& a) {
+  static const int resident = detail::resident_blocks(&detail::element_kernel<Body>, block_threads);
+  if (a.count <= 0) return;
+  const unsigned grid =
+      detail::blocks_for(a.count, block_threads, std::int64_t{resident} * processors_);
+  detail::element_kernel<Body><<<grid, block_threads, 0, stream_>>>(a);
   check_launch();
 }
 

@@ -13,7 +13,7 @@ namespace detail {
 /// What an element that is kept is multiplied by.
 inline float dropout_factor(const call_site& c) {
   const double p = c.number(0);
-  const bool upscale = c.text_of(4) == "upscale_in_train";
+  const bool upscale = text_of(c, 4) == "upscale_in_train";
   if (c.flag(1)) return upscale ? 1.0f : static_cast<float>(1 - p);
   if (!upscale) return 1;
   return p >= 1 ? 0.0f : static_cast<float>(1 / (1 - p));
@@ -25,14 +25,14 @@ template <>
 struct call_kernel<dropout> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
-    c.require_float(a.in[0]);
+    require_float(c, c.input(0));
     a.number[0] = static_cast<float>(c.number(0));
     a.number[1] = detail::dropout_factor(c);
     a.integer[0] = c.integer(1);
     a.stream = dropout_stream(static_cast<std::uint64_t>(c.ordinal()));
     a.own_seed = static_cast<std::uint64_t>(c.number(3));
     a.seed = c.flag(2) ? nullptr : c.run.seed;
-    a.first_row = c.domain(0) > 0 ? c.run.first_row[c.domain(0)] : 0;
+    a.first_row = c.run.first_row[c.input(0).domain];
     c.share_rows(a, a.in[0]);
   }
   template <class Team>

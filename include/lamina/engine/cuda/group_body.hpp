@@ -18,6 +18,8 @@ struct group_arguments {
   int depth;                   // of a product or a sum
   std::ptrdiff_t left_stride;  // floats from row to row of argument 0
   std::ptrdiff_t right_stride;
+  divider channel_size;  // of images: elements of a channel, and how many channels there are
+  int channels;
 };
 
 /// One value a place. Rows without operands that tell rows from columns are one long row.
@@ -31,7 +33,7 @@ struct pointwise_body {
     for (int r = at.row; r < g.rows; r += at.rows) {
       const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(r) * g.width;
       for (int c = at.column * pack_width; c < g.width; c += at.columns * pack_width)
-        runner::run(g.of, filled(0.0f), {first + c, r, c});
+        runner::run(g.of, filled(0.0f), {first + c, r, c, g.channel_size, g.channels});
     }
   }
 };

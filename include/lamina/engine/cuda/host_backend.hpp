@@ -3,11 +3,13 @@
 // tests them where there is no device.
 #pragma once
 
+#include <algorithm>
 #include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -101,6 +103,26 @@ class host_backend {
     const int count = a.lines > 2 ? 2 : a.lines;
     for (int t = 0; t < count; ++t)
       run_team([&](const auto& team) { Body::run(a, team); }, t, count);
+  }
+  template <class Body>
+  void elements(const typename Body::arguments& a) {
+    for (int begin = 0; begin < 3; ++begin)
+      for (int i = begin; i < a.count; i += 3) Body::run(a, i);
+  }
+  template <class Key>
+  void sort_pairs(int count, int /*bits*/, const Key* keys, Key* sorted_keys, const int* numbers,
+                  int* sorted_numbers, void* /*scratch*/) {
+    std::vector<int> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [=](int a, int b) { return keys[a] < keys[b]; });
+    for (int i = 0; i < count; ++i) {
+      sorted_keys[i] = keys[order[static_cast<std::size_t>(i)]];
+      sorted_numbers[i] = numbers[order[static_cast<std::size_t>(i)]];
+    }
+  }
+  template <class Key>
+  static void sort_scratch(int, std::size_t* bytes) {
+    *bytes = 0;
   }
 
  private:

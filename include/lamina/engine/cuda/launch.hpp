@@ -5,35 +5,24 @@
 // `lines` a call. Dimensions are arguments, so groups that differ only in size are one kernel.
 #pragma once
 
+#include <lamina/engine/cuda/batch_norm_kernels.hpp>
+#include <lamina/engine/cuda/conv_kernels.hpp>
 #include <lamina/engine/cuda/copy_kernels.hpp>
 #include <lamina/engine/cuda/dropout_kernels.hpp>
+#include <lamina/engine/cuda/join_kernels.hpp>
+#include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/lookup_kernels.hpp>
+#include <lamina/engine/cuda/matmul_kernels.hpp>
 #include <lamina/engine/cuda/metric_kernels.hpp>
+#include <lamina/engine/cuda/norm_kernels.hpp>
+#include <lamina/engine/cuda/pointwise_kernels.hpp>
+#include <lamina/engine/cuda/pool_kernels.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/reduce_kernels.hpp>
+#include <lamina/engine/cuda/reshape_kernels.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>
 
 namespace lamina::engine::cuda {
-
-namespace detail {
-
-template <class Body>
-typename Body::arguments arguments_of(const call_site& c) {
-  typename Body::arguments g{};
-  constexpr int count = static_cast<int>(sizeof(g.of) / sizeof(g.of[0]));
-  for (int i = 0; i < count; ++i) g.of[i] = c.arguments[i];
-  g.rows = c.run.rows_of(c.group.rows);
-  g.columns = c.group.columns;
-  g.width = padded(c.group.columns);
-  g.depth = c.run.rows_of(c.group.depth);
-  return g;
-}
-
-}  // namespace detail
-
-template <class Group>
-struct group_launch {
-  static constexpr bool exists = false;
-};
 
 template <class S>
 struct group_launch<expression::group_expression<group_head::pointwise, S>> {
@@ -56,7 +45,7 @@ struct group_launch<expression::group_expression<group_head::reduce_rows, S>> {
   static void run(Backend& b, const call_site& c) {
     using body = row_sum_body<S, typename Backend::sum_tile>;
     auto g = detail::arguments_of<body>(c);
-    g.left_stride = c.info[0].stride;
+    g.left_stride = c.info(0).stride;
     b.template teams<body>(g);
   }
 };
@@ -70,8 +59,8 @@ struct product_launch {
   static void run(Backend& b, const call_site& c) {
     using body = product_body<Head, S, typename Backend::product_tile>;
     auto g = arguments_of<body>(c);
-    g.left_stride = c.info[0].stride;
-    g.right_stride = c.info[1].stride;
+    g.left_stride = c.info(0).stride;
+    g.right_stride = c.info(1).stride;
     b.template teams<body>(g);
   }
 };
@@ -90,7 +79,8 @@ struct group_launch<expression::group_expression<group_head::gemm_dw, S>>
 
 template <class Op>
 struct group_launch<expression::call_expression<Op>> {
-  static constexpr bool exists = requires { &call_kernel<Op>::prepare; };
+  static constexpr bool launches = requires { call_kernel<Op>::launches; };
+  static constexpr bool exists = launches || requires { &call_kernel<Op>::prepare; };
   static constexpr checked_input checked = [] {
     if constexpr (requires { call_kernel<Op>::checked; })
       return call_kernel<Op>::checked;
@@ -99,11 +89,20 @@ struct group_launch<expression::call_expression<Op>> {
   }();
   template <class Backend>
   static void run(Backend& b, const call_site& c) {
-    call_arguments a{};
-    a.fault = c.run.fault;
-    a.group = c.number_of_group;
-    call_kernel<Op>::prepare(c, a);
-    if (a.lines > 0) b.template lines<line_body<call_kernel<Op>>>(a);
+    if constexpr (launches) {
+      call_kernel<Op>::launch(b, c);
+    } else {
+      call_arguments a{};
+      a.fault = c.run.fault;
+      a.group = c.number_of_group;
+      call_kernel<Op>::prepare(c, a);
+      if (a.lines > 0) b.template lines<line_body<call_kernel<Op>>>(a);
+    }
+  }
+  template <class Backend>
+  requires requires(const call_site& c) { call_kernel<Op>::template scratch<Backend>(c); }
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return call_kernel<Op>::template scratch<Backend>(c);
   }
 };
 

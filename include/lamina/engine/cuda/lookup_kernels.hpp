@@ -1,34 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/lookup_kernels.hpp - rows of a table by number.
+// lamina/engine/cuda/lookup_kernels.hpp - rows by number: lookup_table, gather. Their gradients add
+// up, for each number, the rows that it chose, in the order in which it did.
 #pragma once
 
-#include <lamina/engine/cuda/call_site.hpp>
+#include <cstdint>
+
+#include <lamina/engine/call/entry_layout.hpp>
+#include <lamina/engine/cuda/element_loops.hpp>
+#include <lamina/engine/cuda/part_copy.hpp>
+#include <lamina/operators/concat.hpp>
 #include <lamina/operators/lookup_table.hpp>
 
 namespace lamina::engine::cuda {
 
+namespace detail {
+
+/// Entries of a table, the numbers that choose them, and entries of an array, one a number.
+struct entry_arguments {
+  argument_view ids;
+  void *table, *to;
+  std::ptrdiff_t table_step, to_step;
+  divider to_in_row;  // entries of the array in each of its rows
+  std::ptrdiff_t to_size;
+  int entries, size, bytes;
+  std::int64_t padding;
+  fault_word* fault;
+  int group;
+  int *keys, *places;  // of the numbers as they are, or in order
+  int lines, width, count;
+
+  LAMINA_INLINE LAMINA_FN std::ptrdiff_t entry(int i) const {
+    const int row = to_in_row.divide(i);
+    return row * to_step + i * to_size;
+  }
+  /// The entry that number i chooses, or -1.
+  LAMINA_INLINE LAMINA_FN int chosen_by(int i) const {
+    const std::int64_t id = ids.integer(i);
+    return id >= 0 && id < entries && id != padding ? static_cast<int>(id) : -1;
+  }
+};
+
+struct entry_lines {
+  using arguments = entry_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const int chosen = a.chosen_by(i);
+    if (chosen < 0 && team.rank() == 0 && a.ids.integer(i) != a.padding)
+      report_fault(a.fault, a.group, i);
+    for (int j = team.rank(); j < a.size; j += team.size())
+      if (chosen >= 0)
+        copy_element(a.table, chosen * a.table_step + j, a.to, a.entry(i) + j, a.bytes);
+      else
+        zero_element(a.to, a.entry(i) + j, a.bytes);
+  }
+};
+
+/// The numbers as keys; those that choose nothing come last.
+struct entry_keys_body {
+  using arguments = entry_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const int chosen = a.chosen_by(i);
+    a.keys[i] = chosen < 0 ? a.entries : chosen;
+    a.places[i] = i;
+  }
+};
+
+/// The first of equal keys adds up what belongs to all of them.
+struct entry_sum_lines {
+  using arguments = entry_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const int key = a.keys[i];
+    if (key == a.entries || (i > 0 && a.keys[i - 1] == key)) return;
+    float* const to = static_cast<float*>(a.table) + key * a.table_step;
+    const float* const from = static_cast<const float*>(a.to);
+    for (int j = team.rank(); j < a.size; j += team.size()) {
+      float sum = 0;
+      for (int k = i; k < a.lines && a.keys[k] == key; ++k) sum += from[a.entry(a.places[k]) + j];
+      to[j] = sum;
+    }
+  }
+};
+
+/// Arrays and sizes: the entries are rows of `table`.
+inline entry_arguments entries_of(const call_site& c, const operand& ids, const operand& table,
+                                  const operand& array) {
+  entry_arguments a{};
+  const entry_layout t(table);
+  a.ids = view_of_operand(ids);
+  a.table = table.data;
+  a.table_step = t.step;
+  a.entries = static_cast<int>(t.count);
+  a.size = static_cast<int>(t.size);
+  a.bytes = size_of(table.type);
+  a.to = array.data;
+  a.to_step = array.stride;
+  a.to_size = t.size;
+  a.to_in_row = divider(t.size > 0 ? array.columns / static_cast<int>(t.size) : 1);
+  a.padding = std::int64_t{-1} << 62;
+  a.fault = c.run.fault;
+  a.group = c.number_of_group;
+  a.lines = a.count = ids.rows * ids.columns;
+  a.width = a.size;
+  return a;
+}
+
+/// The scratch memory of sums by number: keys and places as they are and in order, and what the
+/// backend needs to sort them.
+template <class Backend>
+std::ptrdiff_t entry_sum_scratch(const operand& ids) {
+  const int n = ids.rows * ids.columns;
+  std::size_t bytes = 0;
+  Backend::template sort_scratch<int>(n, &bytes);
+  return 4 * static_cast<std::ptrdiff_t>(padded(n)) +
+         static_cast<std::ptrdiff_t>(bytes / sizeof(float)) + 1;
+}
+
+/// table = for each entry, the sum of the entries of `to` whose numbers chose it.
+template <class Backend>
+void add_entries(Backend& b, const call_site& c, entry_arguments a, const operand& table) {
+  require_float(c, table);
+  fill(b, table, 0);
+  if (a.lines == 0) return;
+  int* const keys = reinterpret_cast<int*>(c.run.scratch);
+  const int n = padded(a.lines);
+  a.keys = keys;
+  a.places = keys + n;
+  b.template elements<entry_keys_body>(a);
+  int bits = 1;
+  while (bits < 31 && 1 << bits <= a.entries) ++bits;
+  b.template sort_pairs<int>(a.lines, bits, a.keys, keys + 2 * n, a.places, keys + 3 * n,
+                             keys + 4 * n);
+  a.keys = keys + 2 * n;
+  a.places = keys + 3 * n;
+  b.template lines<team_lines<entry_sum_lines>>(a);
+}
+
+}  // namespace detail
+
 template <>
 struct call_kernel<lookup_table> {
-  static constexpr checked_input checked{1, "id", true};
-  static void prepare(const call_site& c, call_arguments& a) {
-    c.set_arrays(a, 2, 1);
-    c.require_float(a.in[0]);
-    a.first_row = static_cast<std::int64_t>(c.number(2));  // padding_idx
-    a.lines = a.in[1].rows * a.in[1].columns;
-    a.width = a.in[0].columns;
+  static constexpr checked_input checked{1, "id", chosen::row};
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand table = c.input(0);
+    require_float(c, table);
+    auto a = detail::entries_of(c, c.input(1), table, c.output(0));
+    a.padding = static_cast<std::int64_t>(c.number(2));
+    b.template lines<team_lines<detail::entry_lines>>(a);
   }
-  template <class Team>
-  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
-    const argument_view &table = a.in[0], &ids = a.in[1];
-    const std::int64_t id = ids.integer(i);
-    const bool inside = id >= 0 && id < table.rows;
-    if (!inside && team.rank() == 0) a.report(i);
-    float* const to = a.out[0].row<float>(i / ids.columns) +
-                      static_cast<std::ptrdiff_t>(i % ids.columns) * table.columns;
-    const float* const from =
-        inside && id != a.first_row ? table.row<const float>(static_cast<int>(id)) : nullptr;
-    for (int j = team.rank(); j < table.columns; j += team.size())
-      to[j] = from != nullptr ? from[j] : 0.0f;
+};
+template <>
+struct call_kernel<gradient_of<lookup_table>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand dw = c.output(0);
+    if (!dw) return;
+    auto a = detail::entries_of(c, c.input(1), dw, c.input(2));
+    a.padding = static_cast<std::int64_t>(c.number(2));
+    detail::add_entries(b, c, a, dw);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return detail::entry_sum_scratch<Backend>(c.input(1));
+  }
+};
+
+template <>
+struct call_kernel<gather> {
+  static constexpr checked_input checked{1, "index", chosen::row};
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    b.template lines<team_lines<detail::entry_lines>>(
+        detail::entries_of(c, c.input(1), c.input(0), c.output(0)));
+  }
+};
+template <>
+struct call_kernel<gradient_of<gather>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand dx = c.output(0);
+    if (dx) detail::add_entries(b, c, detail::entries_of(c, c.input(1), dx, c.input(2)), dx);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return detail::entry_sum_scratch<Backend>(c.input(1));
   }
 };
 

@@ -3,6 +3,8 @@
 // each number of rows and then repeated as one.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -38,7 +40,14 @@ class machine {
 
   void bind(int rows, std::int64_t first_row = 0) {
     first_row_[batch::domain] = first_row;
-    memory_.bind(rows);
+    if (!memory_.set_rows(rows)) return;
+    // Groups run one after the other: the largest part of the scratch memory serves all of them.
+    const run_state state = memory_state();
+    std::ptrdiff_t scratch = 0;
+    for (int g = 0; g < schedule::groups; ++g)
+      if (const auto needs = schedule::table.entries[g].scratch; needs != nullptr)
+        scratch = std::max(scratch, needs(site(g, state)));
+    memory_.bind(scratch);
   }
   /// The same for rows by domain.
   template <class Rows>
@@ -55,18 +64,13 @@ class machine {
     const run_key key{rows(), first_row_[batch::domain], given};
     backend_.replay(key, [&] {
       memory_.upload(given);
-      const run_state state{memory_.rows(), first_row_, memory_.seed(), memory_.fault()};
+      const run_state state = memory_state();
       for (int g = 0; g < schedule::groups; ++g) {
         const auto& e = schedule::table.entries[g];
         if ((e.feeds & ~given) != 0) continue;
-        const call_site site{schedule::program,
-                             memory_.arguments() + e.first_argument,
-                             schedule::table.info + e.first_argument,
-                             e.group,
-                             state,
-                             g};
-        backend_.begin_group(site);
-        e.run(backend_, site);
+        const call_site next = site(g, state);
+        backend_.begin_group(next);
+        e.run(backend_, next);
       }
       memory_.download_results();
     });
@@ -101,18 +105,29 @@ class machine {
     bool operator==(const run_key&) const = default;
   };
 
+  run_state memory_state() const {
+    return {memory_.rows(), first_row_, memory_.seed(), memory_.fault(), memory_.scratch()};
+  }
+  call_site site(int g, const run_state& state) const {
+    const auto& e = schedule::table.entries[g];
+    return {schedule::program,
+            memory_.arguments() + e.first_argument,
+            schedule::table.info + e.first_argument,
+            e.group,
+            state,
+            g};
+  }
+
   [[noreturn]] LAMINA_COLD void fail(fault_word f) {
     const int g = static_cast<int>(f >> 32), i = static_cast<int>(f & 0xffffffffu);
     const auto& e = schedule::table.entries[g];
-    const run_state state{memory_.rows(), first_row_, memory_.seed(), memory_.fault()};
-    const call_site site{schedule::program,
-                         memory_.arguments() + e.first_argument,
-                         schedule::table.info + e.first_argument,
-                         e.group,
-                         state,
-                         g};
-    argument_view numbers = site.input(e.checked.slot);
-    const argument_view first = site.input(0);
+    const run_state state = memory_state();
+    const call_site failed = site(g, state);
+    argument_view numbers = failed.in(e.checked.slot);
+    const argument_view first = failed.in(0);
+    const int count = e.checked.from == chosen::element ? first.line
+                      : e.checked.from == chosen::row   ? first.rows
+                                                        : failed.integer(0);
     std::int64_t found[1] = {};
     const std::ptrdiff_t at = i / numbers.columns * numbers.stride + i % numbers.columns;
     const std::size_t width = static_cast<std::size_t>(size_of(numbers.type));
@@ -121,9 +136,8 @@ class machine {
     backend_.wait();
     const int row = i / numbers.columns;
     numbers.data = found;
-    throw error(text() << "lamina: " << site.schema().type << ": " << e.checked.what << " in row "
-                       << row << ": expected 0 to "
-                       << (e.checked.chooses_rows ? first.rows : first.line) - 1 << ", found "
+    throw error(text() << "lamina: " << failed.schema().type << ": " << e.checked.what << " in row "
+                       << row << ": expected 0 to " << count - 1 << ", found "
                        << numbers.integer(0));
   }
 

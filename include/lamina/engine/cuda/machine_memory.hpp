@@ -41,9 +41,17 @@ class machine_memory {
   }
   fault_word* fault() const { return reinterpret_cast<fault_word*>(at(fault_offset)); }
 
-  void bind(int rows) {
-    if (bound_ && rows == rows_[batch::domain]) return;
+  float* scratch() const { return floats(scratch_at_); }
+
+  /// Returns whether everything is to be bound anew.
+  bool set_rows(int rows) {
+    if (bound_ && rows == rows_[batch::domain]) return false;
     rows_[batch::domain] = rows;
+    return true;
+  }
+  /// Finds a place for every array, with so many floats of scratch memory.
+  void bind(std::ptrdiff_t scratch) {
+    const int rows = rows_[batch::domain];
     constants()[inverse_rows(batch::domain)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
     const std::size_t n = static_cast<std::size_t>(rows);
     std::size_t end = aligned(numbers_bytes);
@@ -52,6 +60,8 @@ class machine_memory {
     end += aligned(static_cast<std::size_t>(fixed_size) * sizeof(float));
     arena_at_ = end;
     end += aligned(static_cast<std::size_t>(arena_width) * n * sizeof(float));
+    scratch_at_ = end;
+    end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
     // What was recorded names places of the memory that is gone.
     if (arena_.reserve(end)) backend_.forget();
     data_.reserve(fixed_at_);
@@ -169,7 +179,7 @@ class machine_memory {
   std::vector<fetched> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};
   std::size_t data_at_[at_least_one(data_count)] = {};
-  std::size_t fixed_at_ = 0, arena_at_ = 0;
+  std::size_t fixed_at_ = 0, arena_at_ = 0, scratch_at_ = 0;
   float* arguments_[at_least_one(schedule::arguments)] = {};
   int rows_[P::desc.count.domains] = {};
   bool bound_ = false;

@@ -15,10 +15,10 @@ template <>
 struct call_kernel<top_k> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
-    c.require_float(a.in[0]);
+    require_float(c, c.input(0));
     a.integer[0] = c.integer(0);
     if (a.integer[0] < 1 || a.integer[0] > a.in[0].line)
-      c.fail(text() << "expected k from 1 to " << a.in[0].line << ", found " << a.integer[0]);
+      fail(c, {"expected k from 1 to ", a.in[0].line, ", found ", a.integer[0]});
     c.share_lines(a, a.in[0]);
   }
   template <class Team>
@@ -41,6 +41,50 @@ struct call_kernel<top_k> {
         a.out[1].line_at<std::int64_t>(i)[place] = last;
       }
     }
+  }
+};
+
+/// Each element of X takes the slope of the place that it has among the best, if any.
+template <>
+struct call_kernel<gradient_of<top_k>> {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 3, 1);
+    require_float(c, c.output(0));
+    a.integer[0] = c.integer(0);
+    c.share_lines(a, a.out[0]);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    const std::int64_t* const index = a.in[1].line_at<const std::int64_t>(i);
+    const float* const d = a.in[2].line_at<const float>(i);
+    float* const to = a.out[0].line_at<float>(i);
+    for (int j = team.rank(); j < a.out[0].line; j += team.size()) {
+      float slope = 0;
+      for (int place = 0; place < a.integer[0]; ++place) slope += index[place] == j ? d[place] : 0;
+      to[j] = slope;
+    }
+  }
+};
+
+/// A line of zeros for each number, and a one at its place.
+template <>
+struct call_kernel<one_hot> {
+  static constexpr checked_input checked{0, "number", chosen::attribute};
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 1, 1);
+    require_float(c, c.output(0));
+    a.integer[0] = c.integer(0);
+    a.integer[1] = c.integer(1);
+    a.lines = a.in[0].rows * a.in[0].columns;
+    a.width = a.integer[0];
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    const int depth = a.integer[0], n = a.in[0].columns;
+    const std::int64_t k = a.in[0].integer(i);
+    if ((k < 0 || k >= depth) && a.integer[1] == 0 && team.rank() == 0) a.report(i);
+    float* const to = a.out[0].row<float>(i / n) + static_cast<std::ptrdiff_t>(i % n) * depth;
+    for (int j = team.rank(); j < depth; j += team.size()) to[j] = j == k ? 1.0f : 0.0f;
   }
 };
 
@@ -78,7 +122,7 @@ template <>
 struct call_kernel<mean> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 1, 1);
-    c.require_float(a.in[0]);
+    require_float(c, c.input(0));
     a.lines = 1;
     a.width = a.in[0].rows * a.in[0].columns;
   }

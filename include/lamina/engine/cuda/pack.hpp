@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/pack.hpp - four floats that move together: 16 bytes a load, 16 a store.
+// lamina/engine/cuda/pack.hpp - some floats that move together: four are 16 bytes a load or store.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,27 +19,45 @@ inline constexpr int pack_width = 4;
 static_assert(alignment_floats % pack_width == 0);
 
 /// What a thread computes at once.
-struct alignas(16) pack {
-  float v[pack_width];
+template <int Width>
+struct alignas(4 * Width) pack_of {
+  static constexpr int width = Width;
+  float v[Width];
 };
+using pack = pack_of<pack_width>;
+/// Where neighbours do not lie side by side.
+using lone_float = pack_of<1>;
 
-LAMINA_INLINE LAMINA_FN pack filled(float x) { return {{x, x, x, x}}; }
+template <class Pack = pack>
+LAMINA_INLINE LAMINA_FN Pack filled(float x) {
+  Pack p;
+  LAMINA_CUDA_UNROLL
+  for (int j = 0; j < Pack::width; ++j) p.v[j] = x;
+  return p;
+}
 
 /// Reads what this kernel may have written before.
-LAMINA_INLINE LAMINA_FN pack load_pack(const float* from) {
-  return *reinterpret_cast<const pack*>(from);
+template <class Pack = pack>
+LAMINA_INLINE LAMINA_FN Pack load_pack(const float* from) {
+  return *reinterpret_cast<const Pack*>(from);
 }
 /// Reads what no thread of this kernel writes, through the read-only cache.
-LAMINA_INLINE LAMINA_FN pack load_constant(const float* from) {
+template <class Pack = pack>
+LAMINA_INLINE LAMINA_FN Pack load_constant(const float* from) {
 #if defined(__CUDA_ARCH__)
-  const float4 t = __ldg(reinterpret_cast<const float4*>(from));
-  return {{t.x, t.y, t.z, t.w}};
+  if constexpr (Pack::width == 4) {
+    const float4 t = __ldg(reinterpret_cast<const float4*>(from));
+    return {{t.x, t.y, t.z, t.w}};
+  } else {
+    return {{__ldg(from)}};
+  }
 #else
-  return load_pack(from);
+  return load_pack<Pack>(from);
 #endif
 }
-LAMINA_INLINE LAMINA_FN void store_pack(float* to, const pack& x) {
-  *reinterpret_cast<pack*>(to) = x;
+template <int Width>
+LAMINA_INLINE LAMINA_FN void store_pack(float* to, const pack_of<Width>& x) {
+  *reinterpret_cast<pack_of<Width>*>(to) = x;
 }
 
 }  // namespace lamina::engine::cuda

@@ -21,9 +21,11 @@ struct schedule_table {
   static constexpr int arguments = plan_type::code.count.arguments;
   static constexpr const program_view& program = call_program<P>::view;
   using launch_function = void (*)(Backend&, const call_site&);
+  using scratch_function = std::ptrdiff_t (*)(const call_site&);
 
   struct entry {
     launch_function run;
+    scratch_function scratch;
     int first_argument;
     group_info group;
     checked_input checked;
@@ -31,6 +33,7 @@ struct schedule_table {
   };
   struct kernel {
     launch_function run;
+    scratch_function scratch;
     checked_input checked;
   };
   struct kernels {
@@ -41,12 +44,15 @@ struct schedule_table {
     constexpr bool exists = group_launch<Group>::exists;
     static_assert(check<exists, gets_type<Group>>,
                   "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
-    if constexpr (!exists)
-      return {};
-    else if constexpr (requires { group_launch<Group>::checked; })
-      return {&group_launch<Group>::template run<Backend>, group_launch<Group>::checked};
-    else
-      return {&group_launch<Group>::template run<Backend>, {}};
+    kernel k{};
+    if constexpr (exists) {
+      k.run = &group_launch<Group>::template run<Backend>;
+      if constexpr (requires { &group_launch<Group>::template scratch<Backend>; })
+        k.scratch = group_launch<Group>::template scratch<Backend>;
+      if constexpr (requires { group_launch<Group>::checked; })
+        k.checked = group_launch<Group>::checked;
+    }
+    return k;
   }
   template <int... K>
   static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
@@ -59,18 +65,6 @@ struct schedule_table {
     memory_slot slots[at_least_one(arguments)];
   };
 
-  static constexpr argument_info info_of(int v, int parts) {
-    const variable_place d = place_of<plan_type>(v);
-    if (d.rows >= 0) parts = 1;
-    int line = d.columns / parts;
-    const int known = plan_type::lowered.variables[v].variable;
-    if (known >= 0 && parts == 1) {
-      const variable_desc& desc = P::desc.variables[known];
-      const int inner = desc.rows != 0 ? 1 : 0;  // the first dimension that is none of rows
-      if (desc.rank > inner) line = P::desc.dims[desc.dims + desc.rank - 1];
-    }
-    return {rows_in_parts(d.rows, parts), d.columns / parts, d.stride / parts, line, d.type};
-  }
   /// A variable of the program that a group writes.
   static constexpr int written_by(const instruction& i) {
     for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
@@ -90,18 +84,15 @@ struct schedule_table {
       const int number = plan_type::distinct.kernel[g];
       const int parts = parts_of_rows(d.rows < 0 ? d.rows : d.depth);
       t.entries[g] = {k.of[number].run,
+                      k.of[number].scratch,
                       c.arguments,
                       {written_by(i), d.rows, d.columns, d.depth, i.schema->bare,
                        call_program<P>::called_by(i)},
                       k.of[number].checked,
                       d.feeds};
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
-        const int v = plan_type::code.arguments[a];
         t.slots[a] = slot_of_argument<plan_type>(a);
-        if (v < 0)
-          t.info[a] = {1, 1, 1, 1, dtype::float32};
-        else
-          t.info[a] = info_of(v, parts);
+        t.info[a] = argument_info_of<plan_type>(a, parts);
       }
     }
     return t;

@@ -32,7 +32,7 @@ LAMINA_FN inline float clipped_log(float p) {
 
 /// Labels that are numbers are checked by the forward kernel.
 struct label_kernel {
-  static constexpr checked_input checked{1, "label", false};
+  static constexpr checked_input checked{1, "label"};
 
   /// The cost of line i from that of each class: weighed by soft labels, or the label's own.
   template <class Team, class F>
@@ -58,9 +58,9 @@ template <>
 struct call_kernel<softmax> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 1, 1);
-    c.require_float(a.in[0]);
+    require_float(c, c.input(0));
     if (c.integer(0) != -1 && a.in[0].columns != a.in[0].line)
-      c.fail("expected the last dimension as axis");
+      fail(c, {"expected the last dimension as axis"});
     c.share_lines(a, a.in[0]);
   }
   template <class Team>
@@ -75,7 +75,7 @@ struct call_kernel<gradient_of<softmax>> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     if (c.integer(0) != -1 && a.in[0].columns != a.in[0].line)
-      c.fail("expected the last dimension as axis");
+      fail(c, {"expected the last dimension as axis"});
     c.share_lines(a, a.in[0]);
   }
   template <class Team>
@@ -94,7 +94,7 @@ template <>
 struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 2);
-    c.require_float(a.in[0]);
+    require_float(c, c.input(0));
     a.integer[0] = c.integer(0);
     a.integer[1] = c.integer(1);
     c.share_lines(a, a.in[0]);
@@ -142,7 +142,7 @@ template <>
 struct call_kernel<cross_entropy> : detail::label_kernel {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
-    c.require_float(a.in[0]);
+    require_float(c, c.input(0));
     a.integer[0] = c.integer(0);
     a.integer[1] = c.integer(1);
     c.share_lines(a, a.in[0]);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <lamina/engine/cuda/divider.hpp>
 #include <lamina/engine/cuda/pack.hpp>
 #include <lamina/expression/expression.hpp>
 
@@ -13,6 +14,14 @@ namespace lamina::engine::cuda {
 struct place {
   std::ptrdiff_t offset;
   int row, column;
+  divider channel_size{};  // of images: elements of a channel, and how many channels there are
+  int channels = 1;
+
+  /// The channel of lane j; behind the last one there is only padding.
+  LAMINA_INLINE LAMINA_FN int channel(int j) const {
+    const int c = channel_size.quotient(column + j);
+    return c < channels ? c : channels - 1;
+  }
 };
 
 namespace detail {
@@ -33,12 +42,13 @@ struct operand_reader;
 
 struct array_reader {
   static constexpr bool by_place = false, is_numbers = false;
+  static constexpr int channels = -1;
 };
 template <>
 struct operand_reader<ex::head_value> : array_reader {
   static constexpr int argument = -1;
-  template <bool>
-  static LAMINA_INLINE LAMINA_FN pack get(float* const*, const pack& head, const pack*,
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack& head, const Pack*,
                                           const place&) {
     return head;
   }
@@ -46,71 +56,84 @@ struct operand_reader<ex::head_value> : array_reader {
 template <int I>
 struct operand_reader<ex::load<I>> : array_reader {
   static constexpr int argument = I;
-  template <bool Constant>
-  static LAMINA_INLINE LAMINA_FN pack get(float* const* a, const pack&, const pack*,
+  template <bool Constant, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
                                           const place& at) {
     if constexpr (Constant)
-      return load_constant(a[I] + at.offset);
+      return load_constant<Pack>(a[I] + at.offset);
     else
-      return load_pack(a[I] + at.offset);
+      return load_pack<Pack>(a[I] + at.offset);
   }
 };
 template <int I>
 struct operand_reader<ex::row<I>> : array_reader {
   static constexpr int argument = I;
   static constexpr bool by_place = true;
-  template <bool Constant>
-  static LAMINA_INLINE LAMINA_FN pack get(float* const* a, const pack&, const pack*,
+  template <bool Constant, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
                                           const place& at) {
     if constexpr (Constant)
-      return load_constant(a[I] + at.column);
+      return load_constant<Pack>(a[I] + at.column);
     else
-      return load_pack(a[I] + at.column);
+      return load_pack<Pack>(a[I] + at.column);
   }
 };
 template <int I>
 struct operand_reader<ex::column<I>> : array_reader {
   static constexpr int argument = I;
   static constexpr bool by_place = true;
-  template <bool>
-  static LAMINA_INLINE LAMINA_FN pack get(float* const* a, const pack&, const pack*,
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
                                           const place& at) {
-    return filled(a[I][static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
+    return filled<Pack>(a[I][static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
+  }
+};
+template <int I>
+struct operand_reader<ex::channel<I>> : array_reader {
+  static constexpr int argument = I, channels = I;
+  static constexpr bool by_place = true;
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
+                                          const place& at) {
+    Pack r;
+    LAMINA_CUDA_UNROLL
+    for (int j = 0; j < Pack::width; ++j) r.v[j] = a[I][at.channel(j)];
+    return r;
   }
 };
 template <int I>
 struct operand_reader<ex::scalar<I>> : array_reader {
   static constexpr int argument = I;
-  template <bool>
-  static LAMINA_INLINE LAMINA_FN pack get(float* const* a, const pack&, const pack*, const place&) {
-    return filled(*a[I]);
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*, const place&) {
+    return filled<Pack>(*a[I]);
   }
 };
 template <int I>
 struct operand_reader<ex::numbers<I>> : array_reader {
   static constexpr int argument = I;
   static constexpr bool is_numbers = true;
-  template <bool>
-  static LAMINA_INLINE LAMINA_FN pack get(float* const*, const pack&, const pack*, const place&) {
-    return filled(0.0f);
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack&, const Pack*, const place&) {
+    return filled<Pack>(0.0f);
   }
 };
 template <int J>
 struct operand_reader<ex::value<J>> : array_reader {
   static constexpr int argument = -1;
-  template <bool>
-  static LAMINA_INLINE LAMINA_FN pack get(float* const*, const pack&, const pack* values,
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack&, const Pack* values,
                                           const place&) {
     return values[J];
   }
 };
 
 /// Applies a function of floats to each lane of some packs.
-template <class Op, int K, class... Pack>
-LAMINA_INLINE LAMINA_FN pack apply_lanes(const Pack&... x) {
-  pack r;
+template <class Op, int K, class Pack, class... More>
+LAMINA_INLINE LAMINA_FN Pack apply_lanes(const Pack& first, const More&... x) {
+  Pack r;
   LAMINA_CUDA_UNROLL
-  for (int j = 0; j < pack_width; ++j) r.v[j] = pointwise_value<Op, K>(x.v[j]...);
+  for (int j = 0; j < Pack::width; ++j) r.v[j] = pointwise_value<Op, K>(first.v[j], x.v[j]...);
   return r;
 }
 
@@ -120,15 +143,17 @@ template <class Op, int K, int Store, class... In>
 struct one_statement<ex::let<Op, K, Store, In...>> {
   static constexpr int arguments = largest<Store, operand_reader<In>::argument...>() + 1;
   static constexpr bool by_place = (operand_reader<In>::by_place || ...);
+  static constexpr int channels = largest<operand_reader<In>::channels...>();
   static constexpr bool updates = false;
-  template <bool Constant>
-  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const pack& head, pack* values,
+  template <bool Constant, class Pack>
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, Pack* values,
                                           int number, const place& at) {
     values[number] =
         apply_lanes<Op, K>(operand_reader<In>::template get<Constant>(a, head, values, at)...);
   }
   // Behind all loads of the group: nothing in it reads from memory what it writes there.
-  static LAMINA_INLINE LAMINA_FN void store(float* const* a, const pack* values, int number,
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void store(float* const* a, const Pack* values, int number,
                                             const place& at) {
     if constexpr (Store >= 0) store_pack(a[Store] + at.offset, values[number]);
   }
@@ -145,27 +170,28 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
   static constexpr int numbers_argument =
       largest<(operand_reader<In>::is_numbers ? operand_reader<In>::argument : -1)...>();
   static constexpr bool by_place = false, updates = true;
+  static constexpr int channels = -1;
 
-  template <class Reader>
-  static LAMINA_INLINE LAMINA_FN void put(float* const* a, const pack& x, const place& at) {
+  template <class Reader, class Pack>
+  static LAMINA_INLINE LAMINA_FN void put(float* const* a, const Pack& x, const place& at) {
     if constexpr (!Reader::is_numbers && Reader::argument >= 0)
       store_pack(a[Reader::argument] + at.offset, x);
   }
-  template <bool>
-  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const pack& head, pack* values, int,
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, Pack* values, int,
                                           const place& at) {
-    const pack grad = operand_reader<Grad>::template get<false>(a, head, values, at);
+    const Pack grad = operand_reader<Grad>::template get<false>(a, head, values, at);
     const float* const number = a[numbers_argument];
     // Without numbers the update is somebody else's: the gradient itself is wanted.
     if (number == nullptr) return put<operand_reader<Param>>(a, grad, at);
-    pack param = operand_reader<Param>::template get<false>(a, head, values, at);
-    pack state[sizeof...(In) + 1] = {
+    Pack param = operand_reader<Param>::template get<false>(a, head, values, at);
+    Pack state[sizeof...(In) + 1] = {
         operand_reader<In>::template get<false>(a, head, values, at)...};
     float n[numbers];
     LAMINA_CUDA_UNROLL
     for (int k = 0; k < numbers; ++k) n[k] = number[k];
     LAMINA_CUDA_UNROLL
-    for (int j = 0; j < pack_width; ++j) {
+    for (int j = 0; j < Pack::width; ++j) {
       float s[sizeof...(In) + 1];
       LAMINA_CUDA_UNROLL
       for (int i = 0; i < states; ++i) s[i] = state[i].v[j];
@@ -177,7 +203,8 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
     int i = 0;
     ((put<operand_reader<In>>(a, state[i], at), ++i), ...);
   }
-  static LAMINA_INLINE LAMINA_FN void store(float* const*, const pack*, int, const place&) {}
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void store(float* const*, const Pack*, int, const place&) {}
 };
 
 }  // namespace detail
@@ -193,12 +220,15 @@ struct statement_runner<expression::statements<S...>> {
   static constexpr int arguments = detail::largest<detail::one_statement<S>::arguments...>() < 0
                                        ? 0
                                        : detail::largest<detail::one_statement<S>::arguments...>();
+  /// An argument with one number a channel, or -1.
+  static constexpr int channels = detail::largest<detail::one_statement<S>::channels...>();
   /// Whether row and column matter, and not only the offset.
   static constexpr bool by_place = (detail::one_statement<S>::by_place || ... || false);
   static constexpr bool updates = (detail::one_statement<S>::updates || ... || false);
 
-  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const pack& head, const place& at) {
-    pack values[count + 1];
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, const place& at) {
+    Pack values[count + 1];
     int number = 0;
     ((detail::one_statement<S>::template run<!updates>(a, head, values, number, at), ++number),
      ...);

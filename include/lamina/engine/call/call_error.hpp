@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/kernel_error.hpp - how kernels report bad input, at the least cost to them.
+// lamina/engine/call/call_error.hpp - how kernels report bad input, at the least cost to them.
 //
 // Why messages come in pieces: a kernel that joins them itself carries the code for it, and for
 // what happens when that throws. So it only lists them, and one cold function joins them.
@@ -13,9 +13,9 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/engine/call/operator_call.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::engine {
 
 /// A piece of a message: a text or a number.
 struct message_part {
@@ -38,7 +38,7 @@ struct message_part {
 };
 
 /// Throws lamina::error: the operator's name, then the pieces.
-[[noreturn]] LAMINA_COLD inline void fail(const call_context& c,
+[[noreturn]] LAMINA_COLD inline void fail(const operator_call& c,
                                           std::initializer_list<message_part> parts) {
   text message("lamina: ");
   message << c.schema().type << ": ";
@@ -53,4 +53,17 @@ struct message_part {
   throw error(message);
 }
 
-}  // namespace lamina::engine::cpu
+/// Kernels that compute in float alone say so.
+inline void require_float(const operator_call& c, const operand& o) {
+  if (o && o.type != dtype::float32)
+    fail(c, {"expected elements of float32, found ", name_of(o.type)});
+}
+
+/// Throws unless both hold as many elements.
+inline void require_size(const operator_call& c, const operand& expected, const operand& found) {
+  const std::ptrdiff_t a = static_cast<std::ptrdiff_t>(expected.rows) * expected.columns;
+  const std::ptrdiff_t b = static_cast<std::ptrdiff_t>(found.rows) * found.columns;
+  if (a != b) fail(c, {"expected ", a, " elements, found ", b});
+}
+
+}  // namespace lamina::engine

@@ -1,57 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv_shape.hpp - how two images meet in a filter, and copies of images in which
-// every tap of a filter is a constant distance away.
+// lamina/engine/cpu/spread_image.hpp - copies of images in which every tap of a filter is a constant
+// distance away.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
 
-#include <lamina/engine/cpu/array_layout.hpp>
+#include <lamina/engine/call/conv_shape.hpp>
 #include <lamina/engine/cpu/lane_order.hpp>
 
 namespace lamina::engine::cpu {
-
-/// One side of a convolution. The larger image is the one that is padded: the input of a
-/// convolution, the output of a transposed one.
-struct conv_side {
-  int large = 1, small = 1, filter = 1;
-  int stride = 1, padding = 0, dilation = 1;
-};
-
-/// A convolution of volumes; images are volumes one deep.
-struct conv_shape {
-  int groups = 1, large_channels = 1, small_channels = 1;  // channels: of one group
-  conv_side side[3];                                       // depth, height, width
-
-  conv_shape() = default;
-  /// Reads the attributes, whose numbers are those of strides, paddings, dilations and groups.
-  conv_shape(const call_context& c, const operand& large, const operand& small,
-             const operand& filter, const int (&attribute)[4])
-      : groups(c.integer(attribute[3])) {
-    const int sides = filter.rank - 2;
-    for (int i = 0; i < 3; ++i)
-      if (c.list_size(attribute[i]) != sides)
-        fail(c, {"expected ", sides, " strides, paddings and dilations, found ",
-                 c.list_size(attribute[i])});
-    large_channels = filter.dims[1];
-    small_channels = filter.dims[0] / groups;
-    if (large.dims[1] != groups * large_channels || small.dims[1] != filter.dims[0])
-      fail(c, {"expected images of ", groups * large_channels, " and ", filter.dims[0],
-               " channels, found ", large.dims[1], " and ", small.dims[1]});
-    for (int d = 0; d < sides; ++d)
-      side[3 - sides + d] = {large.dims[2 + d],
-                             small.dims[2 + d],
-                             filter.dims[2 + d],
-                             c.integer_at(attribute[0], d),
-                             c.integer_at(attribute[1], d),
-                             c.integer_at(attribute[2], d)};
-  }
-
-  int taps() const { return side[0].filter * side[1].filter * side[2].filter; }
-  /// Elements of a channel of each image.
-  int large_size() const { return side[0].large * side[1].large * side[2].large; }
-  int small_size() const { return side[0].small * side[1].small * side[2].small; }
-};
 
 /// One side of a spread image: element i of phase f is element i * phases + f - before of the
 /// image, 0 outside of it.

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/call/pool_windows.hpp - the windows of a pool2d.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <lamina/core/config.hpp>
+#include <lamina/engine/call/call_error.hpp>
+
+namespace lamina::engine {
+
+/// One side of the windows of a pool2d.
+struct pool_side {
+  int in, out, size, stride, padding;
+  bool adaptive;
+
+  LAMINA_FN constexpr bool is_halved() const {
+    return !adaptive && size == 2 && stride == 2 && padding == 0 && 2 * out <= in;
+  }
+  /// The first window that holds element i, or a later one if none does.
+  LAMINA_FN constexpr int first_window(int i) const {
+    if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * out / in);
+    return i + padding < size ? 0 : (i + padding - size) / stride + 1;
+  }
+  /// The elements from first to before end that window i holds.
+  LAMINA_FN constexpr int first(int i) const {
+    if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * in / out);
+    return std::max(i * stride - padding, 0);
+  }
+  LAMINA_FN constexpr int end(int i) const {
+    if (adaptive)
+      return static_cast<int>((static_cast<std::ptrdiff_t>(i + 1) * in + out - 1) / out);
+    return std::min(i * stride - padding + size, in);
+  }
+};
+
+/// The windows of a pool2d.
+struct pool_windows {
+  bool is_average, counts_padding;
+  pool_side height, width;
+  int channels;
+
+  pool_windows(const operator_call& c, const operand& x, const operand& y)
+      : is_average(text_of(c, 0) == "avg"),
+        counts_padding(!c.flag(5) && !c.flag(6)),
+        height(side(c, x, y, 0)),
+        width(side(c, x, y, 1)),
+        channels(x.dims[1]) {
+    if (!is_average && text_of(c, 0) != "max")
+      fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
+  }
+
+  /// Whether windows of 2 by 2 lie side by side: most pools of most networks.
+  bool are_squares() const { return height.is_halved() && width.is_halved(); }
+  LAMINA_FN std::ptrdiff_t in_size() const {
+    return static_cast<std::ptrdiff_t>(height.in) * width.in;
+  }
+  LAMINA_FN std::ptrdiff_t out_size() const {
+    return static_cast<std::ptrdiff_t>(height.out) * width.out;
+  }
+  /// One over the number of elements of an average.
+  LAMINA_FN float share(int rows, int columns) const {
+    return 1.0F / static_cast<float>(counts_padding ? height.size * width.size : rows * columns);
+  }
+
+ private:
+  static pool_side side(const operator_call& c, const operand& x, const operand& y, int d) {
+    const bool whole = c.flag(2);
+    const int in = x.dims[2 + d];
+    return {in,
+            y.dims[2 + d],
+            whole ? in : c.integer_at(1, d),
+            whole ? 1 : c.integer_at(3, d),
+            whole ? 0 : c.integer_at(4, d),
+            c.flag(6)};
+  }
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/conv_kernels.hpp - convolutions and their gradients: groups whose head is one,
+// the gradient of the filters, conv2d_transpose.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/conv_body.hpp>
+#include <lamina/engine/cuda/launch_group.hpp>
+#include <lamina/operators/conv.hpp>
+#include <lamina/plan/image_operators.hpp>
+#include <lamina/plan/plan_operators.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+template <conv_kind Kind, class S, class Backend, class Arguments>
+void launch_conv(Backend& b, Arguments g, const conv_shape& s) {
+  using body = conv_body<Kind, S, typename Backend::product_tile>;
+  using direct = direct_conv_body<Kind, S>;
+  g.conv = conv_geometry(s);
+  g.seen = conv_sides<Kind>::read(g.conv) * s.taps();
+  if (conv_sides<Kind>::made(g.conv) <= direct::most_channels)
+    b.template cells<direct>(g);
+  else
+    b.template teams<body>(g);
+}
+
+/// A group whose head is a convolution.
+template <conv_kind Kind, class S>
+struct conv_launch {
+  static constexpr bool exists = true;
+  template <class Backend>
+  static void run(Backend& b, const call_site& c) {
+    auto g = arguments_of<conv_body<Kind, S, typename Backend::product_tile>>(c);
+    const operand from = c.at_position(0), filter = c.at_position(1);
+    g.left_stride = from.stride;
+    g.right_stride = filter.stride;
+    // A group has no argument for a result that is not stored: its dimensions are given by place.
+    operand to = from;
+    to.columns = c.group.columns;
+    to.dims = c.program().dims + c.group.depth;
+    const bool forward = Kind == conv_kind::forward;
+    const conv_shape s(c, forward ? from : to, forward ? to : from, filter, conv_attributes);
+    launch_conv<Kind, S>(b, g, s);
+  }
+};
+
+/// The head alone, stored in argument 2.
+using keep_head = expression::statements<expression::let<keep, 0, 2, expression::head_value>>;
+
+/// A convolution that is no head: images `to` from images `from`.
+template <conv_kind Kind, class Backend>
+void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
+              const operand& to) {
+  conv_arguments<3> g{};
+  g.of[0] = from.row<float>(0);
+  g.of[1] = filter.row<float>(0);
+  g.of[2] = to.row<float>(0);
+  g.rows = to.rows;
+  g.columns = to.columns;
+  g.width = static_cast<int>(to.stride);
+  g.left_stride = from.stride;
+  g.right_stride = filter.stride;
+  g.channels = 1;
+  launch_conv<Kind, keep_head>(b, g, s);
+}
+
+/// The gradient of the filters `to` from large and small images; `scratch` holds its parts.
+class filter_gradient {
+ public:
+  filter_gradient(const conv_shape& s, int rows) : shape_(s) {
+    terms_ = rows * s.small_size();
+    seen_ = s.large_channels * s.taps();
+    filters_ = s.groups * s.small_channels;
+  }
+  template <class Shape>
+  std::ptrdiff_t scratch() const {
+    const int n = parts<Shape>();
+    return n > 1 ? static_cast<std::ptrdiff_t>(n) * filters_ * seen_ : 0;
+  }
+  template <class Backend>
+  void run(Backend& b, const operand& large, const operand& small, const operand& to,
+           float* scratch) const {
+    using shape = typename Backend::product_tile;
+    conv_filter_arguments g{};
+    g.large = large.row<const float>(0);
+    g.small = small.row<const float>(0);
+    g.large_stride = large.stride;
+    g.small_stride = small.stride;
+    g.to = to.row<float>(0);
+    g.to_stride = to.stride;
+    g.conv = conv_geometry(shape_);
+    g.seen = seen_;
+    g.terms = terms_;
+    g.parts = parts<shape>();
+    g.part_terms = (terms_ + g.parts - 1) / g.parts;
+    if (is_direct()) {
+      g.lines = filters_ * seen_;
+      g.width = terms_;
+      return b.template lines<direct_conv_filter_body>(g);
+    }
+    if (g.parts == 1) return b.template teams<conv_filter_body<shape>>(g);
+    g.to = scratch;
+    g.to_stride = seen_;
+    g.part_stride = static_cast<std::ptrdiff_t>(filters_) * seen_;
+    b.template teams<conv_filter_body<shape>>(g);
+    part_sum_body::arguments sum{};
+    sum.parts = scratch;
+    sum.to = to.row<float>(0);
+    sum.part_stride = g.part_stride;
+    sum.to_stride = to.stride;
+    sum.columns = divider(seen_);
+    sum.part_count = g.parts;
+    sum.count = filters_ * seen_;
+    b.template elements<part_sum_body>(sum);
+  }
+
+ private:
+  bool is_direct() const { return shape_.small_channels <= 4; }
+  /// As many parts as keep a device of about 256 resident teams at work, each of some tiles deep.
+  /// The same on every device: equal inputs give equal bits.
+  template <class Shape>
+  int parts() const {
+    if (is_direct()) return 1;
+    const auto tiles = [](int n, int each) { return (n + each - 1) / each; };
+    const int all =
+        shape_.groups * tiles(shape_.small_channels, Shape::rows) * tiles(seen_, Shape::columns);
+    return std::clamp(256 / std::max(1, all), 1, std::max(1, terms_ / (16 * Shape::depth)));
+  }
+
+  conv_shape shape_;
+  int terms_, seen_, filters_;
+};
+
+/// One number for each channel of an image is added to all of its elements.
+struct channel_add_body {
+  struct arguments {
+    float* to;
+    const float* numbers;
+    std::ptrdiff_t stride;
+    divider columns, channel_size;
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
+    int column = i;
+    const int row = g.columns.divide(column);
+    g.to[row * g.stride + column] += g.numbers[g.channel_size.quotient(column)];
+  }
+};
+
+}  // namespace detail
+
+template <class S>
+struct group_launch<expression::group_expression<group_head::conv, S>>
+    : detail::conv_launch<conv_kind::forward, S> {};
+template <class S>
+struct group_launch<expression::group_expression<group_head::conv_dx, S>>
+    : detail::conv_launch<conv_kind::spread, S> {};
+
+template <>
+struct call_kernel<conv_filter_gradient_sum> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), d = c.input(1), dw = c.output(0);
+    gradient(c).run(b, x, d, dw, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return gradient(c).scratch<typename Backend::product_tile>();
+  }
+
+ private:
+  static detail::filter_gradient gradient(const call_site& c) {
+    const operand x = c.input(0);
+    return {conv_shape(c, x, c.input(1), c.output(0), conv_attributes), x.rows};
+  }
+};
+
+/// Out[c] = the sum of channel c, by a team.
+template <>
+struct call_kernel<channel_sums> {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 1, 1);
+    a.lines = a.out[0].columns;
+    a.integer[0] = a.lines > 0 ? a.in[0].columns / a.lines : 0;
+    a.width = a.in[0].rows * a.integer[0];
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int channel, const Team& team) {
+    const int size = a.integer[0];
+    float sum = 0;
+    for (int i = team.rank(); i < a.width; i += team.size())
+      sum += a.in[0].row<const float>(i / size)[channel * size + i % size];
+    sum = sum_of(team, sum);
+    if (team.rank() == 0) a.out[0].row<float>(0)[channel] = sum;
+  }
+};
+
+template <>
+struct call_kernel<conv2d_transpose> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
+    require_float(c, x);
+    const conv_shape s(c, y, x, w, conv_transpose_attributes);
+    detail::convolve<conv_kind::spread>(b, s, x, w, y);
+    if (!bias) return;
+    detail::channel_add_body::arguments a{};
+    a.to = y.row<float>(0);
+    a.numbers = bias.row<const float>(0);
+    a.stride = y.stride;
+    a.columns = divider(y.columns);
+    a.channel_size = divider(s.large_size());
+    a.count = y.rows * y.columns;
+    b.template elements<detail::channel_add_body>(a);
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<conv2d_transpose>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), w = c.input(1), d = c.input(3);
+    const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
+    const conv_shape s(c, d, x, w, conv_transpose_attributes);
+    if (dx) detail::convolve<conv_kind::forward>(b, s, d, w, dx);
+    if (dw) detail::filter_gradient(s, x.rows).run(b, d, x, dw, c.run.scratch);
+    if (!dbias) return;
+    call_arguments a{};
+    a.in[0] = view_of_operand(d);
+    a.out[0] = view_of_operand(dbias);
+    a.lines = s.groups * s.large_channels;
+    a.integer[0] = s.large_size();
+    a.width = d.rows * s.large_size();
+    b.template lines<line_body<call_kernel<channel_sums>>>(a);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    const conv_shape s(c, c.input(3), x, c.input(1), conv_transpose_attributes);
+    return detail::filter_gradient(s, x.rows).scratch<typename Backend::product_tile>();
+  }
+};
+
+}  // namespace lamina::engine::cuda

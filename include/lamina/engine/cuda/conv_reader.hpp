@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/conv_reader.hpp - images and filters as the sides of the products that a
+// convolution and its gradients are.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/call/conv_shape.hpp>
+#include <lamina/engine/cuda/divider.hpp>
+#include <lamina/engine/cuda/pack.hpp>
+
+namespace lamina::engine::cuda {
+
+/// A place in a volume, and in which one of several.
+struct volume_place {
+  int number;
+  int at[3];
+};
+
+/// Divisions by the three sides of a volume.
+struct volume_divider {
+  divider size, side[2];  // of all; of the height and the width
+
+  volume_divider() = default;
+  volume_divider(int depth, int height, int width)
+      : size(depth * height * width), side{divider(height), divider(width)} {}
+  LAMINA_INLINE LAMINA_FN volume_place place(int i) const {
+    volume_place p;
+    p.number = size.divide(i);
+    p.at[1] = side[1].divide(i);
+    p.at[2] = i;
+    p.at[0] = side[0].divide(p.at[1]);
+    return p;
+  }
+};
+
+/// A convolution as kernels are given it.
+struct conv_geometry {
+  conv_side side[3];
+  divider stride[3];
+  volume_divider large, small, taps;
+  int groups, large_channels, small_channels;  // channels: of one group
+
+  conv_geometry() = default;
+  explicit conv_geometry(const conv_shape& s)
+      : large(s.side[0].large, s.side[1].large, s.side[2].large),
+        small(s.side[0].small, s.side[1].small, s.side[2].small),
+        taps(s.side[0].filter, s.side[1].filter, s.side[2].filter),
+        groups(s.groups),
+        large_channels(s.large_channels),
+        small_channels(s.small_channels) {
+    for (int d = 0; d < 3; ++d) side[d] = s.side[d], stride[d] = divider(s.side[d].stride);
+  }
+
+  /// Where tap `tap` of the place `small` of the small image lies in a channel of the large one, or
+  /// -1 outside of it.
+  LAMINA_INLINE LAMINA_FN int in_large(const volume_place& p, const volume_place& tap) const {
+    int to = 0;
+    bool inside = true;
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      const int i = p.at[d] * side[d].stride - side[d].padding + tap.at[d] * side[d].dilation;
+      inside = inside && i >= 0 && i < side[d].large;
+      to = to * side[d].large + i;
+    }
+    return inside ? to : -1;
+  }
+  /// The place of a channel of the small image whose tap `tap` is the place `p` of the large one,
+  /// or -1 if there is none.
+  LAMINA_INLINE LAMINA_FN int in_small(const volume_place& p, const volume_place& tap) const {
+    int to = 0;
+    bool inside = true;
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      int rest = p.at[d] + side[d].padding - tap.at[d] * side[d].dilation;
+      inside = inside && rest >= 0;
+      rest = rest < 0 ? 0 : rest;
+      const int i = stride[d].divide(rest);
+      inside = inside && rest == 0 && i < side[d].small;
+      to = to * side[d].small + i;
+    }
+    return inside ? to : -1;
+  }
+};
+
+/// Which product a convolution is.
+enum class conv_kind {
+  forward,  // the small image from the large one and the filter
+  spread    // the large image from the small one and the filter: a gradient, conv2d_transpose
+};
+
+/// The images of one group as columns [term (channel, tap)][place of the result].
+template <conv_kind Kind>
+struct window_reader {
+  static constexpr bool along_depth = false;
+  const conv_geometry& c;
+  const float* data;  // of the first image, at the first channel of the group
+  std::ptrdiff_t stride;
+  int columns, depth;
+
+  struct line_type {
+    volume_place place;
+    const float* image;  // null: outside
+  };
+  struct deep_type {
+    volume_place tap;
+    std::ptrdiff_t channel;  // where it begins; below zero: outside
+  };
+  LAMINA_INLINE LAMINA_FN line_type line(int q) const {
+    line_type l;
+    l.place = (Kind == conv_kind::forward ? c.small : c.large).place(q < columns ? q : 0);
+    l.image = q < columns ? data + l.place.number * stride : nullptr;
+    return l;
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    deep_type d;
+    d.tap = c.taps.place(k < depth ? k : 0);
+    const int size = (Kind == conv_kind::forward ? c.large : c.small).size.divisor();
+    d.channel = k < depth ? static_cast<std::ptrdiff_t>(d.tap.number) * size : -1;
+    return d;
+  }
+  LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
+    const int at =
+        Kind == conv_kind::forward ? c.in_large(l.place, d.tap) : c.in_small(l.place, d.tap);
+    return l.image != nullptr && d.channel >= 0 && at >= 0 ? l.image[d.channel + at] : 0.0f;
+  }
+};
+
+/// The filters of one group as rows [channel of the result][term (channel, tap)].
+template <conv_kind Kind>
+struct filter_reader {
+  static constexpr bool along_depth = true;
+  const conv_geometry& c;
+  const float* data;  // at the first filter of the group
+  std::ptrdiff_t stride;
+  int rows, depth;
+
+  struct line_type {
+    std::ptrdiff_t at;  // below zero: outside
+  };
+  using deep_type = line_type;
+  LAMINA_INLINE LAMINA_FN line_type line(int r) const {
+    if (r >= rows) return {-1};
+    return {Kind == conv_kind::forward ? r * stride
+                                       : static_cast<std::ptrdiff_t>(r) * c.taps.size.divisor()};
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    if (k >= depth) return {-1};
+    if constexpr (Kind == conv_kind::forward) {
+      return {k};
+    } else {
+      int tap = k;
+      const int filter = c.taps.size.divide(tap);
+      return {filter * stride + tap};
+    }
+  }
+  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
+    return l.at >= 0 && d.at >= 0 ? data[l.at + d.at] : 0.0f;
+  }
+};
+
+/// For the gradient of the filters, whose terms are the places of the small images of all rows: the
+/// small images as rows [channel][term] ...
+struct slope_reader {
+  static constexpr bool along_depth = true;
+  const conv_geometry& c;
+  const float* data;  // of the first image, at the first channel of the group
+  std::ptrdiff_t stride;
+  int rows, depth;
+
+  struct line_type {
+    std::ptrdiff_t at;  // below zero: outside
+  };
+  using deep_type = line_type;
+  LAMINA_INLINE LAMINA_FN line_type line(int r) const {
+    return {r < rows ? static_cast<std::ptrdiff_t>(r) * c.small.size.divisor() : -1};
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    if (k >= depth) return {-1};
+    const int image = c.small.size.divide(k);
+    return {image * stride + k};
+  }
+  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
+    return l.at >= 0 && d.at >= 0 ? data[l.at + d.at] : 0.0f;
+  }
+};
+/// ... and what they see as columns [term][(channel, tap)].
+struct seen_reader {
+  static constexpr bool along_depth = true;
+  const conv_geometry& c;
+  const float* data;  // of the first image, at the first channel of the group
+  std::ptrdiff_t stride;
+  int columns, depth;
+
+  struct line_type {
+    volume_place tap;
+    std::ptrdiff_t channel;  // where it begins; below zero: outside
+  };
+  struct deep_type {
+    volume_place place;
+    const float* image;  // null: outside
+  };
+  LAMINA_INLINE LAMINA_FN line_type line(int i) const {
+    line_type l;
+    l.tap = c.taps.place(i < columns ? i : 0);
+    l.channel =
+        i < columns ? static_cast<std::ptrdiff_t>(l.tap.number) * c.large.size.divisor() : -1;
+    return l;
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    deep_type d;
+    d.place = c.small.place(k < depth ? k : 0);
+    d.image = k < depth ? data + d.place.number * stride : nullptr;
+    return d;
+  }
+  LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
+    const int at = c.in_large(d.place, l.tap);
+    return l.channel >= 0 && d.image != nullptr && at >= 0 ? d.image[l.channel + at] : 0.0f;
+  }
+};
+
+}  // namespace lamina::engine::cuda

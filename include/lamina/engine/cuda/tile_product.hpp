@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/tile_product.hpp - a tile of a product by a team of threads: every matrix
+// product and every convolution is one, and differs in how its two sides are read.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cuda/pack.hpp>
+
+namespace lamina::engine::cuda {
+
+/// A tile of Rows x Columns, `Depth` terms at a time; each thread has `Each` rows of a pack.
+template <int Rows, int Columns, int Depth, int Each>
+struct tile_shape {
+  static constexpr int rows = Rows, columns = Columns, depth = Depth, each = Each;
+  static constexpr int threads = Rows / Each * (Columns / pack_width);
+  static_assert(Rows % Each == 0 && Columns % pack_width == 0);
+};
+
+/// What the threads of a team share. The gap puts what lies below each other in different banks;
+/// packs stay aligned.
+template <class Shape>
+struct tile_memory {
+  alignas(16) float left[Shape::depth][Shape::rows + pack_width];
+  alignas(16) float right[Shape::depth][Shape::columns + pack_width];
+};
+
+namespace detail {
+
+/// Copies Lines x Depth numbers of one side. A side tells what is known of a line (a row of the
+/// left, a column of the right) and of a term apart, so that each thread finds out once:
+///   static constexpr bool along_depth;   neighbouring threads take neighbouring terms
+///   line_type line(int) const;   deep_type deep(int) const;
+///   float get(line_type, deep_type) const;   0 outside
+template <int Lines, int Depth, int Threads, class Side>
+struct side_copy {
+  static constexpr int first = Side::along_depth ? Depth : Lines;
+  static constexpr int across = Threads < first ? Threads : first, down = Threads / across;
+  static constexpr int line_step = Side::along_depth ? down : across;
+  static constexpr int deep_step = Side::along_depth ? across : down;
+  static constexpr int lines = Lines / line_step, depths = Depth / deep_step;
+  static_assert(Lines % line_step == 0 && Depth % deep_step == 0 && Threads % across == 0);
+
+  const Side& side;
+  int line0, deep0;
+  typename Side::line_type line[lines];
+
+  LAMINA_INLINE LAMINA_FN side_copy(const Side& s, int rank, int begin)
+      : side(s),
+        line0(Side::along_depth ? rank / across : rank % across),
+        deep0(Side::along_depth ? rank % across : rank / across) {
+    LAMINA_CUDA_UNROLL
+    for (int i = 0; i < lines; ++i) line[i] = side.line(begin + line0 + i * line_step);
+  }
+  template <int Width>
+  LAMINA_INLINE LAMINA_FN void copy(int k, float (&to)[Depth][Width]) const {
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < depths; ++d) {
+      const auto deep = side.deep(k + deep0 + d * deep_step);
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < lines; ++i)
+        to[deep0 + d * deep_step][line0 + i * line_step] = side.get(line[i], deep);
+    }
+  }
+};
+
+}  // namespace detail
+
+/// A thread's share of a tile: rows y to y + each of the pack of columns at x.
+template <class Shape>
+struct tile_share {
+  static constexpr int wide = Shape::columns / pack_width;
+  int x, y;
+  pack sums[Shape::each];
+
+  LAMINA_INLINE LAMINA_FN explicit tile_share(int rank)
+      : x(rank % wide * pack_width), y(rank / wide * Shape::each) {}
+
+  /// sums = the terms from `first` to before `end`, added in this order, of the tile that begins at
+  /// (row0, column0).
+  template <class Team, class Left, class Right>
+  LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int first, int end,
+                                        int row0, const Left& left, int column0,
+                                        const Right& right) {
+    LAMINA_CUDA_UNROLL
+    for (int r = 0; r < Shape::each; ++r) sums[r] = filled(0.0f);
+    const detail::side_copy<Shape::rows, Shape::depth, Shape::threads, Left> rows(left, team.rank(),
+                                                                                  row0);
+    const detail::side_copy<Shape::columns, Shape::depth, Shape::threads, Right> columns(
+        right, team.rank(), column0);
+    for (int k = first; k < end; k += Shape::depth) {
+      rows.copy(k, s.left);
+      columns.copy(k, s.right);
+      team.barrier();
+      LAMINA_CUDA_UNROLL
+      for (int d = 0; d < Shape::depth; ++d) {
+        const pack b = load_pack(&s.right[d][x]);
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < Shape::each; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int j = 0; j < pack_width; ++j) sums[r].v[j] += s.left[d][y + r] * b.v[j];
+        }
+      }
+      team.barrier();
+    }
+  }
+};
+
+/// A matrix as a side of a product: element (line, term) at line * line_step + term * deep_step.
+template <bool AlongDepth>
+struct matrix_reader {
+  static constexpr bool along_depth = AlongDepth;
+  const float* data;
+  std::ptrdiff_t line_step, deep_step;
+  int lines, depth;
+
+  struct line_type {
+    const float* from;  // null: outside
+  };
+  struct deep_type {
+    std::ptrdiff_t at;  // below zero: outside
+  };
+  LAMINA_INLINE LAMINA_FN line_type line(int i) const {
+    return {i < lines ? data + i * line_step : nullptr};
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return {k < depth ? k * deep_step : -1}; }
+  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
+    return l.from != nullptr && d.at >= 0 ? l.from[d.at] : 0.0f;
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/image_programs.hpp - programs of convolutions, pooling and normalisation. For
+// tests on the host and for a run on a device.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cuda/train_both.hpp"
+
+namespace test {
+
+using lamina::window;
+
+/// LeNet: channels of 576 and 64 places, whole packs, and of 144 and 16.
+inline constexpr auto lenet = lamina::program([](lamina::block& main) {
+  constexpr window half{.stride = 2};
+  auto image = layer::data<"image", float, 1, 16, 16>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto c1 = layer::simple_img_conv_pool<9, 5, 2, half>(image, {.act = activation::relu});
+  auto c2 = layer::simple_img_conv_pool<17, 3, 2, half>(c1, {.act = activation::relu});
+  auto logits = layer::fc<5>(layer::fc<20>(c2, {.act = activation::relu}));
+  layer::accuracy(logits, label, {.name = "accuracy"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+/// Residual blocks with batch_norm: sums of three operands in the groups of convolutions; images of
+/// odd sides, whose packs cross channels.
+inline constexpr auto residual = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 3, 9, 9>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto fine = layer::conv_bn<10, 3, window{.padding = 1}>(image);
+  auto middle = layer::basic_block<12, 2>(layer::basic_block<10>(fine));
+  auto mean = layer::global_pool2d(middle, {.type = lamina::pool::average});
+  auto logits = layer::fc<5>(mean);
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+/// Windows of every kind: groups, depthwise, dilation, strides, transposed and of volumes; pools
+/// that overlap, are padded, rounded up and adaptive.
+inline constexpr auto windows = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 4, 11, 10>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto a = layer::conv2d<20, 3, window{.stride = 2, .padding = 2, .dilation = 2, .groups = 2}>(
+      image, {.act = activation::tanh});
+  auto b = layer::conv2d<20, 3, window{.padding = 1, .groups = 20}>(a, {.bias = false});
+  auto c = layer::pool2d<3, window{.stride = 2, .padding = 1, .ceil_mode = true}>(
+      b, {.type = lamina::pool::average});
+  auto d = layer::pool2d<3, window{.padding = 1}>(c);
+  auto e = layer::conv2d_transpose<9, 3, window{.stride = 2}>(d);
+  auto f = layer::adaptive_pool2d<3>(e, {.type = lamina::pool::max});
+  auto logits = layer::fc<5>(f);
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+}  // namespace test
