@@ -6,7 +6,7 @@
 #include <lamina/reader/reader.hpp>
 
 namespace layer = lamina::layer;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

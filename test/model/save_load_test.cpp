@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 namespace layer = lamina::layer;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

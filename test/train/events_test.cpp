@@ -3,7 +3,7 @@
 #include "train/net.hpp"
 
 namespace layer = lamina::layer;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 
