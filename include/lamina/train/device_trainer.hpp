@@ -44,8 +44,7 @@ class device_trainer {
 
   /// One mini-batch. Returns the cost before the update.
   float step(const batch_view<P>& batch) {
-    machine_.bind(batch.size());
-    for (int i = 0; i < P::desc.count.data; ++i) machine_.feed(i, batch.data[i]);
+    batch.feed_to(machine_);
     constexpr auto& where = detail::update_constants_of<training>;
     const auto scalars = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i)

@@ -21,38 +21,49 @@ namespace test {
 namespace layer = lamina::layer;
 using lamina::activation;
 
-/// Samples for every data of a program: numbers from -1 to 1, whole numbers below `classes`.
+/// Samples for every data of a program: numbers from -1 to 1, whole numbers below `classes`,
+/// sequences of up to 5 elements.
 template <class P>
 class random_samples {
  public:
   random_samples(int n, int classes) {
     std::mt19937 random(5);
     std::uniform_real_distribution<float> number(-1, 1);
+    all_.rows.count[lamina::batch::domain] = n;
+    for (int d = lamina::batch::domain + 1; d < P::desc.count.domains; ++d) {
+      const int parents = all_.rows.count[P::desc.domains[d].parent];
+      std::vector<int>& offsets = offsets_[d];
+      offsets.push_back(0);
+      for (int i = 0; i < parents; ++i)
+        offsets.push_back(offsets.back() + static_cast<int>(random() % 6));
+      all_.rows.count[d] = offsets.back();
+      all_.rows.offsets[d] = offsets.data();
+    }
     for (int i = 0; i < P::desc.count.data; ++i) {
       const auto& d = P::desc.variables[P::desc.data[i]];
-      const int columns = lamina::matrix_of(d, P::desc.dims).columns;
-      width_.push_back(columns * size_of(d.type));
-      data_.emplace_back(static_cast<std::size_t>(n) * static_cast<std::size_t>(width_.back()));
-      char* to = data_.back().data();
-      for (int k = 0; k < n * columns; ++k, to += size_of(d.type)) {
+      const int numbers =
+          lamina::matrix_of(d, P::desc.dims).columns * all_.rows.count[d.rows > 0 ? d.rows : 0];
+      data_[i].resize(static_cast<std::size_t>(numbers * size_of(d.type)));
+      char* to = data_[i].data();
+      for (int k = 0; k < numbers; ++k, to += size_of(d.type)) {
         const float x = number(random);
-        const std::int64_t label = static_cast<std::int64_t>(random() % unsigned(classes));
+        const std::int64_t label =
+            static_cast<std::int64_t>(random() % static_cast<unsigned>(classes));
         if (d.type == lamina::dtype::float32)
           std::memcpy(to, &x, sizeof(x));
         else
           std::memcpy(to, &label, sizeof(label));
       }
+      all_.data[i] = reinterpret_cast<const std::byte*>(data_[i].data());
     }
   }
-  lamina::batch_view<P> batch(int first, int n) const {
-    const void* at[lamina::at_least_one(P::desc.count.data)] = {};
-    for (std::size_t i = 0; i < data_.size(); ++i) at[i] = data_[i].data() + first * width_[i];
-    return lamina::batch_view<P>::dense(n, at);
-  }
+  random_samples(const random_samples&) = delete;
+  lamina::batch_view<P> batch(int first, int n) const { return all_.part(first, first + n); }
 
  private:
-  std::vector<std::vector<char>> data_;
-  std::vector<int> width_;
+  lamina::batch_view<P> all_;
+  std::vector<int> offsets_[P::desc.count.domains];
+  std::vector<char> data_[lamina::at_least_one(P::desc.count.data)];
 };
 
 /// Differences relative to the largest number, after some steps.

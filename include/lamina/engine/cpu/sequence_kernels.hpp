@@ -4,9 +4,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <string_view>
 
-#include <lamina/engine/call/call_error.hpp>
+#include <lamina/engine/call/sequence_pooling.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/sequence_pool.hpp>
@@ -14,19 +13,6 @@
 namespace lamina::engine::cpu {
 
 namespace detail {
-
-LAMINA_COLD inline pool pool_of(const call_context& c) {
-  const std::string_view type = text_of(c, 0);
-  for (int i = 0; i <= static_cast<int>(pool::first); ++i)
-    if (pool_names[i] == type) return static_cast<pool>(i);
-  fail(c, {"expected a pooltype of Fluid, found ", type});
-}
-
-/// What the sum of a sequence is multiplied by.
-inline float factor_of(pool type, int length) {
-  const float n = static_cast<float>(length);
-  return type == pool::average ? 1.0f / n : type == pool::sqrt ? 1.0f / std::sqrt(n) : 1.0f;
-}
 
 /// to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows.
 inline void pool_sum(const float* x, std::ptrdiff_t stride, int rows, int width, float factor,
@@ -46,7 +32,7 @@ struct call_kernel<sequence_pool> {
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0), index = c.output(1);
     const sequence_rows all = c.sequences(x);
-    const pool type = detail::pool_of(c);
+    const pool type = sequence_pool_of(c);
     const float pad = static_cast<float>(c.number(1));
     for (int s = 0; s < all.count; ++s) {
       const int begin = all.begin(s), length = all.length(s);
@@ -62,7 +48,7 @@ struct call_kernel<sequence_pool> {
       } else if (type == pool::max) {
         maximum(x, begin, length, to, index ? index.row<std::int32_t>(s) : nullptr);
       } else {
-        detail::pool_sum(from, x.stride, length, out.columns, detail::factor_of(type, length), to);
+        detail::pool_sum(from, x.stride, length, out.columns, pool_factor(type, length), to);
       }
     }
   }
@@ -89,7 +75,7 @@ struct call_kernel<gradient_of<sequence_pool>> {
     const operand index = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     const sequence_rows all = c.sequences(dx);
-    const pool type = detail::pool_of(c);
+    const pool type = sequence_pool_of(c);
     const bool picks = type == pool::max || type == pool::first || type == pool::last;
     if (picks) clear(dx);
     for (int s = 0; s < all.count; ++s) {
@@ -103,7 +89,7 @@ struct call_kernel<gradient_of<sequence_pool>> {
         float* const to = dx.row<float>(type == pool::first ? begin : all.end(s) - 1);
         std::copy(from, from + dx.columns, to);
       } else {
-        const float factor = detail::factor_of(type, length);
+        const float factor = pool_factor(type, length);
         for (int r = begin; r < begin + length; ++r)
           for_each_place(dx.columns, [&](std::ptrdiff_t j, auto like) {
             store(dx.row<float>(r) + j, load(from + j, like) * decltype(like)(factor));

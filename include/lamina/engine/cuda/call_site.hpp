@@ -32,6 +32,7 @@ struct group_info {
 /// What changes from run to run.
 struct run_state {
   const int* rows;                // by domain
+  const int* const* offsets;      // by domain: where sequences begin, in the memory of the place
   const std::int64_t* first_row;  // by domain
   const std::uint64_t* seed;      // in the memory of the place: of the run + step
   fault_word* fault;
@@ -46,6 +47,15 @@ inline argument_view view_of_operand(const operand& o) {
   return {o.data,   o.rows, o.columns, o.rank > inner ? o.dims[o.rank - 1] : o.columns,
           o.stride, o.type};
 }
+
+/// The sequences of one domain, as kernels are given them.
+struct sequence_view {
+  const int* offsets;
+  int count;
+
+  LAMINA_FN int begin(int i) const { return offsets[i]; }
+  LAMINA_FN int end(int i) const { return offsets[i + 1]; }
+};
 
 /// A group of the schedule about to run.
 struct call_site : operator_call {
@@ -65,6 +75,11 @@ struct call_site : operator_call {
   /// Slots are numbered as the schema numbers them; each holds one variable.
   argument_view in(int slot) const { return view_of_operand(input(slot)); }
   argument_view out(int slot) const { return view_of_operand(output(slot)); }
+
+  /// The sequences that the rows of a domain belong to: one for each row of its parent.
+  sequence_view sequences(int domain) const {
+    return {run.offsets[domain], rows_in(parent_of(domain))};
+  }
 
   /// Arrays by slot, and the lines of one of them.
   void set_arrays(call_arguments& a, int inputs, int outputs) const {

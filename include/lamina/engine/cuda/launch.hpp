@@ -20,6 +20,8 @@
 #include <lamina/engine/cuda/product_body.hpp>
 #include <lamina/engine/cuda/reduce_kernels.hpp>
 #include <lamina/engine/cuda/reshape_kernels.hpp>
+#include <lamina/engine/cuda/sequence_kernels.hpp>
+#include <lamina/engine/cuda/sequence_window_kernels.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>
 
 namespace lamina::engine::cuda {

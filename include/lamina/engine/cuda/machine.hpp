@@ -18,29 +18,44 @@
 namespace lamina::engine::cuda {
 
 /// Runs program P by a backend in float. Owns activations, gradients and copies of the data at the
-/// place, never parameters. For programs of one block whose rows are all fed as samples.
+/// place, never parameters. For programs of one block whose rows are all fed.
 template <class P, class Backend>
 class machine {
  public:
   using plan_type = plan<P>;
   using schedule = schedule_table<P, Backend>;
   using memory_type = machine_memory<P, Backend>;
+  static constexpr int domains = P::desc.count.domains;
   static constexpr bool is_plain = P::desc.count.blocks == 1 && plan_type::fed.all() &&
-                                   P::desc.count.domains == batch::domain + 1 &&
                                    plan_type::memory.arrays == 0 &&
                                    plan_type::memory.selected_rows == 0;
-  static_assert(check<is_plain>,
-                "lamina: cuda: programs with loops, branches, sequences or gradients of rows do "
-                "not run on the device yet: see docs/cuda.md");
+  static_assert(
+      check<is_plain>,
+      "lamina: cuda: programs with loops, branches, sequences of new lengths or gradients "
+      "of rows do not run on the device yet: see docs/cuda.md");
 
   LAMINA_COLD machine(Backend& b, const outside_memory& outside)
       : backend_(b), memory_(b, outside) {
     bind(1);
   }
 
+  /// A batch without sequences.
   void bind(int rows, std::int64_t first_row = 0) {
-    first_row_[batch::domain] = first_row;
-    if (!memory_.set_rows(rows)) return;
+    struct {
+      int count[domains] = {};
+      const int* offsets[domains] = {};
+      std::int64_t first[domains] = {};
+    } all;
+    all.count[batch::domain] = rows;
+    all.first[batch::domain] = first_row;
+    bind(all);
+  }
+  /// Rows by domain, and where their sequences begin; both have to stay until the next run.
+  template <class Rows>
+  requires requires(const Rows& r) { r.count[0] + r.first[0]; }
+  void bind(const Rows& rows) {
+    for (int d = 0; d < domains; ++d) first_row_[d] = rows.first[d];
+    if (!memory_.set_rows(rows.count, rows.offsets)) return;
     // Groups run one after the other: the largest part of the scratch memory serves all of them.
     const run_state state = memory_state();
     std::ptrdiff_t scratch = 0;
@@ -49,10 +64,6 @@ class machine {
         scratch = std::max(scratch, needs(site(g, state)));
     memory_.bind(scratch);
   }
-  /// The same for rows by domain.
-  template <class Rows>
-  requires requires(const Rows& r) { r.count[0] + r.first[0]; }
-  void bind(const Rows& rows) { bind(rows.count[batch::domain], rows.first[batch::domain]); }
   /// Sets the array of the n-th data, in the memory of the host; it is copied by the next run.
   void feed(int data, const void* values) { memory_.feed(data, values); }
   int rows(int domain = batch::domain) const { return memory_.rows()[domain]; }
@@ -61,7 +72,9 @@ class machine {
   /// lamina::error for a label or index out of range and for what the place cannot do.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_.stage(given, seed + step);
-    const run_key key{rows(), first_row_[batch::domain], given};
+    run_key key{{}, {}, given};
+    std::copy_n(memory_.rows(), domains, key.rows);
+    std::copy_n(first_row_, domains, key.first_row);
     backend_.replay(key, [&] {
       memory_.upload(given);
       const run_state state = memory_state();
@@ -99,14 +112,13 @@ class machine {
 
  private:
   struct run_key {
-    int rows;
-    std::int64_t first_row;
+    std::int64_t rows[domains], first_row[domains];
     unsigned long long given;
-    bool operator==(const run_key&) const = default;
   };
 
   run_state memory_state() const {
-    return {memory_.rows(), first_row_, memory_.seed(), memory_.fault(), memory_.scratch()};
+    return {memory_.rows(), memory_.offsets(), first_row_,
+            memory_.seed(), memory_.fault(),   memory_.scratch()};
   }
   call_site site(int g, const run_state& state) const {
     const auto& e = schedule::table.entries[g];
@@ -143,7 +155,7 @@ class machine {
 
   Backend& backend_;
   memory_type memory_;
-  std::int64_t first_row_[P::desc.count.domains] = {};
+  std::int64_t first_row_[domains] = {};
 };
 
 }  // namespace lamina::engine::cuda

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequences at a place compute what the CPU's engine does.
+#include <vector>
+
+#include "engine/cuda/sequence_programs.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cuda/host_backend.hpp>
+
+namespace cuda = lamina::engine::cuda;
+namespace optimizer = lamina::optimizer;
+
+TEST_CASE("programs on sequences at a place learn what they do on the CPU") {
+  const std::vector<int> sizes = {5, 3, 5, 7};
+  cuda::host_backend<1> one;
+  SECTION("sentences") {
+    CHECK(test::train_both(test::sentences, optimizer::adam{.learning_rate = 0.01f}, one, sizes)
+              .worst() < 5e-5);
+  }
+  SECTION("paragraphs") {
+    CHECK(test::train_both(test::paragraphs, optimizer::sgd{.learning_rate = 0.1f}, one, sizes)
+              .worst() < 1e-5);
+  }
+}
+
+TEST_CASE("teams of threads walk along sequences as one does", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::sentences, optimizer::sgd{.learning_rate = 0.1f}, backend, {4})
+            .worst() < 1e-5);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/sequence_programs.hpp - programs on sequences. For tests on the host and for a
+// run on a device.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cuda/train_both.hpp"
+
+namespace test {
+
+/// Words, an attention over them, convolutions along them, and every pool.
+inline constexpr auto sentences = lamina::program([](lamina::block& main) {
+  auto word = layer::sequence<"word", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto e = layer::embedding<5, 9>(word);
+  auto c = layer::sequence_conv<8, 3>(e, {.act = activation::tanh});
+  auto weighed = c * layer::sequence_softmax(layer::fc<1>(e, {.bias = false}));
+  auto whole = layer::sequence_pool(weighed, {.type = lamina::pool::sum});
+  auto ahead = layer::row_conv<2>(layer::sequence_reverse(c));
+  auto near = layer::elementwise_mul(ahead, layer::sequence_expand_as(whole, c));
+  auto a = layer::sequence_pool(near, {.type = lamina::pool::max});
+  auto b = layer::sequence_pool(near, {.type = lamina::pool::average});
+  auto d = layer::sequence_pool(ahead, {.type = lamina::pool::last});
+  auto logits = layer::fc<5>(a + b + d + layer::sequence_pool(c, {.type = lamina::pool::first}));
+  layer::accuracy(logits, label, {.name = "accuracy"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+/// Sequences of sequences.
+inline constexpr auto paragraphs = lamina::program([](lamina::block& main) {
+  auto x = layer::nested_sequence<"x", float, 3>(main);
+  auto sums = layer::sequence_pool(layer::fc<7>(x), {.type = lamina::pool::sqrt});
+  return layer::mean(layer::square(layer::sequence_pool(sums, {.type = lamina::pool::max})));
+});
+
+}  // namespace test
