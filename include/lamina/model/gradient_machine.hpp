@@ -9,6 +9,7 @@
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
+#include <lamina/plan/handed_rows.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace lamina {
@@ -30,6 +31,9 @@ class gradient_machine {
   static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
   using program = gradient_program<P>;
+  static_assert(
+      check<!handed_rows<program>::found, typename handed_rows<program>::name>,
+      "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
       : statistics_(m.memory()), machine_({statistics_.memory(), nullptr, nullptr}), seed_(seed) {

@@ -5,6 +5,7 @@
 
 #include <lamina/operators/assign.hpp>
 #include <lamina/operators/block_operators.hpp>
+#include <lamina/operators/rank_table.hpp>
 #include <lamina/plan/image_lowering.hpp>
 
 namespace lamina {
@@ -102,6 +103,21 @@ struct block_lowering : image_lowering {
     int sum, xs, ds;
   };
   growing<collected_sum> products{};
+
+  /// The gradient of shrink_rnn_memory is that of its result and zeros for the other rows. Where it
+  /// is only added to an array, whose slots count as zeros beyond their rows, it is that itself.
+  constexpr bool pass_rows(const operator_desc& op, int k) {
+    if (block == 0 || !is<gradient_of<shrink_rnn_memory>>(op) || k + 1 >= p.count.operators)
+      return false;
+    const operator_desc& next = p.operators[k + 1];
+    const int d = argument(op.inputs + 1), dx = argument(op.outputs);
+    if (dx < 0 || !is<read_from_array_gradient>(next) || next.block != op.block ||
+        argument(next.inputs + 1) != dx || changes(dx) || variables.items[root(d)].panel ||
+        p.domains[domain_of_rows(variables.items[dx].rows)].kind != domain_kind::step)
+      return false;
+    variables.items[dx].root = root(d);
+    return true;
+  }
 
   /// The end of an iteration gives a variable other rows, and the domain that it has.
   constexpr bool hand_over_rows(const operator_desc& op, int k) {

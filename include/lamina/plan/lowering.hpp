@@ -67,7 +67,7 @@ struct lowering : update_lowering {
         if (is<gradient_of<mean>>(op) && lower_mean_grad(op, k)) return;
         if (is<sequence_conv>(op)) return lower_sequence_conv(op, k);
         if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(op, k);
-        if (lower_image(op, k)) return;
+        if (lower_image(op, k) || pass_rows(op, k)) return;
         lower_call(op, k);
         if (op.role == op_role::optimize) tell_numbers(op, k);
         return;

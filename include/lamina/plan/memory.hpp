@@ -6,7 +6,7 @@
 #pragma once
 
 #include <lamina/core/padding.hpp>
-#include <lamina/plan/block_reach.hpp>
+#include <lamina/plan/array_views.hpp>
 
 namespace lamina {
 
@@ -21,6 +21,7 @@ enum class memory_space : std::int8_t {
   gradient,     // offset: number of the parameter whose gradient is given from outside
   updated,      // offset: number of the parameter that is updated here
   frame,        // offset: floats a row of the domain, in what an iteration leaves
+  view,         // offset: number of the view, which is told where it lies when it is read
   array,        // offset: number of the array of tensors
   rows,         // offset: number of the selected rows
   numbers       // offset: first of the constants that are an update's numbers
@@ -59,7 +60,7 @@ constexpr int row_width(const plan_variable& v) {
 /// Assigns every variable its place: first fit over the holes that dead values leave. A block's
 /// values lie behind those of the block around it; blocks beside each other share memory. What an
 /// iteration leaves for its gradient lies in the frame of the iteration.
-template <class P, auto const& L, auto const& B, auto const& Reach>
+template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views>
 constexpr auto place_variables() {
   const program_view p = view_of(P::desc);
   constexpr int variables = L.count.variables;
@@ -112,6 +113,10 @@ constexpr auto place_variables() {
       continue;
     }
     if (!own || (!B.stored[v] && !(v < p.count.variables && p.variables[v].persistable))) continue;
+    if (const int view = Views.number(v); view >= 0) {
+      r.slots[v] = {memory_space::view, 0, view};
+      continue;
+    }
     if (const int body = Reach.frame(v); body >= 0) {
       const int domain = domain_of_rows(d.rows);
       int& width = r.frame_width[body * domains + domain];

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/operators/assign.hpp>
+#include <lamina/plan/array_views.hpp>
 #include <lamina/plan/code.hpp>
 #include <lamina/plan/lowering.hpp>
 #include <lamina/plan/memory.hpp>
@@ -101,7 +102,8 @@ struct plan {
   static constexpr auto distinct = find_distinct<lowered, grouped, code>();
   static constexpr auto loops = find_loops<P, lowered>();
   static constexpr auto reach = find_reach<P, lowered, loops>();
-  static constexpr auto memory = place_variables<P, lowered, grouped, reach>();
+  static constexpr auto views = find_views<P, lowered, loops, reach>();
+  static constexpr auto memory = place_variables<P, lowered, grouped, reach, views>();
 
   static constexpr int groups = grouped.count;
   static constexpr int kernels = distinct.count;

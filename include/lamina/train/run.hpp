@@ -11,6 +11,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/plan/handed_rows.hpp>
 #include <lamina/reader/begin_pass.hpp>
 
 namespace lamina {
@@ -124,6 +125,9 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
     float* const end = at + parameters_in<P>().floats(i);
     while (at < end) *at++ = owners.first[a];
   }
+  static_assert(
+      check<!handed_rows<P>::found, typename handed_rows<P>::name>,
+      "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
   engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.get()});
   detail::initialise_state<P>(machine);
   run_summary summary;

@@ -15,6 +15,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
+#include <lamina/plan/handed_rows.hpp>
 #include <lamina/plan/outside_memory.hpp>
 #include <lamina/train/gradient_part.hpp>
 
@@ -59,6 +60,9 @@ class trainer {
   using update = update_operator<Opt>;
   using rows_update = rows_update_operator<Opt>;
   static constexpr int states = traits::state_count;
+  static_assert(
+      check<!handed_rows<fused>::found, typename handed_rows<fused>::name>,
+      "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
   static constexpr int parameters = P::desc.count.parameters;
   /// Whether the gradient of any parameter is selected rows.
   static constexpr bool any_rows = plan<fused>::memory.selected_rows > 0;

@@ -97,6 +97,57 @@ constexpr auto made_sequences = lamina::program([](block& main) {
   return std::tuple{cost_of(s), s, layer::array_length(parts)};
 });
 
+// A slot that each iteration reads, overwrites and reads again, while what it read before is still
+// used; without a cost nothing is kept for gradients.
+template <bool Trains>
+constexpr auto overwritten = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto zero = layer::fill_constant<std::int64_t>(main, 0), i = zero;
+  auto n = layer::fill_constant<std::int64_t>(main, 4);
+  auto a = layer::array_write(layer::tanh(layer::fc<3>(x)), zero);
+  auto sum = layer::scale(x, 0.5f);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](block&) {
+    auto old = layer::array_read(a, zero);
+    layer::array_write(layer::tanh(layer::fc<3>(old)) + x, zero, a);
+    auto newer = layer::array_read(a, zero);
+    sum = sum + layer::sin(old) * newer;
+    if (Trains) layer::array_write(layer::sin(newer), zero, a);
+    layer::increment(i);
+    layer::less_than(i, n, going);
+  });
+  auto out = sum + layer::array_read(a, zero);
+  if constexpr (Trains)
+    return std::tuple{cost_of(out), out};
+  else
+    return std::tuple{layer::array_length(a), out};
+});
+
+// An array of each iteration of a loop, which a loop inside fills, and one around both.
+constexpr auto arrays_inside = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto zero = layer::fill_constant<std::int64_t>(main, 0), i = zero;
+  auto two = layer::fill_constant<std::int64_t>(main, 2);
+  auto states = layer::array_write(x, zero);
+  auto outer = layer::less_than(i, two);
+  layer::while_loop(outer, [&](block&) {
+    auto inside = layer::array_write(layer::tanh(layer::array_read(states, i)), zero);
+    auto j = zero;
+    auto inner = layer::less_than(j, two);
+    layer::while_loop(inner, [&](block&) {
+      auto now = layer::array_read(inside, j);
+      layer::increment(j);
+      layer::array_write(layer::tanh(layer::fc<3>(now)), j, inside);
+      layer::less_than(j, two, inner);
+    });
+    layer::increment(i);
+    layer::array_write(layer::array_read(inside, two) + layer::array_read(inside, zero), i, states);
+    layer::less_than(i, two, outer);
+  });
+  auto out = layer::array_read(states, two);
+  return std::tuple{cost_of(out), out, layer::array_length(states)};
+});
+
 }  // namespace
 
 TEST_CASE("dynamic_rnn whose steps see whole sequences") { lamina::law::check_engine(attention); }
@@ -108,3 +159,10 @@ TEST_CASE("static_rnn forwards and backwards") {
 }
 TEST_CASE("Slots that are read and written twice") { lamina::law::check_engine(slots); }
 TEST_CASE("Slots that hold sequences") { lamina::law::check_engine(made_sequences); }
+TEST_CASE("Slots that a loop overwrites while their values are used") {
+  lamina::law::check_engine(overwritten<true>);
+  lamina::law::check_engine(overwritten<false>);
+}
+TEST_CASE("Arrays of an iteration that a loop inside fills") {
+  lamina::law::check_engine(arrays_inside);
+}

@@ -20,13 +20,18 @@ inline operand slot_of(const operand& array, int i) {
   return slot;
 }
 
-/// Room for `rows` rows in slot i of an array.
-inline operand new_slot(const operand& array, int i, int rows) {
+/// Floats that so many rows of an array's slots fill.
+inline std::size_t floats_of(const operand& array, int rows) {
   const std::size_t bytes = static_cast<std::size_t>(array.stride) *
                             static_cast<std::size_t>(rows) *
                             static_cast<std::size_t>(size_of(array.type));
+  return (bytes + sizeof(float) - 1) / sizeof(float);
+}
+
+/// Room for `rows` rows in slot i of an array.
+inline operand new_slot(const operand& array, int i, int rows) {
   operand slot = array;
-  slot.data = array_of(array).write(i, rows, (bytes + sizeof(float) - 1) / sizeof(float));
+  slot.data = array_of(array).write(i, rows, floats_of(array, rows));
   slot.rows = rows;
   return slot;
 }
@@ -83,6 +88,18 @@ inline void read_slot(const call_context& c, const operand& array, int i, const 
   clear_block(out, n, out.rows - n);
 }
 
+/// The same without a copy, unless the slot has too few rows; for views.
+inline void show_slot(const call_context& c, const operand& array, int i, const operand& out) {
+  const operand slot = slot_of(array, i);
+  const int n = shared_rows(c, slot, i, out);
+  if (n == out.rows) return c.show(slot.data);
+  operand room = slot;
+  room.data = array_of(array).room(floats_of(array, out.rows));
+  copy_block(slot, 0, room, 0, n);
+  clear_block(room, n, out.rows - n);
+  c.show(room.data);
+}
+
 inline void write_slot(const operand& x, const operand& array, int i) {
   copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
 }
@@ -109,7 +126,10 @@ struct call_kernel<write_to_array> {
   static void run(const call_context& c) {
     const operand x = c.input(0), array = c.output(0);
     const int i = index_in(c, c.input(1));
-    detail::write_slot(x, array, i);
+    if (c.refers() && x.stride == array.stride)
+      array_of(array).refer(i, x.rows, static_cast<float*>(x.data));
+    else
+      detail::write_slot(x, array, i);
     detail::keep_sequences(c, x.domain, array_of(array), i);
   }
 };
@@ -120,7 +140,10 @@ struct call_kernel<write_to_array_gradient> {
   static void run(const call_context& c) {
     const operand from = c.input(2), dx = c.output(0);
     const int i = index_in(c, c.input(1));
-    if (dx) {
+    if (dx && c.shows()) {
+      if (!array_of(from).holds(i)) clear_block(new_slot(from, i, dx.rows), 0, dx.rows);
+      detail::show_slot(c, from, i, dx);
+    } else if (dx) {
       if (array_of(from).holds(i))
         detail::read_slot(c, from, i, dx);
       else
@@ -141,7 +164,10 @@ struct call_kernel<read_from_array> {
       fail(c, {"expected a value at index ", i, " of an array of ", array.size(),
                " values, found none"});
     detail::take_sequences(c, c.output(0).domain, array, i);
-    detail::read_slot(c, from, i, c.output(0));
+    if (c.shows())
+      detail::show_slot(c, from, i, c.output(0));
+    else
+      detail::read_slot(c, from, i, c.output(0));
   }
 };
 

@@ -37,7 +37,10 @@ class block_runner {
 
   void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_ = &memory;
-    maker_ = {this, &set_rows, &make_offsets};
+    maker_ = {this, &set_rows, &make_offsets, &show};
+    if constexpr (tables::has_views)
+      for (int i = 0; i < tables::array_count; ++i)
+        memory.array(i).use_memory(table.array_memory[i]);
     context_ = memory.context(seed, step, &maker_);
     own_source_ = {this, &next_minibatch};
     if (source_.next != nullptr) context_.source = &own_source_;
@@ -58,7 +61,7 @@ class block_runner {
 
   /// The head of a frame: the frame before, the heights of the stacks below, then a word for each
   /// kept domain, two for each domain whose rows the iteration made, one for each loop inside, one
-  /// for each array.
+  /// for each array, one for each view.
   using word = std::uintptr_t;
   enum : int { before_word, stack_words, first_word = stack_words + 4 };
   /// Heads and values are apart: what a kernel leaves between rows must stay a number.
@@ -97,6 +100,7 @@ class block_runner {
     for (int g = r.first; g < r.first + r.count; ++g) {
       const schedule_entry& e = schedule::table.entries[g];
       if ((e.feeds & ~given) != 0) continue;
+      if constexpr (tables::has_views) context_.view = table.told[g];
       if (e.run != nullptr)
         e.run(schedule::program, memory_->arguments() + e.first_argument,
               schedule::table.info + e.first_argument, e.group, context_);
@@ -170,8 +174,8 @@ class block_runner {
 
   void begin(int l, const loop_desc& loop) {
     const stack_marks below = top();
-    const int words =
-        first_word + loop.kept_count + 2 * loop.domain_count + loop.inner + loop.array_count;
+    const int words = first_word + loop.kept_count + 2 * loop.domain_count + loop.inner +
+                      loop.array_count + loop.view_count;
     word* const frame = reinterpret_cast<word*>(
         heads_.push(static_cast<std::size_t>(words) * sizeof(word) / sizeof(float)));
     frame[before_word] = to_word(last_[l]);
@@ -215,6 +219,9 @@ class block_runner {
       spare->swap(memory_->array(table.kept_arrays[i]));
       *at++ = to_word(spare);
     }
+    for (int i = loop.views; i < loop.views + loop.view_count; ++i)
+      *at++ = to_word(
+          memory_->arguments()[table.view_arguments[table.views[table.kept_views[i]].first]]);
   }
   // A copy of where the sequences of a domain begin; null for other rows.
   int* kept_offsets(int domain) {
@@ -241,6 +248,8 @@ class block_runner {
       if (table.loops[inner].parent == l) last_[inner] = from_word<word>(*at++);
     for (int i = loop.arrays; i < loop.arrays + loop.array_count; ++i)
       memory_->array(table.kept_arrays[i]).swap(*from_word<tensor_array>(*at++));
+    for (int i = loop.views; i < loop.views + loop.view_count; ++i)
+      show(table.kept_views[i], from_word<float>(*at++));
     for (int k = 0; k < loop.kept_count; ++k)
       if (frame[first_word + k] != 0)
         place(table.kept[loop.kept + k], from_word<float>(frame[first_word + k]));
@@ -264,6 +273,14 @@ class block_runner {
   }
   static void set_rows(void* self, int domain, int rows) {
     static_cast<block_runner*>(self)->set_rows(domain, rows);
+  }
+  static void show(void* self, int view, void* data) {
+    static_cast<block_runner*>(self)->show(view, static_cast<float*>(data));
+  }
+  void show(int view, float* data) {
+    const list_range r = table.views[view];
+    for (int i = r.first; i < r.first + r.count; ++i)
+      memory_->arguments()[table.view_arguments[i]] = data;
   }
   static int* make_offsets(void* self, int domain, int sequences) {
     return static_cast<block_runner*>(self)->memory_->make_offsets(domain, sequences);

@@ -42,6 +42,7 @@ struct loop_desc {
   int kept, kept_count;
   int domains, domain_count;  // whose rows an iteration makes
   int arrays, array_count;    // arrays of tensors that an iteration leaves
+  int views, view_count;      // views that its gradient reads
   int inner;                  // loops right inside
   bool keeps;                 // it has a gradient, so each iteration has a frame
 };
@@ -58,6 +59,7 @@ struct block_schedule {
   static constexpr int domains = P::desc.count.domains;
   static constexpr int arguments = schedule::arguments;
   static constexpr int array_count = plan_type::memory.arrays;
+  static constexpr int view_count = plan_type::views.count;
 
   static constexpr int count_calls(bool only_loops) {
     int n = 0;
@@ -83,6 +85,11 @@ struct block_schedule {
     list_range block_arrays[at_least_one(blocks)];
     int arrays[at_least_one(array_count)];       // by block
     int kept_arrays[at_least_one(array_count)];  // by loop
+    slot_memory array_memory[at_least_one(array_count)];
+    int told[at_least_one(schedule::groups)];    // run_context::view by group
+    list_range views[at_least_one(view_count)];  // by view: its arguments
+    int view_arguments[at_least_one(arguments)];
+    int kept_views[at_least_one(view_count)];  // by loop
     bool fed[domains];
   };
 
@@ -215,12 +222,51 @@ struct block_schedule {
     }
   }
 
+  static constexpr bool has_views = view_count > 0;
+  // What a kernel needs to know of the views of its call.
+  static constexpr int told_by(int instruction) {
+    const lamina::instruction& i = plan_type::lowered.instructions[instruction];
+    if (plan_type::views.refers_at(instruction)) return -1;
+    const bool tells = i.runs < 0 && (i.schema == &schema_of<read_from_array>() ||
+                                      i.schema == &schema_of<write_to_array_gradient>() ||
+                                      i.schema == &schema_of<shrink_rnn_memory>());
+    return tells ? 1 + plan_type::views.number(plan_type::lowered.results[i.outputs]) : 0;
+  }
+  static constexpr void find_views(table_type& t) {
+    if constexpr (has_views) {
+      for (int g = 0; g < schedule::groups; ++g)
+        t.told[g] = told_by(plan_type::grouped.order[plan_type::grouped.groups[g].first]);
+      for (int v = 0; v < P::desc.count.variables; ++v)
+        if (P::desc.variables[v].kind == variable_kind::tensor_array)
+          t.array_memory[plan_type::memory.slots[v].offset] = plan_type::views.memory[v];
+      for (int n = 0; n < view_count; ++n) t.views[n] = {0, 0};
+      for (int a = 0; a < arguments; ++a)
+        if (schedule::table.slots[a].space == memory_space::view)
+          ++t.views[schedule::table.slots[a].offset].count;
+      for (int n = 1; n < view_count; ++n)
+        t.views[n].first = t.views[n - 1].first + t.views[n - 1].count;
+      int used[at_least_one(view_count)] = {};
+      for (int a = 0; a < arguments; ++a)
+        if (const memory_slot slot = schedule::table.slots[a]; slot.space == memory_space::view)
+          t.view_arguments[t.views[slot.offset].first + used[slot.offset]++] = a;
+    }
+    int kept = 0;
+    for (int l = 0; l < loop_count; ++l) {
+      t.loops[l].views = kept;
+      for (int v = 0; view_count > 0 && v < P::desc.count.variables; ++v)
+        if (plan_type::views.number(v) >= 0 && plan_type::reach.frame(v) == t.loops[l].body)
+          t.kept_views[kept++] = plan_type::views.number(v);
+      t.loops[l].view_count = kept - t.loops[l].views;
+    }
+  }
+
   static constexpr table_type make() {
     table_type t{};
     find_calls(t);
     find_domains(t);
     find_arrays(t);
     find_frames(t);
+    find_views(t);
     return t;
   }
   static constexpr table_type table = make();

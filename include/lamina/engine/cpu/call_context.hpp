@@ -34,6 +34,7 @@ struct run_context {
   float* scratch;
   const row_maker* maker;                    // null when all rows are fed
   const minibatch_source* source = nullptr;  // null when the program reads nothing
+  int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
@@ -76,6 +77,11 @@ class call_context : public operator_call {
   int* make_offsets(int domain, int sequences) const {
     return run_.maker->make_offsets(run_.maker->machine, domain, sequences);
   }
+  /// Whether the output is a view: the kernel tells where it lies.
+  bool shows() const { return run_.view > 0; }
+  void show(void* data) const { run_.maker->show(run_.maker->machine, run_.view - 1, data); }
+  /// Whether X stays where it lies as long as somebody may read what it is written to.
+  bool refers() const { return run_.view < 0; }
 
  private:
   const run_context& run_;

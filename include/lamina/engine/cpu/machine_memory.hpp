@@ -139,6 +139,7 @@ class machine_memory {
       case memory_space::rows:
         return reinterpret_cast<float*>(selected_ + s.offset);
       case memory_space::frame:
+      case memory_space::view:
         return nowhere();
       case memory_space::none:
         return s.offset >= 0 ? constants_ + s.offset : nullptr;
@@ -179,7 +180,8 @@ class machine_memory {
   }
   void place_arguments() {
     for (int a = 0; a < schedule::arguments; ++a)
-      if (!bound_ || schedule::table.slots[a].space != memory_space::frame)
+      if (!bound_ || (schedule::table.slots[a].space != memory_space::frame &&
+                      schedule::table.slots[a].space != memory_space::view))
         arguments_[a] = address_of(schedule::table.slots[a]);
   }
   // The scratch memory of kernels depends on the numbers of rows alone: those that are made are

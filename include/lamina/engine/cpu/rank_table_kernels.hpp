@@ -132,6 +132,7 @@ struct call_kernel<shrink_rnn_memory> {
         for (int i = 0; i < n; ++i) take(i);
       });
     c.set_rows(c.output(0), n);
+    if (c.shows()) return c.show(c.input(0).data);
     copy_block(c.input(0), 0, c.output(0), 0, n);
   }
 };

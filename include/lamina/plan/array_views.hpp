@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/array_views.hpp - which values are not copied out of arrays of tensors, nor into
+// them.
+//
+// What an iteration reads from an array is a view: the address of the slot. What it writes to one,
+// and keeps in its frame for its gradient anyhow, stays there: the slot is the address. So a slot
+// that is written again must not take the memory that a view still shows. An iteration that has no
+// gradient writes an array once at most, so two places a slot, in turn, are enough; where gradients
+// read views, every write has memory of its own until the array is cleared.
+#pragma once
+
+#include <lamina/operators/rank_table.hpp>
+#include <lamina/plan/block_reach.hpp>
+
+namespace lamina {
+
+/// Where a slot that is written again lies.
+enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
+
+/// The views of a program, numbered. A program of one block has none.
+template <int Variables, int Instructions>
+struct array_views {
+  int numbers[at_least_one(Variables)];         // by variable: of the view, or -1
+  slot_memory memory[at_least_one(Variables)];  // by array
+  bool refers[at_least_one(Instructions)];      // writes to an array that copy nothing
+  int count;
+
+  /// The number of a view, or -1.
+  constexpr int number(int v) const { return Variables > 0 && v >= 0 ? numbers[v] : -1; }
+  constexpr bool refers_at(int instruction) const {
+    return Instructions > 0 && refers[instruction];
+  }
+};
+
+namespace detail {
+
+/// Finds views.
+template <class P, auto const& L, auto const& Loops, auto const& Reach>
+struct view_finder {
+  static constexpr int variables = L.count.variables, instructions = L.count.instructions;
+  static constexpr int blocks = P::desc.count.blocks;
+
+  array_views<variables, instructions> r{};
+  int* writers = new int[static_cast<unsigned>(variables) + 1];    // instructions that write it
+  int* array_of = new int[static_cast<unsigned>(variables) + 1];   // that a view shows
+  int* last_read = new int[static_cast<unsigned>(variables) + 1];  // of an array
+  int* once_in = new int[static_cast<unsigned>(variables) + 1];    // of an array: see find_uses
+  int* gradient = new int[static_cast<unsigned>(blocks) + 1];      // of a loop's body: instruction
+  bool* cleared = new bool[static_cast<unsigned>(variables) + 1];
+
+  static constexpr int several = -2;
+
+  constexpr view_finder() = default;
+  view_finder(const view_finder&) = delete;
+  constexpr ~view_finder() {
+    delete[] writers;
+    delete[] array_of;
+    delete[] last_read;
+    delete[] once_in;
+    delete[] gradient;
+    delete[] cleared;
+  }
+
+  static constexpr bool is_array(int v) {
+    return v >= 0 && v < P::desc.count.variables &&
+           P::desc.variables[v].kind == variable_kind::tensor_array;
+  }
+  static constexpr int parent(int block) { return P::desc.blocks[block].parent; }
+  static constexpr bool is_gradient_block(int block) {
+    for (; block > 0; block = parent(block))
+      if (P::desc.blocks[block].forward_block >= 0) return true;
+    return false;
+  }
+  static constexpr int root_of(int v) { return v < 0 ? v : L.variables[v].root; }
+
+  /// How often variables are written, where arrays are read last, and in which block inside of
+  /// their own each is written by one write_to_array.
+  constexpr void find_uses() {
+    for (int v = 0; v < variables; ++v)
+      writers[v] = 0, array_of[v] = last_read[v] = once_in[v] = r.numbers[v] = -1,
+      cleared[v] = false;
+    for (int b = 0; b < blocks; ++b) gradient[b] = -1;
+    for (int k = 0; k < instructions; ++k) {
+      const instruction& i = L.instructions[k];
+      if (i.schema == &schema_of<while_block_gradient>())
+        gradient[P::desc.blocks[i.runs].forward_block] = k;
+      if (i.runs >= 0) continue;
+      for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
+        if (const int v = root_of(L.operands[a].id); is_array(v))
+          last_read[v] = is_gradient_block(i.block) ? instructions : k;
+      for (int o = i.outputs; o < i.outputs + i.output_count; ++o) {
+        const int v = root_of(L.results[o]);
+        if (v < 0) continue;
+        ++writers[v];
+        if (!is_array(v)) continue;
+        if (i.schema == &schema_of<write_to_array>()) {
+          if (i.block != L.variables[v].block) once_in[v] = once_in[v] == -1 ? i.block : several;
+        } else if (i.schema != &schema_of<read_from_array_gradient>() &&
+                   i.schema != &schema_of<write_to_array_gradient>()) {
+          // Written as a whole: once, before any loop.
+          cleared[v] = cleared[v] || i.block != L.variables[v].block || writers[v] > 1;
+        }
+      }
+    }
+  }
+
+  /// Whether a frame is kept for the iterations of a loop around block b, or of b itself.
+  constexpr bool is_repeated(int b) const {
+    for (; b > 0; b = parent(b))
+      if (Loops.of[b] && gradient[b] >= 0) return true;
+    return false;
+  }
+
+  constexpr void try_view(const instruction& i, int v, int array) {
+    if (v < 0 || !is_array(array) || cleared[array] || i.block == 0 || writers[v] != 1 ||
+        L.variables[v].root != v || L.variables[v].block != i.block || L.variables[v].panel)
+      return;
+    const bool kept = Reach.frame(v) >= 0;
+    if (!kept && Reach.owner(v) != i.block) return;
+    slot_memory needed = slot_memory::fresh;
+    if (kept) {
+      if (is_repeated(L.variables[array].block)) return;
+    } else if (!is_gradient_block(i.block)) {
+      if (const int b = once_in[array]; b == several || (b != i.block && b >= 0)) return;
+      needed = slot_memory::alternate;
+    }
+    if (r.memory[array] < needed) r.memory[array] = needed;
+    r.numbers[v] = r.count++;
+    array_of[v] = array;
+  }
+
+  constexpr void find_views() {
+    for (int k = 0; k < instructions; ++k) {
+      const instruction& i = L.instructions[k];
+      if (i.head != group_head::call || i.runs >= 0) continue;
+      if (i.schema == &schema_of<read_from_array>()) {
+        try_view(i, L.results[i.outputs], root_of(L.operands[i.inputs].id));
+      } else if (i.schema == &schema_of<write_to_array_gradient>()) {
+        if (is_gradient_block(i.block))
+          try_view(i, L.results[i.outputs], root_of(L.operands[i.inputs + 2].id));
+      } else if (i.schema == &schema_of<shrink_rnn_memory>()) {
+        // The first rows of a view.
+        const int x = root_of(L.operands[i.inputs].id), v = L.results[i.outputs];
+        if (x >= 0 && r.numbers[x] >= 0 && v >= 0 && L.variables[x].block == i.block &&
+            P::desc.domains[domain_of_rows(L.variables[v].rows)].kind == domain_kind::step)
+          try_view(i, v, array_of[x]);
+      }
+    }
+  }
+
+  constexpr void find_references() {
+    for (int k = 0; k < instructions; ++k) {
+      const instruction& i = L.instructions[k];
+      if (i.schema != &schema_of<write_to_array>()) continue;
+      const int x = root_of(L.operands[i.inputs].id), array = root_of(L.results[i.outputs]);
+      const int body = x < 0 ? -1 : Reach.frame(x);
+      r.refers[k] = body >= 0 && is_array(array) && writers[x] == 1 && r.numbers[x] < 0 &&
+                    !L.variables[x].panel && x < P::desc.count.variables &&
+                    P::desc.variables[x].kind == variable_kind::temporary &&
+                    L.variables[array].block == parent(body) && last_read[array] < gradient[body];
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Finds the views of program P.
+template <class P, auto const& L, auto const& Loops, auto const& Reach>
+constexpr auto find_views() {
+  if constexpr (P::desc.count.blocks > 1) {
+    detail::view_finder<P, L, Loops, Reach> f;
+    f.find_uses();
+    f.find_views();
+    f.find_references();
+    return f.r;
+  } else {
+    return array_views<0, 0>{};
+  }
+}
+
+}  // namespace lamina
