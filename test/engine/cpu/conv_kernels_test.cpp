@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions on the compiled engine: against the executor, over strides, paddings, dilations,
 // groups and widths that are and are not whole vectors.
+#include <algorithm>
 #include <tuple>
+#include <vector>
 
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cpu/aligned_buffer.hpp>
+#include <lamina/engine/cpu/conv_backward.hpp>
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
@@ -26,6 +30,43 @@ constexpr auto convolution = program([](block& main) {
   auto y = layer::conv2d<Filters, Size, Window>(x);
   return std::tuple{layer::mean(y * y), y};
 });
+
+/// What filters of 3 by 3 make of small images forward and backward, some images at a time.
+std::vector<float> filtered(int channels, int width, int filters, std::vector<int> parts) {
+  namespace cpu = lamina::engine::cpu;
+  lamina::engine::conv_shape s;
+  s.large_channels = channels;
+  s.small_channels = filters;
+  s.side[1] = {4, 4, 3, 1, 1, 1};
+  s.side[2] = {width, width, 3, 1, 1, 1};
+  int samples = 0;
+  for (const int n : parts) samples += n;
+  const int large = lamina::padded(channels * 4 * width),
+            small = lamina::padded(filters * 4 * width);
+  const int taps = channels * 9;
+  const auto numbers = [](int n) {
+    cpu::aligned_buffer b(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) b.data()[i] = static_cast<float>(i * 37 % 101) / 50.0F - 1;
+    return b;
+  };
+  cpu::aligned_buffer images = numbers(samples * large), filter = numbers(filters * taps);
+  cpu::aligned_buffer made = numbers(samples * small), back = numbers(samples * large);
+  const cpu::conv_forward forward(s);
+  const cpu::conv_backward backward(s);
+  int first = 0;
+  for (const int n : parts) {
+    cpu::aligned_buffer scratch(
+        static_cast<std::size_t>(std::max(forward.scratch(n), backward.scratch(n))));
+    forward.run(n, {images.data() + first * large, large}, filter.data(), taps, nullptr,
+                {made.data() + first * small, small}, scratch.data());
+    backward.run(n, {made.data() + first * small, small}, filter.data(), taps, nullptr,
+                 {back.data() + first * large, large}, scratch.data());
+    first += n;
+  }
+  std::vector<float> all(made.data(), made.data() + samples * small);
+  all.insert(all.end(), back.data(), back.data() + samples * large);
+  return all;
+}
 
 }  // namespace
 
@@ -78,9 +119,22 @@ TEST_CASE("conv2d: filters of 3 by 3 and 5 by 5 in fewer products, and their err
   check_engine(convolution<16, 8, 8, 16, 3, window{.padding = 1}>, exact);
   check_engine(convolution<17, 11, 13, 19, 3>, exact);
   check_engine(convolution<16, 7, 40, 13, 3, window{.padding = {2, 0}}>, exact);
-  check_engine(convolution<12, 9, 8, 18, 5>, exact);
+  const lamina::law::engine_law_options near{.tolerance = 1e-5, .batches = {1, 3}};
+  check_engine(convolution<12, 9, 8, 18, 5>, near);
   check_engine(convolution<12, 9, 8, 18, 5>, none);
-  check_engine(convolution<14, 6, 5, 12, 5, window{.padding = {2, 3}}>, exact);
+  check_engine(convolution<14, 6, 5, 12, 5, window{.padding = {2, 3}}>, near);
+}
+
+TEST_CASE("conv2d: an image's result has the same bits whatever is computed with it") {
+  for (const int width : {4, 9}) {
+    const std::vector<float> together = filtered(14, width, 50, {7});
+    for (int n = 1; n < 7; ++n) {
+      CAPTURE(width, n);
+      CHECK((filtered(14, width, 50, {n, 7 - n}) == together));
+    }
+  }
+  // Few enough tiles an image, and so many images, that a last part of them would be short.
+  CHECK((filtered(12, 4, 12, {2971}) == filtered(12, 4, 12, {2000, 971})));
 }
 
 TEST_CASE("conv2d: a group for each channel") {

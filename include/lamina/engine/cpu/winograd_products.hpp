@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/winograd_products.hpp - the products of matrices in a convolution by six
-// points, one at each place of a transformed tile, and the transformed filters that they read.
+// lamina/engine/cpu/winograd_products.hpp - the products of matrices in a convolution by points,
+// one at each place of a transformed tile, and the transformed filters that they read.
 #pragma once
 
 #include <cstddef>
@@ -29,36 +29,52 @@ struct winograd_panel_vector {
   }
 };
 
-/// What is multiplied at each place, and whether the products are added to the sums.
+/// What is multiplied at each of so many places, and whether the products are added to the sums.
 struct winograd_product_size {
-  int rows, depth, columns;
+  int places, rows, depth, columns;
   bool adds;
 };
 
+/// With as many rows a tile's sums are made in the same order as with more: a result must not
+/// depend on which samples are computed together.
+constexpr int find_least_tile_rows() {
+  int rows = tile_rows;
+  while (rows > 1 && chains((rows - 1) * tile_vectors) == chains(tile_rows * tile_vectors) &&
+         chains(rows - 1) == chains(tile_rows))
+    --rows;
+  return rows;
+}
+inline constexpr int least_tile_rows = find_least_tile_rows();
+
 /// sums = left * panels at each place: `*_place` floats are from one to the next. Sums lie as the
-/// panels do, with `rows` rows.
-LAMINA_NOINLINE inline void winograd_multiply(winograd_product_size s, left_operand left,
+/// panels do, with `rows` rows. Left and sums have room for `least_tile_rows`.
+LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, left_operand left,
                                               std::ptrdiff_t left_place, const float* panels,
                                               std::ptrdiff_t panel_place, float* sums,
                                               std::ptrdiff_t sums_place) {
   using row_counts = std::make_integer_sequence<int, tile_rows>;
   const even_parts tiles(s.rows, tile_rows);
-  for (int k = 0; k < winograd_places; ++k) {
+  const float* const first_row = left.data;
+  for (int k = 0; k < s.places; ++k) {
     for (int column = 0, width; column < whole_lanes(s.columns); column += width) {
       const winograd_panel_vector v(s.columns, s.depth, column);
       width = v.width;
       const micro_kernel* const kernels = width == panel_width
                                               ? micro_kernels<tile_vectors, row_counts>::table
                                               : micro_kernels<1, row_counts>::table;
-      float* to = sums + static_cast<std::ptrdiff_t>(column) * s.rows;
+      float* const to = sums + static_cast<std::ptrdiff_t>(column) * s.rows;
       for (int t = 0; t < tiles.count(); ++t) {
-        const int rows = tiles.size(t);
-        kernels[rows - 1](s.depth, {left.data + tiles.first(t) * left.row, left.row, left.step},
-                          panels + v.offset, s.adds ? to : nullptr, to);
-        to += rows * width;
+        int rows = tiles.size(t), first = tiles.first(t);
+        if (rows < least_tile_rows && !s.adds) {
+          // Some rows a second time, or some that nobody reads.
+          first = first + rows > least_tile_rows ? first + rows - least_tile_rows : 0;
+          rows = least_tile_rows;
+        }
+        float* const tile = to + first * width;
+        left.data = first_row + k * left_place + first * left.row;
+        kernels[rows - 1](s.depth, left, panels + v.offset, s.adds ? tile : nullptr, tile);
       }
     }
-    left.data += left_place;
     panels += panel_place;
     sums += sums_place;
   }
@@ -75,21 +91,23 @@ struct winograd_filters {
   /// Transforms filters that lie so far apart from column to column and from row to row.
   LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t column_stride,
                             std::ptrdiff_t row_stride) const {
-    const auto run = size == 3 ? &transform_squares<evaluate<3>> : &transform_squares<evaluate<5>>;
+    const int points = winograd_points(size);
+    const auto run =
+        size == 3 ? &transform_squares<evaluate<6, 3>> : &transform_squares<evaluate<8, 5>>;
     for_each([&](int column, int channels, int row, float* to) {
       gather_lanes(filter + column * column_stride + row * row_stride, column_stride, channels,
                    size * size, lines);
-      run({1, 0, 0}, lines, {size * lanes, lanes}, to, {winograd_points * place, place}, nullptr);
-      scale(to);
+      run({1, 0, 0}, lines, {size * lanes, lanes}, to, {points * place, place}, nullptr);
     });
   }
   /// The gradients of filters from those of what they were transformed to.
   LAMINA_NOINLINE void unpack(float* filter, std::ptrdiff_t column_stride,
                               std::ptrdiff_t row_stride) const {
-    const auto run = size == 3 ? &transform_squares<combine<3>> : &transform_squares<combine<5>>;
+    const int points = winograd_points(size);
+    const auto run =
+        size == 3 ? &transform_squares<combine<6, 3>> : &transform_squares<combine<8, 5>>;
     for_each([&](int column, int channels, int row, float* from) {
-      scale(from);
-      run({1, 0, 0}, from, {winograd_points * place, place}, lines, {size * lanes, lanes}, nullptr);
+      run({1, 0, 0}, from, {points * place, place}, lines, {size * lanes, lanes}, nullptr);
       scatter_lanes(lines, channels, size * size,
                     filter + column * column_stride + row * row_stride, column_stride);
     });
@@ -104,13 +122,6 @@ struct winograd_filters {
       for (int row = 0; row < depth; ++row)
         f(column, channels, row, data + v.offset + static_cast<std::ptrdiff_t>(row) * v.width);
     }
-  }
-  /// Multiplies the values of filters by their shares.
-  void scale(float* values) const {
-    for (int y = 0; y < winograd_points; ++y)
-      for (int x = 0; x < winograd_points; ++x, values += place)
-        (vector::load_unaligned(values) * vector(winograd_share[y] * winograd_share[x]))
-            .store_unaligned(values);
   }
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/winograd_transforms.hpp - the transforms of convolutions by six points, and the
-// transposes of them that gradients need. Each works on a vector of channels at a time.
+// lamina/engine/cpu/winograd_transforms.hpp - the transforms of convolutions by six or eight
+// points, and the transposes of them that gradients need. Each works on a vector of channels at a
+// time.
 //
-// Filters of R and results of M = 7 - R numbers are polynomials; their product is known by its
-// values at the points 0, -p, p, -q, q and at infinity, p = 1 / sqrt 2 and q = sqrt 2 (Toom 1963,
-// Cook 1966, Winograd 1980; in two dimensions Lavin and Gray 2015). These points have smaller
-// factors than 0, -1, 1, -2, 2 and so a smaller error.
+// Filters of R and results of 4 numbers are polynomials; their product is known by its values at
+// R + 3 points (Toom 1963, Cook 1966, Winograd 1980; in two dimensions Lavin and Gray 2015): at 0,
+// at pairs p and -p, and at infinity. With six points the squares of p are 1/2 and 2, which have
+// smaller factors and so a smaller error than 1 and 4; with eight they are 1/4, 1 and 4.
 #pragma once
 
 #include <cstddef>
@@ -14,96 +15,164 @@
 
 namespace lamina::engine::cpu::detail {
 
-/// Points along a side, and places of a transformed tile.
-inline constexpr int winograd_points = 6;
-inline constexpr int winograd_places = winograd_points * winograd_points;
+/// Results of a tile along a side.
+inline constexpr int winograd_step = 4;
+/// Points along a side, for filters of this size.
+constexpr int winograd_points(int filter) { return filter + winograd_step - 1; }
 
-inline constexpr float winograd_near = 0.70710678118654752F, winograd_far = 1.41421356237309505F;
+/// The pairs of points p and -p.
+template <int Points>
+struct point_pairs;
+template <>
+struct point_pairs<6> {
+  static constexpr int count = 2;
+  static constexpr double square[] = {0.5, 2};
+  static constexpr double root[] = {0.70710678118654752, 1.41421356237309505};
+};
+template <>
+struct point_pairs<8> {
+  static constexpr int count = 3;
+  static constexpr double square[] = {0.25, 1, 4};
+  static constexpr double root[] = {0.5, 1, 2};
+};
 
-/// What the values of a filter at the points are multiplied by.
-inline constexpr float winograd_share[winograd_points] = {1,       -2 / 3.F, -2 / 3.F,
-                                                          1 / 6.F, 1 / 6.F,  1};
+/// Point 0, the pairs, and infinity.
+template <int Points>
+struct point_set : point_pairs<Points> {
+  using point_pairs<Points>::count;
+  using point_pairs<Points>::square;
 
-/// The values of the polynomial with these coefficients at the points.
-template <int Count>
+  /// The number before x^(2 k) in the product of all x^2 - square, but that of pair `without`.
+  static constexpr float factor(int k, int without) {
+    double of[count + 1] = {1};
+    for (int j = 0, degree = 0; j < count; ++j) {
+      if (j == without) continue;
+      ++degree;
+      for (int i = degree; i >= 0; --i) of[i] = (i > 0 ? of[i - 1] : 0) - square[j] * of[i];
+    }
+    return static_cast<float>(of[k]);
+  }
+  static constexpr float power(int pair, int exponent) {
+    double x = 1;
+    for (int i = 0; i < exponent; ++i) x *= square[pair];
+    return static_cast<float>(x);
+  }
+  static constexpr float root(int pair) {
+    return static_cast<float>(point_pairs<Points>::root[pair]);
+  }
+  /// What the value of a filter at a point is multiplied by.
+  static constexpr float share(int point) {
+    if (point == Points - 1) return 1;
+    const int pair = (point - 1) / 2;
+    double x = point == 0 ? 1 : 2 * square[pair];
+    for (int j = 0; j < count; ++j)
+      if (point == 0 || j != pair) x *= (point == 0 ? 0 : square[pair]) - square[j];
+    return static_cast<float>(1 / x);
+  }
+};
+
+/// The values of the polynomial with these coefficients at the points, a filter's times the shares.
+template <int Points, int Count>
 struct evaluate {
-  static constexpr int from = Count, to = winograd_points;
+  using set = point_set<Points>;
+  static constexpr int from = Count, to = Points;
+  static constexpr bool is_filter = Points == winograd_points(Count);
   static LAMINA_INLINE void run(const vector* c, vector* v) {
-    constexpr int last = Count - 1, second = last < 2 ? last : 2, third = last < 3 ? last : 3;
-    const vector half(0.5F), two(2.F), near(winograd_near), far(winograd_far);
-    vector even_near = c[0], even_far = c[0], odd_near = c[1], odd_far = c[1];
-    if constexpr (Count == 5) {
-      even_near = fused_multiply_add(vector(0.25F), c[last], even_near);
-      even_far = fused_multiply_add(vector(4.F), c[last], even_far);
+    constexpr int last_even = (Count - 1) / 2 * 2, last_odd = (Count - 2) / 2 * 2 + 1;
+    v[0] = is_filter && set::share(0) != 1 ? vector(set::share(0)) * c[0] : c[0];
+    LAMINA_UNROLL for (int i = 0; i < set::count; ++i) {
+      const float share = is_filter ? set::share(2 * i + 1) : 1;
+      const vector square(set::power(i, 1)), root(set::root(i) * share);
+      vector even = c[last_even], odd = c[last_odd];
+      LAMINA_UNROLL for (int j = last_even - 2; j >= 0; j -= 2) {
+        even = fused_multiply_add(square, even, c[j]);
+      }
+      LAMINA_UNROLL for (int j = last_odd - 2; j >= 1; j -= 2) {
+        odd = fused_multiply_add(square, odd, c[j]);
+      }
+      if (is_filter) even = vector(share) * even;
+      v[2 * i + 1] = fused_multiply_add(root, odd, even);
+      v[2 * i + 2] = fused_multiply_add(-root, odd, even);
     }
-    if constexpr (Count >= 3) {
-      even_near = fused_multiply_add(half, c[second], even_near);
-      even_far = fused_multiply_add(two, c[second], even_far);
-    }
-    if constexpr (Count >= 4) {
-      odd_near = fused_multiply_add(half, c[third], odd_near);
-      odd_far = fused_multiply_add(two, c[third], odd_far);
-    }
-    v[0] = c[0];
-    v[1] = fused_multiply_add(near, odd_near, even_near);
-    v[2] = fused_multiply_add(-near, odd_near, even_near);
-    v[3] = fused_multiply_add(far, odd_far, even_far);
-    v[4] = fused_multiply_add(-far, odd_far, even_far);
-    v[5] = c[last];
+    v[Points - 1] = c[Count - 1];
   }
 };
 
-/// The transpose of evaluate<Count>.
-template <int Count>
+/// The transpose of evaluate.
+template <int Points, int Count>
 struct combine {
-  static constexpr int from = winograd_points, to = Count;
+  using set = point_set<Points>;
+  static constexpr int from = Points, to = Count;
+  static constexpr bool is_filter = Points == winograd_points(Count);
   static LAMINA_INLINE void run(const vector* v, vector* c) {
-    const vector half(0.5F), two(2.F);
-    const vector even_near = v[1] + v[2], even_far = v[3] + v[4];
-    const vector odd_near = vector(winograd_near) * (v[1] - v[2]);
-    const vector odd_far = vector(winograd_far) * (v[3] - v[4]);
-    c[0] = v[0] + (even_near + even_far);
-    c[1] = odd_near + odd_far;
-    if constexpr (Count >= 3) c[2] = fused_multiply_add(two, even_far, half * even_near);
-    if constexpr (Count >= 4) c[3] = fused_multiply_add(two, odd_far, half * odd_near);
-    if constexpr (Count == 5)
-      c[4] = fused_multiply_add(vector(4.F), even_far, vector(0.25F) * even_near);
-    c[Count - 1] += v[5];
+    c[0] = is_filter && set::share(0) != 1 ? vector(set::share(0)) * v[0] : v[0];
+    LAMINA_UNROLL for (int i = 0; i < set::count; ++i) {
+      const float share = is_filter ? set::share(2 * i + 1) : 1;
+      vector even = v[2 * i + 1] + v[2 * i + 2];
+      if (is_filter) even = vector(share) * even;
+      const vector odd = vector(set::root(i) * share) * (v[2 * i + 1] - v[2 * i + 2]);
+      LAMINA_UNROLL for (int j = 0; j < Count; ++j) {
+        const vector one = j % 2 == 0 ? even : odd;
+        if (j == 0)
+          c[j] += one;
+        else if (i == 0)
+          c[j] = vector(set::power(i, j / 2)) * one;
+        else
+          c[j] = fused_multiply_add(vector(set::power(i, j / 2)), one, c[j]);
+      }
+    }
+    c[Count - 1] += v[Points - 1];
   }
 };
 
-/// What the points see of six neighbouring elements of an image.
+/// What the points see of as many neighbouring elements of an image.
+template <int Points>
 struct see {
-  static constexpr int from = winograd_points, to = winograd_points;
+  using set = point_set<Points>;
+  static constexpr int from = Points, to = Points;
   static LAMINA_INLINE void run(const vector* d, vector* v) {
-    const vector middle(-2.5F), near(winograd_near), far(winograd_far);
-    const vector even_near = fused_multiply_add(vector(-2.F), d[2], d[4]);
-    const vector odd_near = fused_multiply_add(vector(-2.F), d[1], d[3]);
-    const vector even_far = fused_multiply_add(vector(-0.5F), d[2], d[4]);
-    const vector odd_far = fused_multiply_add(vector(-0.5F), d[1], d[3]);
-    v[0] = fused_multiply_add(middle, d[2], d[0] + d[4]);
-    v[1] = fused_multiply_add(near, odd_near, even_near);
-    v[2] = fused_multiply_add(-near, odd_near, even_near);
-    v[3] = fused_multiply_add(far, odd_far, even_far);
-    v[4] = fused_multiply_add(-far, odd_far, even_far);
-    v[5] = fused_multiply_add(middle, d[3], d[1] + d[5]);
+    constexpr int pairs = set::count;
+    v[0] = d[2 * pairs];
+    v[Points - 1] = d[2 * pairs + 1];
+    LAMINA_UNROLL for (int k = 0; k < pairs; ++k) {
+      const vector factor(set::factor(k, pairs));
+      v[0] = fused_multiply_add(factor, d[2 * k], v[0]);
+      v[Points - 1] = fused_multiply_add(factor, d[2 * k + 1], v[Points - 1]);
+    }
+    LAMINA_UNROLL for (int i = 0; i < pairs; ++i) {
+      vector even = d[2 * pairs], odd = d[2 * pairs - 1];
+      LAMINA_UNROLL for (int k = 0; k < pairs - 1; ++k) {
+        const vector factor(set::factor(k, i));
+        even = fused_multiply_add(factor, d[2 * k + 2], even);
+        odd = fused_multiply_add(factor, d[2 * k + 1], odd);
+      }
+      v[2 * i + 1] = fused_multiply_add(vector(set::root(i)), odd, even);
+      v[2 * i + 2] = fused_multiply_add(vector(-set::root(i)), odd, even);
+    }
   }
 };
 
 /// The transpose of see.
+template <int Points>
 struct show {
-  static constexpr int from = winograd_points, to = winograd_points;
+  using set = point_set<Points>;
+  static constexpr int from = Points, to = Points;
   static LAMINA_INLINE void run(const vector* v, vector* d) {
-    const vector middle(-2.5F), two(-2.F), half(-0.5F);
-    const vector even_near = v[1] + v[2], even_far = v[3] + v[4];
-    const vector odd_near = vector(winograd_near) * (v[1] - v[2]);
-    const vector odd_far = vector(winograd_far) * (v[3] - v[4]);
-    d[0] = v[0];
-    d[1] = fused_multiply_add(two, odd_near, fused_multiply_add(half, odd_far, v[5]));
-    d[2] = fused_multiply_add(middle, v[0], fused_multiply_add(two, even_near, half * even_far));
-    d[3] = fused_multiply_add(middle, v[5], odd_near + odd_far);
-    d[4] = v[0] + (even_near + even_far);
-    d[5] = v[5];
+    constexpr int pairs = set::count;
+    LAMINA_UNROLL for (int k = 0; k <= pairs; ++k) {
+      const vector factor(set::factor(k, pairs));
+      d[2 * k] = factor * v[0];
+      d[2 * k + 1] = factor * v[Points - 1];
+    }
+    LAMINA_UNROLL for (int i = 0; i < pairs; ++i) {
+      const vector even = v[2 * i + 1] + v[2 * i + 2];
+      const vector odd = vector(set::root(i)) * (v[2 * i + 1] - v[2 * i + 2]);
+      LAMINA_UNROLL for (int k = 0; k < pairs; ++k) {
+        const vector factor(set::factor(k, i));
+        d[2 * k + 2] = fused_multiply_add(factor, even, d[2 * k + 2]);
+        d[2 * k + 1] = fused_multiply_add(factor, odd, d[2 * k + 1]);
+      }
+    }
   }
 };
 
