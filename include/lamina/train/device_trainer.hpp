@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <lamina/core/config.hpp>
@@ -15,6 +16,7 @@
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/train/checkpoint.hpp>
+#include <lamina/train/norm_limits.hpp>
 
 namespace lamina {
 
@@ -35,10 +37,9 @@ class device_trainer {
         parameters_(b, parameters_in<P>(), 1),
         states_(b, parameters_in<P>(), states),
         host_states_(create_states()),
-        machine_(b, {parameters_.pointers(), nullptr, states_.pointers()}) {
-    for (int i = 0; i < parameters; ++i)
-      if (optimizer::needs_norm(clip_of(i)))
-        throw error("lamina: cuda: limits on norms of gradients do not run on the device yet");
+        limits_(limits_norms() ? std::make_unique<limits>(b) : nullptr),
+        machine_(b, {parameters_.pointers(), limits_ == nullptr ? nullptr : limits_->gradients(),
+                     states_.pointers(), limits_ != nullptr}) {
     send();
   }
 
@@ -47,9 +48,13 @@ class device_trainer {
     batch.feed_to(machine_);
     constexpr auto& where = detail::update_constants_of<training>;
     const auto scalars = traits::scalars(opt_, steps_);
-    for (int i = 0; i < parameters; ++i)
+    for (int i = 0; i < parameters && limits_ == nullptr; ++i)
       if (where.first[i] >= 0) set_numbers(i, scalars, machine_.constants() + where.first[i]);
     machine_.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+    if (limits_ != nullptr)
+      limits_->finish([&](int i) { return where.first[i] >= 0; }, [&](int i) { return clip_of(i); },
+                      [&](int i, float* to) { set_numbers(i, scalars, to); },
+                      parameters_.pointers(), states_.pointers());
     ++steps_;
     return *machine_.template address<P::desc.cost>();
   }
@@ -78,6 +83,13 @@ class device_trainer {
  private:
   using scalar_list = std::array<float, static_cast<std::size_t>(traits::scalar_count)>;
 
+  using limits = norm_limits<P, Opt, Backend>;
+
+  bool limits_norms() const {
+    for (int i = 0; i < parameters; ++i)
+      if (optimizer::needs_norm(clip_of(i))) return true;
+    return false;
+  }
   gradient_clip clip_of(int i) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt_));
@@ -116,6 +128,7 @@ class device_trainer {
   device_arrays<Backend> parameters_, states_;
   std::vector<float*> state_pointers_;
   std::vector<float> host_states_;
+  std::unique_ptr<limits> limits_;  // null where no norm is limited
   engine::cuda::machine<training, Backend> machine_;
 };
 
@@ -133,8 +146,7 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, device_trainer<P, O
                                  training_position& at, std::uint64_t seed,
                                  const checkpoint_files& files = checkpoint_functions()) {
   detail::checkpoint_facts facts{Opt::type, 0, {}, seed};
-  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts))
-    return false;
+  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
   t.send();
   t.set_steps(facts.steps);
   at = facts.at;

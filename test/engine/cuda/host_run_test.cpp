@@ -31,6 +31,19 @@ TEST_CASE("training at a place computes what training on the CPU does") {
   }
 }
 
+TEST_CASE("limits on norms of gradients at a place are those of the CPU") {
+  cuda::host_backend<1> one;
+  const auto limited = [](lamina::gradient_clip clip) {
+    return optimizer::momentum{.learning_rate = 0.1f, .clip = clip};
+  };
+  for (const float limit : {0.1f, 100.0f}) {
+    CHECK(test::train_both(test::classes, limited(lamina::clip_by_norm(limit)), one, {7, 12, 7})
+              .worst() < 1e-5);
+    CHECK(test::train_both(test::classes, limited(lamina::clip_by_global_norm(limit)), one, {7, 3})
+              .worst() < 1e-5);
+  }
+}
+
 TEST_CASE("teams of threads that wait for each other compute the same", "[threads]") {
   cuda::host_backend<4> backend;
   CHECK(test::train_both(test::classes, optimizer::momentum{.learning_rate = 0.1f}, backend, {7, 3})

@@ -17,6 +17,10 @@ TEST_CASE("programs on sequences at a place learn what they do on the CPU") {
     CHECK(test::train_both(test::sentences, optimizer::adam{.learning_rate = 0.01f}, one, sizes)
               .worst() < 5e-5);
   }
+  SECTION("recurrences") {
+    CHECK(test::train_both(test::recurrences, optimizer::sgd{.learning_rate = 0.1f}, one, sizes)
+              .worst() < 1e-5);
+  }
   SECTION("paragraphs") {
     CHECK(test::train_both(test::paragraphs, optimizer::sgd{.learning_rate = 0.1f}, one, sizes)
               .worst() < 1e-5);
@@ -26,5 +30,7 @@ TEST_CASE("programs on sequences at a place learn what they do on the CPU") {
 TEST_CASE("teams of threads walk along sequences as one does", "[threads]") {
   cuda::host_backend<4> backend;
   CHECK(test::train_both(test::sentences, optimizer::sgd{.learning_rate = 0.1f}, backend, {4})
+            .worst() < 1e-5);
+  CHECK(test::train_both(test::recurrences, optimizer::sgd{.learning_rate = 0.1f}, backend, {3})
             .worst() < 1e-5);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "engine/cuda/train_both.hpp"
 
@@ -24,6 +25,24 @@ inline constexpr auto sentences = lamina::program([](lamina::block& main) {
   auto d = layer::sequence_pool(ahead, {.type = lamina::pool::last});
   auto logits = layer::fc<5>(a + b + d + layer::sequence_pool(c, {.type = lamina::pool::first}));
   layer::accuracy(logits, label, {.name = "accuracy"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+/// An LSTM with peepholes, one backwards, and both kinds of gated units.
+inline constexpr auto recurrences = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto begin = layer::fc<5>(layer::sequence_pool(x, {.type = lamina::pool::sum}));
+  auto first = std::get<0>(layer::dynamic_lstm<28>(layer::fc<28>(x, {.bias = false})));
+  auto [back, cell] = layer::dynamic_lstm<20>(layer::fc<20>(first), begin, layer::tanh(begin),
+                                              {.use_peepholes = false, .is_reverse = true});
+  auto gated = layer::dynamic_gru<6>(layer::fc<18>(first, {.bias = false}));
+  auto other =
+      layer::dynamic_gru<16>(layer::fc<48>(cell), {.is_reverse = true, .origin_mode = true});
+  auto a = layer::sequence_pool(back, {.type = lamina::pool::first});
+  auto b = layer::sequence_pool(gated, {.type = lamina::pool::last});
+  auto c = layer::sequence_pool(other, {.type = lamina::pool::average});
+  auto logits = layer::fc<5>(layer::concat<1>(std::tuple{a, b, c}));
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include <lamina/engine/call/call_error.hpp>
+#include <lamina/engine/call/recurrent_function.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/gemm_row_major.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
@@ -95,15 +95,6 @@ class step_schedule {
   int steps_ = 0;
 };
 
-/// The function that an attribute names.
-LAMINA_COLD inline recurrent_activation recurrent_activation_of(const call_context& c,
-                                                                int attribute) {
-  const std::string_view name = text_of(c, attribute);
-  const int found = find_recurrent_activation(name);
-  if (found < 0) fail(c, {"expected sigmoid, tanh, relu or identity, found ", name});
-  return static_cast<recurrent_activation>(found);
-}
-
 namespace detail {
 template <class Op>
 inline void apply_in_place(float* x, std::ptrdiff_t n) {
@@ -116,21 +107,6 @@ LAMINA_NOINLINE inline void apply(recurrent_activation f, float* x, std::ptrdiff
   if (f == recurrent_activation::sigmoid) detail::apply_in_place<sigmoid>(x, n);
   if (f == recurrent_activation::tanh) detail::apply_in_place<tanh>(x, n);
   if (f == recurrent_activation::relu) detail::apply_in_place<relu>(x, n);
-}
-
-/// dy * f'(x) for y = f(x).
-template <class T>
-LAMINA_INLINE T slope_of(recurrent_activation f, T y, T dy) {
-  switch (f) {
-    case recurrent_activation::sigmoid:
-      return sigmoid::df(y, dy);
-    case recurrent_activation::tanh:
-      return tanh::df(y, dy);
-    case recurrent_activation::relu:
-      return relu::df(y, dy);
-    default:
-      return dy;
-  }
 }
 
 /// x between -limit and limit; x itself where the limit is 0.

@@ -9,9 +9,11 @@
 #include <lamina/engine/cuda/conv_kernels.hpp>
 #include <lamina/engine/cuda/copy_kernels.hpp>
 #include <lamina/engine/cuda/dropout_kernels.hpp>
+#include <lamina/engine/cuda/gru_kernels.hpp>
 #include <lamina/engine/cuda/join_kernels.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/lookup_kernels.hpp>
+#include <lamina/engine/cuda/lstm_kernels.hpp>
 #include <lamina/engine/cuda/matmul_kernels.hpp>
 #include <lamina/engine/cuda/metric_kernels.hpp>
 #include <lamina/engine/cuda/norm_kernels.hpp>

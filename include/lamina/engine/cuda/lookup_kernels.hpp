@@ -47,6 +47,7 @@ struct entry_lines {
     const int chosen = a.chosen_by(i);
     if (chosen < 0 && team.rank() == 0 && a.ids.integer(i) != a.padding)
       report_fault(a.fault, a.group, i);
+    LAMINA_CUDA_KEEP_LOOP
     for (int j = team.rank(); j < a.size; j += team.size())
       if (chosen >= 0)
         copy_element(a.table, chosen * a.table_step + j, a.to, a.entry(i) + j, a.bytes);

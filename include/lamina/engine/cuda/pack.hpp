@@ -7,11 +7,13 @@
 
 namespace lamina::engine::cuda {
 
-/// Unrolls the loop that follows, in device code only.
+/// Unrolls the loop that follows, or keeps it as it is, in device code only.
 #if defined(__CUDA_ARCH__)
 #define LAMINA_CUDA_UNROLL _Pragma("unroll")
+#define LAMINA_CUDA_KEEP_LOOP _Pragma("unroll 1")
 #else
 #define LAMINA_CUDA_UNROLL
+#define LAMINA_CUDA_KEEP_LOOP
 #endif
 
 /// Floats in a pack. Padded rows are whole packs, and begin at multiples of 16 bytes.

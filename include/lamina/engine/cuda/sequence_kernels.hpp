@@ -133,6 +133,7 @@ struct sequence_copy_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
     const int begin = a.all.begin(s), end = a.all.end(s);
+    LAMINA_CUDA_KEEP_LOOP
     for (int i = team.rank(); i < (end - begin) * a.columns.divisor(); i += team.size()) {
       int j = i;
       const int r = begin + a.columns.divide(j), from = Reverse ? begin + end - 1 - r : s;

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/recurrent_body.hpp - what the kernels of recurrent layers share: arrays by
+// row, the row of the step before, the gradient of the weights as one product over all steps.
+#pragma once
+
+#include <lamina/engine/call/recurrent_function.hpp>
+#include <lamina/engine/cuda/element_loops.hpp>
+#include <lamina/engine/cuda/matmul_kernels.hpp>
+#include <lamina/engine/cuda/tile_product.hpp>
+
+namespace lamina::engine::cuda::detail {
+
+/// An array of floats by row; null where it is absent.
+struct row_array {
+  float* data;
+  std::ptrdiff_t stride;
+
+  row_array() = default;
+  row_array(float* d, std::ptrdiff_t s) : data(d), stride(s) {}
+  row_array(const operand& o) : data(o ? o.row<float>(0) : nullptr), stride(o.stride) {}
+  LAMINA_INLINE LAMINA_FN float* row(int r) const { return data + r * stride; }
+  LAMINA_INLINE LAMINA_FN explicit operator bool() const { return data != nullptr; }
+};
+
+/// Hands out parts of the scratch memory as rows; without memory it counts.
+class scratch_rows {
+ public:
+  explicit scratch_rows(float* at) : begin_(at) {}
+  row_array take(int rows, int columns) {
+    const std::ptrdiff_t stride = padded(columns);
+    float* const p = begin_ == nullptr ? nullptr : begin_ + at_;
+    at_ += rows * stride;
+    return {p, stride};
+  }
+  /// The array itself, or memory in its place where nobody wants it.
+  row_array or_take(const operand& o, int rows, int columns) {
+    return o ? row_array(o) : take(rows, columns);
+  }
+  std::ptrdiff_t used() const { return at_; }
+
+ private:
+  float* begin_;
+  std::ptrdiff_t at_ = 0;
+};
+
+/// The steps of sequences: rows from their begin on, or from their end back.
+struct sequence_steps {
+  sequence_view all;
+  bool reverse;
+
+  LAMINA_INLINE LAMINA_FN int length(int s) const { return all.end(s) - all.begin(s); }
+  LAMINA_INLINE LAMINA_FN int row(int s, int k) const {
+    return reverse ? all.end(s) - 1 - k : all.begin(s) + k;
+  }
+};
+
+/// x . y with y[i] `step` apart.
+LAMINA_INLINE LAMINA_FN float dot(const float* x, const float* y, std::ptrdiff_t step, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += x[i] * y[i * step];
+  return sum;
+}
+
+/// before[row] = the row of the step before, or -1 - s in the first step of sequence s.
+struct step_before_lines {
+  struct arguments {
+    sequence_steps steps;
+    int* before;
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    for (int k = team.rank(); k < a.steps.length(s); k += team.size())
+      a.before[a.steps.row(s, k)] = k == 0 ? -1 - s : a.steps.row(s, k - 1);
+  }
+};
+
+/// The states before each row: rows of an array, or initial states, or zeros.
+struct states_before {
+  row_array states, initial;
+  const int* before;
+
+  LAMINA_INLINE LAMINA_FN const float* row(int r) const {
+    const int b = before[r];
+    return b >= 0 ? states.row(b) : initial ? initial.row(-1 - b) : nullptr;
+  }
+};
+
+/// States as the left side of a product: lines are their elements, terms the rows.
+struct states_reader {
+  static constexpr bool along_depth = false;
+  const states_before& states;
+  int lines, depth;
+
+  struct deep_type {
+    const float* row;  // null: zeros
+  };
+  using line_type = int;
+  LAMINA_INLINE LAMINA_FN line_type line(int i) const { return i; }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    return {k < depth ? states.row(k) : nullptr};
+  }
+  LAMINA_INLINE LAMINA_FN float get(line_type i, const deep_type& d) const {
+    return i < lines && d.row != nullptr ? d.row[i] : 0.0f;
+  }
+};
+
+/// to[i][q] = the sum over all rows of (state before)[i] * slope[q]: the gradient of the weights.
+template <class Shape>
+struct state_product_body {
+  struct arguments {
+    states_before states;
+    row_array slopes;
+    float* to;
+    std::ptrdiff_t to_stride;
+    int height, width, rows;
+  };
+  static constexpr int threads = Shape::threads;
+  using shared = tile_memory<Shape>;
+  static int teams(const arguments& g) { return across(g) * down(g); }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
+    const int wide = across(g), tiles = wide * down(g);
+    const states_reader left{g.states, g.height, g.rows};
+    const matrix_reader<false> right{g.slopes.data, 1, g.slopes.stride, g.width, g.rows};
+    tile_share<Shape> mine(team.rank());
+    for (int t = team.index; t < tiles; t += team.count) {
+      const int row0 = t / wide * Shape::rows, column0 = t % wide * Shape::columns;
+      mine.multiply(team, s, 0, g.rows, row0, left, column0, right);
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < Shape::each; ++i)
+        for (int j = 0; j < pack_width; ++j)
+          if (const int row = row0 + mine.y + i, column = column0 + mine.x + j;
+              row < g.height && column < g.width)
+            g.to[row * g.to_stride + column] = mine.sums[i].v[j];
+    }
+  }
+
+ private:
+  static LAMINA_FN int across(const arguments& g) {
+    return (g.width + Shape::columns - 1) / Shape::columns;
+  }
+  static LAMINA_FN int down(const arguments& g) {
+    return (g.height + Shape::rows - 1) / Shape::rows;
+  }
+};
+
+/// Launches for the gradients of weights.
+template <class Backend>
+void find_steps_before(Backend& b, const sequence_steps& steps, int rows, int* before) {
+  step_before_lines::arguments a{steps, before, steps.all.count, 0, steps.all.count};
+  a.width = a.lines > 0 ? rows / a.lines : 0;
+  if (a.lines > 0) b.template lines<team_lines<step_before_lines>>(a);
+}
+
+}  // namespace lamina::engine::cuda::detail
