@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators without a gradient: metrics, comparisons, chance, print; and errors of kernels.
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "shared_executor.hpp"
 #include <catch2/catch.hpp>
+#include <laws/compared_operators.hpp>
 
 #include <lamina/executor/matrix_product.hpp>
 #include <lamina/layers/layers.hpp>
@@ -178,6 +182,47 @@ TEST_CASE("print writes Fluid's lines, values and gradients, as often as asked")
   CHECK_THAT(once, Contains("@GRAD]\n\tshape: [2,2,]\n\tdtype: f\n\tdata: 0.25,0.25,0.25,\n"));
   executor.run(p.view(), scope, feed, options);
   CHECK(text.str() == once);
+}
+
+TEST_CASE("random numbers have the mean, the deviation and the bounds of their distributions") {
+  constexpr auto p = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 4000>(main);
+    return std::tuple{layer::uniform_random<40, 100>(main, {.min = -2, .max = 3}),
+                      layer::uniform_random_batch_size_like<4000>(x, {.min = -2, .max = 3}),
+                      layer::gaussian_random<40, 100>(main, {.mean = 1, .std = 0.5f}),
+                      layer::gaussian_random_batch_size_like<4000>(x, {.mean = 1, .std = 0.5f}),
+                      layer::detail::random_numbers<lamina::truncated_gaussian_random,
+                                                    lamina::variable<float, lamina::once, 4000>>(
+                          *main.builder, "noise", {}, -1, 1, 0.5, 17)};
+  });
+  // Mean, deviation, smallest and largest; a normal one cut at two deviations has 0.8796 of its
+  // own.
+  const double inf = std::numeric_limits<double>::infinity(), flat = 5 / std::sqrt(12.0);
+  const double expected[5][4] = {{0.5, flat, -2, 3},
+                                 {0.5, flat, -2, 3},
+                                 {1, 0.5, -inf, inf},
+                                 {1, 0.5, -inf, inf},
+                                 {1, 0.5 * 0.8796, 0, 2}};
+  lamina::executor executor;
+  lamina::scope scope;
+  lamina::run_options options;
+  options.seed = 11;
+  const auto found = executor.run(
+      p.view(), scope, {{"x", tensor::zeros(lamina::dtype::float32, {1, 4000})}}, options);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::vector<double> all = values_of(found[i]);
+    REQUIRE(all.size() == 4000);
+    double mean = 0, square = 0;
+    for (const double v : all) mean += v / 4000;
+    for (const double v : all) square += (v - mean) * (v - mean) / 4000;
+    const auto& [m, deviation, low, high] = expected[i];
+    INFO("result " << i);
+    CHECK(mean == Approx(m).margin(4 * deviation / std::sqrt(4000.0)));
+    CHECK(std::sqrt(square) == Approx(deviation).epsilon(0.05));
+    CHECK(*std::min_element(all.begin(), all.end()) >= low);
+    CHECK(*std::max_element(all.begin(), all.end()) <= high);
+  }
+  laws::note_compared("executor", p.view(), true);
 }
 
 TEST_CASE("products: every size of a tile, several depths, transposed operands") {

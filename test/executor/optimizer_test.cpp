@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Update operators: three steps of every optimizer against another library (make_golden.py).
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "shared_executor.hpp"
 #include <catch2/catch.hpp>
+#include <laws/compared_operators.hpp>
 
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/optimizers.hpp>
@@ -54,6 +57,7 @@ void check(const Opt& opt, const double (&expected)[4]) {
   const tensor w = three_steps(opt, {1, -infinity, infinity, 0, 0});
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(w.as<double>().flat(i) == Approx(expected[i]).epsilon(1e-5).margin(1e-6));
+  laws::note_compared_operator("executor", Opt::type);
 }
 
 }  // namespace
@@ -86,6 +90,26 @@ TEST_CASE("optimizers that look at norms agree with their formulas") {
         golden::lars_momentum);
   check(optimizer::lamb{.learning_rate = 0.1f, .lamb_weight_decay = 0.01f, .beta2 = 0.99f},
         golden::lamb);
+}
+
+TEST_CASE("proximal updates agree with their formulas") {
+  const double lr = 0.1f, l1 = 0.02f, l2 = 0.03f;
+  const auto nearest = [&](double z, double rate) {
+    return std::copysign(std::max(std::abs(z) - rate * l1, 0.0), z) / (1 + rate * l2);
+  };
+  double plain[4], adaptive[4];
+  for (std::size_t i = 0; i < 4; ++i) {
+    double squares = 0;
+    plain[i] = adaptive[i] = golden::w0[i];
+    for (std::size_t step = 0; step < 3; ++step) {
+      const double g = golden::gradients[4 * step + i];
+      squares += g * g;
+      plain[i] = nearest(plain[i] - lr * g, lr);
+      adaptive[i] = nearest(adaptive[i] - lr * g / std::sqrt(squares), lr);
+    }
+  }
+  check(optimizer::proximal_gd{.learning_rate = 0.1f, .l1 = 0.02f, .l2 = 0.03f}, plain);
+  check(optimizer::proximal_adagrad{.learning_rate = 0.1f, .l1 = 0.02f, .l2 = 0.03f}, adaptive);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of constants of many values, arrays, and the steps and sentences of a beam search.
 #include <interop/case_writer.hpp>
+#include <interop/held_values.hpp>
 
 #include <lamina/layers/beam_search.hpp>
 #include <lamina/layers/beam_search_decode.hpp>
@@ -8,25 +9,6 @@
 
 namespace interop {
 namespace {
-
-/// Three values that the program holds; the layers write such operators in startup programs only.
-constexpr auto three_values(block& main) {
-  constexpr float values[] = {0.5f, -1.25f, 3};
-  constexpr int extent[] = {3};
-  layer::layer_helper helper(*main.builder, "values", "");
-  const auto y = helper.output<lamina::variable<float, lamina::once, 3>>();
-  lamina::program_builder& b = *main.builder;
-  const lamina::attribute_value shape = b.integer_list(extent, 1), list = b.real_list(values, 3);
-  const double type = static_cast<double>(static_cast<int>(lamina::dtype::float32));
-  const int attributes = b.attribute_list(shape, type, list, lamina::attribute_value{0, 0, 0});
-  lamina::operator_desc op = b.begin(lamina::schema_of<lamina::assign_value>());
-  op.outputs = b.arguments.count;
-  b.argument(y.id);
-  op.end = b.arguments.count;
-  op.attributes = attributes;
-  b.operators.push(op);
-  return helper.returns(y);
-}
 
 void write_beam_cases(case_writer& to) {
   const auto ids_of = [](lamina::tensor_shape shape, std::vector<integer> ids,

@@ -103,6 +103,8 @@ void case_writer::write_step(const std::string& name, const lamina::program_view
     const int v = p.parameters[i].variable;
     scope.var(lamina::name_of(p, v)) = random_value(p, v, 1, options);
   }
+  if (options.step > 0)
+    scope.var("@LR_DECAY_COUNTER@") = tensor({1}, std::vector<integer>{options.step - 1});
   const std::string to = folder_ + "/" + name;
   lamina::save_variables(to + "/parameters", scope, scope.names());
   const lamina::feed_map feed = feed_of(p, options, options.rows);

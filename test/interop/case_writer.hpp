@@ -38,6 +38,7 @@ struct case_options {
   bool gradients = true;
   std::size_t rows = 3;
   bool any_rows = true;  // not only as many as `rows`, or as there are in `feed`
+  integer step = 0;      // of training, where a learning rate depends on it
 };
 
 class case_writer {

@@ -3,12 +3,15 @@
 """The table of docs/interop.md: every operator of the library, and which other library was compared with it.
 
 usage: operator_table.py compare COLUMN FILE [--update]      COLUMN is library, paddle, onnx or torch
+       operator_table.py compare engines FOLDER TESTS [--update]
        operator_table.py page [--update]
        operator_table.py self-test
 
 operators.tsv beside this script is the table as data. `compare` holds one column of it against what a run of the cases
 found (FILE is what compare_paddle.py and the others write for --operators; for `library`, what `interop_cases
-operators` prints) and fails where they differ; `page` fails where the page is not what the data say. --update writes
+operators` prints) and fails where they differ. `compare engines` does so with the columns executor and compiled: unit
+tests write into FOLDER which operators they compared (test/laws/compared_operators.hpp), and TESTS is a file that names
+those tests; what a peer agrees with counts for the executor too, which every peer is compared with. `page` fails where the page is not what the data say. --update writes
 the data, or the page. Where another library has no such operator, absent.txt says why.
 """
 import pathlib
@@ -18,6 +21,7 @@ from table_parts import HERE, known_differences, with_part
 
 DATA, ABSENT, PAGE = HERE / "operators.tsv", HERE / "absent.txt", HERE.parents[1] / "docs" / "interop.md"
 MARK = "table of operators"
+SKIPPED = 77
 PEERS = {"paddle": ("PaddlePaddle", "differences.txt"), "onnx": ("ONNX Runtime", "onnx_differences.txt"),
          "torch": ("PyTorch", "torch_differences.txt")}
 COLUMNS = ["gradient", "executor", "compiled", *PEERS]
@@ -49,12 +53,27 @@ def updated(table, column, lines):
     """The table with what a run found."""
     found = dict(line.split("\t", 1) for line in lines)
     if column == "library":
-        new = {}
-        for kind, states in found.items():
-            gradient, executor, compiled, _ = states.split("\t")
-            new[kind] = table.get(kind, {}) | {"gradient": gradient, "executor": executor, "compiled": compiled}
-        return new
+        return {kind: table.get(kind, {}) | {"gradient": gradient} for kind, gradient in found.items()}
     return {kind: states | {column: found.get(kind, "")} for kind, states in table.items()}
+
+
+def updated_engines(table, logs):
+    """The table with what unit tests compared: LOGS are lines of column, operator and state."""
+    best = {kind: {"executor": [states.get(p, "") for p in PEERS], "compiled": []} for kind, states in table.items()}
+    for line in logs:
+        column, kind, state = line.split("\t")
+        if kind in best:  # not an operator that a test defines
+            best[kind][column].append(state)
+    rank = ["", "values", "gradients"]
+    return {kind: states | {c: max((s for s in found if s in rank), key=rank.index, default="")
+                            for c, found in best[kind].items()} for kind, states in table.items()}
+
+
+def engine_logs(folder, tests):
+    """All lines that the named tests have left, and the tests that have left none."""
+    files = {name: folder / f"{name}.tsv" for name in tests}
+    lines = [line for file in files.values() if file.exists() for line in file.read_text().splitlines()]
+    return lines, [name for name, file in files.items() if not file.exists()]
 
 
 def differences(old, new):
@@ -148,7 +167,10 @@ def self_test():
     assert state_of(table, none | {"onnx": {"b": "why"}}, "b", "onnx") == "absent"
     assert not differences(table, updated(table, "torch", ["a\tgradients", "b\tvalues"]))
     assert len(differences(table, updated(table, "torch", ["a\tvalues"]))) == 2
-    assert len(differences(table, updated(table, "library", ["a\tyes\tgradients\tgradients\tyes", "c\tno\t-\t-\tno"]))) == 2
+    assert len(differences(table, updated(table, "library", ["a\tyes", "c\tno"]))) == 2
+    ran = updated_engines(table, ["compiled\ta\tvalues", "compiled\ta\tgradients", "executor\tb\tvalues", "compiled\tz\tvalues"])
+    assert ran["a"]["executor"] == ran["a"]["compiled"] == "gradients" and ran["b"]["executor"] == "values"
+    assert ran["b"]["compiled"] == "" and differences(table, ran) == ["b: compiled is '-' in operators.tsv, '' in this run"]
     assert len(faults_of(table, none | {"torch": {"a": "why", "d": "why"}})) == 2
     assert "**open**" in page_part(table, none)
     return 0
@@ -160,14 +182,21 @@ def main(arguments):
     if arguments == ["self-test"]:
         return self_test()
     table = read_data() if DATA.exists() else {}
-    if len(arguments) == 3 and arguments[0] == "compare":
-        new = updated(table, arguments[1], pathlib.Path(arguments[2]).read_text().splitlines())
+    if len(arguments) == (4 if "engines" in arguments else 3) and arguments[0] == "compare":
+        if arguments[1] == "engines":
+            lines, missing = engine_logs(pathlib.Path(arguments[2]), pathlib.Path(arguments[3]).read_text().split())
+            if missing:
+                print(f"skipped: these tests have not run yet: {' '.join(missing)}")
+                return SKIPPED
+            new = updated_engines(table, lines)
+        else:
+            new = updated(table, arguments[1], pathlib.Path(arguments[2]).read_text().splitlines())
         faults = differences(table, new)
         if update:
             write_data(new)
             print(f"operators.tsv: {len(faults)} changes")
             return 0
-        hint = f"; operator_table.py compare {arguments[1]} {arguments[2]} --update writes it"
+        hint = f"; operator_table.py {' '.join(arguments)} --update writes it"
     elif arguments == ["page"]:
         absent = read_absent()
         faults, hint = faults_of(table, absent), "; operator_table.py page --update writes the page"

@@ -52,6 +52,25 @@ void write_training_cases(case_writer& to) {
   to.write_step("step_lamb", net, optimizer::lamb{.learning_rate = 0.1f}, options);
   to.write_step("step_lars_momentum", net, optimizer::lars_momentum{.learning_rate = 0.1f},
                 options);
+  // Schedules, in a later step.
+  namespace schedule = lamina::schedule;
+  case_options later = options;
+  later.step = 7;
+  const auto scheduled = [&](const char* name, optimizer::learning_rate rate) {
+    to.write_step(name, net, optimizer::sgd{.learning_rate = rate}, later);
+  };
+  scheduled("step_noam", schedule::noam_decay{.d_model = 16, .warmup_steps = 5});
+  scheduled("step_exponential", schedule::exponential_decay{0.1f, 3, 0.3f});
+  scheduled("step_exponential_staircase", schedule::exponential_decay{0.1f, 3, 0.3f, true});
+  scheduled("step_natural_exp", schedule::natural_exp_decay{0.1f, 3, 0.3f});
+  scheduled("step_inverse_time", schedule::inverse_time_decay{0.1f, 3, 0.3f});
+  scheduled("step_polynomial", schedule::polynomial_decay{0.1f, 10, 0.01f, 2});
+  scheduled("step_polynomial_cycle", schedule::polynomial_decay{0.1f, 4, 0.01f, 2, true});
+  scheduled("step_piecewise", schedule::piecewise_decay({3, 7, 9}, {0.1f, 0.2f, 0.3f, 0.4f}));
+  scheduled("step_cosine", schedule::cosine_decay{0.1f, 3, 5});
+  scheduled("step_warmup", schedule::linear_lr_warmup{0.1f, 9, 0.01f, 0.2f});
+  scheduled("step_warmup_over",
+            schedule::linear_lr_warmup{schedule::cosine_decay{0.1f, 3, 5}, 5, 0.01f, 0.2f});
 }
 
 }  // namespace interop

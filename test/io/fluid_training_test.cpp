@@ -100,14 +100,33 @@ TEST_CASE("fluid training: clips and decay are operators before the update") {
   CHECK(order == "scale sum scale sum clip sign scale sum scale sum sgd sgd scale sgd sgd ");
 }
 
+TEST_CASE("fluid training: schedules are operators that count the steps") {
+  namespace schedule = lamina::schedule;
+  const optimizer::learning_rate rates[] = {
+      schedule::noam_decay{.d_model = 16, .warmup_steps = 2, .learning_rate = 0.5f},
+      schedule::exponential_decay{.learning_rate = 0.1f, .decay_steps = 2, .decay_rate = 0.3f},
+      schedule::exponential_decay{0.1f, 2, 0.3f, true},
+      schedule::natural_exp_decay{0.1f, 2, 0.7f, true},
+      schedule::inverse_time_decay{.learning_rate = 0.1f, .decay_steps = 2, .decay_rate = 3},
+      schedule::polynomial_decay{0.1f, 2, 0.01f, 2},
+      schedule::polynomial_decay{0.1f, 2, 0.01f, 1.5f, true},
+      schedule::piecewise_decay({1, 2}, {0.1f, 0.02f, 1e-7f}),
+      schedule::piecewise_decay({2}, {0.1f, 0.5f}),
+      schedule::cosine_decay{.learning_rate = 0.1f, .step_each_epoch = 2, .epochs = 3},
+      schedule::linear_lr_warmup{schedule::exponential_decay{0.1f, 2, 0.3f}, 2, 0, 0.2f},
+      schedule::linear_lr_warmup{0.1f, 3, 0.01f, 0.2f}};
+  for (const optimizer::learning_rate& rate : rates) {
+    INFO("schedule " << static_cast<int>(rate.kind) << ", warm-up " << rate.warmup_steps);
+    check(optimizer::sgd{.learning_rate = rate});
+  }
+  check(optimizer::adam{.learning_rate = rates[1]});
+}
+
 TEST_CASE("fluid training: what Fluid's form cannot say is an error") {
   CHECK_THROWS_WITH(
       lamina::training_messages_of(
-          net,
-          optimizer::sgd{.learning_rate =
-                             lamina::schedule::exponential_decay{
-                                 .learning_rate = 0.1f, .decay_steps = 10, .decay_rate = 0.5f}}),
-      Contains("expected an optimizer with a constant learning rate"));
+          net, optimizer::sgd{.learning_rate = lamina::schedule::v2::linear{0.1f, 1, 0.01f, 8}}),
+      Contains("Fluid has no operators for the learning-rate schedules of v2"));
 }
 
 TEST_CASE("fluid training: a program that trains itself keeps lamina's form, and is read so") {

@@ -12,6 +12,7 @@
 
 #include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
+#include <laws/compared_operators.hpp>
 
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/model/batch_view.hpp>
@@ -306,6 +307,7 @@ void check_engine(P, const engine_law_options& o = {}) {
       }
     }
   }
+  laws::note_compared("compiled", run_type::program::view(), true);
 }
 
 }  // namespace lamina::law

@@ -12,6 +12,7 @@
 
 #include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
+#include <laws/compared_operators.hpp>
 
 #include <lamina/core/random.hpp>
 #include <lamina/program/program.hpp>
@@ -118,6 +119,7 @@ void for_each_gradient(const lamina::program_view& forward, const lamina::progra
                                found.as<double>().flat(i), known});
     }
   }
+  note_compared("executor", backward, false);
 }
 
 /// Compares every element with its difference quotient.

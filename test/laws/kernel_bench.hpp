@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <laws/compared_operators.hpp>
 
 #include <lamina/core/padding.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
@@ -183,6 +184,7 @@ class kernel_bench {
       scratch_floats_ = engine::cpu::call_kernel<Op>::scratch(context);
     new_scratch();
     engine::cpu::call_kernel<Op>::run(context);
+    laws::note_compared_operator("compiled", op.schema->type);
   }
 
  private:

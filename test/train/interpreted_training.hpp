@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "executor/shared_executor.hpp"
+#include <laws/compared_operators.hpp>
 
 #include <lamina/model/model.hpp>
 
 namespace interpreted {
 
-/// The parameters of a model, in double, and the rest of what a program starts with.
+/// The parameters of a model, in double, and the rest of what a program starts with. The tests that
+/// begin so compare the executor, the compiled loop and a trainer outside of any program.
 template <class P, class Model>
 void start(lamina::basic_executor<double>& executor, lamina::scope& scope, const P& program,
            const Model& model) {
@@ -21,6 +23,7 @@ void start(lamina::basic_executor<double>& executor, lamina::scope& scope, const
   for (int i = 0; i < view.count.parameters; ++i)
     scope.var(lamina::name_of(view, view.parameters[i].variable)) =
         lamina::tensor(model.get(i)).cast(lamina::dtype::float64);
+  for (const char* column : {"executor", "compiled"}) laws::note_compared(column, view, true);
 }
 
 /// Reads one mini-batch of (values, label) after the other into the fields of "train"; `next`

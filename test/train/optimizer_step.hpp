@@ -3,6 +3,7 @@
 #pragma once
 
 #include "train/net.hpp"
+#include <laws/compared_operators.hpp>
 
 namespace test {
 
@@ -74,6 +75,7 @@ void check_steps(Program program, const Opt& opt) {
       CHECK(worst < 2e-5);
     }
   }
+  laws::note_compared_operator("compiled", traits::type);
 }
 
 /// Training must lower the cost to `factor` of what it was, or less.

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/io/program_message_of.hpp>
+#include <lamina/io/schedule_speller.hpp>
 #include <lamina/io/update_speller.hpp>
 #include <lamina/optimizer/prepare.hpp>
 #include <lamina/optimizer/training_program.hpp>
@@ -23,17 +25,31 @@ struct training_messages {
 
 namespace detail {
 
+/// Fluid's adadelta has a learning rate that changes nothing. Later libraries multiply by it.
+template <class Opt>
+constexpr bool ignores_rate = std::string_view(Opt::type) == "adadelta";
+
+/// The learning rate of an optimizer.
+template <class Opt>
+optimizer::learning_rate rate_of(const Opt& opt) {
+  if constexpr (ignores_rate<Opt>)
+    return 1.f;
+  else if constexpr (requires { static_cast<optimizer::learning_rate>(opt.learning_rate); })
+    return opt.learning_rate;
+  else
+    return optimizer::traits<Opt>::scalars(opt, 0)[0];
+}
+
 /// The numbers of the first step for one parameter.
 template <class Opt>
 update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
   using traits = optimizer::traits<Opt>;
   update_numbers n;
   const auto scalars = traits::scalars(opt, 0);
-  n.learning_rate = d.learning_rate;
-  if constexpr (requires { static_cast<optimizer::learning_rate>(opt.learning_rate); })
-    n.learning_rate *= static_cast<optimizer::learning_rate>(opt.learning_rate).at(0);
-  else
-    n.learning_rate *= scalars[0];
+  const optimizer::learning_rate rate = rate_of(opt);
+  // What a parameter multiplies its rate by is nothing to adadelta, as its rate is.
+  n.learning_rate = ignores_rate<Opt> ? 1 : d.learning_rate;
+  if (!schedule_speller::changes(rate)) n.learning_rate *= rate.at(0);
   n.clip = optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
   n.decay = optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
                                       traits::regularization(opt));
@@ -47,21 +63,14 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
 /// A network with its gradients and the updates of an optimizer, in Fluid's operators: gradient
 /// clip, then decay, then one update operator a parameter, which reads the learning rate from the
 /// variable learning_rate_0. The startup program fills parameters, accumulators, powers of beta and
-/// the learning rate. Throws lamina::error for an optimizer that Fluid does not have, and for a
-/// learning rate that changes from step to step: set the variable instead.
+/// the learning rate; a schedule is operators that compute the rate from a counter of steps. Throws
+/// lamina::error for an optimizer that Fluid does not have, and for a schedule of v2.
 /// Fluid: the two programs behind Optimizer.minimize.
 template <program_type P, optimizer::optimizer_type Opt>
 training_messages training_messages_of(P, const Opt& opt) {
   using trained = training_program<P, Opt>;
   if (detail::update_speller::schema_of_update(Opt::type) == nullptr)
     throw error(text() << "lamina: Fluid has no update operator of type " << Opt::type);
-  if constexpr (requires { static_cast<optimizer::learning_rate>(opt.learning_rate); }) {
-    const optimizer::learning_rate rate = opt.learning_rate;
-    if (rate.kind != optimizer::schedule_kind::constant || rate.warmup_steps > 0)
-      throw error(
-          "lamina: expected an optimizer with a constant learning rate for a program in Fluid's "
-          "form, found a schedule; set the variable learning_rate_0 before each step instead");
-  }
   training_messages r{message_of(trained{}), startup_message_of(trained{})};
   block_message& block = r.main.blocks.front();
   std::vector<std::pair<operator_message, detail::update_numbers>> updates;
@@ -83,7 +92,11 @@ training_messages training_messages_of(P, const Opt& opt) {
   }
   block.operators = std::move(others);
   detail::message_appender to(block, r.startup.blocks.front());
-  detail::update_speller(to).spell(std::move(updates));
+  detail::update_speller speller(to);
+  const optimizer::learning_rate rate = detail::rate_of(opt);
+  if (detail::schedule_speller::changes(rate))
+    speller.use_rate(detail::schedule_speller(to).spell(rate));
+  speller.spell(std::move(updates));
   return r;
 }
 

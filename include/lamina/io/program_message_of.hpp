@@ -47,6 +47,7 @@ class message_maker {
       if (op.schema->kind != operator_kind::source)
         m.blocks[static_cast<std::size_t>(op.block)].operators.push_back(message(op));
     }
+    for (block_message& b : m.blocks) name_unread_outputs(b);
     gradient_speller(m).spell();
     return m;
   }
@@ -188,6 +189,33 @@ class message_maker {
     role.name = "op_role";
     role.integer = static_cast<int>(op.role);
     return m;
+  }
+
+  // PaddlePaddle writes outputs that nothing reads, and ends where they have no name: the other
+  // half of a split, and what a GPU keeps of a batch_norm that is trained, which Fluid 1 and lamina
+  // do not have.
+  static void name_unread_outputs(block_message& b) {
+    for (operator_message& op : b.operators) {
+      const auto holds = [&op](std::string_view name) {
+        const attribute_message* a = op.attribute(name);
+        return a != nullptr && a->integer != 0;
+      };
+      if (op.type == "batch_norm" && !holds("is_test") && !holds("use_global_stats"))
+        op.outputs.push_back(
+            {"ReserveSpace", {unread(b, op.output("Y").at(0) + "@RESERVE_SPACE")}});
+      if (op.type != "split_lod_tensor") continue;
+      for (slot_message& s : op.outputs)
+        if (s.arguments.empty())
+          s.arguments.push_back(unread(b, op.input("X").at(0) + "@" + s.slot + "@UNREAD"));
+    }
+  }
+  static std::string unread(block_message& b, std::string name) {
+    while (b.find(name) != nullptr) name += "@";
+    variable_message& v = b.variables.emplace_back();
+    v.name = name;
+    v.dims = {-1};
+    v.stop_gradient = true;
+    return name;
   }
 
   const program_view& p_;

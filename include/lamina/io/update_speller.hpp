@@ -53,14 +53,15 @@ class message_appender {
   }
   static operator_message operation(const char* type, std::vector<slot_message> inputs,
                                     std::vector<slot_message> outputs,
-                                    std::vector<attribute_message> attributes) {
+                                    std::vector<attribute_message> attributes,
+                                    op_role role = op_role::optimize) {
     operator_message op;
     op.type = type;
     op.inputs = std::move(inputs);
     op.outputs = std::move(outputs);
     op.attributes = std::move(attributes);
-    op.attributes.push_back(number("op_role", attribute_type::integer,
-                                   static_cast<double>(static_cast<int>(op_role::optimize))));
+    op.attributes.push_back(
+        number("op_role", attribute_type::integer, static_cast<double>(static_cast<int>(role))));
     return op;
   }
 
@@ -105,6 +106,12 @@ class message_appender {
 class update_speller {
  public:
   explicit update_speller(message_appender& to) : to_(to) {}
+
+  /// Learning rates are multiples of this variable, which the program computes.
+  void use_rate(std::string variable) {
+    base_name_ = std::move(variable);
+    base_ = 1;
+  }
 
   /// The schema of Fluid's operator of a type; null where it has none.
   static const operator_schema* schema_of_update(std::string_view type) {

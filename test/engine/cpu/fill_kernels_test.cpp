@@ -5,6 +5,7 @@
 
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
+#include <interop/held_values.hpp>
 
 #include <lamina/layers/layers.hpp>
 #include <lamina/layers/tensor_array.hpp>
@@ -23,6 +24,12 @@ constexpr auto truncated(block& main) {
                                        lamina::variable<float, lamina::once, 3, 4>>(
       *main.builder, "noise", {}, -1, 0, 2, 17);
 }
+
+constexpr auto held = program([](block& main) {
+  auto y = interop::three_values(main);
+  auto x = layer::data<"x", float, 3>(main);
+  return std::tuple{layer::mean(layer::square(x)), y, layer::elementwise_mul(x, y)};
+});
 
 constexpr auto noisy = program([](block& main) {
   auto x = layer::data<"x", float, 5>(main);
@@ -58,6 +65,8 @@ constexpr auto noisy_loop = program([](block& main) {
 });
 
 }  // namespace
+
+TEST_CASE("values that a program holds are those of the executor") { check_engine(held); }
 
 TEST_CASE("random numbers of a main program are those of the executor") { check_engine(noisy); }
 

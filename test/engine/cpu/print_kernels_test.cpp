@@ -53,3 +53,8 @@ TEST_CASE("print writes message, name, shape, type and the first elements, the f
   CHECK(written_by([&] { run.run_engine(0, 2); }).empty());
   CHECK(run.on_engine(run_type::desc.outputs[0])[0] == Approx(0.5));
 }
+
+TEST_CASE("print passes values and gradients on, as the executor's does") {
+  const std::string text = written_by([] { lamina::law::check_engine(printing); });
+  CHECK(text.find("Tensor[x]") != std::string::npos);
+}
