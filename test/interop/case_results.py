@@ -111,7 +111,10 @@ def compared_operators(folders, rows, gradients=True, backward=False):
 
 def write_operators(path, folders, rows, gradients=True, backward=False, also=()):
     found = compared_operators(folders, rows, gradients, backward)
-    found |= {kind: "values" for kind in also if found.get(kind, "differs").startswith("differs")}
+    rank = ["values", "gradients"]
+    for kind, state in also:
+        if found.get(kind) not in rank or rank.index(found[kind]) < rank.index(state):
+            found[kind] = state
     path.write_text("".join(f"{kind}\t{found[kind]}\n" for kind in sorted(found)))
 
 

@@ -113,7 +113,7 @@ def main():
     if arguments.table:
         arguments.table.write_text("".join(f"{name}\t{result}\n" for name, result in rows))
     if arguments.operators:
-        also = arguments.also.read_text().split() if arguments.also else []
+        also = [line.split() for line in arguments.also.read_text().splitlines()] if arguments.also else []
         write_operators(arguments.operators, arguments.cases, rows, backward=True, also=also)
     return 1 if failed or not rows else 0
 

@@ -46,7 +46,7 @@ def main():
     reals = lambda *shape: random.uniform(-1, 1, shape).astype("float32")
     whole = lambda high, *shape: random.randint(0, high, shape).astype("int64")
     exe = static.Executor(paddle.CPUPlace())
-    operators = set()
+    operators = {}
 
     def case(name, build, feed, training=False):
         """build() returns the results; with training also the step that is run once."""
@@ -72,7 +72,10 @@ def main():
                     (place / "net.pdiparams").rename(place / "parameters")
             if training:
                 (place / "__model__").write_bytes(program)
-            operators.update(op.type for block in main_program.blocks for op in block.ops if not op.type.endswith("_grad"))
+            types = {op.type for block in main_program.blocks for op in block.ops}
+            for kind in types:
+                if not kind.endswith("_grad"):
+                    operators[kind] = "gradients" if kind + "_grad" in types else operators.get(kind, "values")
             found = exe.run(main_program, feed=feed, fetch_list=results)
             write(place / "feed", feed)
             write(place / "fetch", {f"{i}": numpy.asarray(v) for i, v in enumerate(found)})
@@ -117,6 +120,13 @@ def main():
             return [loss]
         return build
 
+    def trained_words():
+        w, y = static.data("w", [-1, 3], "int64"), static.data("y", [-1, 1], "int64")
+        logits = static.nn.fc(paddle.flatten(static.nn.embedding(w, [7, 4]), 1), 3)
+        loss = paddle.mean(F.softmax_with_cross_entropy(logits, y))
+        paddle.optimizer.SGD(0.1).minimize(loss)
+        return [loss]
+
     case("perceptron", perceptron, {"x": reals(6, 4)})
     case("images", images, {"x": reals(3, 1, 12, 12)})
     case("words", words, {"w": whole(7, 5, 3)})
@@ -136,7 +146,9 @@ def main():
             "sgd_clipped": lambda: optimizer.SGD(0.1, grad_clip=paddle.nn.ClipGradByValue(0.05)),
     }.items():
         case("train_" + name, trained(make), {"x": reals(6, 4), "y": whole(3, 6, 1)}, training=True)
-    pathlib.Path(f"{folder}.operators").write_text("".join(kind + "\n" for kind in sorted(operators)))
+    case("train_words", trained_words, {"w": whole(7, 6, 3), "y": whole(3, 6, 1)}, training=True)
+    lines = [f"{kind}\t{state}\n" for kind, state in sorted(operators.items())]
+    pathlib.Path(f"{folder}.operators").write_text("".join(lines))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ constexpr bool ignores_rate = std::string_view(Opt::type) == "adadelta";
 
 /// The learning rate of an optimizer.
 template <class Opt>
-optimizer::learning_rate rate_of(const Opt& opt) {
+optimizer::learning_rate fluid_rate_of(const Opt& opt) {
   if constexpr (ignores_rate<Opt>)
     return 1.f;
   else if constexpr (requires { static_cast<optimizer::learning_rate>(opt.learning_rate); })
@@ -46,7 +46,7 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
   using traits = optimizer::traits<Opt>;
   update_numbers n;
   const auto scalars = traits::scalars(opt, 0);
-  const optimizer::learning_rate rate = rate_of(opt);
+  const optimizer::learning_rate rate = fluid_rate_of(opt);
   // What a parameter multiplies its rate by is nothing to adadelta, as its rate is.
   n.learning_rate = ignores_rate<Opt> ? 1 : d.learning_rate;
   if (!schedule_speller::changes(rate)) n.learning_rate *= rate.at(0);
@@ -93,7 +93,7 @@ training_messages training_messages_of(P, const Opt& opt) {
   block.operators = std::move(others);
   detail::message_appender to(block, r.startup.blocks.front());
   detail::update_speller speller(to);
-  const optimizer::learning_rate rate = detail::rate_of(opt);
+  const optimizer::learning_rate rate = detail::fluid_rate_of(opt);
   if (detail::schedule_speller::changes(rate))
     speller.use_rate(detail::schedule_speller(to).spell(rate));
   speller.spell(std::move(updates));
