@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the device, run on the host body for body, compute what the CPU's engine does.
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <tuple>
@@ -90,6 +91,41 @@ TEST_CASE("a gradient machine at a place computes what one on the CPU does") {
 TEST_CASE("a label out of range at a place is an error as on the CPU") {
   cuda::host_backend<1> backend;
   CHECK(test::message_of_wrong_label(backend) == test::wrong_label_message);
+}
+
+namespace {
+
+/// A place at which no product of matrices can be launched.
+struct place_without_products : cuda::host_backend<1> {
+  template <class Body>
+  void teams(const typename Body::arguments&) {
+    throw lamina::error("lamina: cuda: mul: launch: invalid configuration argument");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a failure at a place names operator, call and layer") {
+  using P = std::remove_const_t<decltype(test::classes)>;
+  lamina::model model{test::classes, 3};
+  place_without_products backend;
+  lamina::device_trainer<P, optimizer::sgd, place_without_products> t(backend, {}, model);
+  const test::dense_samples s(3);
+  CHECK_THROWS_WITH(t.step(s.batch<P>(0, 3)),
+                    Catch::Contains("mul: launch: invalid configuration argument (for fc_0."));
+}
+
+TEST_CASE("a place without enough memory says how much was asked for, in use and free") {
+  using P = std::remove_const_t<decltype(test::classes)>;
+  lamina::model model{test::classes, 3};
+  cuda::host_backend<1> backend;
+  backend.limit_memory(100'000);
+  lamina::device_trainer<P, optimizer::sgd, cuda::host_backend<1>> t(backend, {}, model);
+  const test::dense_samples s(500);
+  CHECK(std::isfinite(t.step(s.batch<P>(0, 3))));
+  CHECK_THROWS_WITH(t.step(s.batch<P>(0, 500)), Catch::Contains("out of memory: asked for ") &&
+                                                    Catch::Contains(" in use by this program; ") &&
+                                                    Catch::Contains(" of 100000 are free"));
 }
 
 TEST_CASE("without lamina.cuh a device is no place to train at") {

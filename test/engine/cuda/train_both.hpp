@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/model/place_machine.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/momentum.hpp>
 #include <lamina/optimizer/sgd.hpp>
@@ -106,6 +107,24 @@ difference train_both(P program, const Opt& opt, Backend& backend, const std::ve
     d.parameters = std::max(d.parameters, largest > 0 ? apart / largest : 1);
   }
   return d;
+}
+
+/// How far the cost of a program in test mode is apart, on the CPU and by the backend: operators
+/// are others than in training, and fewer of their results are wanted.
+template <class Backend, class P>
+double test_both(P program, int n, int classes = 5) {
+  using tested = lamina::for_test<P>;
+  const lamina::model model{program, 3};
+  lamina::engine::cpu::machine<tested> on_cpu({model.memory(), nullptr, nullptr});
+  lamina::place_machine<P, Backend> found(model, 0);
+  const random_samples<P> s(n, classes);
+  const auto cost_of = [&](auto& machine) {
+    s.batch(0, n).feed_to(machine);
+    machine.run(~0ull, 0, 0);
+    return static_cast<double>(*machine.template address<P::desc.cost>());
+  };
+  const double a = cost_of(on_cpu), b = cost_of(found);
+  return std::isfinite(b) ? std::abs(a - b) / std::max(1e-3, std::abs(a)) : 1.0;
 }
 
 }  // namespace test

@@ -15,6 +15,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
 
 namespace lamina::engine::cuda {
@@ -67,15 +68,16 @@ class device_backend {
     use();
     void* p = nullptr;
     const cudaError_t found = cudaMalloc(&p, bytes);
-    if (found == cudaErrorMemoryAllocation) fail_memory(bytes);
+    if (found == cudaErrorMemoryAllocation) fail_allocation(bytes);
     check_call(found, "cudaMalloc");
-    planned_ += bytes;
+    in_use_ += bytes;
     check_call(cudaMemsetAsync(p, 0, bytes, stream_), "cudaMemsetAsync");
     return p;
   }
-  void release(void* p) noexcept {
+  void release(void* p, std::size_t bytes) noexcept {
     // Waits for whatever still uses it.
-    if (p != nullptr) cudaFree(p);
+    cudaFree(p);
+    in_use_ -= bytes;
   }
   /// Memory of the host that does not move, so that copies do not wait.
   void* allocate_staging(std::size_t bytes) {
@@ -100,10 +102,10 @@ class device_backend {
   }
   void wait() { check_call(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
-  /// Notes which group is launched next, for messages.
-  void begin_group(const call_site& site) {
-    if (careful_) wait();
-    operator_ = site.schema().type;
+  /// Notes which group is launched next, for messages; the machine says which layer's it is.
+  void begin_group(const call_site& site) { operator_ = site.schema().type; }
+  void end_group() {
+    if (careful_) check_group(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
 
   /// Does the work. The second time with an equal key it is recorded as a graph, and from then on
@@ -162,19 +164,17 @@ class device_backend {
   static constexpr std::size_t most_recorded = 32;
 
   void use() { check_call(cudaSetDevice(number_), "cudaSetDevice"); }
-  [[noreturn]] LAMINA_COLD void fail_memory(std::size_t bytes) {
+  [[noreturn]] LAMINA_COLD void fail_allocation(std::size_t bytes) {
     std::size_t free = 0, total = 0;
     cudaGetLastError();
     check_call(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    throw error(text() << "lamina: cuda: out of memory: asked for " << bytes << " bytes with "
-                       << planned_ << " in use by this program; " << free << " of " << total
-                       << " are free");
+    fail_memory(bytes, in_use_, free, total);
   }
-  void check_launch() {
-    const cudaError_t found = cudaGetLastError();
+  void check_launch() { check_group(cudaGetLastError(), "launch"); }
+  void check_group(cudaError_t found, const char* call) {
     if (found != cudaSuccess)
-      throw error(text() << "lamina: cuda: " << operator_
-                         << ": launch: " << cudaGetErrorString(found));
+      throw error(text() << "lamina: cuda: " << operator_ << ": " << call << ": "
+                         << cudaGetErrorString(found));
   }
   LAMINA_COLD recorded* find(const void* key, std::size_t bytes) {
     for (recorded& r : recorded_)
@@ -209,7 +209,7 @@ class device_backend {
   int processors_ = 1;
   bool careful_ = false;
   const char* operator_ = "";
-  std::size_t planned_ = 0;
+  std::size_t in_use_ = 0;
   cudaStream_t stream_ = nullptr;
   std::vector<recorded> recorded_;
 };

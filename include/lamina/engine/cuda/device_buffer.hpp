@@ -5,7 +5,19 @@
 #include <cstddef>
 #include <utility>
 
+#include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
 namespace lamina::engine::cuda {
+
+/// Throws lamina::error: a place has not so much memory.
+[[noreturn]] LAMINA_COLD inline void fail_memory(std::size_t asked, std::size_t in_use,
+                                                 std::size_t free, std::size_t total) {
+  throw error(text() << "lamina: cuda: out of memory: asked for " << asked << " bytes with "
+                     << in_use << " in use by this program; " << free << " of " << total
+                     << " are free");
+}
 
 /// Bytes that a backend allocates and releases, in the memory of its place or, for copies, of the
 /// host; they begin at a multiple of 256 and hold zeros at first.
@@ -39,10 +51,11 @@ class backend_buffer {
  private:
   void release() {
     void* const old = std::exchange(data_, nullptr);
+    if (old == nullptr) return;
     if constexpr (Staging)
       backend_->release_staging(old);
     else
-      backend_->release(old);
+      backend_->release(old, size_);
   }
 
   Backend* backend_;

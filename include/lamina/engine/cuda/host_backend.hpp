@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
 
 namespace lamina::engine::cuda {
@@ -57,17 +58,24 @@ class host_backend {
   using sum_tile = std::conditional_t<Threads == 1, sum_shape<1, 1>, sum_shape<2, 2>>;
 
   explicit host_backend(int /*number*/ = 0) {}
+  /// Memory of the place is no more than this from now on.
+  void limit_memory(std::size_t bytes) { limit_ = bytes; }
 
   void* allocate(std::size_t bytes) {
+    if (bytes > limit_ - in_use_) fail_memory(bytes, in_use_, limit_ - in_use_, limit_);
+    in_use_ += bytes;
+    return allocate_staging(bytes);
+  }
+  void release(void* p, std::size_t bytes) noexcept {
+    in_use_ -= bytes;
+    release_staging(p);
+  }
+  void* allocate_staging(std::size_t bytes) {
     void* const p = ::operator new (bytes, std::align_val_t{256});
     std::memset(p, 0, bytes);
     return p;
   }
-  void release(void* p) noexcept {
-    if (p != nullptr) ::operator delete (p, std::align_val_t{256});
-  }
-  void* allocate_staging(std::size_t bytes) { return allocate(bytes); }
-  void release_staging(void* p) noexcept { release(p); }
+  void release_staging(void* p) noexcept { ::operator delete (p, std::align_val_t{256}); }
   void upload(void* to, const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
@@ -77,6 +85,7 @@ class host_backend {
   void wait() {}
   void forget() {}
   void begin_group(const call_site&) {}
+  void end_group() {}
   /// Records work once a key and repeats it; here it is simply done.
   template <class Key, class Work>
   void replay(const Key&, Work&& work) {
@@ -138,6 +147,8 @@ class host_backend {
       for (std::thread& t : threads) t.join();
     }
   }
+
+  std::size_t limit_ = std::size_t{1} << 62, in_use_ = 0;
 };
 
 }  // namespace lamina::engine::cuda

@@ -25,6 +25,7 @@
 #include <lamina/engine/cuda/sequence_kernels.hpp>
 #include <lamina/engine/cuda/sequence_window_kernels.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>
+#include <lamina/engine/cuda/square_sum.hpp>
 
 namespace lamina::engine::cuda {
 

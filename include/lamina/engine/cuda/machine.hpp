@@ -82,8 +82,13 @@ class machine {
         const auto& e = schedule::table.entries[g];
         if ((e.feeds & ~given) != 0) continue;
         const call_site next = site(g, state);
-        backend_.begin_group(next);
-        e.run(backend_, next);
+        try {
+          backend_.begin_group(next);
+          e.run(backend_, next);
+          backend_.end_group();
+        } catch (const error& what) {
+          fail_group(g, what);
+        }
       }
       memory_.download_results();
     });
@@ -130,6 +135,16 @@ class machine {
             g};
   }
 
+  /// Adds which variable the group writes: that is the layer's.
+  [[noreturn]] LAMINA_COLD static void fail_group(int g, const error& what) {
+    const int variable = schedule::table.entries[g].group.variable;
+    if (variable < 0) throw error(what);
+    const auto& names = run_time_program<P>::desc;
+    std::string name(static_cast<std::size_t>(name_length(names, variable)), ' ');
+    name_writer w{name.data()};
+    write_name(names, variable, w);
+    throw error(text() << what.what() << " (for " << name << ")");
+  }
   [[noreturn]] LAMINA_COLD void fail(fault_word f) {
     const int g = static_cast<int>(f >> 32), i = static_cast<int>(f & 0xffffffffu);
     const auto& e = schedule::table.entries[g];

@@ -13,6 +13,9 @@
 #include <vector>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/image_programs.hpp"
+#include "engine/cuda/sequence_programs.hpp"
+#include "engine/cuda/shape_programs.hpp"
 
 namespace {
 
@@ -74,6 +77,19 @@ void run_all(backend& device) {
          test::train_both(test::functions, optimizer::sgd{.learning_rate = 0.01f}, device,
                           {300, 1000, 300, 300}),
          1e-3);
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
+  report("limited norms", test::train_both(test::classes, limited, device, sizes), 1e-4);
+  report("lenet", test::train_both(test::lenet, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("residual blocks", test::train_both(test::residual, limited, device, {7, 64, 7, 7}), 1e-3);
+  report("windows of every kind", test::train_both(test::windows, sgd, device, {7, 64, 7}), 1e-3);
+  report("attention", test::train_both(test::attention, sgd, device, sizes), 1e-3);
+  report("shapes", test::train_both(test::shapes, sgd, device, sizes), 1e-4);
+  report("reductions", test::train_both(test::reductions, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("lookups", test::train_both(test::lookups, sgd, device, {7, 64, 7, 7}), 1e-4);
+  report("sentences", test::train_both(test::sentences, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("paragraphs", test::train_both(test::paragraphs, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 1e-3);
   // The same seed gives the same bits.
   const auto a =
       test::train_both(test::functions, optimizer::adam{.learning_rate = 0.01f}, device, sizes);
