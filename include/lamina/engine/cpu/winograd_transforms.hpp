@@ -36,53 +36,55 @@ struct point_pairs<8> {
   static constexpr double root[] = {0.5, 1, 2};
 };
 
-/// Point 0, the pairs, and infinity.
+/// The numbers of a transform by point 0, the pairs, and infinity: a table, for the compiler does
+/// not evaluate functions of the counters of loops that it unrolls.
 template <int Points>
-struct point_set : point_pairs<Points> {
-  using point_pairs<Points>::count;
-  using point_pairs<Points>::square;
+struct point_table {
+  static constexpr int count = point_pairs<Points>::count;
 
-  /// The number before x^(2 k) in the product of all x^2 - square, but that of pair `without`.
-  static constexpr float factor(int k, int without) {
-    double of[count + 1] = {1};
-    for (int j = 0, degree = 0; j < count; ++j) {
-      if (j == without) continue;
-      ++degree;
-      for (int i = degree; i >= 0; --i) of[i] = (i > 0 ? of[i - 1] : 0) - square[j] * of[i];
+  float root[count], power[count][3];  // power[i][j]: the square of pair i to the power j
+  float factor[count + 1][count + 1];  // [i][k]: of x^(2 k) in the product of all x^2 - square but
+                                       // that of pair i
+  float share[Points];                 // what the value of a filter at a point is multiplied by
+
+  constexpr point_table() : root{}, power{}, factor{}, share{} {
+    constexpr auto& square = point_pairs<Points>::square;
+    for (int i = 0; i <= count; ++i) {
+      double of[count + 1] = {1}, apart = i < count ? 2 * square[i] : 1;
+      for (int j = 0, degree = 0; j < count; ++j) {
+        if (j == i) continue;
+        ++degree;
+        for (int k = degree; k >= 0; --k) of[k] = (k > 0 ? of[k - 1] : 0) - square[j] * of[k];
+        apart *= (i < count ? square[i] : 0) - square[j];
+      }
+      for (int k = 0; k <= count; ++k) factor[i][k] = static_cast<float>(of[k]);
+      if (i == count) {
+        share[0] = static_cast<float>(1 / apart);
+        share[Points - 1] = 1;
+        continue;
+      }
+      share[2 * i + 1] = share[2 * i + 2] = static_cast<float>(1 / apart);
+      root[i] = static_cast<float>(point_pairs<Points>::root[i]);
+      double of_pair = 1;
+      for (int j = 0; j < 3; ++j, of_pair *= square[i]) power[i][j] = static_cast<float>(of_pair);
     }
-    return static_cast<float>(of[k]);
-  }
-  static constexpr float power(int pair, int exponent) {
-    double x = 1;
-    for (int i = 0; i < exponent; ++i) x *= square[pair];
-    return static_cast<float>(x);
-  }
-  static constexpr float root(int pair) {
-    return static_cast<float>(point_pairs<Points>::root[pair]);
-  }
-  /// What the value of a filter at a point is multiplied by.
-  static constexpr float share(int point) {
-    if (point == Points - 1) return 1;
-    const int pair = (point - 1) / 2;
-    double x = point == 0 ? 1 : 2 * square[pair];
-    for (int j = 0; j < count; ++j)
-      if (point == 0 || j != pair) x *= (point == 0 ? 0 : square[pair]) - square[j];
-    return static_cast<float>(1 / x);
   }
 };
+template <int Points>
+inline constexpr point_table<Points> points_of{};
 
 /// The values of the polynomial with these coefficients at the points, a filter's times the shares.
 template <int Points, int Count>
 struct evaluate {
-  using set = point_set<Points>;
+  static constexpr const point_table<Points>& set = points_of<Points>;
   static constexpr int from = Count, to = Points;
   static constexpr bool is_filter = Points == winograd_points(Count);
   static LAMINA_INLINE void run(const vector* c, vector* v) {
     constexpr int last_even = (Count - 1) / 2 * 2, last_odd = (Count - 2) / 2 * 2 + 1;
-    v[0] = is_filter && set::share(0) != 1 ? vector(set::share(0)) * c[0] : c[0];
-    LAMINA_UNROLL for (int i = 0; i < set::count; ++i) {
-      const float share = is_filter ? set::share(2 * i + 1) : 1;
-      const vector square(set::power(i, 1)), root(set::root(i) * share);
+    v[0] = is_filter && set.share[0] != 1 ? vector(set.share[0]) * c[0] : c[0];
+    LAMINA_UNROLL for (int i = 0; i < set.count; ++i) {
+      const float share = is_filter ? set.share[2 * i + 1] : 1;
+      const vector square(set.power[i][1]), root(set.root[i] * share);
       vector even = c[last_even], odd = c[last_odd];
       LAMINA_UNROLL for (int j = last_even - 2; j >= 0; j -= 2) {
         even = fused_multiply_add(square, even, c[j]);
@@ -101,24 +103,24 @@ struct evaluate {
 /// The transpose of evaluate.
 template <int Points, int Count>
 struct combine {
-  using set = point_set<Points>;
+  static constexpr const point_table<Points>& set = points_of<Points>;
   static constexpr int from = Points, to = Count;
   static constexpr bool is_filter = Points == winograd_points(Count);
   static LAMINA_INLINE void run(const vector* v, vector* c) {
-    c[0] = is_filter && set::share(0) != 1 ? vector(set::share(0)) * v[0] : v[0];
-    LAMINA_UNROLL for (int i = 0; i < set::count; ++i) {
-      const float share = is_filter ? set::share(2 * i + 1) : 1;
+    c[0] = is_filter && set.share[0] != 1 ? vector(set.share[0]) * v[0] : v[0];
+    LAMINA_UNROLL for (int i = 0; i < set.count; ++i) {
+      const float share = is_filter ? set.share[2 * i + 1] : 1;
       vector even = v[2 * i + 1] + v[2 * i + 2];
       if (is_filter) even = vector(share) * even;
-      const vector odd = vector(set::root(i) * share) * (v[2 * i + 1] - v[2 * i + 2]);
+      const vector odd = vector(set.root[i] * share) * (v[2 * i + 1] - v[2 * i + 2]);
       LAMINA_UNROLL for (int j = 0; j < Count; ++j) {
         const vector one = j % 2 == 0 ? even : odd;
         if (j == 0)
           c[j] += one;
         else if (i == 0)
-          c[j] = vector(set::power(i, j / 2)) * one;
+          c[j] = vector(set.power[i][j / 2]) * one;
         else
-          c[j] = fused_multiply_add(vector(set::power(i, j / 2)), one, c[j]);
+          c[j] = fused_multiply_add(vector(set.power[i][j / 2]), one, c[j]);
       }
     }
     c[Count - 1] += v[Points - 1];
@@ -128,26 +130,26 @@ struct combine {
 /// What the points see of as many neighbouring elements of an image.
 template <int Points>
 struct see {
-  using set = point_set<Points>;
+  static constexpr const point_table<Points>& set = points_of<Points>;
   static constexpr int from = Points, to = Points;
   static LAMINA_INLINE void run(const vector* d, vector* v) {
-    constexpr int pairs = set::count;
+    constexpr int pairs = set.count;
     v[0] = d[2 * pairs];
     v[Points - 1] = d[2 * pairs + 1];
     LAMINA_UNROLL for (int k = 0; k < pairs; ++k) {
-      const vector factor(set::factor(k, pairs));
+      const vector factor(set.factor[pairs][k]);
       v[0] = fused_multiply_add(factor, d[2 * k], v[0]);
       v[Points - 1] = fused_multiply_add(factor, d[2 * k + 1], v[Points - 1]);
     }
     LAMINA_UNROLL for (int i = 0; i < pairs; ++i) {
       vector even = d[2 * pairs], odd = d[2 * pairs - 1];
       LAMINA_UNROLL for (int k = 0; k < pairs - 1; ++k) {
-        const vector factor(set::factor(k, i));
+        const vector factor(set.factor[i][k]);
         even = fused_multiply_add(factor, d[2 * k + 2], even);
         odd = fused_multiply_add(factor, d[2 * k + 1], odd);
       }
-      v[2 * i + 1] = fused_multiply_add(vector(set::root(i)), odd, even);
-      v[2 * i + 2] = fused_multiply_add(vector(-set::root(i)), odd, even);
+      v[2 * i + 1] = fused_multiply_add(vector(set.root[i]), odd, even);
+      v[2 * i + 2] = fused_multiply_add(vector(-set.root[i]), odd, even);
     }
   }
 };
@@ -155,20 +157,20 @@ struct see {
 /// The transpose of see.
 template <int Points>
 struct show {
-  using set = point_set<Points>;
+  static constexpr const point_table<Points>& set = points_of<Points>;
   static constexpr int from = Points, to = Points;
   static LAMINA_INLINE void run(const vector* v, vector* d) {
-    constexpr int pairs = set::count;
+    constexpr int pairs = set.count;
     LAMINA_UNROLL for (int k = 0; k <= pairs; ++k) {
-      const vector factor(set::factor(k, pairs));
+      const vector factor(set.factor[pairs][k]);
       d[2 * k] = factor * v[0];
       d[2 * k + 1] = factor * v[Points - 1];
     }
     LAMINA_UNROLL for (int i = 0; i < pairs; ++i) {
       const vector even = v[2 * i + 1] + v[2 * i + 2];
-      const vector odd = vector(set::root(i)) * (v[2 * i + 1] - v[2 * i + 2]);
+      const vector odd = vector(set.root[i]) * (v[2 * i + 1] - v[2 * i + 2]);
       LAMINA_UNROLL for (int k = 0; k < pairs; ++k) {
-        const vector factor(set::factor(k, i));
+        const vector factor(set.factor[i][k]);
         d[2 * k + 2] = fused_multiply_add(factor, even, d[2 * k + 2]);
         d[2 * k + 1] = fused_multiply_add(factor, odd, d[2 * k + 1]);
       }
