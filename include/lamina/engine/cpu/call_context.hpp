@@ -24,6 +24,14 @@ struct group_info {
   const operator_desc* op;        // whose attributes count; null for the plan's own copies
 };
 
+/// A sum over a large array that threads make together: each writes some of its parts, and who is
+/// to write none adds them up. Without memory for the parts one thread does all of it.
+struct shared_sums {
+  static constexpr int parts = 64;
+  double* of = nullptr;
+  int first = 0, end = 0;
+};
+
 /// What changes from run to run.
 struct run_context {
   const int* rows;                // by domain
@@ -36,6 +44,7 @@ struct run_context {
   const minibatch_source* source = nullptr;  // null when the program reads nothing
   int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
+  shared_sums sums = {};        // of an operator that several threads run together
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };

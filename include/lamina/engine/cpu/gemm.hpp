@@ -30,8 +30,9 @@ constexpr even_parts parts_of_turned_depth(int k_size) {
   return {k_size, panel_width > 16 ? 192 : 256};
 }
 
-// Rows a multiple of 4 KiB apart compete for the same few lines of the first-level cache.
-constexpr bool rows_collide(std::ptrdiff_t stride) { return stride % 1024 == 0; }
+// Rows a multiple of 4 KiB apart compete for the same few lines of the first-level cache: eight or
+// twelve, so that it matters where a tile has more rows.
+constexpr bool rows_collide(std::ptrdiff_t stride) { return tile_rows > 8 && stride % 1024 == 0; }
 
 template <int Size>
 LAMINA_INLINE void copy_lines(int count, const float* from, std::ptrdiff_t step, float* to) {

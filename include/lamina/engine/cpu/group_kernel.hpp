@@ -54,15 +54,42 @@ LAMINA_COLD inline std::ptrdiff_t gemm_dw_group_scratch(const program_view&, flo
   return gemm_dw_scratch_floats(c.rows_of(g.depth), g.rows, g.columns);
 }
 
-// The sum of `rows` vectors that are `stride` floats apart.
-LAMINA_INLINE vector sum_of_rows(const float* x, int rows, std::ptrdiff_t stride) {
-  // Four sums, for an addition takes four cycles.
-  vector sum[4] = {vector(0.f), vector(0.f), vector(0.f), vector(0.f)};
+// Columns that are summed together: their sums stay in the first-level cache, and of each row some
+// lines in a row are read.
+inline constexpr int summed_columns = 256;
+
+// sums[j] = the sum over `rows` rows, `stride` floats apart, of x[j], for j < width, a multiple of
+// `lanes`.
+LAMINA_NOINLINE inline void sum_rows(const float* x, int rows, std::ptrdiff_t stride, int width,
+                                     float* sums) {
+  constexpr int together = 8;
+  for (int j = 0; j < width; j += lanes) vector(0.f).store_aligned(sums + j);
   int m = 0;
-  for (; m + 4 <= rows; m += 4, x += 4 * stride)
-    LAMINA_UNROLL for (int i = 0; i < 4; ++i) sum[i] += vector::load_unaligned(x + i * stride);
-  for (; m < rows; ++m, x += stride) sum[0] += vector::load_unaligned(x);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  for (; m + together <= rows; m += together, x += together * stride)
+    for (int j = 0; j < width; j += lanes) {
+      vector v[together];
+      LAMINA_UNROLL for (int i = 0; i < together; ++i) v[i] =
+          vector::load_unaligned(x + i * stride + j);
+      (vector::load_aligned(sums + j) +
+       (((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]))))
+          .store_aligned(sums + j);
+    }
+  for (; m < rows; ++m, x += stride)
+    for (int j = 0; j < width; j += lanes)
+      (vector::load_aligned(sums + j) + vector::load_unaligned(x + j)).store_aligned(sums + j);
+}
+
+// The sums over rows of `columns` columns, a vector at a time, into `runner`.
+template <class Runner>
+LAMINA_INLINE void reduce_rows(const Runner& runner, const float* x, int rows,
+                               std::ptrdiff_t stride, int columns) {
+  alignas(64) float sums[summed_columns];
+  for (int first = 0; first < columns; first += summed_columns) {
+    const int width = columns - first < summed_columns ? columns - first : summed_columns;
+    sum_rows(x + first, rows, stride, width, sums);
+    for (int j = 0; j < width; j += lanes)
+      runner(vector::load_aligned(sums + j), {first + j, 0, first + j});
+  }
 }
 
 }  // namespace detail
@@ -104,11 +131,8 @@ template <class S>
 struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    const statement_runner<S> runner(a);
-    const int rows = c.rows_of(g.depth);
-    const std::ptrdiff_t stride = info[0].stride;
-    for (int j = 0; j < padded(g.columns); j += lanes)
-      runner(detail::sum_of_rows(a[0] + j, rows, stride), {j, 0, j});
+    detail::reduce_rows(statement_runner<S>(a), a[0], c.rows_of(g.depth), info[0].stride,
+                        padded(g.columns));
   }
   static constexpr scratch_function scratch = nullptr;
 };

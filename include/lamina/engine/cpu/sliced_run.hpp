@@ -15,8 +15,8 @@ namespace lamina::engine::cpu {
 
 /// How a group can be cut: by rows of the batch, of which a row's results depend on this row alone;
 /// so, but a product, whose sums depend on how many rows there are where these are few; by the
-/// elements of its only row; or not at all.
-enum class slicing : std::uint8_t { none, rows, product_rows, elements };
+/// elements of its only row; as a sum in parts; or not at all.
+enum class slicing : std::uint8_t { none, rows, product_rows, elements, sums };
 
 namespace detail {
 
@@ -63,6 +63,9 @@ class meeting {
     }
     return true;
   }
+  /// Parts of a sum that all make.
+  double sums[shared_sums::parts];
+
   void fail() { __atomic_store_n(&failed_, true, __ATOMIC_RELEASE); }
 
  private:
@@ -92,7 +95,7 @@ inline int parts_of(slicing how, const group_info& g, const argument_info* info,
     elements = std::max(elements, rows * info[a].columns);
   }
   if (how == slicing::none || elements < 1 << 14) return 1;
-  if (how == slicing::elements) return threads;
+  if (how == slicing::elements || how == slicing::sums) return threads;
   const int in_row = lamina::parts_of_rows(g.rows);
   const int least = how == slicing::rows ? 1 : (4 * tile_rows + in_row - 1) / in_row;
   return std::clamp(batch_rows / least, 1, threads);
@@ -121,6 +124,19 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
     was_sliced = sliced;
     if (!sliced) {
       if (t == 0) e.run(*s.program, all, info, e.group, c);
+      continue;
+    }
+    if (s.slices[n] == slicing::sums) {
+      const auto sum = [&](int from, int to) {
+        run_context of_sum = c;
+        of_sum.sums = {meet.sums, from, to};
+        e.run(*s.program, all, info, e.group, of_sum);
+      };
+      const int from = shared_sums::parts * t / threads;
+      const int to = shared_sums::parts * (t + 1) / threads;
+      if (from < to) sum(from, to);
+      if (!meet.wait()) return;
+      if (t == 0) sum(0, 0);
       continue;
     }
     if (t >= parts) continue;
@@ -194,6 +210,7 @@ class sliced_run {
         return slicing::elements;
       }
       case group_head::call: {
+        if (std::string_view(e.group.schema->type) == "mean") return slicing::sums;
         // Every argument has rows of the batch, or none has a part in the rows.
         bool has_rows = false, has_others = false;
         for (int a = 0; a < e.group.arguments; ++a) {

@@ -155,11 +155,8 @@ template <class Group, class S>
 struct static_kernel<Group, expression::group_expression<group_head::reduce_rows, S>> {
   static void run(float* memory) {
     const static_arguments<Group> a(memory);
-    const statement_runner<S> runner(a.of);
-    for (int j = 0; j < padded(Group::columns); j += lanes)
-      runner(sum_of_rows(a.of[0] + j, Group::layout::rows_of(Group::depth),
-                         Group::arguments.of[0].info.stride),
-             {j, 0, j});
+    reduce_rows(statement_runner<S>(a.of), a.of[0], Group::layout::rows_of(Group::depth),
+                Group::arguments.of[0].info.stride, padded(Group::columns));
   }
 };
 
