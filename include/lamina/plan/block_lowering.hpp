@@ -6,13 +6,13 @@
 #include <lamina/operators/assign.hpp>
 #include <lamina/operators/block_operators.hpp>
 #include <lamina/operators/rank_table.hpp>
-#include <lamina/plan/image_lowering.hpp>
+#include <lamina/plan/pool_lowering.hpp>
 
 namespace lamina {
 
 /// Lowers operators that run a block.
-struct block_lowering : image_lowering {
-  using image_lowering::image_lowering;
+struct block_lowering : pool_lowering {
+  using pool_lowering::pool_lowering;
 
  protected:
   /// An operator that runs a block: its operands and results are what the instructions of the block

@@ -52,11 +52,7 @@ struct image_lowering : sequence_lowering {
     emit_call(schema_of<channel_sums>(), {padded_rows(slope, k)}, {dy}, k);
   }
 
- private:
-  constexpr bool is_images(int v) const {
-    return v >= 0 && variables.items[v].rows < 0 && variables.items[v].type == dtype::float32 &&
-           p.variables[v].rank > 1;
-  }
+  /// Statements over images of one shape, that of variable `like`.
   constexpr instruction begin_images(group_head head, const operator_schema& schema, int like,
                                      int k) {
     instruction i = begin(head, schema, 0, k);
@@ -67,6 +63,22 @@ struct image_lowering : sequence_lowering {
   }
   constexpr int image_like(int v) {
     return temporary(variables.items[v].rows, variables.items[v].columns, false, -1);
+  }
+  /// x + y, which is `out` or a part of it.
+  constexpr int add(int x, int y, access how, int out, bool is_last, int k) {
+    const int made = is_last ? out : image_like(out);
+    instruction i = begin_images(group_head::pointwise, schema_of<elementwise_add>(), out, k);
+    use(i, x, access::load);
+    use(i, y, how);
+    result(i, made);
+    end(i);
+    return made;
+  }
+
+ private:
+  constexpr bool is_images(int v) const {
+    return v >= 0 && variables.items[v].rows < 0 && variables.items[v].type == dtype::float32 &&
+           p.variables[v].rank > 1;
   }
 
   constexpr bool lower_conv(const operator_desc& op, int k) {
@@ -91,16 +103,6 @@ struct image_lowering : sequence_lowering {
     if (residual >= 0) add(so_far, padded_rows(residual, k), access::load, out, true, k);
     return true;
   }
-  constexpr int add(int x, int y, access how, int out, bool is_last, int k) {
-    const int made = is_last ? out : image_like(out);
-    instruction i = begin_images(group_head::pointwise, schema_of<elementwise_add>(), out, k);
-    use(i, x, access::load);
-    use(i, y, how);
-    result(i, made);
-    end(i);
-    return made;
-  }
-
   constexpr bool lower_conv_grad(const operator_desc& op, int k) {
     const int x = argument(op.inputs), filter = argument(op.inputs + 1);
     const int slope = argument(op.inputs + 4);

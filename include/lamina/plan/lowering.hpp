@@ -45,6 +45,7 @@ struct lowering : update_lowering {
 
   constexpr void lower(int k) {
     const operator_desc& op = p.operators[k];
+    if (lower_pooled(op, k)) return;
     switch (op.schema->kind) {
       case operator_kind::source:
         return;
@@ -224,7 +225,7 @@ struct lowering : update_lowering {
     const bool broadcast = op.schema->attribute_count == 1 && op.schema->scalars == 0;
     const int axis = broadcast ? static_cast<int>(attribute(op, 0)) : -1;
     if (axis == 1 && is_channel_sum(op) && (out[0] < 0 || alias(in[0], out[0])))
-      return emit_channel_sums(in[0], out[1], k), true;
+      return emit_channel_sums(same_sums(in[0]), out[1], k), true;
     // Every output must be possible before the first is emitted.
     form forms[4];
     for (int o = 0; o < outputs; ++o)

@@ -83,10 +83,35 @@ constexpr auto lenet = program([](block& main) {
   return std::tuple{layer::mean(c * c), c};
 });
 
+// Windows that overlap, over a relu and over a sigmoid without a bias; and an activation that is
+// read by more than its pool.
+constexpr auto pooled = program([](block& main) {
+  constexpr window half{.stride = 2};
+  auto image = layer::data<"image", float, 2, 9, 12>(main);
+  auto a = layer::conv2d<5, 3>(image, {.act = lamina::activation::relu});
+  auto b = layer::pool2d<3, window{.stride = 2, .padding = 1}>(a);
+  auto c = layer::conv2d<4, 2>(b, {.act = lamina::activation::sigmoid, .bias = false});
+  auto d = layer::pool2d<2, half>(c);
+  auto e = layer::conv2d<3, 1>(image, {.act = lamina::activation::tanh});
+  auto f = layer::pool2d<2, half>(e);
+  return std::tuple{layer::mean(d * d) + layer::mean(e * e) + layer::mean(f * f), d, f};
+});
+template <class Plan>
+constexpr int bare_convolutions() {
+  int n = 0;
+  for (int g = 0; g < Plan::groups; ++g)
+    n += Plan::grouped.groups[g].head == group_head::conv && Plan::grouped.groups[g].count == 1;
+  return n;
+}
+using pooled_program = std::remove_const_t<decltype(pooled)>;
+static_assert(bare_convolutions<lamina::plan<lamina::for_test<pooled_program>>>() == 2);
+static_assert(bare_convolutions<lamina::plan<lamina::with_backward<pooled_program, false>>>() == 2);
+
 }  // namespace
 
 TEST_CASE("convolutions and pools in one layer") {
   lamina::law::check_engine(lenet, {.batches = {1, 5}});
+  lamina::law::check_engine(pooled, {.batches = {1, 7}});
 }
 
 TEST_CASE("a group of convolutions with batch_norm") { lamina::law::check_engine(vgg, together); }

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include <lamina/core/math.hpp>
-#include <lamina/engine/call/pool_windows.hpp>
+#include <lamina/engine/call/pool_side.hpp>
 #include <lamina/engine/cpu/static_kernels.hpp>
 #include <lamina/operators/pool.hpp>
 #include <lamina/plan/image_operators.hpp>
