@@ -202,7 +202,7 @@ struct call_kernel<gradient_of<gru>> {
     if (!d_weight) return;
     detail::find_steps_before(b, a.steps, a.rows, before);
     const detail::states_before states{a.hidden, a.h0, before};
-    b.template teams<detail::state_product_body<shape>>(
+    b.template teams<detail::step_weight_body<shape>>(
         {states, a.d_gates, weight, 2 * n, n, 2 * n, a.rows});
     const detail::read_matrices left(reset.row<const float>(0), {}, n, a.rows, reset.stride, true);
     const detail::read_matrices right(a.d_gates.data + 2 * n, {}, a.rows, n, a.d_gates.stride,

@@ -220,7 +220,7 @@ struct call_kernel<gradient_of<lstm>> {
     detail::find_steps_before(b, a.steps, a.rows, before);
     if (d_weight) {
       const detail::states_before states{a.hidden, a.h0, before};
-      b.template teams<detail::state_product_body<shape>>(
+      b.template teams<detail::step_weight_body<shape>>(
           {states, a.d_gates, d_weight.row<float>(0), d_weight.stride, a.n, 4 * a.n, a.rows});
     }
     if (!d_bias) return;

@@ -57,7 +57,8 @@ class machine {
     for (int d = 0; d < domains; ++d) first_row_[d] = rows.first[d];
     if (!memory_.set_rows(rows.count, rows.offsets)) return;
     // Groups run one after the other: the largest part of the scratch memory serves all of them.
-    const run_state state = memory_state();
+    // There is no memory yet, but rows are all that tells how much is needed.
+    const run_state state{memory_.rows(), memory_.offsets(), first_row_, nullptr, nullptr, nullptr};
     std::ptrdiff_t scratch = 0;
     for (int g = 0; g < schedule::groups; ++g)
       if (const auto needs = schedule::table.entries[g].scratch; needs != nullptr)

@@ -5,6 +5,7 @@
 #include <lamina/engine/call/pool_windows.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/divider.hpp>
+#include <lamina/engine/cuda/pack.hpp>
 #include <lamina/operators/pool.hpp>
 
 namespace lamina::engine::cuda {
@@ -73,7 +74,8 @@ struct pool_slope_body {
     const float* const best = g.y + e.row * g.y_stride + channel;
     const float* const from = g.x + e.row * g.x_stride + e.channel * w.in_size();
     float sum = 0;
-    for (int y = w.height.first_window(e.y); y < w.height.out && w.height.first(y) <= e.y; ++y)
+    for (int y = w.height.first_window(e.y); y < w.height.out && w.height.first(y) <= e.y; ++y) {
+      LAMINA_CUDA_KEEP_LOOP
       for (int x = w.width.first_window(e.x); x < w.width.out && w.width.first(x) <= e.x; ++x) {
         const int at = y * w.width.out + x;
         const int top = w.height.first(y), bottom = w.height.end(y);
@@ -85,6 +87,7 @@ struct pool_slope_body {
                  e.y * w.width.in + e.x)
           sum += slope[at];
       }
+    }
     g.to[e.row * g.to_stride + e.column] = sum;
   }
 
@@ -93,9 +96,11 @@ struct pool_slope_body {
   /// place of all.
   static LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int bottom,
                                               int left, int right, float best) {
-    for (int y = top; y < bottom; ++y)
+    for (int y = top; y < bottom; ++y) {
+      LAMINA_CUDA_KEEP_LOOP
       for (int x = left; x < right; ++x)
         if (from[y * width + x] == best) return y * width + x;
+    }
     return top * width + left;
   }
 };

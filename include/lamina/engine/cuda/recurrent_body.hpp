@@ -107,7 +107,7 @@ struct states_reader {
 
 /// to[i][q] = the sum over all rows of (state before)[i] * slope[q]: the gradient of the weights.
 template <class Shape>
-struct state_product_body {
+struct step_weight_body {
   struct arguments {
     states_before states;
     row_array slopes;
