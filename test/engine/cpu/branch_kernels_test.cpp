@@ -99,6 +99,26 @@ constexpr auto recurrence_in_a_branch = lamina::program([](block& main) {
   return std::tuple{cost_of(pooled(y)), y};
 });
 
+// Documents go one way or the other, with their sentences and words.
+constexpr auto of_documents = lamina::program([](block& main) {
+  auto words = layer::nested_sequence<"words", float, 3>(main);
+  auto key = layer::data<"key", float>(main);
+  auto h = layer::fc<3>(words);
+  auto y = layer::if_else(
+      positive(key),
+      [&](auto& yes) {
+        auto in = yes.input(h);
+        return layer::dynamic_rnn(in, [&](auto& step) {
+          auto m = step.memory(lamina::dims<3>);
+          auto next = layer::tanh(layer::fc<3>(m) + layer::fc<3>(step.input(in)));
+          step.update(m, next);
+          return next;
+        });
+      },
+      [&](auto& no) { return layer::sin(layer::fc<3>(no.input(h))); });
+  return std::tuple{cost_of(pooled(pooled(y))), y};
+});
+
 }  // namespace
 
 TEST_CASE("if_else on rows") { lamina::law::check_engine(two_nets, {.limit = 9}); }
@@ -110,3 +130,9 @@ TEST_CASE("cond chooses one of two results") {
   lamina::law::check_engine(one_side, {.rows_are_alone = false});
 }
 TEST_CASE("dynamic_rnn in a branch") { lamina::law::check_engine(recurrence_in_a_branch); }
+TEST_CASE("if_else on documents: mixed, all true, all false, none") {
+  lamina::law::check_engine(of_documents);
+  lamina::law::check_engine(of_documents, {.low = 0.1f});
+  lamina::law::check_engine(of_documents, {.high = -0.1f});
+  lamina::law::check_engine(of_documents, {.rows_are_alone = false, .batches = {0}});
+}
