@@ -13,30 +13,18 @@ struct growing {
   T* items = nullptr;
   int count = 0;
   int capacity = 0;
-  bool borrowed = false;  // the elements lie in an array of somebody else
 
   constexpr growing() = default;
   growing(const growing&) = delete;
   growing& operator=(const growing&) = delete;
-  constexpr ~growing() {
-    if (!borrowed) delete[] items;
-  }
-
-  /// Begins in the first elements of an array that is given, and stays there while it has room.
-  constexpr void borrow(T* array, int used, int room) {
-    items = array;
-    count = used;
-    capacity = room;
-    borrowed = true;
-  }
+  constexpr ~growing() { delete[] items; }
 
   /// Makes room for `wanted` elements in all; keeps the elements.
   constexpr void reserve(int wanted) {
     if (wanted <= capacity) return;
     T* larger = new T[static_cast<unsigned>(wanted)];
     for (int i = 0; i < count; ++i) larger[i] = items[i];
-    if (!borrowed) delete[] items;
-    borrowed = false;
+    delete[] items;
     items = larger;
     capacity = wanted;
   }

@@ -36,14 +36,14 @@ class layer_helper {
 
   /// A new output in the shape, rows and type of variable `like`.
   constexpr int output_like(int like) {
-    const variable_desc v = b_.variables[like];
+    const variable_desc v = b_.variables.items[like];
     return output(v.dims, v.rank, v.rows, v.type);
   }
 
   /// The layer's last output: what `activation<"name">()` finds.
   template <class V>
   constexpr V returns(V v) {
-    b_.names[name_].output = v.id;
+    b_.names.items[name_].output = v.id;
     return v;
   }
 
@@ -60,22 +60,19 @@ class layer_helper {
         return known;
       }
     }
-    const int shape = b_.dims.count;
-    for (int i = 0; i < Rank; ++i) b_.dims.push(extent[i]);
+    const int shape = b_.dims.take(Rank);
+    for (int i = 0; i < Rank; ++i) b_.dims.items[shape + i] = extent[i];
     const bool weight = suffix[1] == 'w';
     const int number =
         attr.name.empty() ? next(weight ? ".w" : ".b", weight ? weight_ : bias_) : -1;
-    const int v =
-        attr.name.empty()
-            ? b_.add_variable(name_, suffix, number, shape, Rank, once::domain, type)
-            : b_.add_variable(b_.own_name(attr.name), "", -1, shape, Rank, once::domain, type);
-    b_.variables[v].kind = variable_kind::parameter;
-    b_.variables[v].persistable = true;
-    b_.variables[v].stop_gradient = !attr.trainable;
-    b_.variables[v].block = 0;
-    b_.variables[v].index = b_.parameters.push(
-        {v, attr.learning_rate, attr.regularizer.kind, attr.regularizer.coefficient,
-         attr.gradient_clip.kind, attr.gradient_clip.low, attr.gradient_clip.high, attr.trainable});
+    const int name = attr.name.empty() ? name_ : b_.own_name(attr.name);
+    const int index =
+        b_.parameters.push({b_.variables.count, attr.learning_rate, attr.regularizer.kind,
+                            attr.regularizer.coefficient, attr.gradient_clip.kind,
+                            attr.gradient_clip.low, attr.gradient_clip.high, attr.trainable});
+    const int v = b_.variables.push({name, -1, attr.name.empty() ? suffix : "", number, shape, Rank,
+                                     once::domain, index, 0, type, variable_kind::parameter, true,
+                                     !attr.trainable});
     if (!attr.name.empty()) b_.named_parameters.push(v);
     initialise(v,
                attr.initializer.kind == initializer_kind::by_layer ? otherwise : attr.initializer);
@@ -113,7 +110,7 @@ class layer_helper {
   }
 
   constexpr int next(const char* suffix, int& counter) {
-    if (b_.names[name_].key != nullptr) return counter++;
+    if (b_.names.items[name_].key != nullptr) return counter++;
     const std::string_view wanted(suffix);
     for (int i = 0; i < b_.counters.count; ++i)
       if (b_.counters[i].base == name_ && std::string_view(b_.counters[i].suffix) == wanted)
@@ -134,19 +131,25 @@ class layer_helper {
   }
 
   // Fans as Fluid computes them: of a matrix its two sides; of a filter, channels times kernel.
-  constexpr void initialise(int v, const initializer& init) {
-    const variable_desc d = b_.variables[v];
-    const int* extent = b_.dims.items + d.dims;
+  // The deviation of xavier, or of msra, which counts those that lead in only.
+  static constexpr double deviation(const initializer& init, const int* extent, int rank) {
     double fan_in = 1, fan_out = 1;
-    if (d.rank == 1) fan_in = fan_out = extent[0];
-    if (d.rank == 2) fan_in = extent[0], fan_out = extent[1];
-    if (d.rank > 2) {
+    if (rank == 1) fan_in = fan_out = extent[0];
+    if (rank == 2) fan_in = extent[0], fan_out = extent[1];
+    if (rank > 2) {
       double rest = 1;
-      for (int i = 2; i < d.rank; ++i) rest *= extent[i];
+      for (int i = 2; i < rank; ++i) rest *= extent[i];
       fan_in = extent[1] * rest, fan_out = extent[0] * rest;
     }
     if (init.fan_in > 0) fan_in = init.fan_in;
     if (init.fan_out > 0) fan_out = init.fan_out;
+    const double fans = init.kind == initializer_kind::xavier ? fan_in + fan_out : fan_in;
+    return root((init.uniform ? 6.0 : 2.0) / fans);
+  }
+
+  constexpr void initialise(int v, const initializer& init) {
+    const variable_desc d = b_.variables.items[v];
+    const int* const extent = b_.dims.items + d.dims;
     const double type = static_cast<double>(static_cast<int>(d.type));
     attribute_value shape = b_.integer_list(extent, d.rank);
     double a = init.a, b = init.b;
@@ -162,14 +165,12 @@ class layer_helper {
         schema = &schema_of<lamina::truncated_gaussian_random>();
         break;
       case initializer_kind::xavier:
-      case initializer_kind::msra: {
-        const double fans = init.kind == initializer_kind::xavier ? fan_in + fan_out : fan_in;
-        b = root((init.uniform ? 6.0 : 2.0) / fans);
+      case initializer_kind::msra:
+        b = deviation(init, extent, d.rank);
         a = init.uniform ? -b : 0;
         schema = init.uniform ? &schema_of<lamina::uniform_random>()
                               : &schema_of<lamina::gaussian_random>();
         break;
-      }
       case initializer_kind::array:
       case initializer_kind::bilinear: {
         const int at = b_.attributes.count;

@@ -25,10 +25,11 @@ struct written_parameters {
     bool* written = new bool[static_cast<unsigned>(P::desc.count.parameters) + 1];
     for (int i = 0; i < P::desc.count.parameters; ++i) written[i] = false;
     for (int k = 0; k < P::desc.count.operators; ++k) {
-      const operator_desc& op = P::desc.operators[k];
+      const operator_desc op = P::desc.operators[k];
       if (op.role != op_role::forward && op.role != op_role::loss) continue;
       for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
-        const int n = op.schema->outputs[s].duplicable ? P::desc.arguments[at++] : 1;
+        const int n =
+            op.schema->has_lists && op.schema->outputs[s].duplicable ? P::desc.arguments[at++] : 1;
         for (int i = 0; i < n; ++i, ++at) {
           const int v = P::desc.arguments[at];
           if (v >= 0 && P::desc.variables[v].kind == variable_kind::parameter)

@@ -9,19 +9,21 @@ namespace lamina {
 /// What append_backward knows while it walks the operators of a block backwards. The gradient block
 /// of a loop has a state of its own: gradients of variables of outer blocks begin anew in it, and
 /// are added to those outside at its end.
+/// Arrays of the largest program's size: only what is used costs anything.
 struct gradient_state {
+  static constexpr int room = program_limits.variables;
   const operator_schema* sum;    // the operators that join partial gradients and make zeros: given,
   const operator_schema* zeros;  // because operators are defined with the help of this header
   const operator_schema* rows_sum;   // the sum of gradients that are selected_rows
   const operator_schema* mixed_sum;  // the same where only some are
   int forward_variables;             // variables before the first gradient
-  bool* wanted;                      // the variable leads to something that is trained
-  int* first;                        // newest partial gradient of a variable, or -1
-  int* partials;                     // how many there are
-  int* gradient;                     // the finished gradient, or -1
-  int* sums;                         // where a gradient is added up over a block's runs, or -1
   int body;                          // the block whose gradients these are
-  growing<int>* next;                // by gradient variable: the partial gradient before it
+  bool (&wanted)[room];              // the variable leads to something that is trained
+  int (&next)[room];                 // by gradient variable: the partial gradient before it
+  int first[room];                   // newest partial gradient of a variable, or -1
+  int partials[room];                // how many there are
+  int gradient[room];                // the finished gradient, or -1
+  int sums[room];                    // where a gradient is added up over a block's runs, or -1
 };
 
 /// Whether anybody asks for the gradient of `variable`.
@@ -34,13 +36,12 @@ constexpr bool wants_gradient(const program_builder& b, int variable) {
 constexpr int partial_gradient(program_builder& b, int variable) {
   if (!wants_gradient(b, variable)) return -1;
   gradient_state& g = *b.gradients;
-  const variable_desc& v = b.variables.items[variable];
+  const variable_desc v = b.variables.items[variable];
   const char* suffix = is_inside(b, v.block, g.body) ? "@GRAD" : "@GRAD@STEP";
   const int made =
       b.variables.push({-1, variable, suffix, -1, v.dims, v.rank, v.rows, -1, b.current_block,
                         v.type, variable_kind::gradient, false, false});
-  while (g.next->count <= made) g.next->push(-1);
-  g.next->items[made] = g.first[variable];
+  g.next[made] = g.first[variable];
   g.first[variable] = made;
   ++g.partials[variable];
   return made;
@@ -50,7 +51,7 @@ constexpr int partial_gradient(program_builder& b, int variable) {
 constexpr void rename_partials(program_builder& b, int variable, int* parts) {
   const gradient_state& g = *b.gradients;
   const bool own = is_inside(b, b.variables.items[variable].block, g.body);
-  for (int at = g.first[variable], i = g.partials[variable]; i-- > 0; at = g.next->items[at]) {
+  for (int at = g.first[variable], i = g.partials[variable]; i-- > 0; at = g.next[at]) {
     parts[i] = at;
     b.variables.items[at].suffix = own ? "@GRAD@RENAME@" : "@GRAD@STEP@RENAME@";
     b.variables.items[at].number = i;
@@ -79,7 +80,6 @@ constexpr int gradient_variable(program_builder& b, int variable) {
   const int selected = count_selected_rows(b, parts, n);
   whole.kind = selected == n ? variable_kind::selected_rows : variable_kind::gradient;
   const int made = b.variables.push(whole);
-  while (g.next->count <= made) g.next->push(-1);
   operator_desc op = b.begin(selected == 0 ? *g.sum : selected == n ? *g.rows_sum : *g.mixed_sum);
   b.list(parts, n);
   op.outputs = b.arguments.count;
@@ -116,7 +116,6 @@ constexpr int zero_gradient(program_builder& b, int variable) {
   v.persistable = false;
   v.block = b.current_block;
   const int made = b.variables.push(v);
-  while (b.gradients->next->count <= made) b.gradients->next->push(-1);
   b.add_operator(*b.gradients->zeros, {variable}, {made});
   return made;
 }

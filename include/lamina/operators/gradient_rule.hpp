@@ -28,7 +28,8 @@ struct gradient_slots_read {
 /// of many operators, and each would have to instantiate it.
 constexpr void record_gradient(program_builder& b, const operator_desc& op,
                                const gradient_slots_read& reads) {
-  const operator_schema& forward = *op.schema;
+  const operator_schema forward = *op.schema;
+  const bool lists = forward.has_lists;
   const int inputs = forward.input_count;
   const int outputs = forward.output_count;
   // The finished gradients come first: a `sum` operator must stand before its reader.
@@ -38,7 +39,7 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   bool any = false;
   for (int s = 0, at = op.outputs; s < outputs; ++s) {
     slot_start[s] = total;
-    const int n = forward.outputs[s].duplicable ? b.arguments.items[at++] : 1;
+    const int n = lists && forward.outputs[s].duplicable ? b.arguments.items[at++] : 1;
     for (int i = 0; i < n; ++i, ++at) {
       const bool read = (reads.gradients >> s & 1u) != 0;
       const int g = read ? gradient_variable(b, b.arguments.items[at]) : -1;
@@ -50,14 +51,14 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   if (!any) return;
   bool asked = false;
   for (int s = 0, at = op.inputs; s < inputs; ++s) {
-    const int n = forward.inputs[s].duplicable ? b.arguments.items[at++] : 1;
+    const int n = lists && forward.inputs[s].duplicable ? b.arguments.items[at++] : 1;
     for (int i = 0; i < n; ++i, ++at)
       asked = asked ||
               ((forward.differentiable >> s & 1u) != 0 && wants_gradient(b, b.arguments.items[at]));
   }
   if (!asked) return;
   for (int s = 0, at = op.outputs, k = 0; s < outputs; ++s) {
-    const int n = forward.outputs[s].duplicable ? b.arguments.items[at++] : 1;
+    const int n = lists && forward.outputs[s].duplicable ? b.arguments.items[at++] : 1;
     for (int i = 0; i < n; ++i, ++at, ++k)
       if (gradients[k] < 0 && (reads.gradients >> s & 1u) != 0)
         gradients[k] = zero_gradient(b, b.arguments.items[at]);
@@ -65,7 +66,7 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   operator_desc made = b.begin(reads.schema);
   for (int s = 0, at = op.inputs; s < inputs; ++s) {
     const bool read = (reads.inputs >> s & 1u) != 0;
-    const bool list = forward.inputs[s].duplicable;
+    const bool list = lists && forward.inputs[s].duplicable;
     const int n = list ? b.arguments.items[at++] : 1;
     if (read && list) b.arguments.push(n);
     for (int i = 0; i < n; ++i, ++at) {
@@ -75,7 +76,7 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   }
   for (int s = 0, at = op.outputs; s < outputs; ++s) {
     const bool read = (reads.outputs >> s & 1u) != 0;
-    const bool list = forward.outputs[s].duplicable;
+    const bool list = lists && forward.outputs[s].duplicable;
     const int n = list ? b.arguments.items[at++] : 1;
     if (read && list) b.arguments.push(n);
     for (int i = 0; i < n; ++i, ++at) {
@@ -86,12 +87,12 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   for (int s = 0; s < outputs; ++s) {
     if ((reads.gradients >> s & 1u) == 0) continue;
     const int n = slot_start[s + 1] - slot_start[s];
-    if (forward.outputs[s].duplicable) b.arguments.push(n);
+    if (lists && forward.outputs[s].duplicable) b.arguments.push(n);
     for (int i = 0; i < n; ++i) b.arguments.push(gradients[slot_start[s] + i]);
   }
   made.outputs = b.arguments.count;
   for (int s = 0, at = op.inputs; s < inputs; ++s) {
-    const bool list = forward.inputs[s].duplicable;
+    const bool list = lists && forward.inputs[s].duplicable;
     const int n = list ? b.arguments.items[at++] : 1;
     const bool given = (forward.differentiable >> s & 1u) != 0;
     if (given && list) b.arguments.push(n);

@@ -195,22 +195,25 @@ constexpr operator_schema with_functions(const operator_schema& bare) {
 /// Holds the schema of an operator.
 template <class Op>
 struct registered {
-  static constexpr operator_schema bare = {Op::type,
-                                           Op::inputs.data(),
-                                           static_cast<int>(Op::inputs.size()),
-                                           Op::outputs.data(),
-                                           static_cast<int>(Op::outputs.size()),
-                                           Op::attributes.data(),
-                                           static_cast<int>(Op::attributes.size()),
-                                           Op::kind,
-                                           Op::has_side_effect,
-                                           Op::knows_panels,
-                                           detail::scalar_count<Op>,
-                                           Op::differentiable,
-                                           nullptr,
-                                           nullptr,
-                                           nullptr,
-                                           nullptr};
+  static constexpr operator_schema bare = {
+      Op::type,
+      Op::inputs.data(),
+      static_cast<int>(Op::inputs.size()),
+      Op::outputs.data(),
+      static_cast<int>(Op::outputs.size()),
+      Op::attributes.data(),
+      static_cast<int>(Op::attributes.size()),
+      Op::kind,
+      Op::has_side_effect,
+      Op::knows_panels,
+      detail::has_list(Op::inputs.data(), Op::inputs.size()) ||
+          detail::has_list(Op::outputs.data(), Op::outputs.size()),
+      detail::scalar_count<Op>,
+      Op::differentiable,
+      nullptr,
+      nullptr,
+      nullptr,
+      nullptr};
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 

@@ -40,8 +40,8 @@ struct given_numbers {
   const int* scale;
   int first_index;
 };
-template <class Opt, bool Given = false, class Numbers>
-constexpr void add_updates(program_builder& b, const int* gradient, const Numbers& numbers,
+template <class Opt, bool Given = false, class Gradients, class Numbers>
+constexpr void add_updates(program_builder& b, const Gradients& gradient, const Numbers& numbers,
                            const given_numbers& given = {-1, nullptr, 0}) {
   const op_role before = b.role;
   b.role = op_role::optimize;
@@ -74,12 +74,12 @@ constexpr void add_updates(program_builder& b, const int* gradient, const Number
 }
 
 /// The whole gradient of each parameter of a cost in `block`, or -1.
-template <class Program>
+template <class Program, class Gradients>
 constexpr void find_gradients(const Program& p, int variables, int parameters, int block,
-                              int* gradient) {
+                              Gradients& gradient) {
   for (int i = 0; i < parameters; ++i) gradient[i] = -1;
   for (int v = 0; v < variables; ++v) {
-    const variable_desc& d = p.variables[v];
+    const variable_desc d = p.variables[v];
     if ((d.kind == variable_kind::gradient || d.kind == variable_kind::selected_rows) &&
         d.number < 0 && d.block == block && p.variables[d.of].kind == variable_kind::parameter)
       gradient[p.variables[d.of].index] = v;
@@ -97,10 +97,9 @@ constexpr bool has_rows_gradient(const Program& p) {
 
 template <class Opt>
 constexpr void make_training(program_builder& b) {
-  int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
+  int gradient[program_limits.parameters];
   find_gradients(b, b.variables.count, b.parameters.count, 0, gradient);
   add_updates<Opt>(b, gradient, [](int, bool) { return -1; });
-  delete[] gradient;
 }
 
 }  // namespace detail

@@ -60,7 +60,7 @@ struct block_lowering : pool_lowering {
   /// Whether dW of a product only counts in a sum over the iterations of loops: then it becomes one
   /// product of the rows of many of them.
   constexpr bool collect(int x, int d, int dw, int k) {
-    if (summed == nullptr || summed[dw] < 0) return false;
+    if (!many || summed[dw] < 0) return false;
     const int sum = summed[dw];
     const plan_variable to = variables.items[sum];
     if (!to.panel || to.root != sum || to.rows != variables.items[dw].rows ||

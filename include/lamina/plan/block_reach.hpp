@@ -50,7 +50,7 @@ constexpr auto find_reach() {
       while (owner != from) (owner > from ? owner : from) = parent(owner > from ? owner : from);
     };
     for (int k = 0; k < L.count.instructions; ++k) {
-      const instruction& i = L.instructions[k];
+      const instruction i = L.instructions[k];
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a) mention(L.operands[a].id, i.block);
       for (int o = i.outputs; o < i.outputs + i.output_count; ++o) mention(L.results[o], i.block);
     }

@@ -65,58 +65,50 @@ constexpr code_table emit_code() {
   constexpr int variables = L.count.variables;
   constexpr int groups = B.count;
   code_table made{};
-  statement_code* const statements = made.statements;
-  operand_code* const operands = made.operands;
-  int* const arguments = made.arguments;
   int statement = 0, operand_at = 0, argument_at = 0, argument0 = 0, g = 0;
-  struct known {
-    int group;     // in which `value` is known
-    int value;     // its statement; -1: the head
-    int argument;  // its argument number ...
-    int in_group;  // ... in this group
-  };
-  known* const of = new known[static_cast<unsigned>(variables) + 1];
-  for (int v = 0; v < variables; ++v) of[v].group = of[v].in_group = -1;
+  int known_in[at_least_one(variables)];  // by variable: the group in which `value` is known
+  int value[at_least_one(variables)];     // its statement; -1: the head
+  int used_in[at_least_one(variables)];   // the group in which it has ...
+  int number[at_least_one(variables)];    // ... this argument number
+  for (int v = 0; v < variables; ++v) known_in[v] = used_in[v] = -1;
   const auto argument = [&](int v) {
-    return v >= 0 && of[v].in_group == g
-               ? of[v].argument
-               : (arguments[argument_at] = v,
-                  v >= 0 ? (of[v].in_group = g, of[v].argument = argument_at - argument0) : 0,
-                  argument_at++ - argument0);
+    return used_in[v] == g ? number[v]
+                           : (made.arguments[argument_at] = v, used_in[v] = g,
+                              number[v] = argument_at++ - argument0);
   };
   for (; g < groups; ++g) {
     const int first = B.groups[g].first, end = first + B.groups[g].count;
     const int statement0 = statement;
     argument0 = argument_at;
     for (int e = first; e < end; ++e) {
-      const instruction& i = L.instructions[B.order[e]];
+      const instruction i = L.instructions[B.order[e]];
       const int inputs = i.inputs, inputs_end = i.inputs + i.input_count;
       if (i.runs >= 0) {
         // The engine itself runs blocks, and needs to know their condition only.
         if (i.schema != &schema_of<while_block_gradient>())
-          arguments[argument_at++] = L.variables[L.operands[inputs].id].root;
+          made.arguments[argument_at++] = L.variables[L.operands[inputs].id].root;
         continue;
       }
       if (i.head == group_head::call) {
         // Position by position: absent operands and repetitions stay where they are.
         for (int a = inputs; a < inputs_end; ++a)
-          arguments[argument_at++] =
+          made.arguments[argument_at++] =
               L.operands[a].id < 0 ? L.operands[a].id : L.variables[L.operands[a].id].root;
         if (i.schema->kind == operator_kind::update)
           made.uses[argument_at - i.input_count] = argument_use::updated,
                                   made.uses[argument_at - 1] = argument_use::numbers;
         for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
-          arguments[argument_at++] = L.results[o] < 0 ? -1 : L.variables[L.results[o]].root;
+          made.arguments[argument_at++] = L.results[o] < 0 ? -1 : L.variables[L.results[o]].root;
         continue;
       }
       if (i.head != group_head::pointwise) {
         for (int a = inputs; a < inputs_end; ++a) argument(L.variables[L.operands[a].id].root);
         const int v = L.variables[L.results[i.outputs]].root;
-        of[v].group = g;
-        of[v].value = -1;
+        known_in[v] = g;
+        value[v] = -1;
         if (B.stored[v]) {
-          operands[operand_at] = {source::head, 0};
-          statements[statement++] = {
+          made.operands[operand_at] = {source::head, 0};
+          made.statements[statement++] = {
               &schema_of<keep>(), 0, static_cast<std::int8_t>(argument(v)), 1, false, operand_at++};
         }
         continue;
@@ -127,48 +119,52 @@ constexpr code_table emit_code() {
       if (update) {
         // Never the argument of a statement that only reads the parameter.
         made.uses[argument_at] = argument_use::updated;
-        operands[operand_at++] = {source::load, static_cast<std::int8_t>(argument_at - argument0)};
-        arguments[argument_at++] = L.variables[L.operands[a++].id].root;
+        made.operands[operand_at++] = {source::load,
+                                       static_cast<std::int8_t>(argument_at - argument0)};
+        made.arguments[argument_at++] = L.variables[L.operands[a++].id].root;
       }
       for (; a < inputs_end; ++a) {
         const int id = L.operands[a].id;
         const access how = L.operands[a].how;
         if (how == access::numbers) made.uses[argument_at] = argument_use::numbers;
         if (id < 0) {
-          operands[operand_at++] = {how == access::numbers ? source::numbers : source::scalar,
-                                    static_cast<std::int8_t>(argument(id))};
+          made.operands[operand_at++] = {how == access::numbers ? source::numbers : source::scalar,
+                                         static_cast<std::int8_t>(argument_at - argument0)};
+          made.arguments[argument_at++] = id;
           continue;
         }
         const int v = L.variables[id].root;
-        if (how == access::load && of[v].group == g)
-          operands[operand_at++] = {of[v].value < 0 ? source::head : source::value,
-                                    static_cast<std::int8_t>(of[v].value < 0 ? 0 : of[v].value)};
-        else
-          operands[operand_at++] = {how == access::load      ? source::load
-                                    : how == access::row     ? source::row
-                                    : how == access::column  ? source::column
-                                    : how == access::channel ? source::channel
-                                    : how == access::numbers ? source::numbers
-                                                             : source::scalar,
-                                    static_cast<std::int8_t>(argument(v))};
+        if (how == access::load && known_in[v] == g) {
+          made.operands[operand_at++] = {value[v] < 0 ? source::head : source::value,
+                                         static_cast<std::int8_t>(value[v] < 0 ? 0 : value[v])};
+          continue;
+        }
+        if (used_in[v] != g)
+          used_in[v] = g, number[v] = argument_at - argument0, made.arguments[argument_at++] = v;
+        made.operands[operand_at++] = {how == access::load      ? source::load
+                                       : how == access::row     ? source::row
+                                       : how == access::column  ? source::column
+                                       : how == access::channel ? source::channel
+                                       : how == access::numbers ? source::numbers
+                                                                : source::scalar,
+                                       static_cast<std::int8_t>(number[v])};
       }
       int store = -1;
       if (!update) {
         const int v = L.variables[L.results[i.outputs]].root;
-        of[v].group = g;
-        of[v].value = statement - statement0;
+        known_in[v] = g;
+        value[v] = statement - statement0;
         if (B.stored[v]) store = argument(v);
       }
-      statements[statement++] = {i.schema,
-                                 static_cast<std::int8_t>(i.output),
-                                 static_cast<std::int8_t>(store),
-                                 static_cast<std::int8_t>(i.input_count),
-                                 update,
-                                 operands0};
+      made.statements[statement++] = {i.schema,
+                                      static_cast<std::int8_t>(i.output),
+                                      static_cast<std::int8_t>(store),
+                                      static_cast<std::int8_t>(i.input_count),
+                                      update,
+                                      operands0};
     }
     made.groups[g] = {statement0, statement - statement0, argument0, argument_at - argument0};
   }
-  delete[] of;
   made.count = {statement, operand_at, argument_at, groups};
   return made;
 }
@@ -189,19 +185,20 @@ constexpr auto find_distinct() {
   for (int g = 0; g < at_least_one(groups); ++g) r.first[g] = -1, r.kernel[g] = -1;
   r.count = 0;
   constexpr unsigned size = groups < 8 ? 16u : groups < 64 ? 128u : groups < 512 ? 1024u : 16384u;
-  int* table = new int[size];
+  int table[size];
   for (unsigned i = 0; i < size; ++i) table[i] = -1;
   const auto head_schema = [](int g) { return L.instructions[B.order[B.groups[g].first]].schema; };
   for (int g = 0; g < groups; ++g) {
-    const group_code& c = C.groups[g];
-    const bool call = B.groups[g].head == group_head::call;
-    unsigned h = static_cast<unsigned>(B.groups[g].head) * 31u + (B.groups[g].rows < 0 ? 7u : 0u);
+    const group_code c = C.groups[g];
+    const group_head head = B.groups[g].head;
+    const bool call = head == group_head::call;
+    unsigned h = static_cast<unsigned>(head) * 31u + (B.groups[g].rows < 0 ? 7u : 0u);
     if (call) {
       const char* t = head_schema(g)->type;
       h = h * 131u + static_cast<unsigned>(t[0]) * 7u + static_cast<unsigned>(t[1]);
     }
     for (int s = c.statements; s < c.statements + c.statement_count; ++s) {
-      const statement_code& d = C.statements[s];
+      const statement_code d = C.statements[s];
       h = h * 16777619u ^ (static_cast<unsigned>(d.schema->type[0]) * 8u +
                            static_cast<unsigned>(d.operand_count) * 2048u +
                            static_cast<unsigned>(d.store + 1) * 65536u);
@@ -216,16 +213,17 @@ constexpr auto find_distinct() {
         break;
       }
       const int f = r.first[q];
-      const group_code& o = C.groups[f];
-      bool same = B.groups[g].head == B.groups[f].head && c.statement_count == o.statement_count &&
+      const group_code o = C.groups[f];
+      bool same = head == B.groups[f].head && c.statement_count == o.statement_count &&
                   (call ? head_schema(g) == head_schema(f) : c.argument_count == o.argument_count);
       for (int s = 0; same && s < c.statement_count; ++s) {
-        const statement_code& x = C.statements[c.statements + s];
-        const statement_code& y = C.statements[o.statements + s];
+        const statement_code x = C.statements[c.statements + s];
+        const statement_code y = C.statements[o.statements + s];
         same = x.schema == y.schema && x.output == y.output && x.store == y.store &&
                x.operand_count == y.operand_count;
         for (int a = 0; same && a < x.operand_count; ++a)
-          same = C.operands[x.operands + a] == C.operands[y.operands + a];
+          same = C.operands[x.operands + a].from == C.operands[y.operands + a].from &&
+                 C.operands[x.operands + a].index == C.operands[y.operands + a].index;
       }
       if (same) {
         r.kernel[g] = q;
@@ -233,7 +231,6 @@ constexpr auto find_distinct() {
       }
     }
   }
-  delete[] table;
   return r;
 }
 

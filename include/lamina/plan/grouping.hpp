@@ -8,7 +8,6 @@
 // reads in between is taken along.
 #pragma once
 
-#include <lamina/core/growing.hpp>
 #include <lamina/plan/instruction.hpp>
 
 namespace lamina {
@@ -46,8 +45,9 @@ struct assignment {
 
 /// Numbers the groups anew so that those of a block follow each other, in their order, and none is
 /// empty.
-template <int Instructions>
-constexpr void sort_by_block(assignment<Instructions>& r, const group_desc* groups, int blocks) {
+template <int Instructions, int Room>
+constexpr void sort_by_block(assignment<Instructions>& r, const group_desc (&groups)[Room],
+                             int blocks) {
   int* at = new int[static_cast<unsigned>(blocks) + 1];
   int* number = new int[static_cast<unsigned>(r.groups) + 1];
   for (int b = 0; b <= blocks; ++b) at[b] = 0;
@@ -65,25 +65,26 @@ constexpr void sort_by_block(assignment<Instructions>& r, const group_desc* grou
 /// Groups while they are being formed.
 template <bool Separate, auto const& L>
 struct group_former {
-  group_desc* groups;  // `first` is the latest instruction of each
-  int* producer;       // by variable: the latest group that writes it, or -1
-  int* reader;         // the latest that reads it, or -1
-  int* reader_before;  // the latest but that one
-  int* before;         // by instruction: the one of the same group before it, or -1
-  int* group;          // by instruction
+  static constexpr int instructions = at_least_one(L.count.instructions);
+  static constexpr int variables = at_least_one(L.count.variables);
+  group_desc (&groups)[instructions];  // `first` is the latest instruction of each
+  int (&producer)[variables];          // by variable: the latest group that writes it, or -1
+  int (&reader)[variables];            // the latest that reads it, or -1
+  int (&reader_before)[variables];     // the latest but that one
+  int (&before)[instructions];         // by instruction: the one of its group before it, or -1
+  int (&group)[instructions];          // by instruction
 
   /// Whether group h may run as the start of group g, which is later: whoever reads its values is
   /// in g or behind it, and what it reads has not changed until then.
   constexpr bool may_join(int h, int g) const {
-    const group_desc& from = groups[h];
-    const group_desc& to = groups[g];
+    const group_desc from = groups[h], to = groups[g];
     if (from.head != group_head::pointwise || to.head != group_head::pointwise ||
         from.rows != to.rows || from.columns != to.columns || from.panel != to.panel ||
         from.block != to.block || from.count + to.count >= group_limit ||
         (Separate && from.feeds != to.feeds))
       return false;
     for (int k = from.first; k >= 0; k = before[k]) {
-      const instruction& i = L.instructions[k];
+      const instruction i = L.instructions[k];
       if (i.schema->kind == operator_kind::update) return false;
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
         if (L.operands[a].id >= 0 && producer[L.variables[L.operands[a].id].root] > h) return false;
@@ -106,7 +107,7 @@ struct group_former {
   constexpr void join(int h, int g) {
     int last = groups[h].first;
     for (int k = last; k >= 0; last = k, k = before[k]) {
-      const instruction& i = L.instructions[k];
+      const instruction i = L.instructions[k];
       group[k] = g;
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
         if (const int id = L.operands[a].id; id >= 0) {
@@ -134,17 +135,16 @@ constexpr auto assign_groups() {
   constexpr int instructions = L.count.instructions;
   constexpr int variables = L.count.variables;
   assignment<instructions> r;
-  group_desc* groups = new group_desc[static_cast<unsigned>(instructions) + 1];
-  int* producer = new int[static_cast<unsigned>(variables) + 1];
-  int* reader = new int[static_cast<unsigned>(variables) + 1];
-  int* before = new int[static_cast<unsigned>(instructions) + 1];
-  int* reader_before = new int[static_cast<unsigned>(variables) + 1];
+  group_desc groups[at_least_one(instructions)];
+  int producer[at_least_one(variables)], reader[at_least_one(variables)],
+      reader_before[at_least_one(variables)];
+  int before[at_least_one(instructions)];
   for (int v = 0; v < variables; ++v) producer[v] = reader[v] = reader_before[v] = -1;
   group_former<Separate, L> former{groups, producer, reader, reader_before, before, r.group};
   bool holes = false;
   int n = 0;
   for (int k = 0; k < instructions; ++k) {
-    const instruction& i = L.instructions[k];
+    const instruction i = L.instructions[k];
     int g = -1;
     if (i.head == group_head::pointwise) {
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
@@ -153,7 +153,7 @@ constexpr auto assign_groups() {
         if (from > g && (Blocks == 1 || groups[from].block == i.block)) g = from;
       }
       if (g >= 0) {
-        const group_desc& to = groups[g];
+        const group_desc to = groups[g];
         bool joins = to.head != group_head::call && to.rows == i.rows && to.columns == i.columns &&
                      to.panel == i.panel && to.count < group_limit &&
                      (!Separate || to.feeds == i.feeds);
@@ -184,19 +184,18 @@ constexpr auto assign_groups() {
     groups[g].first = k;
     ++groups[g].count;
     for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
-      const int v = L.operands[a].id;
-      if (v >= 0) former.read(L.variables[v].root, g);
+      if (L.operands[a].id < 0) continue;
+      const int v = L.variables[L.operands[a].id].root;
+      if (reader[v] < g)
+        reader_before[v] = reader[v], reader[v] = g;
+      else if (reader_before[v] < g && g < reader[v])
+        reader_before[v] = g;
     }
     for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
       if (L.results[o] >= 0) producer[L.variables[L.results[o]].root] = g;
   }
   r.groups = n;
   if (Blocks > 1 || holes) sort_by_block(r, groups, Blocks);
-  delete[] groups;
-  delete[] before;
-  delete[] reader_before;
-  delete[] producer;
-  delete[] reader;
   return r;
 }
 
@@ -208,7 +207,7 @@ constexpr auto form_groups() {
   constexpr int variables = L.count.variables;
   constexpr int count = A.groups;
   grouping<count, instructions, variables> r;
-  int* at = new int[static_cast<unsigned>(count) + 1];
+  int at[count + 1];
   for (int g = 0; g <= count; ++g) at[g] = 0;
   for (int k = 0; k < instructions; ++k) ++at[A.group[k]];
   for (int g = 0, sum = 0; g < count; ++g) {
@@ -223,7 +222,7 @@ constexpr auto form_groups() {
     r.producer[v] = -1, r.last[v] = -1, r.stored[v] = false;
   for (int k = 0; k < instructions; ++k) {
     const int g = A.group[k];
-    const instruction& i = L.instructions[k];
+    const instruction i = L.instructions[k];
     if (at[g] == r.groups[g].first)
       r.groups[g] = {i.head, i.rows,  i.columns, i.depth, i.panel, r.groups[g].first,
                      0,      i.block, i.feeds};
@@ -263,7 +262,6 @@ constexpr auto form_groups() {
     r.stored[v] = true;
     r.last[v] = count;
   }
-  delete[] at;
   return r;
 }
 

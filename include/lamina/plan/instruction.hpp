@@ -70,7 +70,9 @@ struct plan_variable {
 struct matrix_shape {
   int rows, columns;
 };
-constexpr matrix_shape matrix_of(const variable_desc& d, const int* dims) {
+/// `dims` is the pool of dimensions: an array, or a pointer to its first.
+template <class Pool>
+constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   const bool many = d.rows != 0;
   const int skipped = many || d.rank > 1 ? 1 : 0;
   int columns = 1;
@@ -124,7 +126,7 @@ struct lowered_program {
 /// What lowering begins with: every variable of a program as a plan variable.
 template <class P>
 constexpr lowered_program shapes_of() {
-  const program_view p = view_of(P::desc);
+  constexpr const program_desc& p = P::desc;
   lowered_program r{};
   r.count.variables = p.count.variables;
   r.count.parameters = p.count.parameters;
@@ -132,7 +134,7 @@ constexpr lowered_program shapes_of() {
   // Inner blocks have gradients of parameters too, of one iteration.
   const int root_block = p.cost >= 0 ? p.variables[p.cost].block : 0;
   for (int v = 0; v < p.count.variables; ++v) {
-    const variable_desc& d = p.variables[v];
+    const variable_desc d = p.variables[v];
     const matrix_shape m = matrix_of(d, p.dims);
     const bool derived = d.kind == variable_kind::accumulator || d.kind == variable_kind::gradient;
     r.variables[v] = {m.rows,

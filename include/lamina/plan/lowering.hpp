@@ -44,7 +44,7 @@ struct lowering : update_lowering {
   // -- one operator ------------------------------------------------------------------------------
 
   constexpr void lower(int k) {
-    const operator_desc& op = p.operators[k];
+    const operator_desc op = p.operators[k];
     if (lower_pooled(op, k)) return;
     switch (op.schema->kind) {
       case operator_kind::source:
@@ -59,8 +59,7 @@ struct lowering : update_lowering {
         lower_update(op, k);
         return;
       case operator_kind::pointwise:
-        if (changed != nullptr && is<assign>(op) && (hand_over(op) || hand_over_rows(op, k)))
-          return;
+        if (many && is<assign>(op) && (hand_over(op) || hand_over_rows(op, k))) return;
         if (!lower_pointwise(op, k)) lower_call(op, k);
         return;
       case operator_kind::call:
@@ -161,7 +160,7 @@ struct lowering : update_lowering {
   constexpr bool lower_mean_grad(const operator_desc& op, int k) {
     const int dout = argument(op.inputs), dx = argument(op.outputs);
     if (dx < 0 || variables.items[dx].type != dtype::float32) return false;
-    const plan_variable& d = variables.items[dx];
+    const plan_variable d = variables.items[dx];
     instruction i = begin(group_head::pointwise, schema_of<spread_mean>(), 0, k);
     use(i, dout, access::scalar);
     use(i,
@@ -179,7 +178,7 @@ struct lowering : update_lowering {
   /// How operand v is read in a space of rows by columns; false when it needs a kernel of its own.
   constexpr bool find_access(int v, const plan_variable& space, int parts, int axis,
                              access& how) const {
-    const plan_variable& d = variables.items[v];
+    const plan_variable d = variables.items[v];
     const int rows = space.rows, columns = space.columns / parts;
     if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
     if (d.rows == rows && d.columns == 1 && parts == 1) {
@@ -207,11 +206,9 @@ struct lowering : update_lowering {
   };
 
   constexpr bool lower_pointwise(const operator_desc& op, int k) {
-    if (op.schema->inputs[0].duplicable) return lower_sum(op, k);
-    const int n = op.schema->input_count;
-    const int* in = p.arguments + op.inputs;
-    const int outputs = op.end - op.outputs;
-    const int* out = p.arguments + op.outputs;
+    const operator_schema schema = *op.schema;
+    if (schema.has_lists && schema.inputs[0].duplicable) return lower_sum(op, k);
+    const int n = schema.input_count, in = op.inputs, outputs = op.end - op.outputs;
     if (n > 8 || outputs > 4) return false;
     // Divided by a count of labels, the costs are not pointwise any more.
     if (op.attributes >= 0 && n >= 2 &&
@@ -219,31 +216,31 @@ struct lowering : update_lowering {
          is<gradient_of<sigmoid_cross_entropy_with_logits>>(op)) &&
         attribute(op, 1) != 0)
       return false;
-    if (n == 1 && op.schema->attribute_count == 3 && is<scale>(op) && is_identity(op) &&
-        alias(in[0], out[0]))
+    if (n == 1 && schema.attribute_count == 3 && is<scale>(op) && attribute(op, 0) == 1 &&
+        attribute(op, 1) == 0 && alias(argument(in), argument(op.outputs)))
       return true;
-    const bool broadcast = op.schema->attribute_count == 1 && op.schema->scalars == 0;
+    const bool broadcast = schema.attribute_count == 1 && schema.scalars == 0;
     const int axis = broadcast ? static_cast<int>(attribute(op, 0)) : -1;
-    if (axis == 1 && is_channel_sum(op) && (out[0] < 0 || alias(in[0], out[0])))
-      return emit_channel_sums(same_sums(in[0]), out[1], k), true;
+    if (axis == 1 && is_channel_sum(op) &&
+        (argument(op.outputs) < 0 || alias(argument(in), argument(op.outputs))))
+      return emit_channel_sums(same_sums(argument(in)), argument(op.outputs + 1), k), true;
     // Every output must be possible before the first is emitted.
     form forms[4];
+    int out[4];
     for (int o = 0; o < outputs; ++o)
-      if (out[o] >= 0 && !find_form(in, n, out[o], axis, forms[o])) return false;
+      if (out[o] = argument(op.outputs + o);
+          out[o] >= 0 && !find_form(in, n, out[o], axis, forms[o]))
+        return false;
     for (int o = 0; o < outputs; ++o)
       if (out[o] >= 0) emit_pointwise(op, k, in, n, out[o], o, forms[o]);
     return true;
-  }
-
-  constexpr bool is_identity(const operator_desc& op) const {
-    return attribute(op, 0) == 1 && attribute(op, 1) == 0;
   }
 
   /// Lets `to` share the memory of `from` when nothing can tell them apart.
   constexpr bool alias(int from, int to) {
     const int r = root(from);
     if (r >= p.count.variables || changes(r) || changes(to)) return false;
-    const variable_desc& d = p.variables[r];
+    const variable_desc d = p.variables[r];
     if (d.persistable || d.kind == variable_kind::data ||
         variables.items[to].rows != variables.items[r].rows ||
         variables.items[to].columns != variables.items[r].columns ||
@@ -255,42 +252,49 @@ struct lowering : update_lowering {
     return true;
   }
 
-  constexpr bool find_form(const int* in, int n, int out, int axis, form& f) const {
-    const plan_variable* const all = variables.items;
-    if (all[out].type != dtype::float32) return false;
+  /// The `n` inputs stand among the arguments from `in` on.
+  constexpr bool find_form(int in, int n, int out, int axis, form& f) const {
+    if (variables.items[out].type != dtype::float32) return false;
     // The space is that of the largest operand, which is the forward operator's X or Out.
     int best = out;
+    plan_variable space = variables.items[out];
     for (int s = 0; s < n; ++s) {
-      if (in[s] < 0 || all[in[s]].type != dtype::float32) return false;
-      const plan_variable& v = all[in[s]];
-      if (v.rows == all[best].rows ? v.columns > all[best].columns
-                                   : v.rows < 0 || (all[best].rows > 0 && v.rows > all[best].rows))
-        best = in[s];
+      const int taken = p.arguments[in + s];
+      if (taken < 0) return false;
+      const plan_variable v = variables.items[taken];
+      if (v.type != dtype::float32) return false;
+      if (v.rows == space.rows ? v.columns > space.columns
+                               : v.rows < 0 || (space.rows > 0 && v.rows > space.rows))
+        best = taken, space = v;
     }
-    const plan_variable& space = all[best];
     f.space = best;
     f.panel = false;
     f.parts = has_parts ? parts_of(in, n, best) : 1;
     for (int s = 0; s < n; ++s) {
-      const plan_variable& v = all[in[s]];
+      const int taken = p.arguments[in + s];
+      const plan_variable v = variables.items[taken];
       if (v.rows == space.rows && v.columns == space.columns)
         f.how[s] = access::load, f.panel = f.panel || v.panel;
-      else if (!find_access(in[s], space, f.parts, axis, f.how[s]))
+      else if (!find_access(taken, space, f.parts, axis, f.how[s]))
         return false;
     }
-    f.reduced = all[out].rows != space.rows || all[out].columns != space.columns;
-    if (changes(out)) f.panel = all[out].panel;
+    f.reduced =
+        variables.items[out].rows != space.rows || variables.items[out].columns != space.columns;
+    if (changes(out)) f.panel = variables.items[out].panel;
     // A gradient that is summed over the rows it was repeated for.
-    return !f.reduced || (all[out].rows == 1 && all[out].columns * f.parts == space.columns &&
+    return !f.reduced || (variables.items[out].rows == 1 &&
+                          variables.items[out].columns * f.parts == space.columns &&
                           p.variables[out].kind == variable_kind::gradient);
   }
   /// Into how many rows those of a space are cut, and of operands that fill it.
-  constexpr int parts_of(const int* in, int n, int space) const {
-    const plan_variable* const all = variables.items;
+  constexpr int parts_of(int in, int n, int space) const {
     int parts = parts_of(space);
-    for (int s = 0; parts == 1 && s < n; ++s)
-      if (all[in[s]].rows == all[space].rows && all[in[s]].columns == all[space].columns)
-        parts = parts_of(in[s]);
+    for (int s = 0; parts == 1 && s < n; ++s) {
+      const int v = p.arguments[in + s];
+      if (variables.items[v].rows == variables.items[space].rows &&
+          variables.items[v].columns == variables.items[space].columns)
+        parts = parts_of(v);
+    }
     return parts;
   }
   /// A gradient is cut as the variable is that it is the gradient of.
@@ -301,23 +305,23 @@ struct lowering : update_lowering {
     return variables.items[p.variables[v].of].parts;
   }
 
-  constexpr void emit_pointwise(const operator_desc& op, int k, const int* in, int n, int out,
-                                int o, const form& f) {
+  constexpr void emit_pointwise(const operator_desc& op, int k, int in, int n, int out, int o,
+                                const form& f) {
     const plan_variable space = variables.items[f.space];
     const bool reduced = f.reduced;
     const bool passes_gradient =
         n == 1 && op.schema->attribute_count == 1 && op.schema->scalars == 0 &&
         (is<gradient_of<elementwise_add>>(op) || (is<gradient_of<elementwise_sub>>(op) && o == 0));
-    if (passes_gradient && !reduced && alias(in[0], out)) return;
+    if (passes_gradient && !reduced && alias(p.arguments[in], out)) return;
     int source = -1;
     if (passes_gradient && reduced) {
-      source = padded_rows(in[0], k);
+      source = padded_rows(p.arguments[in], k);
     } else {
       int made = out;
       if (reduced) made = source = temporary(space.rows, space.columns, f.panel, -1);
       int taken[8];
       for (int s = 0; s < n; ++s) {
-        int v = in[s];
+        int v = p.arguments[in + s];
         v = in_layout(v, f.panel && f.how[s] == access::load, k);
         if (f.how[s] != access::scalar && is_feed(variables.items[v].root)) v = padded_rows(v, k);
         taken[s] = v;
@@ -354,7 +358,7 @@ struct lowering : update_lowering {
     if (last == 0) return true;
     bool panel = false;
     for (int i = 0; i < n; ++i) panel = panel || variables.items[argument(op.inputs + 1 + i)].panel;
-    const int parts = has_parts ? parts_of(p.arguments + op.inputs + 1, n, out) : 1;
+    const int parts = has_parts ? parts_of(op.inputs + 1, n, out) : 1;
     if (changes(out)) panel = variables.items[out].panel;
     int so_far = -1;
     for (int i = 0; i <= last; ++i) {
@@ -390,7 +394,7 @@ struct lowering : update_lowering {
 template <class P, const lowered_program& Shapes>
 constexpr lowered_program lowered_from() {
   lowered_program r = Shapes;
-  lowering(view_of(P::desc), r).run();
+  lowering(P::desc, r).run();
   return r;
 }
 

@@ -2,7 +2,7 @@
 // lamina/plan/lowering_builder.hpp - emits instructions, and the copies that layouts need.
 #pragma once
 
-#include <lamina/core/growing.hpp>
+#include <lamina/core/filling.hpp>
 #include <lamina/operators/sum.hpp>
 #include <lamina/plan/instruction.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -12,69 +12,55 @@ namespace lamina {
 
 /// What a lowering has made so far, and the ways to add to it.
 struct lowering_builder {
-  program_view p;
-  growing<plan_variable> variables;
-  growing<instruction> instructions;
-  growing<operand> operands;
-  growing<int> results;
-  growing<float> constants;
-  int* copy_of;   // by variable: its staged, packed or unpacked copy, or -1
-  bool* changed;  // by variable: several operators write it; null in a program of one block
-  bool* escapes;  // by variable: operators outside of its block name it; null as well
-  int* summed;    // by variable: what one operator adds it to, and does nothing else; null as well
-  int block = 0;  // of the operator that is lowered
-  int* turned;    // by variable: the panels of its transpose, or -1; null as well
-  int* gradient;  // by parameter: its whole gradient, or -1
-  lowered_program* made;
+  const program_desc& p;
+  filling<plan_variable, lowered_limits.variables> variables;
+  filling<instruction, lowered_limits.instructions> instructions;
+  filling<operand, lowered_limits.operands> operands;
+  filling<int, lowered_limits.results> results;
+  filling<float, lowered_limits.constants> constants;
+  static constexpr int room = program_limits.variables;
+  const bool many;     // blocks: else the next four arrays are not in use
+  bool changed[room];  // by variable: several operators write it
+  bool escapes[room];  // by variable: operators outside of its block name it
+  int summed[room];    // by variable: what one operator adds it to, and does nothing else
+  int turned[room];    // by variable: the panels of its transpose, or -1
+  int copy_of[room];   // by variable: its staged, packed or unpacked copy, or -1
+  int (&gradient)[lowered_limits.parameters];  // by parameter: its whole gradient
+  int block = 0;                               // of the operator that is lowered
+  lowered_program& made;
 
   /// Appends to what shapes_of() made of the program, which finish() completes. An evaluation of
   /// its own, for clang counts the steps of each.
-  constexpr lowering_builder(const program_view& program, lowered_program& to)
+  constexpr lowering_builder(const program_desc& program, lowered_program& to)
       : p(program),
-        copy_of(new int[static_cast<unsigned>(program.count.variables) + 1]),
-        changed(program.count.blocks > 1
-                    ? new bool[static_cast<unsigned>(program.count.variables) + 1]
-                    : nullptr),
-        escapes(changed != nullptr ? new bool[static_cast<unsigned>(program.count.variables) + 1]
-                                   : nullptr),
-        summed(changed != nullptr ? new int[static_cast<unsigned>(program.count.variables) + 1]
-                                  : nullptr),
-        turned(changed != nullptr ? new int[static_cast<unsigned>(program.count.variables) + 1]
-                                  : nullptr),
+        variables(to.variables, to.count.variables),
+        instructions(to.instructions, 0),
+        operands(to.operands, 0),
+        results(to.results, 0),
+        constants(to.constants, 0),
+        many(program.count.blocks > 1),
         gradient(to.gradients),
-        made(&to) {
-    variables.borrow(to.variables, to.count.variables, lowered_limits.variables);
-    instructions.borrow(to.instructions, 0, lowered_limits.instructions);
-    operands.borrow(to.operands, 0, lowered_limits.operands);
-    results.borrow(to.results, 0, lowered_limits.results);
-    constants.borrow(to.constants, 0, lowered_limits.constants);
+        made(to) {
     for (int d = batch::domain; d < p.count.domains; ++d) constants.push(0.0f);
     for (int v = 0; v < p.count.variables; ++v) copy_of[v] = -1;
-    if (changed != nullptr) find_changed();
+    if (many) find_changed();
   }
   constexpr void finish() {
-    made->count = {variables.count, instructions.count, operands.count,
-                   results.count,   constants.count,    p.count.parameters};
+    made.count = {variables.count, instructions.count, operands.count,
+                  results.count,   constants.count,    p.count.parameters};
   }
   lowering_builder(const lowering_builder&) = delete;
-  constexpr ~lowering_builder() {
-    delete[] copy_of;
-    delete[] changed;
-    delete[] escapes;
-    delete[] summed;
-    delete[] turned;
-  }
 
  protected:
   /// Marks what a loop carries and the sums over its iterations: every other variable of a program
   /// is written by one operator. Counts among the arguments may mark a variable as escaping that
   /// does not: it only loses an optimisation.
   constexpr void find_changed() {
-    int* writers = new int[static_cast<unsigned>(p.count.variables) + 1];
+    int writers[room];
     for (int v = 0; v < p.count.variables; ++v)
       writers[v] = 0, escapes[v] = false, summed[v] = turned[v] = -1;
     for (int k = 0; k < p.count.operators; ++k) {
-      const operator_desc& op = p.operators[k];
+      const operator_desc op = p.operators[k];
       for (int at = op.inputs; at < op.end; ++at)
         if (const int v = argument(at); v >= 0 && v < p.count.variables)
           escapes[v] = escapes[v] || !is_inside(p, op.block, p.variables[v].block);
@@ -87,7 +73,6 @@ struct lowering_builder {
           if (argument(at) >= 0) writers[argument(at)] += writes;
     }
     for (int v = 0; v < p.count.variables; ++v) changed[v] = writers[v] > 1;
-    delete[] writers;
   }
   /// Sum = Sum + the gradients of one iteration.
   constexpr void find_summed(const operator_desc& op) {
@@ -98,9 +83,7 @@ struct lowering_builder {
         summed[v] = adds && summed[v] == -1 ? argument(op.outputs) : -2;
   }
   /// Whether variable v has more than one value in a run.
-  constexpr bool changes(int v) const {
-    return changed != nullptr && v < p.count.variables && changed[v];
-  }
+  constexpr bool changes(int v) const { return many && v < p.count.variables && changed[v]; }
   /// Whether what was made in block `from` may be read here, the variables `v` of the program being
   /// what it was made of.
   constexpr bool is_known(int made, int v) const {
@@ -130,17 +113,14 @@ struct lowering_builder {
   }
   // Few and long statements: clang counts each, and every call, as steps of the evaluation.
   constexpr void use(instruction& i, int v, access how) {
-    if (operands.count == operands.capacity) operands.reserve(operands.capacity * 2);
     operands.items[operands.count++] = {v, how}, ++i.input_count,
     i.feeds |= p.is_test && v >= 0 ? variables.items[v].feeds : 0ull;
   }
   constexpr void result(instruction& i, int v) {
-    if (results.count == results.capacity) results.reserve(results.capacity * 2);
     results.items[results.count++] = v, ++i.output_count;
   }
   /// Which feeds a value depends on matters where a program may run with a part of them.
   constexpr void end(const instruction& i) {
-    if (instructions.count == instructions.capacity) instructions.reserve(instructions.count * 2);
     instructions.items[instructions.count++] = i;
     if (!p.is_test) return;
     for (int r = 0; r < i.output_count; ++r)

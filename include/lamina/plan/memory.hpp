@@ -62,25 +62,22 @@ constexpr int row_width(const plan_variable& v) {
 /// iteration leaves for its gradient lies in the frame of the iteration.
 template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views>
 constexpr auto place_variables() {
-  const program_view p = view_of(P::desc);
+  constexpr const program_desc& p = P::desc;
   constexpr int variables = L.count.variables;
   constexpr int groups = B.count;
   constexpr int blocks = P::desc.count.blocks, domains = P::desc.count.domains;
   memory_plan<variables, domains, blocks> r{};
-  int* first_made = new int[static_cast<unsigned>(groups) + 1];
-  int* first_dead = new int[static_cast<unsigned>(groups) + 1];
-  int* first_held = new int[static_cast<unsigned>(blocks)];
-  int* next_made = new int[static_cast<unsigned>(variables) + 1];
-  int* next_dead = new int[static_cast<unsigned>(variables) + 1];
+  int first_made[groups + 1], first_dead[groups + 1], first_held[blocks];
+  int next_made[at_least_one(variables)], next_dead[at_least_one(variables)];
   for (int g = 0; g <= groups; ++g) first_made[g] = first_dead[g] = -1;
   for (int b = 0; b < blocks; ++b) first_held[b] = -1;
   for (int v = 0; v < variables; ++v) {
-    const plan_variable& d = L.variables[v];
+    const plan_variable d = L.variables[v];
     const bool own = d.root == v;
     if (d.rows < 0 && v < p.count.variables && p.variables[v].kind != variable_kind::data)
       r.unshared_width += row_width(d);
     if (v < p.count.variables) {
-      const variable_desc& from = p.variables[v];
+      const variable_desc from = p.variables[v];
       if (from.kind == variable_kind::parameter) {
         r.slots[v] = {memory_space::parameter, 0, from.index};
         continue;
@@ -142,46 +139,37 @@ constexpr auto place_variables() {
   struct hole {
     int at, width, domain;
   };
-  growing<hole> holes;
-  holes.reserve(64);
-  int* top = new int[static_cast<unsigned>(blocks * domains)];  // floats a row, by block and domain
-  const auto place = [&](int v, int block) {
-    const int width = row_width(L.variables[v]);
-    const int domain = domain_of_rows(L.variables[v].rows);
-    int at = -1;
-    for (int h = holes.count; h-- > 0;) {
-      if (holes[h].width < width || holes[h].domain != domain) continue;
-      at = holes[h].at;
-      holes[h] = {holes[h].at + width, holes[h].width - width, domain};
-      if (holes[h].width == 0) holes[h] = holes[--holes.count];
-      break;
-    }
-    if (at < 0) {
-      at = top[block * domains + domain];
-      top[block * domains + domain] += width;
-    }
-    r.slots[v] = {memory_space::arena, static_cast<std::int16_t>(domain), at};
-  };
+  hole holes[at_least_one(variables)];
+  int top[blocks * domains];  // floats a row, by block and domain
   for (int b = 0, g = 0; b < blocks; ++b) {
     for (int d = 0; d < domains; ++d)
       top[b * domains + d] = b == 0 ? 0 : top[p.blocks[b].parent * domains + d];
-    holes.count = 0;
-    for (int v = first_held[b]; v >= 0; v = next_made[v]) place(v, b);
-    for (; g < groups && B.groups[g].block == b; ++g) {
-      for (int v = first_made[g]; v >= 0; v = next_made[v]) place(v, b);
+    int count = 0;  // of holes
+    // First what other blocks read, then group by group.
+    for (bool held = true; held || (g < groups && B.groups[g].block == b); held = false) {
+      for (int v = held ? first_held[b] : first_made[g]; v >= 0; v = next_made[v]) {
+        const int width = row_width(L.variables[v]);
+        const int domain = domain_of_rows(L.variables[v].rows);
+        int h = count - 1;
+        while (h >= 0 && (holes[h].width < width || holes[h].domain != domain)) --h;
+        const int at = h >= 0 ? holes[h].at : top[b * domains + domain];
+        if (h < 0)
+          top[b * domains + domain] += width;
+        else if (holes[h].width == width)
+          holes[h] = holes[--count];
+        else
+          holes[h] = {at + width, holes[h].width - width, domain};
+        r.slots[v] = {memory_space::arena, static_cast<std::int16_t>(domain), at};
+      }
+      if (held) continue;
       for (int v = first_dead[g]; v >= 0; v = next_dead[v])
-        holes.push(
-            {r.slots[v].offset, row_width(L.variables[v]), domain_of_rows(L.variables[v].rows)});
+        holes[count++] = {r.slots[v].offset, row_width(L.variables[v]),
+                          domain_of_rows(L.variables[v].rows)};
+      ++g;
     }
     for (int d = 0; d < domains; ++d)
       if (r.arena_width[d] < top[b * domains + d]) r.arena_width[d] = top[b * domains + d];
   }
-  delete[] first_made;
-  delete[] first_dead;
-  delete[] first_held;
-  delete[] next_made;
-  delete[] next_dead;
-  delete[] top;
   return r;
 }
 

@@ -68,8 +68,8 @@ constexpr auto find_fed() {
     for (int d = P::desc.variables[P::desc.data[i]].rows; d >= 0; d = P::desc.domains[d].parent)
       r.of[d] = true;
   for (int k = 0; k < P::desc.count.operators; ++k) {
-    const operator_desc& op = P::desc.operators[k];
-    if (!is<assign>(op)) continue;
+    if (!is<assign>(P::desc.operators[k])) continue;
+    const operator_desc op = P::desc.operators[k];
     int from = P::desc.variables[P::desc.arguments[op.inputs]].rows;
     int to = P::desc.variables[P::desc.arguments[op.outputs]].rows;
     for (; from != to && from >= 0 && to >= 0;

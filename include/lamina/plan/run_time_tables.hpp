@@ -43,7 +43,7 @@ struct variable_place {
 template <class Plan>
 constexpr variable_place place_of(int v) {
   using P = typename Plan::program;
-  const plan_variable& d = Plan::lowered.variables[v];
+  const plan_variable d = Plan::lowered.variables[v];
   const bool raw = v < P::desc.count.variables && P::desc.variables[v].kind == variable_kind::data;
   const bool selected = Plan::memory.slots[v].space == memory_space::rows;
   return {Plan::memory.slots[v],
@@ -137,7 +137,7 @@ struct parameter_table {
   static constexpr table_type make() {
     table_type t{};
     for (int i = 0; i < P::desc.count.parameters; ++i) {
-      const variable_desc& d = P::desc.variables[P::desc.parameters[i].variable];
+      const variable_desc d = P::desc.variables[P::desc.parameters[i].variable];
       const matrix_shape m = matrix_of(d, P::desc.dims);
       t.of[i] = {m.rows, m.columns, is_weight(d)};
     }
@@ -175,7 +175,7 @@ struct rows_gradient_table {
     table_type t{};
     for (int& i : t.of) i = -1;
     for (int v = 0; v < P::desc.count.variables; ++v) {
-      const variable_desc& d = P::desc.variables[v];
+      const variable_desc d = P::desc.variables[v];
       if (d.kind == variable_kind::selected_rows && d.number < 0 && d.of >= 0)
         t.of[P::desc.variables[d.of].index] = plan<P>::memory.slots[v].offset;
     }

@@ -33,8 +33,6 @@ struct update_lowering : block_lowering {
     // The training loop sets them; until then they are what was recorded, or their defaults.
     const int numbers = op.schema->attribute_count;
     const attribute_desc* const described = op.schema->attributes;
-    if (constants.count + numbers > constants.capacity)
-      constants.reserve((constants.count + numbers) * 2);
     for (int a = 0; given < 0 && a < numbers; ++a)
       constants.items[constants.count++] = static_cast<float>(
           op.attributes < 0 ? described[a].number : p.attributes[op.attributes + a].number);
@@ -49,7 +47,7 @@ struct update_lowering : block_lowering {
   /// it tells the learning rate, and no other operator anything.
   constexpr void tell_numbers(const operator_desc& from, int k) {
     for (int u = k + 1; u < p.count.operators; ++u) {
-      const operator_desc& op = p.operators[u];
+      const operator_desc op = p.operators[u];
       const int first = op.inputs + op.schema->output_count + 1;
       if (op.schema->kind == operator_kind::update && first < op.outputs &&
           argument(first) == argument(from.outputs) && argument(first + 1) < 0)

@@ -89,6 +89,7 @@ struct operator_schema {
   operator_kind kind;
   bool has_side_effect;  // kept by prune even when nothing reads its outputs
   bool knows_panels;     // its kernel reads and writes weights in the engine's panel layout
+  bool has_lists;        // some slot takes any number of variables
   int scalars;           // pointwise: how many of the first attributes are arguments
   /// Bit i: the i-th input slot receives a gradient.
   std::uint32_t differentiable;

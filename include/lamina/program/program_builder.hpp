@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include <lamina/core/filling.hpp>
+#include <lamina/core/growing.hpp>
 #include <lamina/core/rows.hpp>
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
@@ -22,6 +24,13 @@ struct key_counter {
   const char* key;
   int next;
 };
+
+/// Whether two texts read the same. They may be long, and mostly differ at once.
+constexpr bool is_same_text(const char* a, const char* b) {
+  int i = 0;
+  while (a[i] == b[i] && a[i] != 0) ++i;
+  return a[i] == b[i];
+}
 
 struct variable_handle;
 
@@ -43,21 +52,21 @@ struct gradient_state;
 /// The program under construction: recording, and every transform, appends to one.
 /// Nothing here throws: what only values can show is kept as the first fault.
 struct program_builder {
-  growing<variable_desc> variables;
-  growing<operator_desc> operators;
-  growing<int> arguments;
-  growing<attribute_value> attributes;
-  growing<int> dims;
-  growing<int> integers;
-  growing<float> reals;
-  growing<char> characters;
-  growing<name_desc> names;
-  growing<block_desc> blocks;
-  growing<parameter_desc> parameters;
-  growing<int> data;
-  growing<operator_desc> startup;
-  growing<int> outputs;
-  growing<domain_desc> domains;
+  filling<variable_desc, program_limits.variables> variables;
+  filling<operator_desc, program_limits.operators> operators;
+  filling<int, program_limits.arguments> arguments;
+  filling<attribute_value, program_limits.attributes> attributes;
+  filling<int, program_limits.dims> dims;
+  filling<int, program_limits.integers> integers;
+  filling<float, program_limits.reals> reals;
+  filling<char, program_limits.characters> characters;
+  filling<name_desc, program_limits.names> names;
+  filling<block_desc, program_limits.blocks> blocks;
+  filling<parameter_desc, program_limits.parameters> parameters;
+  filling<int, program_limits.data> data;
+  filling<operator_desc, program_limits.startup> startup;
+  filling<int, program_limits.outputs> outputs;
+  filling<domain_desc, program_limits.domains> domains;
   growing<name_counter> counters;  // of users' own names
   growing<key_counter> keys;       // of kinds of layers
   growing<int> named_parameters;   // only these can be shared
@@ -74,55 +83,51 @@ struct program_builder {
 
   /// Appends to `program`, which finish() completes.
   explicit constexpr program_builder(program_desc& program)
-      : fault(program.fault),
+      : variables(program.variables, program.count.variables),
+        operators(program.operators, program.count.operators),
+        arguments(program.arguments, program.count.arguments),
+        attributes(program.attributes, program.count.attributes),
+        dims(program.dims, program.count.dims),
+        integers(program.integers, program.count.integers),
+        reals(program.reals, program.count.reals),
+        characters(program.characters, program.count.characters),
+        names(program.names, program.count.names),
+        blocks(program.blocks, program.count.blocks),
+        parameters(program.parameters, program.count.parameters),
+        data(program.data, program.count.data),
+        startup(program.startup, program.count.startup),
+        outputs(program.outputs, program.count.outputs),
+        domains(program.domains, program.count.domains),
+        fault(program.fault),
         cost(program.cost),
         accumulators(program.accumulators),
         is_test(program.is_test),
-        made(&program) {
-    const program_counts& used = program.count;
-    variables.borrow(program.variables, used.variables, program_limits.variables);
-    operators.borrow(program.operators, used.operators, program_limits.operators);
-    arguments.borrow(program.arguments, used.arguments, program_limits.arguments);
-    attributes.borrow(program.attributes, used.attributes, program_limits.attributes);
-    dims.borrow(program.dims, used.dims, program_limits.dims);
-    integers.borrow(program.integers, used.integers, program_limits.integers);
-    reals.borrow(program.reals, used.reals, program_limits.reals);
-    characters.borrow(program.characters, used.characters, program_limits.characters);
-    names.borrow(program.names, used.names, program_limits.names);
-    blocks.borrow(program.blocks, used.blocks, program_limits.blocks);
-    parameters.borrow(program.parameters, used.parameters, program_limits.parameters);
-    data.borrow(program.data, used.data, program_limits.data);
-    startup.borrow(program.startup, used.startup, program_limits.startup);
-    outputs.borrow(program.outputs, used.outputs, program_limits.outputs);
-    domains.borrow(program.domains, used.domains, program_limits.domains);
-  }
+        made(program) {}
 
   /// Writes back how much was made. A program that outgrew an array is a fault.
   constexpr void finish() {
-    made->count = {variables.count, operators.count, arguments.count,  attributes.count,
-                   dims.count,      integers.count,  reals.count,      characters.count,
-                   names.count,     blocks.count,    parameters.count, data.count,
-                   startup.count,   outputs.count,   domains.count};
-    if (!(variables.borrowed && operators.borrowed && arguments.borrowed && attributes.borrowed &&
-          dims.borrowed && integers.borrowed && reals.borrowed && characters.borrowed &&
-          names.borrowed && blocks.borrowed && parameters.borrowed && data.borrowed &&
-          startup.borrowed && outputs.borrowed && domains.borrowed)) {
-      made->count = {};
+    made.count = {variables.count, operators.count, arguments.count,  attributes.count,
+                  dims.count,      integers.count,  reals.count,      characters.count,
+                  names.count,     blocks.count,    parameters.count, data.count,
+                  startup.count,   outputs.count,   domains.count};
+    if (variables.full || operators.full || arguments.full || attributes.full || dims.full ||
+        integers.full || reals.full || characters.full || names.full || blocks.full ||
+        parameters.full || data.full || startup.full || outputs.full || domains.full) {
+      made.count = {};
       fault.kind = fault_kind::program_size;
     }
-    made->fault = fault;
-    made->cost = cost;
-    made->accumulators = accumulators;
-    made->is_test = is_test;
+    made.fault = fault;
+    made.cost = cost;
+    made.accumulators = accumulators;
+    made.is_test = is_test;
   }
 
   // -- names ------------------------------------------------------------------------------------
 
   /// The next number of a kind of layer: 0 for the first fc.
   constexpr int next_of(const char* key) {
-    const std::string_view wanted(key);
     for (int i = 0; i < keys.count; ++i)
-      if (std::string_view(keys[i].key) == wanted) return keys[i].next++;
+      if (is_same_text(keys.items[i].key, key)) return keys.items[i].next++;
     keys.push({key, 1});
     return 0;
   }
@@ -145,11 +150,9 @@ struct program_builder {
 
   /// Copies text into the pool of characters; returns where.
   constexpr int put(std::string_view text) {
-    const int at = characters.count;
     const int n = static_cast<int>(text.size());
-    if (at + n > characters.capacity) characters.reserve((at + n) * 2 + 256);
+    const int at = characters.take(n);
     for (int i = 0; i < n; ++i) characters.items[at + i] = text[static_cast<std::size_t>(i)];
-    characters.count = at + n;
     return at;
   }
 
@@ -158,10 +161,9 @@ struct program_builder {
   /// Puts a whole shape into the pool; returns where.
   template <class... D>
   constexpr int shape(D... extent) {
-    const int at = dims.count;
-    if (at + static_cast<int>(sizeof...(D)) > dims.capacity) dims.reserve((at + 8) * 2 + 256);
-    ((dims.items[dims.count++] = static_cast<int>(extent)), ...);
-    return at;
+    int at = dims.take(static_cast<int>(sizeof...(D)));
+    ((dims.items[at++] = static_cast<int>(extent)), ...);
+    return at - static_cast<int>(sizeof...(D));
   }
 
   // -- row domains ------------------------------------------------------------------------------
@@ -212,39 +214,38 @@ struct program_builder {
   constexpr void argument(int variable) { arguments.push(variable); }
   /// Appends the variables of a duplicable slot.
   constexpr void list(const int* variable, int n) {
-    arguments.push(n);
-    for (int i = 0; i < n; ++i) arguments.push(variable[i]);
+    const int at = arguments.take(1 + n);
+    arguments.items[at] = n;
+    for (int i = 0; i < n; ++i) arguments.items[at + 1 + i] = variable[i];
   }
 
   /// Appends an operator with plain slots only.
   template <int In, int Out>
   constexpr int add_operator(const operator_schema& schema, const int (&in)[In],
                              const int (&out)[Out], int attribute_at = -1) {
-    const int at = arguments.count;
-    if (at + In + Out > arguments.capacity) arguments.reserve((at + In + Out) * 4);
+    const int at = arguments.take(In + Out);
     for (int i = 0; i < In; ++i) arguments.items[at + i] = in[i];
     for (int i = 0; i < Out; ++i) arguments.items[at + In + i] = out[i];
-    arguments.count = at + In + Out;
     return operators.push({&schema, at, at + In, at + In + Out, attribute_at, current_block, role});
   }
 
   /// Puts the attributes of an operator, in the order of its schema; returns where.
   template <class... V>
   constexpr int attribute_list(V... value) {
-    const int at = attributes.count;
-    (attributes.push(as_attribute(value)), ...);
-    return at;
+    int at = attributes.take(static_cast<int>(sizeof...(V)));
+    ((attributes.items[at++] = as_attribute(value)), ...);
+    return at - static_cast<int>(sizeof...(V));
   }
   /// A list of integers as an attribute.
   constexpr attribute_value integer_list(const int* value, int n) {
-    const int at = integers.count;
-    for (int i = 0; i < n; ++i) integers.push(value[i]);
+    const int at = integers.take(n);
+    for (int i = 0; i < n; ++i) integers.items[at + i] = value[i];
     return {0, at, n};
   }
   /// A list of reals as an attribute.
   constexpr attribute_value real_list(const float* value, int n) {
-    const int at = reals.count;
-    for (int i = 0; i < n; ++i) reals.push(value[i]);
+    const int at = reals.take(n);
+    for (int i = 0; i < n; ++i) reals.items[at + i] = value[i];
     return {0, at, n};
   }
   /// Text as an attribute.
@@ -267,7 +268,7 @@ struct program_builder {
   }
 
  private:
-  program_desc* made;
+  program_desc& made;
 
   static constexpr attribute_value as_attribute(attribute_value v) { return v; }
   static constexpr attribute_value as_attribute(double v) { return {v, 0, 0}; }

@@ -34,8 +34,8 @@ constexpr update_constants<P> find_update_constants() {
   for (int& f : u.first) f = -1;
   using plan_type = plan<P>;
   for (int k = 0; k < plan_type::lowered.count.instructions; ++k) {
-    const instruction& i = plan_type::lowered.instructions[k];
-    if (i.schema->kind != operator_kind::update) continue;
+    if (plan_type::lowered.instructions[k].schema->kind != operator_kind::update) continue;
+    const instruction i = plan_type::lowered.instructions[k];
     const int param = plan_type::lowered.operands[i.inputs].id;
     const int constant = plan_type::lowered.operands[i.inputs + i.schema->input_count].id;
     u.first[P::desc.variables[param].index] = constant_index(constant);
@@ -193,8 +193,9 @@ class trainer {
   /// Whose rows the cost is a mean of: a part counts by how many of them it has.
   static constexpr int cost_domain = [] {
     for (int k = 0; k < P::desc.count.operators; ++k) {
-      const operator_desc& op = P::desc.operators[k];
-      if (op.schema == &schema_of<mean>() && output_of(P::desc, op, 0) == P::desc.cost)
+      if (!is<mean>(P::desc.operators[k])) continue;
+      const operator_desc op = P::desc.operators[k];
+      if (output_of(P::desc, op, 0) == P::desc.cost)
         return P::desc.variables[input_of(P::desc, op, 0)].rows;
     }
     return batch::domain;

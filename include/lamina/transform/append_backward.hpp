@@ -17,9 +17,8 @@ constexpr void add_gradients(program_builder& b) {
   if (b.cost < 0) return;
   const int variables = b.variables.count;
   const int operators = b.operators.count;
-  bool* wanted = new bool[static_cast<unsigned>(variables)];
-  growing<int> next;
-  next.reserve(variables * 3);
+  bool wanted[gradient_state::room];
+  int next[gradient_state::room];
   gradient_state state = new_gradient_state(variables, wanted, next, 0);
   mark_wanted(b, wanted, Data);
   b.gradients = &state;
@@ -51,8 +50,6 @@ constexpr void add_gradients(program_builder& b) {
   b.role = before;
   b.current_block = block_before;
   b.gradients = nullptr;
-  delete_gradient_state(state);
-  delete[] wanted;
 }
 
 }  // namespace detail

@@ -25,21 +25,22 @@ namespace lamina::detail {
 
 /// Marks every floating result that depends on a variable that is marked; whether there was one
 /// that was not marked before.
-constexpr bool mark_results(const program_builder& b, bool* wanted) {
+constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_state::room]) {
   bool found = false;
   for (int k = 0; k < b.operators.count; ++k) {
-    const operator_desc& op = b.operators.items[k];
-    if (op.schema->gradient == nullptr) continue;
+    const operator_desc op = b.operators.items[k];
+    const operator_schema schema = *op.schema;
+    if (schema.gradient == nullptr) continue;
     bool any = false;
-    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
-      const int n = op.schema->inputs[s].duplicable ? b.arguments.items[at++] : 1;
-      const bool through = (op.schema->differentiable >> s & 1u) != 0;
+    for (int s = 0, at = op.inputs; s < schema.input_count; ++s) {
+      const int n = schema.has_lists && schema.inputs[s].duplicable ? b.arguments.items[at++] : 1;
+      const bool through = (schema.differentiable >> s & 1u) != 0;
       for (int i = 0; i < n; ++i, ++at)
         any = any || (through && b.arguments.items[at] >= 0 && wanted[b.arguments.items[at]]);
     }
     if (!any) continue;
-    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
-      const int n = op.schema->outputs[s].duplicable ? b.arguments.items[at++] : 1;
+    for (int s = 0, at = op.outputs; s < schema.output_count; ++s) {
+      const int n = schema.has_lists && schema.outputs[s].duplicable ? b.arguments.items[at++] : 1;
       for (int i = 0; i < n; ++i, ++at) {
         const int v = b.arguments.items[at];
         if (v >= 0 && is_floating(b.variables.items[v].type) && !b.variables.items[v].stop_gradient)
@@ -53,7 +54,8 @@ constexpr bool mark_results(const program_builder& b, bool* wanted) {
 /// Marks what a gradient is asked for: trainable parameters, with `data` the floating feeds too,
 /// and every floating result that depends on one of them. What a loop carries depends on later
 /// operators, so a program with blocks needs several passes.
-constexpr void mark_wanted(const program_builder& b, bool* wanted, bool data) {
+constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_state::room],
+                           bool data) {
   const int variables = b.variables.count;
   for (int v = 0; v < variables; ++v) wanted[v] = false;
   for (int i = 0; i < b.parameters.count; ++i)
@@ -66,30 +68,22 @@ constexpr void mark_wanted(const program_builder& b, bool* wanted, bool data) {
 }
 
 /// The state of one walk; `wanted` and `next` are shared by all of a program.
-constexpr gradient_state new_gradient_state(int variables, bool* wanted, growing<int>& next,
-                                            int body) {
-  const unsigned n = static_cast<unsigned>(variables);
+constexpr gradient_state new_gradient_state(int variables, bool (&wanted)[gradient_state::room],
+                                            int (&next)[gradient_state::room], int body) {
   gradient_state s{&schema_of<sum>(),
                    &schema_of<fill_zeros_like>(),
                    &schema_of<selected_rows_sum>(),
                    &schema_of<mixed_rows_sum>(),
                    variables,
-                   wanted,
-                   new int[n],
-                   new int[n],
-                   new int[n],
-                   new int[n],
                    body,
-                   &next};
-  for (int v = 0; v < variables; ++v)
-    s.first[v] = -1, s.partials[v] = 0, s.gradient[v] = -1, s.sums[v] = -1;
+                   wanted,
+                   next,
+                   {},
+                   {},
+                   {},
+                   {}};
+  for (int v = 0; v < variables; ++v) s.first[v] = s.gradient[v] = s.sums[v] = -1;
   return s;
-}
-constexpr void delete_gradient_state(gradient_state& s) {
-  delete[] s.first;
-  delete[] s.partials;
-  delete[] s.gradient;
-  delete[] s.sums;
 }
 
 /// Appends the gradient operators of blocks.
@@ -239,7 +233,7 @@ class block_gradients {
     const int outer_block = b_.current_block;
     const int made = b_.blocks.push({outer_block, body});
     gradient_state inner =
-        new_gradient_state(outer.forward_variables, outer.wanted, *outer.next, body);
+        new_gradient_state(outer.forward_variables, outer.wanted, outer.next, body);
     for (int i = 0; i < read.count; ++i) inner.sums[read[i]] = sums[i];
     for (int i = 0; i < arrays.count; ++i) inner.gradient[arrays[i]] = outer.gradient[arrays[i]];
     b_.gradients = &inner;
@@ -260,7 +254,6 @@ class block_gradients {
     }
     b_.gradients = &outer;
     b_.current_block = outer_block;
-    delete_gradient_state(inner);
     append(op, made, loop, read, sums, to);
   }
 

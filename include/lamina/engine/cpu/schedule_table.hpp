@@ -57,9 +57,9 @@ struct schedule_table {
     table_type t{};
     int blocks_run = 0;
     for (int g = 0; g < groups; ++g) {
-      const group_desc& d = plan_type::grouped.groups[g];
-      const group_code& c = plan_type::code.groups[g];
-      const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
+      const group_desc d = plan_type::grouped.groups[g];
+      const group_code c = plan_type::code.groups[g];
+      const instruction i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
       const int kernel = plan_type::distinct.kernel[g];
       const int parts = parts_of_rows(d.rows < 0 ? d.rows : d.depth);
       t.entries[g] = {f.run[kernel],

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/filling.hpp - fills an array of somebody else during constant evaluation.
+// Why a reference to an array and no pointer: g++ computes each access through a pointer from an
+// address, which costs it three times an access to an element of an array that it knows.
+#pragma once
+
+namespace lamina {
+
+/// The elements of an array of `Room`, the first `count` of which are in use. When it is full it
+/// says so, and what is appended takes the last places: the result is not to be used then.
+template <class T, int Room>
+struct filling {
+  T (&items)[Room];
+  int count;
+  bool full = false;
+
+  /// `used` elements are there already.
+  constexpr filling(T (&array)[Room], int used) : items(array), count(used) {}
+
+  /// Makes room for `n` more elements; returns where they begin.
+  constexpr int take(int n) {
+    if (count + n > Room) full = true, count = Room - n;
+    return (count += n) - n;
+  }
+  /// Appends `value`; returns its index.
+  constexpr int push(const T& value) {
+    if (count == Room) full = true, --count;
+    items[count] = value;
+    return count++;
+  }
+
+  constexpr T& operator[](int i) { return items[i]; }
+  constexpr const T& operator[](int i) const { return items[i]; }
+};
+
+}  // namespace lamina
