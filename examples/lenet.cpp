@@ -2,14 +2,17 @@
 // lenet - two convolutions on MNIST; takes the folder of the IDX files
 //
 //   examples/run lenet [DIRECTORY]
+//   examples/run lenet --cuda [DIRECTORY]     on a GPU; defines EXAMPLE_CUDA
 //
 // DIRECTORY holds t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, and perhaps the same of
 // train-, each plain or with .gz. Without it the program learns from the bundled digits, enlarged.
+// clang-format off
+#include "cuda_place.hpp"  // before all others
+// clang-format on
+
 #include <cstdio>
 
 #include "mnist_folder.hpp"
-
-#include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;
 namespace reader = lamina::reader;
@@ -34,7 +37,7 @@ bool train_and_test(auto train, auto test, int passes, double least) {
   lamina::model model{lenet};
   lamina::optimizer::adam{.learning_rate = 1e-3f}.train(
       model, train | reader::shuffle(train.size(), 1) | reader::batch(64),
-      {.passes = passes, .on_event = lamina::progress_bar{passes}});
+      {.passes = passes, .on_event = lamina::progress_bar{passes}, .place = examples::place});
   const auto result = lamina::evaluator{model}.test(test | reader::batch(64));
   std::printf("test accuracy %.4f\n", result.metric("accuracy"));
   return result.metric("accuracy") >= least;

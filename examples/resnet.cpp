@@ -2,13 +2,16 @@
 // resnet - a residual network on CIFAR-10; takes the folder of the binary files
 //
 //   examples/run resnet [DIRECTORY]
+//   examples/run resnet --cuda [DIRECTORY]     on a GPU; defines EXAMPLE_CUDA
 //
 // Without a directory it learns the direction of waves.
+// clang-format off
+#include "cuda_place.hpp"  // before all others
+// clang-format on
+
 #include <cstdio>
 
 #include "cifar_folder.hpp"
-
-#include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;
 namespace reader = lamina::reader;
@@ -34,7 +37,7 @@ bool train_and_test(auto train, auto test, bool real) {
   lamina::model model{resnet};
   lamina::optimizer::momentum{.learning_rate = 0.05f, .momentum = 0.9f}.train(
       model, train | reader::shuffle(train.size(), 1) | reader::batch(32),
-      {.passes = passes, .on_event = lamina::progress_bar{passes}});
+      {.passes = passes, .on_event = lamina::progress_bar{passes}, .place = examples::place});
   const auto result = lamina::evaluator{model}.test(test | reader::batch(64));
   std::printf("test accuracy %.4f\n", result.metric("accuracy"));
   return result.metric("accuracy") >= (real ? 0.8 : 0.9);
