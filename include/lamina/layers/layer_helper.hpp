@@ -130,8 +130,8 @@ class layer_helper {
                 Rank);
   }
 
-  // Fans as Fluid computes them: of a matrix its two sides; of a filter, channels times kernel.
-  // The deviation of xavier, or of msra, which counts those that lead in only.
+  // The range or deviation of xavier, or of msra, which counts the fan that leads in only. Fans as
+  // Fluid computes them: of a matrix its two sides; of a filter, channels times kernel.
   static constexpr double deviation(const initializer& init, const int* extent, int rank) {
     double fan_in = 1, fan_out = 1;
     if (rank == 1) fan_in = fan_out = extent[0];

@@ -321,8 +321,7 @@ struct lowering : update_lowering {
       if (reduced) made = source = temporary(space.rows, space.columns, f.panel, -1);
       int taken[8];
       for (int s = 0; s < n; ++s) {
-        int v = p.arguments[in + s];
-        v = in_layout(v, f.panel && f.how[s] == access::load, k);
+        int v = in_layout(p.arguments[in + s], f.panel && f.how[s] == access::load, k);
         if (f.how[s] != access::scalar && is_feed(variables.items[v].root)) v = padded_rows(v, k);
         taken[s] = v;
       }
