@@ -8,6 +8,8 @@
 // many products of few, and so do its gradients.
 #pragma once
 
+#include <initializer_list>
+
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/operators/lookup_table.hpp>
 #include <lamina/operators/mul.hpp>
