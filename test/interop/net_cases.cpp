@@ -25,6 +25,18 @@ void write_recurrent_cases(case_writer& to) {
              });
              return squared(std::tuple{layer::sequence_pool(out), last});
            }));
+  // The same with nothing but operators of Fluid.
+  to.write("net_dynamic_rnn_outputs", lamina::program([](block& main) {
+             auto x = layer::sequence<"x", float, 3>(main);
+             auto start = layer::tanh(layer::data<"start", float, 4>(main));
+             auto out = layer::dynamic_rnn(x, [&](auto& step) {
+               auto h = step.memory(start);
+               auto next = layer::tanh(layer::fc<4>(std::tuple{step.input(x), h}));
+               step.update(h, next);
+               return next;
+             });
+             return squared(layer::sequence_pool(out));
+           }));
 }
 
 void write_branch_cases(case_writer& to) {
