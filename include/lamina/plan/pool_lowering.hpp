@@ -7,6 +7,7 @@
 // gradient go over what is left.
 #pragma once
 
+#include <lamina/core/growing.hpp>
 #include <lamina/operators/activation.hpp>
 #include <lamina/operators/pool.hpp>
 #include <lamina/plan/image_lowering.hpp>

@@ -45,6 +45,7 @@ TEST_CASE("pool2d on the engine") {
   check_engine(windows<9, 19, 2, window{.stride = 2}>);
   check_engine(windows<6, 40, 2, window{.stride = 2}>);
   check_engine(windows<5, 35, 2, window{.stride = 2}>);
+  check_engine(windows<7, 8, 2, window{.stride = 2}>);
   check_engine(windows<7, 18, 3, window{.stride = 2, .padding = 1}>);
   check_engine(windows<8, 20, extent2{2, 3}, window{.stride = {3, 2}, .padding = {1, 0}}>);
   check_engine(windows<8, 9, 3, window{.stride = 2, .ceil_mode = true}>);

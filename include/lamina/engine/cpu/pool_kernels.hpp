@@ -15,18 +15,32 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// What squares of two rows hold: f of their four elements.
+/// What squares of two rows hold: f of their four elements. The last vector may repeat some.
 template <class F>
 LAMINA_INLINE void combine_squares(const float* upper, const float* lower, float* to, int n, F f) {
-  int x = 0;
-  for (; x + lanes <= n; x += lanes, upper += 2 * lanes, lower += 2 * lanes) {
-    const vector left = f(vector::load_unaligned(upper), vector::load_unaligned(lower));
-    const vector right =
-        f(vector::load_unaligned(upper + lanes), vector::load_unaligned(lower + lanes));
+  const auto both = [=](int x) __attribute__((always_inline)) {
+    return f(vector::load_unaligned(upper + x), vector::load_unaligned(lower + x));
+  };
+  for (int next = 0; n >= lanes && next < n; next += lanes) {
+    const int x = next + lanes <= n ? next : n - lanes;
+    const vector left = both(2 * x), right = both(2 * x + lanes);
     f(even_lanes(left, right), odd_lanes(left, right)).store_unaligned(to + x);
   }
-  for (; x < n; ++x, upper += 2, lower += 2)
-    to[x] = f(f(upper[0], lower[0]), f(upper[1], lower[1]));
+  for (int x = 0; n < lanes && x < n; ++x)
+    to[x] = f(f(upper[2 * x], lower[2 * x]), f(upper[2 * x + 1], lower[2 * x + 1]));
+}
+
+/// The same for rows that are a vector: two rows of results at a time. Returns how many were made.
+template <class F>
+LAMINA_INLINE int combine_short_squares(const float* from, float* to, int rows, F f) {
+  int y = 0;
+  for (; y + 2 <= rows; y += 2, from += 4 * lanes, to += lanes) {
+    const vector upper = f(vector::load_unaligned(from), vector::load_unaligned(from + lanes));
+    const vector lower =
+        f(vector::load_unaligned(from + 2 * lanes), vector::load_unaligned(from + 3 * lanes));
+    f(even_lanes(upper, lower), odd_lanes(upper, lower)).store_unaligned(to);
+  }
+  return y;
 }
 
 // f(to, from) for the elements of a row, in vectors.
@@ -67,17 +81,21 @@ struct call_kernel<pool2d> {
 
  private:
   static void squares(const pool_windows& w, const float* from, float* to) {
+    const auto average = [](auto a, auto b) { return decltype(a)((a + b) * decltype(a)(0.5F)); };
+    const auto most = [](auto a, auto b) { return math::max(a, b); };
+    if (w.is_average)
+      squares(w, from, to, average);
+    else
+      squares(w, from, to, most);
+  }
+  template <class F>
+  static LAMINA_INLINE void squares(const pool_windows& w, const float* from, float* to, F f) {
     const int n = w.width.in, out = w.width.out;
-    for (int y = 0; y < w.height.out; ++y, from += 2 * n, to += out) {
-      if (w.is_average) {
-        detail::combine_squares(from, from + n, to, out, [](auto a, auto b) {
-          return decltype(a)((a + b) * decltype(a)(0.5F));
-        });
-      } else {
-        detail::combine_squares(from, from + n, to, out,
-                                [](auto a, auto b) { return math::max(a, b); });
-      }
-    }
+    int y = 0;
+    if (n == lanes && 2 * out == lanes)
+      y = detail::combine_short_squares(from, to, w.height.out, f);
+    for (from += 2 * y * n, to += y * out; y < w.height.out; ++y, from += 2 * n, to += out)
+      detail::combine_squares(from, from + n, to, out, f);
   }
   static void maxima(const pool_windows& w, const float* from, float* to, float* line) {
     const int n = w.width.in;
