@@ -7,7 +7,7 @@
 namespace lamina {
 
 /// The elements of an array of `Room`, the first `count` of which are in use. When it is full it
-/// says so, and what is appended takes the last places: the result is not to be used then.
+/// says so, and what is appended takes the places of others: the result is not to be used then.
 template <class T, int Room>
 struct filling {
   T (&items)[Room];
@@ -17,9 +17,10 @@ struct filling {
   /// `used` elements are there already.
   constexpr filling(T (&array)[Room], int used) : items(array), count(used) {}
 
-  /// Makes room for `n` more elements; returns where they begin.
+  /// Makes room for `n` more elements; returns where they begin. When there is none, at the start:
+  /// whoever appends any number of elements looks first whether the array is full.
   constexpr int take(int n) {
-    if (count + n > Room) full = true, count = Room - n;
+    if (n > Room - count) return full = true, 0;
     return (count += n) - n;
   }
   /// Appends `value`; returns its index.

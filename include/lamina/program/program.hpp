@@ -72,6 +72,7 @@ constexpr void record(program_builder& b) {
     std::apply([&](auto... v) { (declare_output(b, v), ...); }, F{}(main));
   }
   if (b.outputs.count > 0) b.cost = b.outputs[0];
+  if (b.is_full()) return;
   if (b.blocks.count > 1) require_scopes(b);
   split_remade_rows(b);
 }

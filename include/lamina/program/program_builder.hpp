@@ -104,15 +104,20 @@ struct program_builder {
         is_test(program.is_test),
         made(program) {}
 
+  /// Whether the program outgrew an array.
+  constexpr bool is_full() const {
+    return variables.full || operators.full || arguments.full || attributes.full || dims.full ||
+           integers.full || reals.full || characters.full || names.full || blocks.full ||
+           parameters.full || data.full || startup.full || outputs.full || domains.full;
+  }
+
   /// Writes back how much was made. A program that outgrew an array is a fault.
   constexpr void finish() {
     made.count = {variables.count, operators.count, arguments.count,  attributes.count,
                   dims.count,      integers.count,  reals.count,      characters.count,
                   names.count,     blocks.count,    parameters.count, data.count,
                   startup.count,   outputs.count,   domains.count};
-    if (variables.full || operators.full || arguments.full || attributes.full || dims.full ||
-        integers.full || reals.full || characters.full || names.full || blocks.full ||
-        parameters.full || data.full || startup.full || outputs.full || domains.full) {
+    if (is_full()) {
       made.count = {};
       fault.kind = fault_kind::program_size;
     }
@@ -152,6 +157,7 @@ struct program_builder {
   constexpr int put(std::string_view text) {
     const int n = static_cast<int>(text.size());
     const int at = characters.take(n);
+    if (characters.full) return at;
     for (int i = 0; i < n; ++i) characters.items[at + i] = text[static_cast<std::size_t>(i)];
     return at;
   }
@@ -215,6 +221,7 @@ struct program_builder {
   /// Appends the variables of a duplicable slot.
   constexpr void list(const int* variable, int n) {
     const int at = arguments.take(1 + n);
+    if (arguments.full) return;
     arguments.items[at] = n;
     for (int i = 0; i < n; ++i) arguments.items[at + 1 + i] = variable[i];
   }
@@ -239,12 +246,14 @@ struct program_builder {
   /// A list of integers as an attribute.
   constexpr attribute_value integer_list(const int* value, int n) {
     const int at = integers.take(n);
+    if (integers.full) return {0, 0, 0};
     for (int i = 0; i < n; ++i) integers.items[at + i] = value[i];
     return {0, at, n};
   }
   /// A list of reals as an attribute.
   constexpr attribute_value real_list(const float* value, int n) {
     const int at = reals.take(n);
+    if (reals.full) return {0, 0, 0};
     for (int i = 0; i < n; ++i) reals.items[at + i] = value[i];
     return {0, at, n};
   }
