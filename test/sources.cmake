@@ -13,10 +13,16 @@ endforeach()
 list(REMOVE_DUPLICATES _compilers)
 
 # lamina_source_test(NAME SCRIPT ARGUMENTS...)
+# What takes long starts first (COST), so that no test runs on alone in the end.
 function(lamina_source_test name script)
   set(name "${LAMINA_TEST_PREFIX}${name}")
   add_test(NAME ${name} COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS source TIMEOUT 900)
+  if(name MATCHES "headers.alone|compile_fail.precompile")
+    set_tests_properties(${name} PROPERTIES COST 100)
+  elseif(name MATCHES "consumer|self_contained|compile_time|cuda")
+    set_tests_properties(${name} PROPERTIES COST 20)
+  endif()
 endfunction()
 
 lamina_source_test(structure.layers structure/check_layers.py)
@@ -28,16 +34,21 @@ lamina_source_test(docs.errors_self_test docs/check_errors.py --self-test)
 lamina_source_test(docs.interop interop/operator_table.py page)
 lamina_source_test(docs.interop_self_test interop/operator_table.py self-test)
 
+# One compiler is enough, for what a header includes does not depend on it; clang takes a third of g++'s time.
+set(_compiler "${CMAKE_CXX_COMPILER}")
+if(LAMINA_CLANG)
+  set(_compiler "${LAMINA_CLANG}")
+endif()
+file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/headers")
+lamina_source_test(headers.alone headers/compile_alone.py --compiler ${_compiler}
+                   --precompile "${CMAKE_CURRENT_BINARY_DIR}/headers"
+                   --stamps "${CMAKE_CURRENT_BINARY_DIR}/headers.json" -- ${_compile_flags})
+set_tests_properties(${LAMINA_TEST_PREFIX}headers.alone PROPERTIES PROCESSORS 2 TIMEOUT 1800)
+
 foreach(_compiler IN LISTS _compilers)
   cmake_path(GET _compiler FILENAME _short)
   if(_short STREQUAL "c++" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set(_short g++)
-  endif()
-  # Minutes a compiler: one is enough, for what a header includes does not depend on it.
-  if(_compiler STREQUAL CMAKE_CXX_COMPILER)
-    lamina_source_test(headers.${_short} headers/compile_alone.py --compiler ${_compiler}
-                       --stamps "${CMAKE_CURRENT_BINARY_DIR}/headers_${_short}.json" -- ${_compile_flags})
-    set_tests_properties(${LAMINA_TEST_PREFIX}headers.${_short} PROPERTIES PROCESSORS 2 TIMEOUT 1800)
   endif()
   lamina_source_test(compile_time.thousand_layers.${_short} compile_time/compile.py --compiler ${_compiler}
                      thousand_layers.cpp)
@@ -56,12 +67,18 @@ lamina_source_test(self_contained.lstm_64 self_contained/check.py ${_compiler_op
 lamina_source_test(self_contained.lenet self_contained/check.py ${_compiler_options} --limit 60 --parameters 1724320
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
 lamina_source_test(compile_fail.self_test compile_fail/expect_error.py --self-test ${_compiler_options})
+set(_precompiled "${CMAKE_CURRENT_BINARY_DIR}/compile_fail")
+lamina_source_test(compile_fail.precompile compile_fail/expect_error.py ${_compiler_options}
+                   --precompile "${_precompiled}" -- ${_compile_flags})
+set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.precompile PROPERTIES FIXTURES_SETUP precompiled)
 file(GLOB_RECURSE _failing CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail" compile_fail/*.fail.cpp)
 foreach(_file IN LISTS _failing)
   string(REGEX REPLACE "\\.fail\\.cpp$" "" _name "${_file}")
   string(REPLACE "/" "." _name "${_name}")
   lamina_source_test(compile_fail.${_name} compile_fail/expect_error.py ${_compiler_options}
+                     --precompiled "${_precompiled}"
                      "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/${_file}" -- ${_compile_flags})
+  set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.${_name} PROPERTIES FIXTURES_REQUIRED precompiled)
 endforeach()
 
 # Needs nvcc, and to run what it compiled a device.

@@ -12,7 +12,7 @@ namespace layer = lamina::layer;
 
 namespace {
 
-std::string name_of(const lamina::program_view& p, int variable) {
+std::string name_in(const lamina::program_view& p, int variable) {
   std::string text(static_cast<std::size_t>(lamina::name_length(p, variable)), ' ');
   lamina::name_writer w{text.data()};
   lamina::write_name(p, variable, w);
@@ -21,13 +21,13 @@ std::string name_of(const lamina::program_view& p, int variable) {
 
 std::vector<std::string> names(const lamina::program_view& p) {
   std::vector<std::string> all;
-  for (int i = 0; i < p.count.variables; ++i) all.push_back(name_of(p, i));
+  for (int i = 0; i < p.count.variables; ++i) all.push_back(name_in(p, i));
   return all;
 }
 
 int find(const lamina::program_view& p, const std::string& name) {
   for (int i = 0; i < p.count.variables; ++i)
-    if (name_of(p, i) == name) return i;
+    if (name_in(p, i) == name) return i;
   return -1;
 }
 

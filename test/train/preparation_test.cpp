@@ -45,7 +45,7 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 
 using arrays = std::vector<xt::xarray<float>>;  // hidden.w, hidden.b, output.w, output.b
 template <class Model>
-arrays parameters_of(const Model& m) {
+arrays arrays_of(const Model& m) {
   arrays all;
   for (int i = 0; i < m.parameter_arrays(); ++i) all.push_back(m.get(i));
   return all;
@@ -71,9 +71,9 @@ void check_step(const test::optimizer::sgd& sgd, const Prepare& prepare) {
     lamina::model m{net<Kind>, 3};
     const auto samples = test::samples(24);
     arrays gradient = gradients_of(m, samples);
-    const arrays before = parameters_of(m);
+    const arrays before = arrays_of(m);
     sgd.train(m, samples | test::reader::batch(24), {.threads = threads});
-    const arrays after = parameters_of(m);
+    const arrays after = arrays_of(m);
     prepare(gradient, before);
     for (std::size_t i = 0; i < before.size(); ++i)
       for (std::size_t k = 0; k < before[i].size(); ++k)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/engine/call/call_error.hpp>
+#include <lamina/engine/cpu/call_context.hpp>
 #include <lamina/operators/read_minibatch.hpp>
 
 namespace lamina::engine::cpu {
