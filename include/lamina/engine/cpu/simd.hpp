@@ -3,10 +3,21 @@
 // of this machine.
 #pragma once
 
+// g++ 12 takes the undefined vectors inside of AVX-512's intrinsics for mistakes (its bug 105593).
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
 #include <xsimd/xsimd.hpp>
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
 #endif
 
 #include <lamina/core/config.hpp>
