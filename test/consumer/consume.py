@@ -49,8 +49,8 @@ def main():
                     if line.strip() and not line.startswith("#")}
         everything = [f"#include <{h}>\n" for h in headers if h.removeprefix("lamina/") not in optional]
         (folder / "everything.hpp").write_text("#pragma once\n" + "".join(everything))
-        run("cmake", "-S", HERE / "project", "-B", folder / "build", f"-DCMAKE_CXX_COMPILER={compiler}", where,
-            f"-DEVERYTHING={folder}")
+        run("cmake", "-G", "Ninja", "-S", HERE / "project", "-B", folder / "build", where,
+            f"-DCMAKE_CXX_COMPILER={compiler}", f"-DEVERYTHING={folder}")
         run("cmake", "--build", folder / "build")
         said = run(folder / "build" / "consumer")
         version = re.findall(r"#define LAMINA_VERSION_\w+ (\d+)", (include / "lamina/core/config.hpp").read_text())
