@@ -10,6 +10,13 @@
 
 namespace lamina::engine {
 
+/// A part of an array: where it begins, in elements, and how far its elements are apart.
+struct array_part {
+  void* data;
+  std::ptrdiff_t offset;
+  const std::ptrdiff_t* step;
+};
+
 /// The layout of an input of stack as one part of Y: with a dimension of one at `axis`.
 inline array_layout unsqueezed(const array_layout& a, int axis) {
   array_layout l;

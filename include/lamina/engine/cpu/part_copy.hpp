@@ -4,16 +4,10 @@
 
 #include <cstring>
 
+#include <lamina/engine/call/part_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 
 namespace lamina::engine::cpu {
-
-/// A part of an array: where it begins, in elements, and how far its elements are apart.
-struct array_part {
-  void* data;
-  std::ptrdiff_t offset;
-  const std::ptrdiff_t* step;
-};
 
 namespace detail {
 inline loop_nest<2> nest_of(int rank, const std::ptrdiff_t* extent, const array_part& from,

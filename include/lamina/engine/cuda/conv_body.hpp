@@ -42,9 +42,9 @@ struct conv_sides {
   }
   template <class Arguments>
   static LAMINA_INLINE LAMINA_FN filter_reader<Kind> filters(const Arguments& g, int group) {
-    return {g.conv,
-            g.of[1] + static_cast<std::ptrdiff_t>(group) * g.conv.small_channels * g.right_stride,
-            g.right_stride, made(g.conv), g.seen};
+    return {{g.conv,
+             g.of[1] + static_cast<std::ptrdiff_t>(group) * g.conv.small_channels * g.right_stride,
+             g.right_stride, made(g.conv), g.seen}};
   }
 };
 
@@ -181,11 +181,11 @@ struct conv_filter_body {
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
       const int first = part * g.part_terms;
       const int end = g.terms - first < g.part_terms ? g.terms : first + g.part_terms;
-      const slope_reader slopes{g.conv,
-                                channel(g.small, g.conv.small_channels, g.conv.small, group),
-                                g.small_stride, g.conv.small_channels, end};
-      const seen_reader seen{g.conv, channel(g.large, g.conv.large_channels, g.conv.large, group),
-                             g.large_stride, g.seen, end};
+      const slope_reader slopes{{g.conv,
+                                 channel(g.small, g.conv.small_channels, g.conv.small, group),
+                                 g.small_stride, g.conv.small_channels, end}};
+      const seen_reader seen{{g.conv, channel(g.large, g.conv.large_channels, g.conv.large, group),
+                              g.large_stride, end, g.seen}};
       mine.multiply(team, s, first, end, row0, slopes, column0, seen);
       float* const to = g.to + part * g.part_stride;
       LAMINA_CUDA_UNROLL
@@ -220,12 +220,12 @@ struct direct_conv_filter_body {
     for (int i = team.index; i < g.lines; i += team.count) {
       const int filter = i / g.seen, term = i % g.seen, group = filter / g.conv.small_channels;
       const slope_reader slopes{
-          g.conv, g.small + static_cast<std::ptrdiff_t>(filter) * g.conv.small.size.divisor(),
-          g.small_stride, 1, g.terms};
-      const seen_reader seen{g.conv,
-                             g.large + static_cast<std::ptrdiff_t>(group) * g.conv.large_channels *
-                                           g.conv.large.size.divisor(),
-                             g.large_stride, g.seen, g.terms};
+          {g.conv, g.small + static_cast<std::ptrdiff_t>(filter) * g.conv.small.size.divisor(),
+           g.small_stride, 1, g.terms}};
+      const seen_reader seen{{g.conv,
+                              g.large + static_cast<std::ptrdiff_t>(group) * g.conv.large_channels *
+                                            g.conv.large.size.divisor(),
+                              g.large_stride, g.terms, g.seen}};
       const auto row = slopes.line(0);
       const auto column = seen.line(term);
       float sum = 0;

@@ -126,12 +126,11 @@ struct window_reader {
   }
 };
 
-/// The filters of one group as rows [channel of the result][term (channel, tap)].
-template <conv_kind Kind>
-struct filter_reader {
+/// Rows whose terms lie where a row begins and how far a term is from there.
+struct row_reader {
   static constexpr bool along_depth = true;
   const conv_geometry& c;
-  const float* data;  // at the first filter of the group
+  const float* data;
   std::ptrdiff_t stride;
   int rows, depth;
 
@@ -139,6 +138,15 @@ struct filter_reader {
     std::ptrdiff_t at;  // below zero: outside
   };
   using deep_type = line_type;
+  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
+    return l.at >= 0 && d.at >= 0 ? data[l.at + d.at] : 0.0f;
+  }
+};
+
+/// The filters of one group, from the first of them, as rows [channel of the result][term (channel,
+/// tap)].
+template <conv_kind Kind>
+struct filter_reader : row_reader {
   LAMINA_INLINE LAMINA_FN line_type line(int r) const {
     if (r >= rows) return {-1};
     return {Kind == conv_kind::forward ? r * stride
@@ -154,24 +162,11 @@ struct filter_reader {
       return {filter * stride + tap};
     }
   }
-  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
-    return l.at >= 0 && d.at >= 0 ? data[l.at + d.at] : 0.0f;
-  }
 };
 
 /// For the gradient of the filters, whose terms are the places of the small images of all rows: the
-/// small images as rows [channel][term] ...
-struct slope_reader {
-  static constexpr bool along_depth = true;
-  const conv_geometry& c;
-  const float* data;  // of the first image, at the first channel of the group
-  std::ptrdiff_t stride;
-  int rows, depth;
-
-  struct line_type {
-    std::ptrdiff_t at;  // below zero: outside
-  };
-  using deep_type = line_type;
+/// small images, from the first channel of the group, as rows [channel][term] ...
+struct slope_reader : row_reader {
   LAMINA_INLINE LAMINA_FN line_type line(int r) const {
     return {r < rows ? static_cast<std::ptrdiff_t>(r) * c.small.size.divisor() : -1};
   }
@@ -180,42 +175,20 @@ struct slope_reader {
     const int image = c.small.size.divide(k);
     return {image * stride + k};
   }
-  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
-    return l.at >= 0 && d.at >= 0 ? data[l.at + d.at] : 0.0f;
-  }
 };
-/// ... and what they see as columns [term][(channel, tap)].
+/// ... and what they see as columns [term][(channel, tap)]: the columns of the convolution itself,
+/// turned.
 struct seen_reader {
   static constexpr bool along_depth = true;
-  const conv_geometry& c;
-  const float* data;  // of the first image, at the first channel of the group
-  std::ptrdiff_t stride;
-  int columns, depth;
+  using windows = window_reader<conv_kind::forward>;
+  windows of;
 
-  struct line_type {
-    volume_place tap;
-    std::ptrdiff_t channel;  // where it begins; below zero: outside
-  };
-  struct deep_type {
-    volume_place place;
-    const float* image;  // null: outside
-  };
-  LAMINA_INLINE LAMINA_FN line_type line(int i) const {
-    line_type l;
-    l.tap = c.taps.place(i < columns ? i : 0);
-    l.channel =
-        i < columns ? static_cast<std::ptrdiff_t>(l.tap.number) * c.large.size.divisor() : -1;
-    return l;
-  }
-  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    deep_type d;
-    d.place = c.small.place(k < depth ? k : 0);
-    d.image = k < depth ? data + d.place.number * stride : nullptr;
-    return d;
-  }
+  using line_type = windows::deep_type;
+  using deep_type = windows::line_type;
+  LAMINA_INLINE LAMINA_FN line_type line(int i) const { return of.deep(i); }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return of.line(k); }
   LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
-    const int at = c.in_large(d.place, l.tap);
-    return l.channel >= 0 && d.image != nullptr && at >= 0 ? d.image[l.channel + at] : 0.0f;
+    return of.get(d, l);
   }
 };
 

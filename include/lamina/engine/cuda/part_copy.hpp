@@ -6,16 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <lamina/engine/call/part_layout.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
 
 namespace lamina::engine::cuda {
-
-/// A part of an array: where it begins, in elements, and how far its elements are apart.
-struct array_part {
-  void* data;
-  std::ptrdiff_t offset;
-  const std::ptrdiff_t* step;
-};
 
 namespace detail {
 

@@ -81,6 +81,9 @@ struct window_padding_lines {
   }
 };
 
+/// Row t sees rows t, t + 1, ... through weights 0, 1, ...; for their gradient, it was seen by the
+/// results at t, t - 1, ...
+template <bool Back>
 struct row_conv_lines {
   using arguments = window_arguments;
   template <class Team>
@@ -88,26 +91,11 @@ struct row_conv_lines {
     const int begin = a.all.begin(s), n = a.all.end(s) - begin;
     for (int i = team.rank(); i < n * a.columns.divisor(); i += team.size()) {
       int j = i;
-      const int t = a.columns.divide(j);
+      const int t = a.columns.divide(j), reach = Back ? t + 1 : n - t;
       float sum = 0;
-      for (int tap = 0; tap < a.length && t + tap < n; ++tap)
-        sum += a.in[0].row<const float>(begin + t + tap)[j] * a.in[1].row<const float>(tap)[j];
-      a.out[0].row<float>(begin + t)[j] = sum;
-    }
-  }
-};
-/// Row t was seen by the results at t, t - 1, ..., through weights 0, 1, ...
-struct row_conv_slope_lines {
-  using arguments = window_arguments;
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
-    const int begin = a.all.begin(s), n = a.all.end(s) - begin;
-    for (int i = team.rank(); i < n * a.columns.divisor(); i += team.size()) {
-      int j = i;
-      const int t = a.columns.divide(j);
-      float sum = 0;
-      for (int tap = 0; tap < a.length && tap <= t; ++tap)
-        sum += a.in[0].row<const float>(begin + t - tap)[j] * a.in[1].row<const float>(tap)[j];
+      for (int tap = 0; tap < a.length && tap < reach; ++tap)
+        sum += a.in[0].row<const float>(begin + (Back ? t - tap : t + tap))[j] *
+               a.in[1].row<const float>(tap)[j];
       a.out[0].row<float>(begin + t)[j] = sum;
     }
   }
@@ -182,7 +170,7 @@ struct call_kernel<row_conv> {
     a.in[0] = view_of_operand(x);
     a.in[1] = view_of_operand(filter);
     a.out[0] = c.out(0);
-    detail::run_windows<detail::row_conv_lines>(b, c, a, x.domain, x.columns);
+    detail::run_windows<detail::row_conv_lines<false>>(b, c, a, x.domain, x.columns);
   }
 };
 template <>
@@ -197,7 +185,7 @@ struct call_kernel<gradient_of<row_conv>> {
     a.in[0] = view_of_operand(d);
     a.in[1] = view_of_operand(filter);
     a.out[0] = view_of_operand(dx);
-    if (dx) detail::run_windows<detail::row_conv_slope_lines>(b, c, a, d.domain, d.columns);
+    if (dx) detail::run_windows<detail::row_conv_lines<true>>(b, c, a, d.domain, d.columns);
     if (!dfilter) return;
     a.in[0] = view_of_operand(x);
     a.in[2] = view_of_operand(d);
