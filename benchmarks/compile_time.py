@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what a program costs the compiler: seconds, peak memory, object size and the longest symbol.
 
-The subjects are the include of <lamina/lamina.hpp> alone, networks of fc layers that a for loop records, each with
-a machine that trains it, and examples/digits.cpp. Each is compiled to an object with -O2; the least of --repeat
-runs counts.
+The subjects are the include of <lamina/lamina.hpp> alone, networks of fc layers that a for loop records and networks
+of convolutions, each with a machine that trains it, and examples/digits.cpp. Each is compiled to an object with -O2;
+the least of --repeat runs counts.
 
 usage: compile_time.py [--compiler CXX]... [--layers N]... [--repeat N] [--flags FLAGS] [--json]
        The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers.
@@ -38,6 +38,58 @@ void train() {
   sgd.train(model, lamina::dataset::digits::train() | lamina::reader::batch(64), {.passes = 1});
 }
 """
+
+# LeNet is that of W2, the small residual network that of W7, the other one that of He et al. (2015) for ImageNet.
+IMAGE_NETWORK = """#include <vector>
+#include <lamina/lamina.hpp>
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, SHAPE>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+LAYERS
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+struct sample {
+  std::vector<float> image;
+  std::int64_t label;
+};
+
+void train(const std::vector<sample>& samples) {
+  lamina::model model{net};
+  lamina::optimizer::sgd sgd{.learning_rate = 0.01f};
+  sgd.train(model, samples | lamina::reader::batch(64), {.passes = 1});
+}
+"""
+LENET = """
+  constexpr lamina::window half{.stride = 2};
+  auto c1 = layer::simple_img_conv_pool<20, 5, 2, half>(image, {.act = lamina::activation::relu});
+  auto c2 = layer::simple_img_conv_pool<50, 5, 2, half>(c1, {.act = lamina::activation::relu});
+  auto logits = layer::fc<10>(layer::fc<500>(c2, {.act = lamina::activation::relu}));
+"""
+RESNET = """
+  auto begin = layer::conv_bn<16, 3, lamina::window{.padding = 1}>(image);
+  auto s1 = layer::basic_block<16>(layer::basic_block<16>(begin));
+  auto s2 = layer::basic_block<32>(layer::basic_block<32, 2>(s1));
+  auto s3 = layer::basic_block<64>(layer::basic_block<64, 2>(s2));
+  auto logits = layer::fc<10>(layer::global_pool2d(s3, {.type = lamina::pool::average}));
+"""
+RESNET_50 = """
+  constexpr lamina::window overlapping{.stride = 2, .padding = 1};
+  auto begin = layer::conv_bn<64, 7, lamina::window{.stride = 2, .padding = 3}>(image);
+  auto s1 = layer::bottleneck_block<64>(layer::pool2d<3, overlapping>(begin));
+  for (int i = 1; i < 3; ++i) s1 = layer::bottleneck_block<64>(s1);
+  auto s2 = layer::bottleneck_block<128, 2>(s1);
+  for (int i = 1; i < 4; ++i) s2 = layer::bottleneck_block<128>(s2);
+  auto s3 = layer::bottleneck_block<256, 2>(s2);
+  for (int i = 1; i < 6; ++i) s3 = layer::bottleneck_block<256>(s3);
+  auto s4 = layer::bottleneck_block<512, 2>(s3);
+  for (int i = 1; i < 3; ++i) s4 = layer::bottleneck_block<512>(s4);
+  auto logits = layer::fc<1000>(layer::global_pool2d(s4, {.type = lamina::pool::average}));
+"""
+IMAGE_NETWORKS = {"LeNet": ("1, 28, 28", LENET), "ResNet, W7": ("3, 32, 32", RESNET),
+                  "ResNet-50": ("3, 224, 224", RESNET_50)}
 
 
 def compile_once(command):
@@ -81,6 +133,9 @@ def subjects(layers, folder):
     yield "include only", write("include_only.cpp", INCLUDE_ONLY)
     for count in layers:
         yield f"{count} fc layers", write(f"layers_{count}.cpp", NETWORK.replace("LAYERS", str(count)))
+    for number, (name, (shape, recorded)) in enumerate(IMAGE_NETWORKS.items()):
+        yield name, write(f"images_{number}.cpp",
+                          IMAGE_NETWORK.replace("SHAPE", shape).replace("LAYERS", recorded.strip("\n")))
     digits = ROOT / "examples" / "digits.cpp"
     if digits.is_file():
         yield "examples/digits.cpp", digits
