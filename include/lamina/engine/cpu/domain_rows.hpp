@@ -5,8 +5,12 @@
 #include <cstdint>
 
 #include <lamina/core/rows.hpp>
+#include <lamina/engine/call/row_maker.hpp>
 
 namespace lamina::engine::cpu {
+
+using engine::minibatch_source;
+using engine::row_maker;
 
 /// The rows of one run, by row domain of the program. Sequence i of a domain is its rows
 /// offsets[i] - offsets[0] to offsets[i + 1] - offsets[0], one sequence for each row of the
@@ -23,22 +27,6 @@ struct domain_rows {
     count[batch::domain] = batch_rows;
     first[batch::domain] = first_row;
   }
-};
-
-/// How kernels tell the rows of domains that operators make while a program runs: the part of a
-/// batch that a condition chose, what sequences are left at a step, sequences of new lengths.
-struct row_maker {
-  void* machine;
-  void (*set_rows)(void* machine, int domain, int rows);
-  int* (*make_offsets)(void* machine, int domain, int sequences);
-  void (*show)(void* machine, int view, void* data) = nullptr;  // where a view lies
-};
-
-/// Where a program that reads its own mini-batches gets them: `next` binds the machine to the rows
-/// of one, feeds it, and returns whether another one follows.
-struct minibatch_source {
-  void* self;
-  bool (*next)(void* self);
 };
 
 /// The sequences of one domain.

@@ -50,13 +50,6 @@ class machine_memory {
   }
   static constexpr by_domain fed = make_fed();
   static constexpr bool all_fed = plan_type::fed.all();
-  /// 1 for domains whose rows are told anew while a program runs.
-  static constexpr by_domain make_changes() {
-    by_domain w{};
-    for (int d = 0; d < domains; ++d) w.of[d] = plan_type::fed.changes[d] ? 1 : 0;
-    return w;
-  }
-  static constexpr by_domain changes = make_changes();
 
   void bind(const domain_rows<domains>& rows) {
     bool same = bound_;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/frame_stack.hpp - the memory of iterations, last in, first out.
+// lamina/engine/call/frame_stack.hpp - the memory of iterations, last in, first out.
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include <lamina/core/growing.hpp>
-#include <lamina/engine/cpu/aligned_buffer.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::engine {
 
 /// A stack of chunks that never move, so that what lies in it keeps its address while it grows. It
-/// never shrinks: a run that needs no more than one before allocates nothing.
+/// never shrinks: a run that needs no more than one before allocates nothing. Chunks tells where
+/// memory comes from: `Chunks::chunk* make(floats)`, with data() and size() in floats.
+template <class Chunks>
 class frame_stack {
  public:
   /// A height of the stack, to go back to.
@@ -20,6 +22,7 @@ class frame_stack {
   };
 
   frame_stack() = default;
+  explicit frame_stack(Chunks from) : from_(from) {}
   frame_stack(const frame_stack&) = delete;
   frame_stack& operator=(const frame_stack&) = delete;
   frame_stack(frame_stack&& other) noexcept { swap(other); }
@@ -39,7 +42,7 @@ class frame_stack {
     if (top_.chunk == chunks_.count) {
       // Each chunk is as large as all before it.
       const std::size_t least = total_ < first_chunk ? first_chunk : total_;
-      chunks_.push(new aligned_buffer(wanted > least ? wanted : least));
+      chunks_.push(from_.make(wanted > least ? wanted : least));
       total_ += chunks_[top_.chunk]->size();
     }
     float* const at = chunks_[top_.chunk]->data() + top_.used;
@@ -54,6 +57,7 @@ class frame_stack {
   static constexpr std::size_t first_chunk = 1 << 14;
 
   void swap(frame_stack& other) noexcept {
+    std::swap(from_, other.from_);
     std::swap(chunks_.items, other.chunks_.items);
     std::swap(chunks_.count, other.chunks_.count);
     std::swap(chunks_.capacity, other.chunks_.capacity);
@@ -61,9 +65,10 @@ class frame_stack {
     std::swap(total_, other.total_);
   }
 
-  growing<aligned_buffer*> chunks_{};
+  [[no_unique_address]] Chunks from_{};
+  growing<typename Chunks::chunk*> chunks_{};
   mark top_{0, 0};
   std::size_t total_ = 0;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::engine

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/block_schedule.hpp - the tables of a program with loops and branches.
+// lamina/engine/call/block_schedule.hpp - the tables of a program with loops and branches.
 #pragma once
 
 #include <cstdint>
 
-#include <lamina/engine/cpu/schedule_table.hpp>
+#include <lamina/plan/call_program.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::engine {
 
 /// How an entry of the schedule runs a block.
 enum class block_use : std::uint8_t {
@@ -50,11 +50,11 @@ struct list_range {
   int first, count;
 };
 
-/// Tables of program P.
-template <class P>
+/// Tables of program P, whose groups are those of Schedule.
+template <class P, class Schedule>
 struct block_schedule {
   using plan_type = plan<P>;
-  using schedule = schedule_table<P>;
+  using schedule = Schedule;
   static constexpr int blocks = P::desc.count.blocks;
   static constexpr int domains = P::desc.count.domains;
   static constexpr int arguments = schedule::arguments;
@@ -91,6 +91,7 @@ struct block_schedule {
     int view_arguments[at_least_one(arguments)];
     int kept_views[at_least_one(view_count)];  // by loop
     bool fed[domains];
+    bool changes[domains];  // rows are told anew while a program runs
   };
 
   // The loop that a block is a part of, or -1.
@@ -138,7 +139,11 @@ struct block_schedule {
   // below of, to theirs.
   static constexpr void find_domains(table_type& t) {
     int block[domains];
-    for (int d = 0; d < domains; ++d) block[d] = -1, t.fed[d] = plan_type::fed.of[d];
+    for (int d = 0; d < domains; ++d) {
+      block[d] = -1;
+      t.fed[d] = plan_type::fed.of[d];
+      t.changes[d] = plan_type::fed.changes[d];
+    }
     for (int k = 0; k < P::desc.count.operators; ++k) {
       const operator_desc& op = P::desc.operators[k];
       for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
@@ -272,4 +277,4 @@ struct block_schedule {
   static constexpr table_type table = make();
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::engine

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/call/block_runner.hpp - loops and branches: blocks of a schedule, their frames.
+//
+// An iteration whose values its gradient reads has a frame: a head, and the kept values of each row
+// domain behind each other. Kernels write them where they stay: when an iteration begins, or its
+// gradient does, the arguments that lie in the frame get their addresses.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/call/block_schedule.hpp>
+#include <lamina/engine/call/frame_stack.hpp>
+#include <lamina/engine/call/row_maker.hpp>
+#include <lamina/engine/call/tensor_array.hpp>
+#include <lamina/program/names.hpp>
+
+namespace lamina::engine {
+
+/// Memory of the host for the heads of frames, wherever their values lie.
+class host_chunk {
+ public:
+  explicit host_chunk(std::size_t floats) : memory_((floats + 1) / 2), floats_(floats) {}
+  float* data() { return reinterpret_cast<float*>(memory_.data()); }
+  std::size_t size() const { return floats_; }
+
+ private:
+  std::vector<std::uint64_t> memory_;
+  std::size_t floats_;
+};
+struct host_chunks {
+  using chunk = host_chunk;
+  static chunk* make(std::size_t floats) { return new chunk(floats); }
+};
+
+/// Runs the blocks of program P over the memory of a machine. Engine tells how:
+///   memory_type, schedule, context_type (what kernels are given), chunks (where values lie);
+///   static void run_group(memory_type&, int group, const context_type&);
+///   static bool is_true(memory_type&, int argument);
+///   static int* rows(memory_type&);   by domain
+///   static const int** offsets(memory_type&);
+///   static constexpr int own_words(int loop);   words of a frame that are the engine's ...
+///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and where they lie
+template <class P, class Engine>
+class block_runner {
+ public:
+  using memory_type = typename Engine::memory_type;
+  using schedule = typename Engine::schedule;
+  using context_type = typename Engine::context_type;
+  using chunks = typename Engine::chunks;
+  using array_type = tensor_array<chunks>;
+  using tables = block_schedule<P, schedule>;
+
+  block_runner() = default;
+  explicit block_runner(chunks from) : from_(from), values_(from) {}
+
+  /// The most iterations of one loop; one more throws, or the frames of a loop that never ends
+  /// would take all memory.
+  void limit_iterations(std::uint64_t most) { limit_ = most; }
+
+  /// Where read_minibatch gets its data.
+  void read_from(const minibatch_source& source) { source_ = source; }
+
+  void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    memory_ = &memory;
+    maker_ = {this, &set_rows, &make_offsets, &show};
+    if constexpr (tables::has_views)
+      for (int i = 0; i < tables::array_count; ++i)
+        memory.array(i).use_memory(table.array_memory[i]);
+    context_ = memory.context(seed, step, &maker_);
+    own_source_ = {this, &next_minibatch};
+    if constexpr (requires { context_.source; })
+      if (source_.next != nullptr) context_.source = &own_source_;
+    reset({});
+    unused_arrays_ = static_cast<int>(spare_arrays_.size());
+    for (int d = 0; d < domains; ++d) {
+      known_[d] = table.fed[d];
+      if (!known_[d]) Engine::rows(memory)[d] = 0;
+    }
+    context_.scratch = memory.scratch();
+    for (std::uint64_t& n : iterations_) n = 0;
+    run_block(0, given);
+  }
+
+ private:
+  static constexpr int domains = P::desc.count.domains;
+  static constexpr const typename tables::table_type& table = tables::table;
+
+  /// The head of a frame: the frame before, the heights of the stacks below, then a word for each
+  /// kept domain, two for each domain whose rows the iteration made, one for each loop inside, one
+  /// for each array, one for each view.
+  using word = std::uintptr_t;
+  enum : int { before_word, stack_words, first_word = stack_words + 4 };
+  /// Heads and values are apart: what a kernel leaves between rows must stay a number.
+  struct stack_marks {
+    typename frame_stack<host_chunks>::mark heads;
+    typename frame_stack<chunks>::mark values;
+  };
+  stack_marks top() const { return {heads_.top(), values_.top()}; }
+  void reset(const stack_marks& to) {
+    heads_.reset(to.heads);
+    values_.reset(to.values);
+  }
+  static void keep_marks(const stack_marks& m, word* to) {
+    to[0] = static_cast<word>(m.heads.chunk), to[1] = m.heads.used;
+    to[2] = static_cast<word>(m.values.chunk), to[3] = m.values.used;
+  }
+  static stack_marks kept_marks(const word* from) {
+    return {{static_cast<int>(from[0]), from[1]}, {static_cast<int>(from[2]), from[3]}};
+  }
+
+  template <class T>
+  static word to_word(T* p) {
+    return reinterpret_cast<word>(p);
+  }
+  template <class T>
+  static T* from_word(word w) {
+    return reinterpret_cast<T*>(w);
+  }
+
+  void run_block(int block, unsigned long long given) {
+    const list_range arrays = table.block_arrays[block];
+    for (int i = arrays.first; i < arrays.first + arrays.count; ++i)
+      memory_->array(table.arrays[i]).clear();
+    const std::uint64_t outer = context_.iteration;
+    context_.iteration = iterations_[block]++;
+    const list_range r = table.entries[block];
+    for (int g = r.first; g < r.first + r.count; ++g) {
+      const auto& e = schedule::table.entries[g];
+      if ((e.feeds & ~given) != 0) continue;
+      if constexpr (tables::has_views) context_.view = table.told[g];
+      if (e.run != nullptr)
+        Engine::run_group(*memory_, g, context_);
+      else
+        call(table.calls[e.group.rows], e.first_argument);
+    }
+    context_.iteration = outer;
+  }
+  void run_inner(int block) { run_block(block, ~0ull); }
+
+  void call(const block_call& c, int argument) {
+    switch (c.use) {
+      case block_use::loop:
+        return run_loop(c, argument);
+      case block_use::loop_gradient:
+        return run_gradient(c);
+      case block_use::if_true:
+        if (is_true(argument)) run_inner(c.block);
+        return;
+      case block_use::if_rows:
+        if (context_.rows_of(schedule::table.info[argument].rows) > 0) run_inner(c.block);
+        return;
+    }
+  }
+  bool is_true(int argument) const { return Engine::is_true(*memory_, argument); }
+
+  void run_loop(const block_call& c, int argument) {
+    const loop_desc& loop = table.loops[c.loop];
+    last_[c.loop] = nullptr;
+    for (std::uint64_t n = 0; is_true(argument); ++n) {
+      if (n == limit_) fail_endless(c);
+      for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i)
+        known_[table.made_domains[i]] = false;
+      if (loop.keeps) {
+        begin(c.loop, loop);
+        run_inner(c.block);
+        end(c.loop, loop);
+      } else if (loop.inner == 0) {
+        run_inner(c.block);
+      } else {
+        // Frames of loops inside, whose gradients are inside too.
+        const stack_marks below = top();
+        run_inner(c.block);
+        reset(below);
+      }
+    }
+  }
+  void run_gradient(const block_call& c) {
+    const loop_desc& loop = table.loops[c.loop];
+    while (word* const frame = last_[c.loop]) {
+      restore(c.loop, loop, frame);
+      run_inner(c.block);
+      unused_arrays_ += loop.array_count;
+      last_[c.loop] = from_word<word>(frame[before_word]);
+      reset(kept_marks(frame + stack_words));
+    }
+  }
+
+  [[noreturn]] LAMINA_COLD void fail_endless(const block_call& c) const {
+    text message("lamina: while: expected the condition '");
+    std::string name(static_cast<std::size_t>(name_length(schedule::program, c.condition)), ' ');
+    name_writer w{name.data()};
+    write_name(schedule::program, c.condition, w);
+    message << name << "' to be false after " << limit_ << " iterations, found true";
+    throw error(message);
+  }
+
+  // -- frames ------------------------------------------------------------------------------------
+
+  void begin(int l, const loop_desc& loop) {
+    const stack_marks below = top();
+    const int words = first_word + loop.kept_count + 2 * loop.domain_count + loop.inner +
+                      loop.array_count + loop.view_count + Engine::own_words(l);
+    word* const frame = reinterpret_cast<word*>(
+        heads_.push(static_cast<std::size_t>(words) * sizeof(word) / sizeof(float)));
+    frame[before_word] = to_word(last_[l]);
+    keep_marks(below, frame + stack_words);
+    last_[l] = frame;
+    for (int k = 0; k < loop.kept_count; ++k) {
+      frame[first_word + k] = 0;
+      if (!table.kept[loop.kept + k].late) push_rows(loop, frame, k);
+    }
+    if (Engine::own_words(l) > 0)
+      Engine::place_own(*memory_, l, frame + words - Engine::own_words(l));
+  }
+  // Memory for the kept values of one domain.
+  void push_rows(const loop_desc& loop, word* frame, int k) {
+    const kept_rows& kept = table.kept[loop.kept + k];
+    float* const data = values_.push(static_cast<std::size_t>(kept.width) *
+                                     static_cast<std::size_t>(rows_of(kept.domain)));
+    frame[first_word + k] = to_word(data);
+    place(kept, data);
+  }
+  int rows_of(int domain) const {
+    return domain == once::domain ? 1 : Engine::rows(*memory_)[domain];
+  }
+  void place(const kept_rows& kept, float* data) {
+    float** const arguments = memory_->arguments();
+    const std::ptrdiff_t rows = rows_of(kept.domain);
+    for (int i = kept.first; i < kept.first + kept.count; ++i)
+      arguments[table.frame_arguments[i].argument] = data + table.frame_arguments[i].offset * rows;
+  }
+
+  void end(int l, const loop_desc& loop) {
+    word* at = last_[l] + first_word + loop.kept_count;
+    for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i) {
+      const int d = table.made_domains[i];
+      *at++ = known_[d] ? static_cast<word>(Engine::rows(*memory_)[d]) + 1 : 0;
+      *at++ = to_word(known_[d] ? kept_offsets(d) : nullptr);
+    }
+    for (int inner = 0; inner < tables::loop_count; ++inner)
+      if (table.loops[inner].parent == l) *at++ = to_word(last_[inner]);
+    for (int i = loop.arrays; i < loop.arrays + loop.array_count; ++i) {
+      array_type* const spare = take_array();
+      spare->clear();
+      spare->swap(memory_->array(table.kept_arrays[i]));
+      *at++ = to_word(spare);
+    }
+    for (int i = loop.views; i < loop.views + loop.view_count; ++i)
+      *at++ = to_word(
+          memory_->arguments()[table.view_arguments[table.views[table.kept_views[i]].first]]);
+  }
+  // A copy of where the sequences of a domain begin; null for other rows.
+  int* kept_offsets(int domain) {
+    if (schedule::program.domains[domain].kind != domain_kind::sequence) return nullptr;
+    const std::size_t n =
+        static_cast<std::size_t>(rows_of(schedule::program.domains[domain].parent)) + 1;
+    int* const to = reinterpret_cast<int*>(heads_.push(n));
+    for (std::size_t i = 0; i < n; ++i) to[i] = Engine::offsets(*memory_)[domain][i];
+    return to;
+  }
+
+  void restore(int l, const loop_desc& loop, word* frame) {
+    word* at = frame + first_word + loop.kept_count;
+    for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i) {
+      const int d = table.made_domains[i];
+      const word rows = *at++;
+      const int* const offsets = from_word<const int>(*at++);
+      known_[d] = rows != 0;
+      if (!known_[d]) continue;
+      if (offsets != nullptr) Engine::offsets(*memory_)[d] = offsets;
+      memory_->make_rows(d, static_cast<int>(rows) - 1);
+    }
+    for (int inner = 0; inner < tables::loop_count; ++inner)
+      if (table.loops[inner].parent == l) last_[inner] = from_word<word>(*at++);
+    for (int i = loop.arrays; i < loop.arrays + loop.array_count; ++i)
+      memory_->array(table.kept_arrays[i]).swap(*from_word<array_type>(*at++));
+    for (int i = loop.views; i < loop.views + loop.view_count; ++i)
+      show(table.kept_views[i], from_word<float>(*at++));
+    for (int k = 0; k < loop.kept_count; ++k)
+      if (frame[first_word + k] != 0)
+        place(table.kept[loop.kept + k], from_word<float>(frame[first_word + k]));
+    if (Engine::own_words(l) > 0) Engine::place_own(*memory_, l, at);
+  }
+
+  array_type* take_array() {
+    if (unused_arrays_ == 0) {
+      spare_arrays_.insert(spare_arrays_.begin(), std::make_unique<array_type>(from_));
+      unused_arrays_ = 1;
+    }
+    return spare_arrays_[static_cast<std::size_t>(--unused_arrays_)].get();
+  }
+
+  // -- rows --------------------------------------------------------------------------------------
+
+  static bool next_minibatch(void* self) {
+    block_runner& runner = *static_cast<block_runner*>(self);
+    const bool more = runner.source_.next(runner.source_.self);
+    runner.context_.scratch = runner.memory_->scratch();
+    return more;
+  }
+  static void set_rows(void* self, int domain, int rows) {
+    static_cast<block_runner*>(self)->set_rows(domain, rows);
+  }
+  static void show(void* self, int view, void* data) {
+    static_cast<block_runner*>(self)->show(view, static_cast<float*>(data));
+  }
+  void show(int view, float* data) {
+    const list_range r = table.views[view];
+    for (int i = r.first; i < r.first + r.count; ++i)
+      memory_->arguments()[table.view_arguments[i]] = data;
+  }
+  static int* make_offsets(void* self, int domain, int sequences) {
+    return static_cast<block_runner*>(self)->memory_->make_offsets(domain, sequences);
+  }
+  void set_rows(int domain, int rows) {
+    if (known_[domain]) {
+      // Of a step's rows an operator may make the first ones only.
+      const bool fewer = rows < Engine::rows(*memory_)[domain] &&
+                         schedule::program.domains[domain].kind == domain_kind::step;
+      if (Engine::rows(*memory_)[domain] == rows || fewer) return;
+      if (!table.changes[domain] || is_kept(domain)) fail_rows(domain, rows);
+    }
+    memory_->make_rows(domain, rows);
+    context_.scratch = memory_->scratch();
+    known_[domain] = true;
+    const int l = table.loop_of_domain[domain];
+    if (l < 0 || !table.loops[l].keeps) return;
+    const loop_desc& loop = table.loops[l];
+    for (int k = 0; k < loop.kept_count; ++k)
+      if (table.kept[loop.kept + k].domain == domain) push_rows(loop, last_[l], k);
+  }
+  // A frame has the same rows of a domain from its begin to its end.
+  static bool is_kept(int domain) {
+    for (const loop_desc& loop : table.loops)
+      for (int k = loop.kept; k < loop.kept + loop.kept_count; ++k)
+        if (table.kept[k].domain == domain) return true;
+    return false;
+  }
+  [[noreturn]] LAMINA_COLD void fail_rows(int domain, int rows) const {
+    text message("lamina: rows of '");
+    const domain_desc& d = schedule::program.domains[domain];
+    message << (domain == batch::domain ? std::string_view("batch")
+                                        : std::string_view(schedule::program.characters + d.offset,
+                                                           static_cast<std::size_t>(d.length)))
+            << "': expected " << Engine::rows(*memory_)[domain] << ", found " << rows;
+    throw error(message);
+  }
+
+  memory_type* memory_ = nullptr;
+  context_type context_{};
+  row_maker maker_{};
+  minibatch_source source_{}, own_source_{};
+  [[no_unique_address]] chunks from_{};
+  frame_stack<host_chunks> heads_;
+  frame_stack<chunks> values_;
+  word* last_[at_least_one(tables::loop_count)] = {};
+  bool known_[domains] = {};
+  std::uint64_t iterations_[at_least_one(tables::blocks)] = {};
+  std::vector<std::unique_ptr<array_type>> spare_arrays_;
+  int unused_arrays_ = 0;
+  std::uint64_t limit_ = 1000000;
+};
+
+}  // namespace lamina::engine
