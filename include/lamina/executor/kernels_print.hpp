@@ -6,30 +6,9 @@
 #include <iostream>
 
 #include <lamina/executor/kernel_table.hpp>
+#include <lamina/operators/print.hpp>
 
 namespace lamina::kernel {
-
-/// Fluid prints the letter that C++ compilers use for a type.
-constexpr char letter_of(dtype type) {
-  switch (type) {
-    case dtype::boolean:
-      return 'b';
-    case dtype::int16:
-      return 's';
-    case dtype::int32:
-      return 'i';
-    case dtype::int64:
-      return 'l';
-    case dtype::float64:
-      return 'd';
-    case dtype::uint8:
-      return 'h';
-    case dtype::int8:
-      return 'a';
-    default:
-      return 'f';
-  }
-}
 
 /// Out = In. Writes time, message, name, shape, type, offsets of sequences and data, the first
 /// first_n times.
@@ -52,7 +31,7 @@ void print_forward(kernel_context<Real>& ctx) {
       to << "]\n";
     }
     if (ctx.attribute("print_tensor_type", 1) != 0)
-      to << "\tdtype: " << letter_of(in.type()) << '\n';
+      to << "\tdtype: " << type_letter(in.type()) << '\n';
     if (ctx.attribute("print_tensor_lod", 1) != 0 && !ctx.lod("In").empty()) {
       to << "\tLoD: [";
       for (std::size_t l = 0; l < ctx.lod("In").levels(); ++l) {

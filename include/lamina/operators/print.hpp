@@ -41,4 +41,26 @@ struct print : operator_definition {
   }
 };
 
+/// The letter by which print names a type: C++ compilers' own, as Fluid prints it.
+constexpr char type_letter(dtype type) {
+  switch (type) {
+    case dtype::boolean:
+      return 'b';
+    case dtype::int16:
+      return 's';
+    case dtype::int32:
+      return 'i';
+    case dtype::int64:
+      return 'l';
+    case dtype::float64:
+      return 'd';
+    case dtype::uint8:
+      return 'h';
+    case dtype::int8:
+      return 'a';
+    default:
+      return 'f';
+  }
+}
+
 }  // namespace lamina

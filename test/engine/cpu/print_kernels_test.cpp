@@ -18,6 +18,11 @@ constexpr auto printing = lamina::program([](lamina::block& main) {
   return layer::mean(layer::print(x, {.message = "seen", .first_n = 1, .summarize = 4}));
 });
 
+constexpr auto printing_sequences = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", float, 2>(main);
+  return layer::mean(layer::sequence_pool(layer::print(words), {.type = lamina::pool::sum}));
+});
+
 /// What `f` writes to stderr.
 template <class F>
 std::string written_by(F f) {
@@ -52,6 +57,17 @@ TEST_CASE("print writes message, name, shape, type and the first elements, the f
   CHECK(text.find("Tensor[print_0.tmp_0@GRAD]") != std::string::npos);
   CHECK(written_by([&] { run.run_engine(0, 2); }).empty());
   CHECK(run.on_engine(run_type::desc.outputs[0])[0] == Approx(0.5));
+}
+
+TEST_CASE("print writes where sequences begin and end") {
+  using run_type = lamina::law::engine_run<std::remove_const_t<decltype(printing_sequences)>>;
+  run_type run{lamina::law::engine_law_options{.low = 0.5f, .high = 0.5f}};
+  run.draw(3);
+  const std::string of_engine = written_by([&] { run.run_engine(0, 3); });
+  CHECK(of_engine.find("\tshape: [8,2,]\n\tdtype: f\n\tLoD: [[ 0,3,4,8, ]]\n\tdata: 0.5,") !=
+        std::string::npos);
+  // A shard counts from its own first row.
+  CHECK(written_by([&] { run.run_engine(1, 2); }).find("LoD: [[ 0,1,5, ]]") != std::string::npos);
 }
 
 TEST_CASE("print passes values and gradients on, as the executor's does") {

@@ -15,28 +15,6 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The letter that C++ compilers use for a type, as Fluid prints it.
-constexpr char letter_of(dtype type) {
-  switch (type) {
-    case dtype::boolean:
-      return 'b';
-    case dtype::int16:
-      return 's';
-    case dtype::int32:
-      return 'i';
-    case dtype::int64:
-      return 'l';
-    case dtype::float64:
-      return 'd';
-    case dtype::uint8:
-      return 'h';
-    case dtype::int8:
-      return 'a';
-    default:
-      return 'f';
-  }
-}
-
 /// How often an operator has printed before; counts this time. Kernels allocate nothing, so the
 /// table has a fixed size; operators beyond it share counts.
 inline int times_printed(const operator_desc* op) {
@@ -63,6 +41,25 @@ inline void print_name(const call_context& c, int variable) {
   name_writer w{name};
   write_name(c.program(), variable, w);
   std::fprintf(stderr, "Tensor[%.*s]", n, name);
+}
+
+/// Where the sequences of each level begin and end, the outermost level first; nothing for rows
+/// that are no sequences.
+inline void print_lod(const call_context& c, int domain) {
+  int levels = 0;
+  for (int d = domain; c.kind_of(d) == domain_kind::sequence; d = c.parent_of(d)) ++levels;
+  if (levels == 0) return;
+  std::fputs("\tLoD: [", stderr);
+  for (; levels > 0; --levels) {
+    int level = domain;
+    for (int inner = 1; inner < levels; ++inner) level = c.parent_of(level);
+    const sequence_rows rows = c.sequences(level);
+    std::fputs("[ ", stderr);
+    for (int i = 0; i <= rows.count; ++i)
+      std::fprintf(stderr, "%d,", rows.offsets[i] - rows.offsets[0]);
+    std::fputs(" ]", stderr);
+  }
+  std::fputs("]\n", stderr);
 }
 
 inline void print_data(const operand& o, int limit) {
@@ -103,7 +100,8 @@ struct call_kernel<print> {
           std::fprintf(stderr, "%lld,", static_cast<long long>(shape.extent[d]));
         std::fputs("]\n", stderr);
       }
-      if (c.flag(4)) std::fprintf(stderr, "\tdtype: %c\n", detail::letter_of(in.type));
+      if (c.flag(4)) std::fprintf(stderr, "\tdtype: %c\n", type_letter(in.type));
+      if (c.flag(6)) detail::print_lod(c, in.domain);
       std::fputs("\tdata: ", stderr);
       detail::print_data(in, c.integer(2));
       std::fputc('\n', stderr);
