@@ -13,7 +13,7 @@
 namespace lamina {
 
 /// Longer chains begin a new group: registers and names of kernels are finite.
-inline constexpr int group_limit = 12;
+inline constexpr int group_limit = 24;
 
 struct group_desc {
   group_head head;

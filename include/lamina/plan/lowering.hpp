@@ -13,16 +13,15 @@
 #include <lamina/operators/elementwise.hpp>
 #include <lamina/operators/fill.hpp>
 #include <lamina/operators/loss.hpp>
-#include <lamina/operators/mean.hpp>
 #include <lamina/operators/mul.hpp>
 #include <lamina/operators/sum.hpp>
-#include <lamina/plan/update_lowering.hpp>
+#include <lamina/plan/mean_lowering.hpp>
 
 namespace lamina {
 
 /// The lowering at work.
-struct lowering : update_lowering {
-  using update_lowering::update_lowering;
+struct lowering : mean_lowering {
+  using mean_lowering::mean_lowering;
 
   constexpr void run() {
     for (int k = 0; k < p.count.operators; ++k) {
@@ -30,6 +29,7 @@ struct lowering : update_lowering {
       lower(k);
     }
     block = 0;
+    if (held_cost >= 0) lower_call(p.operators[held_cost], held_cost);
     // Whoever reads a weight's gradient from outside finds it as the weight lies.
     for (int i = 0; i < p.count.parameters; ++i)
       if (gradient[i] >= 0 && variables.items[gradient[i]].block == 0 &&
@@ -64,6 +64,7 @@ struct lowering : update_lowering {
         return;
       case operator_kind::call:
         if (p.count.blocks > 1 && sub_block_of(p, op) >= 0) return lower_block(op, k);
+        if (is<mean>(op) && hold_cost(op, k)) return;
         if (is<gradient_of<mean>>(op) && lower_mean_grad(op, k)) return;
         if (is<sequence_conv>(op)) return lower_sequence_conv(op, k);
         if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(op, k);
@@ -154,24 +155,6 @@ struct lowering : update_lowering {
       i.panel = true;
       end(i);
     }
-    return true;
-  }
-
-  constexpr bool lower_mean_grad(const operator_desc& op, int k) {
-    const int dout = argument(op.inputs), dx = argument(op.outputs);
-    if (dx < 0 || variables.items[dx].type != dtype::float32) return false;
-    const plan_variable d = variables.items[dx];
-    instruction i = begin(group_head::pointwise, schema_of<spread_mean>(), 0, k);
-    use(i, dout, access::scalar);
-    use(i,
-        d.rows < 0 ? constant_operand(inverse_rows(domain_of_rows(d.rows)))
-                   : constant(1.0 / d.rows),
-        access::scalar);
-    use(i, constant(1.0 / d.columns), access::scalar);
-    result(i, dx);
-    i.rows = d.rows;
-    i.columns = d.columns;
-    end(i);
     return true;
   }
 

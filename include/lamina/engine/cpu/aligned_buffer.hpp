@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed.
+// lamina/engine/cpu/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed; in large
+// pages where it is large and the system has them.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
 #include <new>
 #include <utility>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace lamina::engine::cpu {
 
@@ -31,9 +36,14 @@ class aligned_buffer {
     if (floats == size_) return;
     release();
     if (floats == 0) return;
-    data_ = static_cast<float*>(::operator new (floats * sizeof(float), std::align_val_t{64}));
+    const std::size_t bytes = floats * sizeof(float);
+    data_ = static_cast<float*>(::operator new(bytes, alignment_of(floats)));
     size_ = floats;
-    std::memset(data_, 0, floats * sizeof(float));
+#if defined(__linux__)
+    // Advice: what becomes of it does not matter.
+    if (bytes >= large_bytes) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
+#endif
+    std::memset(data_, 0, bytes);
   }
 
   float* data() noexcept { return data_; }
@@ -41,8 +51,16 @@ class aligned_buffer {
   std::size_t size() const noexcept { return size_; }
 
  private:
+  // A processor finds the address of each page that it touches in a table, of which it remembers
+  // some hundred lines: what streams through many megabytes asks for less in pages of 2 MiB.
+  static constexpr std::size_t page_bytes = std::size_t{2} << 20;
+  static constexpr std::size_t large_bytes = 2 * page_bytes;
+  static constexpr std::align_val_t alignment_of(std::size_t floats) {
+    return std::align_val_t{floats * sizeof(float) >= large_bytes ? page_bytes : 64};
+  }
+
   void release() noexcept {
-    if (data_ != nullptr) ::operator delete (data_, std::align_val_t{64});
+    if (data_ != nullptr) ::operator delete(data_, alignment_of(size_));
     data_ = nullptr;
     size_ = 0;
   }
