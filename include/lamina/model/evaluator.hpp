@@ -14,6 +14,11 @@
 
 namespace lamina {
 
+namespace storage {
+/// How an evaluator may keep weights instead of as the model does (model/bfloat16_machine.hpp).
+struct bfloat16_type {};
+}  // namespace storage
+
 namespace detail {
 
 /// Fills the variables of a machine that persist but are no parameters: statistics of metrics. P is
@@ -51,7 +56,14 @@ class evaluator {
       : machine_(m, at.number), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// Copies the parameters of the model to the place again.
+  /// With weights that are rounded to bfloat16, for products that wait for memory: half of the
+  /// bytes to read. `evaluator e{model, lamina::storage::bfloat16}`, with
+  /// <lamina/model/bfloat16_machine.hpp>. The copy is taken now, and by refresh().
+  evaluator(const model<P>& m, storage::bfloat16_type how, std::uint64_t seed = 0)
+      : machine_(m, how), seed_(seed) {
+    detail::initialise_state<P>(machine_);
+  }
+  /// Copies the parameters of the model again, to the place or as bfloat16.
   void refresh() { machine_.refresh(); }
 
   /// Computes everything that depends on the given data alone:
@@ -130,7 +142,7 @@ class evaluator {
   }
 
   /// The machine itself, for whoever runs it in another way.
-  engine::cpu::machine<program>& machine() { return machine_; }
+  Machine& machine() { return machine_; }
 
   /// Sets accumulated statistics (auc) back to their beginning.
   void reset() { detail::initialise_state<P>(machine_); }

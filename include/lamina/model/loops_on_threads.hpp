@@ -3,6 +3,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include <lamina/core/check.hpp>
 #include <lamina/engine/cpu/sliced_run.hpp>
@@ -24,7 +25,8 @@ namespace lamina {
 /// train_options::threads.
 template <class Machine>
 class loops_on_threads {
-  using program = typename Machine::program;
+  using program =
+      typename std::remove_reference_t<decltype(std::declval<Machine&>().machine())>::program;
   static constexpr bool has_blocks = engine::cpu::machine<program>::has_blocks;
   static_assert(check<!has_blocks>,
                 "lamina: loops_on_threads: a program with loops or branches runs on one thread");

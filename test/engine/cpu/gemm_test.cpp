@@ -2,12 +2,14 @@
 // lamina/test/engine/cpu/gemm_test.cpp - the products with weight panels against sums in double.
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cpu/bfloat16_gemm.hpp>
 #include <lamina/engine/cpu/gemm.hpp>
 
 namespace cpu = lamina::engine::cpu;
@@ -84,12 +86,17 @@ bool once_each(const std::vector<int>& visits) {
   return true;
 }
 
-// Y = A W with A's rows further apart than K and its gaps not a number.
-void check_forward(int m_size, int k_size, int n_size, int a_stride) {
+// Y = A W with A's rows further apart than K and its gaps not a number; W in panels of floats, or
+// rounded into those of bfloat16.
+enum class weights { float32, bfloat16 };
+void check_forward(int m_size, int k_size, int n_size, int a_stride,
+                   weights stored = weights::float32) {
+  const bool narrow = stored == weights::bfloat16;
   INFO("forward M " << m_size << " K " << k_size << " N " << n_size << " stride " << a_stride);
   buffer a(static_cast<std::ptrdiff_t>(m_size - 1) * a_stride + k_size);
   buffer w(static_cast<std::ptrdiff_t>(k_size) * n_size);
-  buffer panels(cpu::panels_floats(k_size, n_size));
+  buffer panels(narrow ? cpu::bfloat16_panels_floats(k_size, n_size)
+                       : cpu::panels_floats(k_size, n_size));
   a.fill_random(1);
   w.fill_random(2);
   for (int i = 0; i + 1 < m_size; ++i) {
@@ -97,15 +104,22 @@ void check_forward(int m_size, int k_size, int n_size, int a_stride) {
       a[static_cast<std::ptrdiff_t>(i) * a_stride + k] = std::numeric_limits<float>::quiet_NaN();
     }
   }
-  cpu::pack(k_size, n_size, w.data(), panels.data());
+  if (narrow) {
+    cpu::pack_bfloat16(k_size, n_size, w.data(), n_size, panels.data());
+    for (std::ptrdiff_t i = 0; i < w.size(); ++i) w[i] = lamina::rounded_to_bfloat16(w[i]);
+  } else {
+    cpu::pack(k_size, n_size, w.data(), panels.data());
+  }
   const int columns = padded(n_size);
   const int stride = columns + 16;
   buffer y(static_cast<std::ptrdiff_t>(m_size) * stride, not_written);
-  buffer scratch(cpu::gemm_scratch_floats(m_size, k_size, n_size));
+  buffer scratch(narrow ? cpu::gemm_bfloat16_scratch_floats(m_size, k_size)
+                        : cpu::gemm_scratch_floats(m_size, k_size, n_size));
   std::vector<int> visits(static_cast<std::size_t>(m_size) * static_cast<std::size_t>(columns), 0);
   const tile_log log{columns, m_size, &visits, y.data()};
-  cpu::gemm(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride, &tile_log::run, &log,
-            scratch.data());
+  const auto product = narrow ? &cpu::gemm_bfloat16 : &cpu::gemm;
+  product(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride, &tile_log::run, &log,
+          scratch.data());
   REQUIRE(once_each(visits));
   double worst = 0;
   bool padding_kept = true;
@@ -125,7 +139,9 @@ void check_forward(int m_size, int k_size, int n_size, int a_stride) {
     for (int j = n_size; j < columns; ++j) padding_kept = padding_kept && found[j] == 0.F;
     for (int j = columns; j < stride; ++j) padding_kept = padding_kept && found[j] == not_written;
   }
-  REQUIRE(worst <= tolerance(k_size));
+  // A machine that multiplies pairs of bfloat16 splits A, exact but for 2^-17 of each element.
+  const bool splits = narrow && cpu::detail::has_pair_products;
+  REQUIRE(worst <= tolerance(k_size) + (splits ? k_size * 0x1p-18 : 0));
   REQUIRE(padding_kept);
 }
 
@@ -249,6 +265,51 @@ TEST_CASE("gemm: an empty sum is 0, no rows do nothing", "[gemm]") {
   REQUIRE(y[0] == not_written);
   cpu::gemm(4, 0, 16, a.data(), 0, panels.data(), 16, &cpu::store_tile, y.data(), scratch.data());
   for (std::ptrdiff_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == 0.F);
+}
+
+TEST_CASE("gemm_bfloat16: the product with the rounded weights", "[gemm]") {
+  const auto check = [](int m_size, int k_size, int n_size, int a_stride) {
+    check_forward(m_size, k_size, n_size, a_stride, weights::bfloat16);
+  };
+  for (int m_size = 1; m_size <= 30; ++m_size) check(m_size, 37, 33, 40);
+  for (int n_size = 1; n_size <= 70; ++n_size) check(3, 19, n_size, 21);
+  for (int k_size = 1; k_size <= 20; ++k_size)
+    for (int m_size = 1; m_size <= 4; ++m_size) check(m_size, k_size, 10, k_size);
+  check(1, 3001, 48, 3001);
+  check(130, 1030, 70, 1030);
+  buffer y(64, not_written);
+  cpu::gemm_bfloat16(4, 0, 16, y.data(), 0, y.data(), 16, &cpu::store_tile, y.data(), nullptr);
+  for (std::ptrdiff_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == 0.F);
+}
+
+TEST_CASE("gemm_bfloat16: the halves of a left operand add up to it", "[gemm]") {
+  const auto value = [](cpu::detail::split_number s) {
+    return static_cast<double>(lamina::float_of_bfloat16(s.high)) +
+           static_cast<double>(lamina::float_of_bfloat16(s.low));
+  };
+  buffer x(1000);
+  x.fill_random(7);
+  x[0] = std::numeric_limits<float>::max();
+  x[1] = -0x1.fffffep-1F;
+  for (std::ptrdiff_t i = 0; i < x.size(); ++i)
+    REQUIRE(std::abs(value(cpu::detail::split(x[i])) - x[i]) <= std::abs(x[i]) * 0x1p-16F);
+  const float infinity = std::numeric_limits<float>::infinity();
+  REQUIRE(value(cpu::detail::split(-infinity)) == -infinity);
+  REQUIRE(std::isnan(value(cpu::detail::split(std::numeric_limits<float>::quiet_NaN()))));
+  // Three numbers: two pairs of high parts and, one padded row further, two of low ones.
+  const int low_parts = padded(2);
+  buffer pairs(cpu::detail::split_row_floats(3));
+  cpu::detail::split_rows(1, 3, x.data() + 2, 0, pairs.data());
+  for (int k = 0; k < 4; ++k) {
+    const auto half = [&](int part) {
+      std::uint32_t word;
+      std::memcpy(&word, &pairs[part + k / 2], sizeof(word));
+      return static_cast<std::uint16_t>(k % 2 == 0 ? word : word >> 16);
+    };
+    const auto expected = k < 3 ? cpu::detail::split(x[2 + k]) : cpu::detail::split_number{0, 0};
+    REQUIRE(half(0) == expected.high);
+    REQUIRE(half(low_parts) == expected.low);
+  }
 }
 
 TEST_CASE("gemm: tiles say where they belong, and the context arrives", "[gemm]") {

@@ -88,25 +88,35 @@ inline void gru_weight_gradient(int rows, const float* before, std::ptrdiff_t st
 
 }  // namespace detail
 
+/// Takes the two matrices of a weight; `copy` has room for it without gaps.
+inline void take_gru_weight(const operand& weight, float* copy, step_product& of_gates,
+                            step_product& of_candidate) {
+  const int n = weight.rows;
+  const float* const w = without_gaps(weight, copy);
+  pack(n, 2 * n, w, 2 * n, of_gates.panels);
+  pack(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, of_candidate.panels);
+}
+
 /// The outputs for the gradient are ordered by steps.
 template <>
 struct call_kernel<gru> {
-  template <class = void>
+  /// The argument that Products keep for all steps, a bit: its first two thirds are one matrix, the
+  /// rest is another one.
+  static constexpr unsigned step_weights = 1u << 2;
+  static constexpr bool two_matrices = true;
+  template <class Product = step_product>
   static void run(const call_context& c) {
     const operand x = c.input(0), h0 = c.input(1), weight = c.input(2), bias = c.input(3);
     const operand gates = c.output(0), reset = c.output(1), by_step = c.output(2);
     const operand hidden = c.output(3);
     require_float(c, x);
     scratch_pieces pieces(c.scratch());
-    const pieces_of m(c, pieces);
+    pieces_of<Product> m(c, pieces);
     const step_schedule& steps = m.steps;
     const int n = weight.rows;
     const std::ptrdiff_t stride = padded(n);
     const auto one = detail::gru_cell::of_sequences(c, n);
-    float* copy = m.weight;
-    const float* const w = without_gaps(weight, copy);
-    pack(n, 2 * n, w, 2 * n, m.of_gates.panels);
-    pack(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
+    take_gru_weight(weight, m.weight, m.of_gates, m.of_candidate);
     take_states(steps, h0, m.hidden, n);
     const std::ptrdiff_t gate_stride = gates ? gates.stride : padded(3 * n);
     const std::ptrdiff_t reset_stride = reset ? reset.stride : stride;
@@ -130,18 +140,19 @@ struct call_kernel<gru> {
       }
     }
   }
-  template <class = void>
+  template <class Product = step_product>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of>(c);
+    return scratch_floats<pieces_of<Product>>(c);
   }
 
  private:
+  template <class Product>
   struct pieces_of {
     step_schedule steps;
     int width;
     float *weight, *hidden;
     float *gates, *reset;  // of one step, where nobody wants them
-    step_product of_gates, of_candidate;
+    Product of_gates, of_candidate;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : steps(c, c.input(0), c.flag(2), p),

@@ -21,19 +21,20 @@ inline gru_cell gru_unit_cell(const call_context& c, int width) {
 
 template <>
 struct call_kernel<gru_unit> {
-  template <class = void>
+  /// The argument that Products keep for all steps, a bit: its first two thirds are one matrix, the
+  /// rest is another one.
+  static constexpr unsigned step_weights = 1u << 2;
+  static constexpr bool two_matrices = true;
+  template <class Product = step_product>
   static void run(const call_context& c) {
     const operand x = c.input(0), before = c.input(1), weight = c.input(2), bias = c.input(3);
     const operand gates = c.output(0), reset = c.output(1), hidden = c.output(2);
     require_float(c, x);
     scratch_pieces pieces(c.scratch());
-    const pieces_of m(c, pieces);
+    pieces_of<Product> m(c, pieces);
     const int n = weight.rows;
     const auto one = detail::gru_unit_cell(c, n);
-    float* copy = m.weight;
-    const float* const w = without_gaps(weight, copy);
-    pack(n, 2 * n, w, 2 * n, m.of_gates.panels);
-    pack(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
+    take_gru_weight(weight, m.weight, m.of_gates, m.of_candidate);
     float* const g = gates ? gates.row<float>(0) : m.gates;
     float* const q = reset ? reset.row<float>(0) : m.reset;
     const std::ptrdiff_t gate_stride = gates ? gates.stride : padded(3 * n);
@@ -51,17 +52,18 @@ struct call_kernel<gru_unit> {
       one.forward_state(g + r * gate_stride, to);
     }
   }
-  template <class = void>
+  template <class Product = step_product>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of>(c);
+    return scratch_floats<pieces_of<Product>>(c);
   }
 
  private:
+  template <class Product>
   struct pieces_of {
     int rows, width;
     float *weight, *hidden;
     float *gates, *reset;  // where nobody wants them
-    step_product of_gates, of_candidate;
+    Product of_gates, of_candidate;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : rows(c.input(0).rows),

@@ -105,19 +105,21 @@ struct lstm_cell {
 /// The outputs for the gradient are ordered by steps.
 template <>
 struct call_kernel<lstm> {
-  template <class = void>
+  /// The argument that a Product keeps for all steps, a bit.
+  static constexpr unsigned step_weights = 1u << 3;
+  template <class Product = step_product>
   static void run(const call_context& c) {
     const operand x = c.input(0), weight = c.input(3), bias = c.input(4);
     const operand hidden = c.output(0), cell = c.output(1), gates = c.output(2);
     const operand activated = c.output(3);
     require_float(c, x);
     scratch_pieces pieces(c.scratch());
-    const pieces_of m(c, pieces);
+    pieces_of<Product> m(c, pieces);
     const step_schedule& steps = m.steps;
     const int n = weight.rows;
     const std::ptrdiff_t stride = padded(n);
     const detail::lstm_cell one(c, bias, n, 2);
-    pack(n, 4 * n, weight.row<const float>(0), weight.stride, m.product.panels);
+    m.product.take(weight);
     take_states(steps, c.input(1), m.hidden, n);
     take_states(steps, c.input(2), m.cell, n);
     const std::ptrdiff_t gate_stride = gates ? gates.stride : padded(4 * n);
@@ -138,18 +140,19 @@ struct call_kernel<lstm> {
       }
     }
   }
-  template <class = void>
+  template <class Product = step_product>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of>(c);
+    return scratch_floats<pieces_of<Product>>(c);
   }
 
  private:
+  template <class Product>
   struct pieces_of {
     step_schedule steps;
     int width;
     float *hidden, *cell, *activated;
     float* gates;  // of one step, where nobody wants them
-    step_product product;
+    Product product;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : steps(c, c.input(0), c.flag(1), p),

@@ -9,21 +9,23 @@ namespace lamina::engine::cpu {
 /// The outputs for the gradient are ordered by steps.
 template <>
 struct call_kernel<lstmp> {
-  template <class = void>
+  /// The arguments that Products keep for all steps, a bit each.
+  static constexpr unsigned step_weights = 1u << 3 | 1u << 4;
+  template <class Product = step_product>
   static void run(const call_context& c) {
     const operand x = c.input(0), weight = c.input(3), proj_weight = c.input(4), bias = c.input(5);
     const operand projection = c.output(0), cell = c.output(1), gates = c.output(2);
     const operand activated = c.output(3), hidden = c.output(4);
     require_float(c, x);
     scratch_pieces pieces(c.scratch());
-    const pieces_of m(c, pieces);
+    pieces_of<Product> m(c, pieces);
     const step_schedule& steps = m.steps;
     const int n = m.width, p = m.projected;
     const detail::lstm_cell one(c, bias, n, 4, static_cast<float>(c.number(2)));
     const float clip = static_cast<float>(c.number(3));
     const recurrent_activation of_projection = recurrent_activation_of(c, 7);
-    pack(p, 4 * n, weight.row<const float>(0), weight.stride, m.of_gates.panels);
-    pack(n, p, proj_weight.row<const float>(0), proj_weight.stride, m.of_projection.panels);
+    m.of_gates.take(weight);
+    m.of_projection.take(proj_weight);
     take_states(steps, c.input(1), m.projection, p);
     take_states(steps, c.input(2), m.cell, n);
     const std::ptrdiff_t stride = padded(n), proj_stride = padded(p);
@@ -54,18 +56,19 @@ struct call_kernel<lstmp> {
       }
     }
   }
-  template <class = void>
+  template <class Product = step_product>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of>(c);
+    return scratch_floats<pieces_of<Product>>(c);
   }
 
  private:
+  template <class Product>
   struct pieces_of {
     step_schedule steps;
     int width, projected;
     float *projection, *cell, *activated;
     float *gates, *hidden;  // of one step, where nobody wants them
-    step_product of_gates, of_projection;
+    Product of_gates, of_projection;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : steps(c, c.input(0), c.flag(1), p),

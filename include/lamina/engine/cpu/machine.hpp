@@ -19,6 +19,7 @@ struct no_blocks {};
 template <class P>
 class machine {
  public:
+  using program = P;
   using plan_type = plan<P>;
   using schedule = schedule_table<P>;
   using memory_type = machine_memory<P>;

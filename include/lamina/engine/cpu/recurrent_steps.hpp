@@ -133,6 +133,10 @@ struct step_product {
       most = std::max(most, gemm_scratch_floats(n, depth, width));
     room = pieces.take(most);
   }
+  /// Takes a weight[depth, width] for the steps that follow.
+  void take(const operand& weight) {
+    pack(depth, width, weight.row<const float>(0), weight.stride, panels);
+  }
   /// to[rows, width] = or += from[rows, depth] times the weight.
   void run(int rows, const float* from, std::ptrdiff_t from_stride, float* to,
            std::ptrdiff_t to_stride, bool adds) const {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/bfloat16.hpp - the upper half of a float: 8 bits of precision, a float's exponents.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace lamina {
+
+/// The bits of the bfloat16 that is nearest to x; of two the even one. So its relative error is at
+/// most 2^-9; what is too large becomes infinite, and what is not a number stays none.
+constexpr std::uint16_t bfloat16_bits(float x) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  // Rounding would carry the digits of some NaN into the sign.
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return static_cast<std::uint16_t>(bits >> 16 | 0x40U);
+  return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
+}
+
+/// The float of these bits, which has the same value.
+constexpr float float_of_bfloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+/// x with the precision of a bfloat16.
+constexpr float rounded_to_bfloat16(float x) { return float_of_bfloat16(bfloat16_bits(x)); }
+
+}  // namespace lamina

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/bfloat16_machine.hpp - evaluators whose weights are stored as bfloat16: half of the
+// bytes to read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <lamina/engine/cpu/bfloat16_schedule.hpp>
+#include <lamina/model/evaluator.hpp>
+
+namespace lamina {
+
+namespace storage {
+/// `evaluator e{model, storage::bfloat16}`: weights are rounded to bfloat16.
+inline constexpr bfloat16_type bfloat16{};
+}  // namespace storage
+
+namespace detail {
+
+/// Copies of the weights of a model as bfloat16, and a pointer to each that a machine may read.
+template <program_type P>
+class bfloat16_copies {
+ protected:
+  LAMINA_COLD explicit bfloat16_copies(const model<P>& m)
+      : model_(&m), copies_(new engine::cpu::aligned_buffer[count]), pointers_(new float*[count]) {
+    refresh();
+  }
+  LAMINA_COLD void refresh() {
+    std::vector<float> row_major;
+    for (int k = 0; k < count; ++k) {
+      const int i = k % at_least_one(parameters);
+      const engine::cpu::bfloat16_layout layout = needs.of[k];
+      if (layout == engine::cpu::bfloat16_layout::none) {
+        pointers_[k] = k < parameters ? model_->memory()[i] : nullptr;
+        continue;
+      }
+      const parameter_info info = model<P>::describe(i);
+      row_major.resize(static_cast<std::size_t>(info.rows) *
+                       static_cast<std::size_t>(info.columns));
+      unpack_like(info, model_->memory()[i], row_major.data());
+      copies_[k].resize(
+          static_cast<std::size_t>(engine::cpu::bfloat16_floats(layout, info.rows, info.columns)));
+      engine::cpu::store_bfloat16(layout, info.rows, info.columns, row_major.data(),
+                                  copies_[k].data());
+      pointers_[k] = copies_[k].data();
+    }
+  }
+  float* const* pointers() const { return pointers_.get(); }
+
+ private:
+  static constexpr int parameters = P::desc.count.parameters;
+  static constexpr int count =
+      engine::cpu::bfloat16_layouts * static_cast<int>(at_least_one(parameters));
+  // A table of its own: naming one element of a larger one would keep all of it.
+  struct layout_table {
+    engine::cpu::bfloat16_layout of[count];
+  };
+  static constexpr layout_table make() {
+    layout_table t{};
+    using schedule = engine::cpu::schedule_table<with_bfloat16_weights<for_test<P>>>;
+    copy_items(t.of, schedule::all.needs, count);
+    return t;
+  }
+  static constexpr layout_table needs = make();
+
+  const model<P>* model_;
+  std::unique_ptr<engine::cpu::aligned_buffer[]> copies_;
+  std::unique_ptr<float*[]> pointers_;
+};
+
+}  // namespace detail
+
+/// Runs a program made of P in test mode, its weights stored as bfloat16: those that fc, lstm,
+/// lstmp, gru and gru_unit multiply by. Biases, tables of embeddings and filters of images stay
+/// what they are, and all sums are floats.
+template <program_type P>
+class bfloat16_machine : private detail::bfloat16_copies<P>,
+                         public engine::cpu::machine<with_bfloat16_weights<for_test<P>>> {
+  using copies = detail::bfloat16_copies<P>;
+
+ public:
+  LAMINA_COLD bfloat16_machine(const model<P>& m, storage::bfloat16_type)
+      : copies(m),
+        engine::cpu::machine<with_bfloat16_weights<for_test<P>>>(
+            {copies::pointers(), nullptr, nullptr}) {}
+  /// Rounds the parameters of the model again.
+  void refresh() { copies::refresh(); }
+};
+
+/// `lamina::evaluator e{model, lamina::storage::bfloat16}`.
+template <program_type P>
+evaluator(const model<P>&, storage::bfloat16_type, std::uint64_t = 0)
+    -> evaluator<P, bfloat16_machine<P>>;
+
+}  // namespace lamina
