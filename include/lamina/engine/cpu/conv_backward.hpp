@@ -169,7 +169,7 @@ class conv_backward {
         const int vectors = rows_.vectors() - v < together ? rows_.vectors() - v : together;
         for (int j = 0; j < vectors; ++j) at[j] = slope + (v + j) * lanes;
         tile.places = p.where + v;
-        detail::find_correlation_kernel<true>(tiles.size(t), vectors)(tile);
+        detail::correlate_rows(tiles.size(t), vectors, tile);
       }
     }
   }

@@ -35,16 +35,16 @@ struct correlation_tile {
   float* to;
   std::ptrdiff_t stride;  // from row to row there
   const int* places;      // of each vector in a row
-  const int* row_places;  // instead of the stride, where sums are added to an image
+  const int* row_places;  // instead of the stride, where sums are added to an image; else null
 };
 
-template <int Rows, int Vectors, bool Adds>
+template <int Rows, int Vectors>
 LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
   constexpr int count = chains(Rows * Vectors);
   vector acc[count][Rows][Vectors];
   LAMINA_UNROLL for (int c = 0; c < count; ++c) {
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
-      const vector first(!Adds && c == 0 && t.initial != nullptr ? t.initial[i] : 0.F);
+      const vector first(c == 0 && t.initial != nullptr ? t.initial[i] : 0.F);
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = first;
     }
   }
@@ -79,14 +79,16 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
       }
     }
   }
-  LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
-    if constexpr (Adds) {
+  if (t.row_places != nullptr) {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
       float* const row = t.to + t.row_places[i];
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
         float* const to = row + t.places[j];
         (vector::load_unaligned(to) + acc[0][i][j]).store_unaligned(to);
       }
-    } else {
+    }
+  } else {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
       float* const row = t.to + i * t.stride;
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j].store_unaligned(row +
                                                                                    t.places[j]);
@@ -100,36 +102,43 @@ constexpr int vectors_of_tile(int rows) { return rows == 1 ? lone_vectors : tile
 
 using correlation_kernel = void (*)(const correlation_tile&);
 
-template <bool Adds, class Vectors>
-struct lone_kernels;
-template <bool Adds, int... V>
-struct lone_kernels<Adds, std::integer_sequence<int, V...>> {
-  static constexpr correlation_kernel table[] = {&correlate_tile<1, V + 1, Adds>...};
-};
-template <bool Adds, int Vectors, class Rows>
+template <int Vectors, class Rows>
 struct correlation_kernels;
-template <bool Adds, int Vectors, int... I>
-struct correlation_kernels<Adds, Vectors, std::integer_sequence<int, I...>> {
-  static constexpr correlation_kernel table[] = {&correlate_tile<I + 2, Vectors, Adds>...};
+template <int Vectors, int... I>
+struct correlation_kernels<Vectors, std::integer_sequence<int, I...>> {
+  static constexpr correlation_kernel table[] = {&correlate_tile<I + 2, Vectors>...};
 };
-template <bool Adds, class Vectors>
+template <class Vectors>
 struct correlation_table;
-template <bool Adds, int... V>
-struct correlation_table<Adds, std::integer_sequence<int, V...>> {
+template <int... V>
+struct correlation_table<std::integer_sequence<int, V...>> {
   static correlation_kernel find(int rows, int vectors) {
     using rows_above_one = std::make_integer_sequence<int, tile_rows - 1>;
     static constexpr const correlation_kernel* of[] = {
-        correlation_kernels<Adds, V + 1, rows_above_one>::table...};
-    if (rows == 1)
-      return lone_kernels<Adds, std::make_integer_sequence<int, lone_vectors>>::table[vectors - 1];
+        correlation_kernels<V + 1, rows_above_one>::table...};
     return of[vectors - 1][rows - 2];
   }
 };
-/// The function for a tile; Adds: for sums that are added to an image.
-template <bool Adds>
-correlation_kernel find_correlation_kernel(int rows, int vectors) {
-  return correlation_table<Adds, std::make_integer_sequence<int, tile_vectors>>::find(rows,
-                                                                                      vectors);
+
+/// The products of one filter: eight vectors at a time, and what is left over in fours, twos, one.
+inline void correlate_lone_filter(int vectors, correlation_tile t) {
+  while (vectors > 0) {
+    const int now = vectors >= 8 ? 8 : vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
+    const correlation_kernel kernel = now == 8   ? &correlate_tile<1, 8>
+                                      : now == 4 ? &correlate_tile<1, 4>
+                                      : now == 2 ? &correlate_tile<1, 2>
+                                                 : &correlate_tile<1, 1>;
+    kernel(t);
+    vectors -= now;
+    t.at += now;
+    t.places += now;
+  }
+}
+
+/// The products of a tile of `rows` filters by `vectors` vectors of windows.
+LAMINA_INLINE void correlate_rows(int rows, int vectors, const correlation_tile& t) {
+  if (rows == 1) return correlate_lone_filter(vectors, t);
+  correlation_table<std::make_integer_sequence<int, tile_vectors>>::find(rows, vectors)(t);
 }
 
 }  // namespace detail
@@ -289,7 +298,7 @@ class correlation {
                                         direct ? stride : width_,
                                         v.places,
                                         nullptr};
-    detail::find_correlation_kernel<false>(rows, v.count)(tile);
+    detail::correlate_rows(rows, v.count, tile);
     if (direct) return;
     for (int i = 0; i < rows; ++i, to += stride)
       for (int j = 0; j < v.windows; ++j) to[j] = sums_[i * width_ + j];
