@@ -17,7 +17,6 @@ inline constexpr bool is_plain = std::is_arithmetic_v<T>;
 
 namespace detail {
 // Look-up by argument finds xsimd's functions; these declarations only make the names known.
-void exp();
 void log();
 void sqrt();
 void sin();
@@ -35,11 +34,10 @@ void min();
 void max();
 void select();
 void fma();
+void nearbyint();
+void to_int();
+void ldexp();
 
-template <class T>
-LAMINA_INLINE LAMINA_FN T call_exp(T x) {
-  return exp(x);
-}
 template <class T>
 LAMINA_INLINE LAMINA_FN T call_log(T x) {
   return log(x);
@@ -109,6 +107,23 @@ LAMINA_INLINE LAMINA_FN T call_fma(T x, T y, T z) {
   return fma(x, y, z);
 }
 
+// 2^k e^r with k the whole number nearest to x / log 2, and a polynomial for e^r that minimises the
+// largest relative error, 1.1e-7; with the roundings of float it is below 3e-7. Beyond the ends k
+// is 128 or -127, whose power is infinite or 0. log 2 is subtracted in two parts, the first of
+// which has so few digits that k times it is exact.
+template <class T>
+LAMINA_INLINE LAMINA_FN T polynomial_exp(T x) {
+  const T y = call_max(T(-88.3f), call_min(T(89.f), x));
+  const T k = nearbyint(y * T(1.44269504f));
+  const T r = call_fma(k, T(2.12194440e-4f), call_fma(k, T(-0.693359375f), y));
+  T p = call_fma(T(8.31250399e-3f), r, T(4.18903297e-2f));
+  p = call_fma(p, r, T(0.166671154f));
+  p = call_fma(p, r, T(0.499992303f));
+  p = call_fma(p, r, T(1.f));
+  p = call_fma(p, r, T(1.f));
+  return ldexp(p, to_int(k));
+}
+
 // y P(y^2) / Q(y^2) with y = x between -9.01 and 9.01, beyond which the nearest float is 1: nine
 // multiplications with an addition each and one division. The polynomials minimise the largest
 // relative error, 2e-8; with the roundings of float it is below 4e-7. What is not a number stays
@@ -149,13 +164,14 @@ LAMINA_INLINE LAMINA_FN T rational_erf(T x) {
 }
 }  // namespace detail
 
-/// e^x.
+/// e^x; of a batch of floats with a relative error below 3e-7, infinite from 88.38 on and 0 below
+/// -87.69.
 template <class T>
 LAMINA_INLINE LAMINA_FN T exp(T x) {
   if constexpr (is_plain<T>)
     return std::exp(x);
   else
-    return detail::call_exp(x);
+    return detail::polynomial_exp(x);
 }
 /// Natural logarithm.
 template <class T>
@@ -270,19 +286,19 @@ LAMINA_INLINE LAMINA_FN T abs(T x) {
   else
     return detail::call_abs(x);
 }
-/// The smaller one.
+/// The smaller one; y where either is not a number.
 template <class T>
 LAMINA_INLINE LAMINA_FN T min(T x, T y) {
   if constexpr (is_plain<T>)
-    return y < x ? y : x;
+    return x < y ? x : y;
   else
     return detail::call_min(x, y);
 }
-/// The larger one.
+/// The larger one; y where either is not a number.
 template <class T>
 LAMINA_INLINE LAMINA_FN T max(T x, T y) {
   if constexpr (is_plain<T>)
-    return x < y ? y : x;
+    return x > y ? x : y;
   else
     return detail::call_max(x, y);
 }

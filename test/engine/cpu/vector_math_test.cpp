@@ -10,6 +10,9 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/simd.hpp>
+#include <lamina/operators/activation.hpp>
+#include <lamina/operators/clip.hpp>
+#include <lamina/operators/tunable_activation.hpp>
 
 using lamina::engine::cpu::lanes;
 using lamina::engine::cpu::vector;
@@ -19,6 +22,12 @@ namespace {
 float tanh_of(float x) {
   alignas(64) float found[lanes];
   lamina::math::tanh(vector(x)).store_aligned(found);
+  return found[0];
+}
+
+float exp_of(float x) {
+  alignas(64) float found[lanes];
+  lamina::math::exp(vector(x)).store_aligned(found);
   return found[0];
 }
 
@@ -54,6 +63,30 @@ TEST_CASE("tanh of vectors: limits, zeros and what is not a number") {
   CHECK(std::isnan(tanh_of(std::numeric_limits<float>::quiet_NaN())));
 }
 
+TEMPLATE_TEST_CASE("activations with bounds let through what is not a number", "", lamina::relu,
+                   lamina::clip, lamina::relu6, lamina::brelu, lamina::soft_relu,
+                   lamina::hard_sigmoid, lamina::hard_swish) {
+  const auto of = [](auto x) {
+    using T = decltype(x);
+    if constexpr (lamina::scalars_of<TestType> == 0)
+      return TestType::f(x);
+    else if constexpr (lamina::scalars_of<TestType> == 1)
+      return TestType::f(x, T(6.f));
+    else if constexpr (lamina::scalars_of<TestType> == 2)
+      return TestType::f(x, T(0.25f), T(0.5f));
+    else
+      return TestType::f(x, T(6.f), T(6.f), T(3.f));
+  };
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  alignas(64) float found[lanes];
+  of(vector(none)).store_aligned(found);
+  CHECK(std::isnan(found[0]));
+  CHECK(std::isnan(of(none)));
+  CHECK(std::isnan(of(static_cast<double>(none))));
+  of(vector(0.75f)).store_aligned(found);
+  CHECK(found[0] == Approx(of(0.75)));
+}
+
 TEST_CASE("erf of vectors is right to 5e-7 of its value, everywhere") {
   double worst = 0;
   for (std::uint32_t bits = 0x00800000u; bits < 0x43000000u; bits += 997) {
@@ -71,4 +104,25 @@ TEST_CASE("erf of vectors is right to 5e-7 of its value, everywhere") {
   CHECK(erf_of(0.f) == 0);
   CHECK(std::signbit(erf_of(-0.f)));
   CHECK(std::isnan(erf_of(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST_CASE("exp of vectors is right to 3e-7 of its value where that is a normal number") {
+  double worst = 0;
+  // Every 3989th float from 2^-40 to the ends, 88.37 and -87.33.
+  for (std::uint32_t bits = 0x2b800000u; bits < 0x42b0bd70u; bits += 3989) {
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    worst = std::max(worst, std::abs(exp_of(x) / std::exp(static_cast<double>(x)) - 1));
+    if (x < 87.33f)
+      worst = std::max(worst, std::abs(exp_of(-x) / std::exp(static_cast<double>(-x)) - 1));
+  }
+  CHECK(worst < 3e-7);
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  CHECK(exp_of(0.f) == 1);
+  CHECK(exp_of(-0.f) == 1);
+  CHECK(exp_of(88.4f) == infinity);
+  CHECK(exp_of(infinity) == infinity);
+  CHECK(exp_of(-87.7f) == 0);
+  CHECK(exp_of(-infinity) == 0);
+  CHECK(std::isnan(exp_of(std::numeric_limits<float>::quiet_NaN())));
 }

@@ -23,7 +23,7 @@ inline float softmax_row(const float* x, float* y, int n) {
   vector sums(0.f);
   const vector shift(largest);
   for (; j + lanes <= n; j += lanes) {
-    const vector e = xsimd::exp(vector::load_unaligned(x + j) - shift);
+    const vector e = math::exp(vector::load_unaligned(x + j) - shift);
     e.store_unaligned(y + j);
     sums += e;
   }
