@@ -67,7 +67,7 @@ class block_runner {
 
   void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_ = &memory;
-    maker_ = {this, &set_rows, &make_offsets, &show};
+    maker_ = {this, &set_rows, &make_offsets, &show, &knows_rows};
     if constexpr (tables::has_views)
       for (int i = 0; i < tables::array_count; ++i)
         memory.array(i).use_memory(table.array_memory[i]);
@@ -313,6 +313,9 @@ class block_runner {
     const list_range r = table.views[view];
     for (int i = r.first; i < r.first + r.count; ++i)
       memory_->arguments()[table.view_arguments[i]] = data;
+  }
+  static bool knows_rows(void* self, int domain) {
+    return static_cast<block_runner*>(self)->known_[domain];
   }
   static int* make_offsets(void* self, int domain, int sequences) {
     return static_cast<block_runner*>(self)->memory_->make_offsets(domain, sequences);

@@ -12,6 +12,7 @@ struct row_maker {
   void (*set_rows)(void* machine, int domain, int rows);
   int* (*make_offsets)(void* machine, int domain, int sequences);
   void (*show)(void* machine, int view, void* data) = nullptr;  // where a view lies
+  bool (*knows)(void* machine, int domain) = nullptr;  // whether rows were set in this iteration
 };
 
 /// Where a program that reads its own mini-batches gets them: `next` binds the machine to the rows

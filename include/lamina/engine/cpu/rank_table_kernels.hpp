@@ -2,42 +2,12 @@
 // lamina/engine/cpu/rank_table_kernels.hpp - sequences of different length step by step.
 #pragma once
 
-#include <algorithm>
-
+#include <lamina/engine/call/rank_table.hpp>
 #include <lamina/engine/cpu/array_kernels.hpp>
 #include <lamina/engine/cpu/fill_kernels.hpp>
 #include <lamina/operators/rank_table.hpp>
 
 namespace lamina::engine::cpu {
-
-/// A rank table as its operators read it.
-class rank_table {
- public:
-  explicit rank_table(const operand& table) : table_(table) {}
-
-  int count() const { return table_.rows; }
-  /// The number of the sequence of a rank.
-  int index(int rank) const { return static_cast<int>(table_.row<const std::int64_t>(rank)[0]); }
-  int length(int rank) const { return static_cast<int>(table_.row<const std::int64_t>(rank)[1]); }
-  int steps() const { return count() == 0 ? 0 : length(0); }
-  /// How many sequences are longer than t.
-  int alive(int t) const {
-    int first = 0, end = count();
-    while (first < end) {
-      const int middle = (first + end) / 2;
-      if (length(middle) > t)
-        first = middle + 1;
-      else
-        end = middle;
-    }
-    return first;
-  }
-  /// The domain that has one row for each sequence.
-  int domain() const { return table_.domain; }
-
- private:
-  operand table_;
-};
 
 namespace detail {
 
@@ -57,18 +27,7 @@ struct call_kernel<lod_rank_table> {
   static void run(const call_context& c) {
     const sequence_rows all = c.sequences(c.input(0));
     c.set_rows(c.output(0), all.count);
-    const operand out = c.output(0);
-    // Sorted as one number each, at the beginning of the table; then spread from the last one on.
-    std::int64_t* const keys = out.row<std::int64_t>(0);
-    for (int s = 0; s < all.count; ++s)
-      keys[s] = (std::int64_t{all.length(s)} << 32) + (all.count - 1 - s);
-    std::sort(keys, keys + all.count, [](std::int64_t a, std::int64_t b) { return a > b; });
-    for (int r = all.count; r-- > 0;) {
-      const std::int64_t key = keys[r];
-      std::int64_t* const row = out.row<std::int64_t>(r);
-      row[0] = all.count - 1 - (key & 0xffffffff);
-      row[1] = key >> 32;
-    }
+    rank_sequences(c.output(0), all.count, [&](int i) { return all.length(i); });
   }
 };
 

@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include <lamina/engine/call/array_layout.hpp>
+#include <lamina/engine/call/call_error.hpp>
+#include <lamina/engine/call/row_maker.hpp>
 #include <lamina/engine/cuda/call_arguments.hpp>
 
 namespace lamina::engine::cuda {
@@ -29,6 +32,12 @@ struct group_info {
   const operator_desc* op;        // whose attributes count; null for the plan's own copies
 };
 
+/// How the host learns numbers that only the place knows, in programs with loops and branches.
+struct place_reader {
+  void* machine;
+  void (*read)(void* machine, void* to, const void* from, std::size_t bytes);  // waits
+};
+
 /// What changes from run to run.
 struct run_state {
   const int* rows;                // by domain
@@ -37,6 +46,12 @@ struct run_state {
   const std::uint64_t* seed;      // in the memory of the place: of the run + step
   fault_word* fault;
   float* scratch;  // of the group that runs, in the memory of the place
+  // Of programs with loops and branches only:
+  const row_maker* maker = nullptr;
+  const place_reader* reader = nullptr;
+  const int* const* host_offsets = nullptr;  // by domain
+  int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
+  std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };
@@ -63,14 +78,18 @@ struct call_site : operator_call {
   const run_state& run;
   int number_of_group;
   float* const* arguments;
+  float* const* others;  // where the host has the same arguments, for a call that the host makes
+                         // itself where the place has them; null for those that it has not
 
   call_site(const program_view& program, float* const* all, const argument_info* info,
-            const group_info& g, const run_state& state, int number)
+            const group_info& g, const run_state& state, int number,
+            float* const* elsewhere = nullptr)
       : operator_call(program, all, info, g.schema, g.op, state.rows),
         group(g),
         run(state),
         number_of_group(number),
-        arguments(all) {}
+        arguments(all),
+        others(elsewhere) {}
 
   /// Slots are numbered as the schema numbers them; each holds one variable.
   argument_view in(int slot) const { return view_of_operand(input(slot)); }
@@ -80,6 +99,39 @@ struct call_site : operator_call {
   sequence_view sequences(int domain) const {
     return {run.offsets[domain], rows_in(parent_of(domain))};
   }
+
+  /// An input as the host has it; its data is null where only the place has it.
+  operand on_host(int slot) const {
+    operand o = input(slot);
+    o.data = others == nullptr ? nullptr : others[position_of_input(slot)];
+    return o;
+  }
+  /// The one number of an input, a row, a step or a slot: waits for the place where only that knows
+  /// it.
+  int index_in(int slot) const {
+    operand o = on_host(slot);
+    std::int64_t number = 0;
+    if (!o) {
+      run.reader->read(run.reader->machine, &number, input(slot).data,
+                       static_cast<std::size_t>(size_of(o.type)));
+      o.data = &number;
+    }
+    const std::int64_t n = load_integer(o.data, o.type, 0);
+    if (n < 0 || n >= std::numeric_limits<int>::max())
+      fail(*this, {"expected an index from 0 on, found ", n});
+    return static_cast<int>(n);
+  }
+  /// Sets the rows of a domain. Arrays of this domain move: take operands anew.
+  void set_rows(int domain, int rows) const {
+    if (run.maker != nullptr && domain > 0) run.maker->set_rows(run.maker->machine, domain, rows);
+  }
+  /// Whether the rows of a domain are known since this iteration began.
+  bool knows_rows(int domain) const { return run.maker->knows(run.maker->machine, domain); }
+  /// Whether the output is a view: the kernel tells where it lies.
+  bool shows() const { return run.view > 0; }
+  void show(void* data) const { run.maker->show(run.maker->machine, run.view - 1, data); }
+  /// Whether X stays where it lies as long as somebody may read what it is written to.
+  bool refers() const { return run.view < 0; }
 
   /// Arrays by slot, and the lines of one of them.
   void set_arrays(call_arguments& a, int inputs, int outputs) const {
@@ -94,6 +146,13 @@ struct call_site : operator_call {
     a.lines = of.rows;
     a.width = of.columns;
   }
+
+ private:
+  int position_of_input(int slot) const {
+    int at = 0;
+    for (int s = 0; s < slot; ++s) at += input_count(s);
+    return at;
+  }
 };
 
 /// The kernel of an operator that is not fused: specialise it with
@@ -105,6 +164,8 @@ struct call_site : operator_call {
 ///   template <class Backend> static void launch(Backend&, const call_site&);
 ///   static constexpr bool launches = true;
 /// and, when it needs memory, the floats for it: static std::ptrdiff_t scratch(const call_site&).
+/// An operator that only the host computes has `template <class Backend> static void
+/// here(Backend&, const call_site&)` instead: the arguments are then those of the host.
 template <class Op>
 struct call_kernel;
 

@@ -131,6 +131,12 @@ class device_backend {
     }
     check_call(cudaGraphLaunch(known->graph, stream_), "cudaGraphLaunch");
   }
+  /// Does work that is never repeated as it is.
+  template <class Work>
+  void once(Work&& work) {
+    use();
+    work();
+  }
   /// What was recorded does not hold any more.
   void forget() noexcept {
     for (recorded& r : recorded_)

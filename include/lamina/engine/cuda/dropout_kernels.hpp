@@ -29,7 +29,7 @@ struct call_kernel<dropout> {
     a.number[0] = static_cast<float>(c.number(0));
     a.number[1] = detail::dropout_factor(c);
     a.integer[0] = c.integer(1);
-    a.stream = dropout_stream(static_cast<std::uint64_t>(c.ordinal()));
+    a.stream = dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run.iteration);
     a.own_seed = static_cast<std::uint64_t>(c.number(3));
     a.seed = c.flag(2) ? nullptr : c.run.seed;
     a.first_row = c.run.first_row[c.input(0).domain];

@@ -92,6 +92,12 @@ class host_backend {
     work();
   }
 
+  /// Does work that is never repeated as it is.
+  template <class Work>
+  void once(Work&& work) {
+    work();
+  }
+
   template <class Body>
   void cells(const typename Body::arguments& g) {
     // Several positions, so that what is left out or done twice is seen.

@@ -5,7 +5,9 @@
 // `lines` a call. Dimensions are arguments, so groups that differ only in size are one kernel.
 #pragma once
 
+#include <lamina/engine/cuda/array_kernels.hpp>
 #include <lamina/engine/cuda/batch_norm_kernels.hpp>
+#include <lamina/engine/cuda/collect_kernels.hpp>
 #include <lamina/engine/cuda/conv_kernels.hpp>
 #include <lamina/engine/cuda/copy_kernels.hpp>
 #include <lamina/engine/cuda/dropout_kernels.hpp>
@@ -20,12 +22,16 @@
 #include <lamina/engine/cuda/pointwise_kernels.hpp>
 #include <lamina/engine/cuda/pool_kernels.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/rank_table_kernels.hpp>
 #include <lamina/engine/cuda/reduce_kernels.hpp>
 #include <lamina/engine/cuda/reshape_kernels.hpp>
 #include <lamina/engine/cuda/sequence_kernels.hpp>
 #include <lamina/engine/cuda/sequence_window_kernels.hpp>
+#include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>
+#include <lamina/engine/cuda/split_merge_kernels.hpp>
 #include <lamina/engine/cuda/square_sum.hpp>
+#include <lamina/operators/block_operators.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -82,19 +88,49 @@ template <class S>
 struct group_launch<expression::group_expression<group_head::gemm_dw, S>>
     : detail::product_launch<group_head::gemm_dw, S> {};
 
+/// A machine runs blocks itself; a table of kernels has a place for them.
+template <class Op>
+inline constexpr bool is_block_operator = __is_same(Op, while_block) ||
+                                          __is_same(Op, while_block_gradient) ||
+                                          __is_same(Op, conditional_block) ||
+                                          __is_same(Op, conditional_block_gradient);
+/// Operators that the host alone computes, and those that it computes where their inputs are its
+/// own (host_values.hpp).
+template <class Op>
+inline constexpr bool is_host_operator = __is_same(Op, lod_rank_table) ||
+                                         __is_same(Op, max_sequence_len) ||
+                                         __is_same(Op, lod_array_length);
+template <class Op>
+inline constexpr bool may_be_host_operator = is_host_operator<Op> ||
+                                             Op::kind == operator_kind::pointwise ||
+                                             __is_same(Op, fill_constant);
+
 template <class Op>
 struct group_launch<expression::call_expression<Op>> {
   static constexpr bool launches = requires { call_kernel<Op>::launches; };
-  static constexpr bool exists = launches || requires { &call_kernel<Op>::prepare; };
+  static constexpr bool on_place = launches || requires { &call_kernel<Op>::prepare; };
+  static constexpr bool exists = on_place || is_block_operator<Op> || is_host_operator<Op>;
   static constexpr checked_input checked = [] {
     if constexpr (requires { call_kernel<Op>::checked; })
       return call_kernel<Op>::checked;
     else
       return checked_input{};
   }();
+  /// The call by the host itself, where its arguments are numbers that the host has.
+  template <class Backend>
+  requires(may_be_host_operator<Op>) static void run_here(Backend& b, const call_site& c) {
+    if constexpr (is_host_operator<Op>) {
+      call_kernel<Op>::here(b, c);
+    } else {
+      serial_backend here;
+      run(here, c);
+    }
+  }
   template <class Backend>
   static void run(Backend& b, const call_site& c) {
-    if constexpr (launches) {
+    if constexpr (!on_place) {
+      // Never called: the host runs it.
+    } else if constexpr (launches) {
       call_kernel<Op>::launch(b, c);
     } else {
       call_arguments a{};

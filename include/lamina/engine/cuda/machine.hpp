@@ -7,13 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
-#include <vector>
+#include <type_traits>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/engine/cuda/block_engine.hpp>
 #include <lamina/engine/cuda/machine_memory.hpp>
-#include <lamina/program/names.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -26,16 +25,16 @@ class machine {
   using schedule = schedule_table<P, Backend>;
   using memory_type = machine_memory<P, Backend>;
   static constexpr int domains = P::desc.count.domains;
-  static constexpr bool is_plain = P::desc.count.blocks == 1 && plan_type::fed.all() &&
-                                   plan_type::memory.arrays == 0 &&
-                                   plan_type::memory.selected_rows == 0;
+  /// Whether it has loops or branches: everything else is one pass.
+  static constexpr bool has_blocks = schedule::has_blocks;
+  static_assert(check<plan_type::memory.selected_rows == 0>,
+                "lamina: cuda: gradients of rows do not run on the device yet: see docs/cuda.md");
   static_assert(
-      check<is_plain>,
-      "lamina: cuda: programs with loops, branches, sequences of new lengths or gradients "
-      "of rows do not run on the device yet: see docs/cuda.md");
+      check<runs_blocks<P, Backend>()>,
+      "lamina: cuda: sequences of new lengths do not run on the device yet: see docs/cuda.md");
 
   LAMINA_COLD machine(Backend& b, const outside_memory& outside)
-      : backend_(b), memory_(b, outside) {
+      : backend_(b), memory_(b, outside), blocks_(b) {
     bind(1);
   }
 
@@ -54,17 +53,13 @@ class machine {
   template <class Rows>
   requires requires(const Rows& r) { r.count[0] + r.first[0]; }
   void bind(const Rows& rows) {
-    for (int d = 0; d < domains; ++d) first_row_[d] = rows.first[d];
-    if (!memory_.set_rows(rows.count, rows.offsets)) return;
-    // Groups run one after the other: the largest part of the scratch memory serves all of them.
-    // There is no memory yet, but rows are all that tells how much is needed.
-    const run_state state{memory_.rows(), memory_.offsets(), first_row_, nullptr, nullptr, nullptr};
-    std::ptrdiff_t scratch = 0;
-    for (int g = 0; g < schedule::groups; ++g)
-      if (const auto needs = schedule::table.entries[g].scratch; needs != nullptr)
-        scratch = std::max(scratch, needs(site(g, state)));
-    memory_.bind(scratch);
+    memory_.set_first_rows(rows.first);
+    if (memory_.set_rows(rows.count, rows.offsets)) memory_.bind();
   }
+
+  /// The most iterations of one while; one more throws.
+  void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
+
   /// Sets the array of the n-th data, in the memory of the host; it is copied by the next run.
   void feed(int data, const void* values) { memory_.feed(data, values); }
   int rows(int domain = batch::domain) const { return memory_.rows()[domain]; }
@@ -73,26 +68,26 @@ class machine {
   /// lamina::error for a label or index out of range and for what the place cannot do.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_.stage(given, seed + step);
-    run_key key{{}, {}, given};
-    std::copy_n(memory_.rows(), domains, key.rows);
-    std::copy_n(first_row_, domains, key.first_row);
-    backend_.replay(key, [&] {
+    const auto work = [&] {
       memory_.upload(given);
-      const run_state state = memory_state();
-      for (int g = 0; g < schedule::groups; ++g) {
-        const auto& e = schedule::table.entries[g];
-        if ((e.feeds & ~given) != 0) continue;
-        const call_site next = site(g, state);
-        try {
-          backend_.begin_group(next);
-          e.run(backend_, next);
-          backend_.end_group();
-        } catch (const error& what) {
-          fail_group(g, what);
-        }
+      if constexpr (has_blocks) {
+        blocks_.run(memory_, given, seed, step);
+      } else {
+        const run_state state = memory_.state();
+        for (int g = 0; g < schedule::groups; ++g)
+          if ((schedule::table.entries[g].feeds & ~given) == 0)
+            run_place_group(backend_, memory_, g, state);
       }
       memory_.download_results();
-    });
+    };
+    if constexpr (repeats) {
+      run_key key{{}, {}, given};
+      std::copy_n(memory_.rows(), domains, key.rows);
+      std::copy_n(memory_.first_rows(), domains, key.first_row);
+      backend_.replay(key, work);
+    } else {
+      backend_.once(work);
+    }
     backend_.wait();
     if (const fault_word f = memory_.found_fault(); f != no_fault) fail(f);
   }
@@ -117,40 +112,22 @@ class machine {
   float* constants() { return memory_.constants(); }
 
  private:
+  static constexpr bool repeats = [] {
+    if constexpr (has_blocks)
+      return host_table<P, Backend>::repeats;
+    else
+      return true;
+  }();
   struct run_key {
     std::int64_t rows[domains], first_row[domains];
     unsigned long long given;
   };
 
-  run_state memory_state() const {
-    return {memory_.rows(), memory_.offsets(), first_row_,
-            memory_.seed(), memory_.fault(),   memory_.scratch()};
-  }
-  call_site site(int g, const run_state& state) const {
-    const auto& e = schedule::table.entries[g];
-    return {schedule::program,
-            memory_.arguments() + e.first_argument,
-            schedule::table.info + e.first_argument,
-            e.group,
-            state,
-            g};
-  }
-
-  /// Adds which variable the group writes: that is the layer's.
-  [[noreturn]] LAMINA_COLD static void fail_group(int g, const error& what) {
-    const int variable = schedule::table.entries[g].group.variable;
-    if (variable < 0) throw error(what);
-    const auto& names = run_time_program<P>::desc;
-    std::string name(static_cast<std::size_t>(name_length(names, variable)), ' ');
-    name_writer w{name.data()};
-    write_name(names, variable, w);
-    throw error(text() << what.what() << " (for " << name << ")");
-  }
   [[noreturn]] LAMINA_COLD void fail(fault_word f) {
     const int g = static_cast<int>(f >> 32), i = static_cast<int>(f & 0xffffffffu);
     const auto& e = schedule::table.entries[g];
-    const run_state state = memory_state();
-    const call_site failed = site(g, state);
+    const run_state state = memory_.state();
+    const call_site failed = memory_.site(g, state);
     argument_view numbers = failed.in(e.checked.slot);
     const argument_view first = failed.in(0);
     const int count = e.checked.from == chosen::element ? first.line
@@ -171,7 +148,9 @@ class machine {
 
   Backend& backend_;
   memory_type memory_;
-  std::int64_t first_row_[domains] = {};
+  [[no_unique_address]] std::conditional_t<has_blocks, place_block_runner<P, Backend>,
+                                           detail::no_block_memory>
+      blocks_;
 };
 
 }  // namespace lamina::engine::cuda

@@ -3,16 +3,26 @@
 // the address of every argument of its schedule.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
+#include <lamina/engine/cuda/block_memory.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
 #include <lamina/plan/outside_memory.hpp>
 
 namespace lamina::engine::cuda {
+
+namespace detail {
+struct no_block_memory {
+  template <class Backend>
+  explicit no_block_memory(Backend&) {}
+};
+}  // namespace detail
 
 /// Everything of program P whose size its plan tells lies in one arena: constants and seed, the
 /// data, what has a fixed place, what has rows. It is allocated anew only when rows grow.
@@ -25,40 +35,80 @@ class machine_memory {
   static constexpr int constants_count = plan_type::lowered.count.constants;
   static constexpr int domains = P::desc.count.domains;
   static constexpr long long fixed_size = plan_type::memory.fixed_size;
+  static constexpr bool has_blocks = schedule::has_blocks;
 
   LAMINA_COLD machine_memory(Backend& b, const outside_memory& outside)
-      : backend_(b), outside_(outside), arena_(b), numbers_(b), data_(b), results_(b) {
+      : backend_(b),
+        outside_(outside),
+        arena_(b),
+        more_scratch_(b),
+        numbers_(b),
+        data_(b),
+        results_(b),
+        blocks_(b) {
     numbers_.reserve(numbers_bytes);
-    results_.reserve(sizeof(fault_word));
+    results_.reserve(2 * sizeof(fault_word));  // of the run, and a number in between
     for (int i = 0; i < constants_count; ++i) constants()[i] = constant_table<P>::table.of[i];
   }
 
   const int* rows() const { return rows_; }
+  int* rows() { return rows_; }
   float* const* arguments() const { return arguments_; }
+  float** arguments() { return arguments_; }
+  void set_first_rows(const std::int64_t* first) { std::copy_n(first, domains, first_row_); }
+  const std::int64_t* first_rows() const { return first_row_; }
   float* constants() { return reinterpret_cast<float*>(numbers_.data()); }
   const std::uint64_t* seed() const {
     return reinterpret_cast<const std::uint64_t*>(at(seed_offset));
   }
   fault_word* fault() const { return reinterpret_cast<fault_word*>(at(fault_offset)); }
 
-  float* scratch() const { return floats(scratch_at_); }
+  float* scratch() const {
+    return more_scratch_.data() == nullptr ? floats(scratch_at_)
+                                           : reinterpret_cast<float*>(more_scratch_.data());
+  }
+
+  run_state state() const { return {rows_, offsets_, first_row_, seed(), fault(), scratch()}; }
+  /// Group g, about to run.
+  call_site site(int g, const run_state& state) const {
+    const auto& e = schedule::table.entries[g];
+    return {schedule::program,
+            arguments_ + e.first_argument,
+            schedule::table.info + e.first_argument,
+            e.group,
+            state,
+            g,
+            on_host(e.first_argument)};
+  }
+  /// Groups run one after the other: the largest part of the scratch memory serves all of them.
+  std::ptrdiff_t needed_scratch(const int* rows) const {
+    const run_state at{rows, offsets_, first_row_, nullptr, nullptr, nullptr};
+    std::ptrdiff_t most = 0;
+    for (int g = 0; g < schedule::groups; ++g)
+      if (const auto needs = schedule::table.entries[g].scratch; needs != nullptr)
+        most = std::max(most, needs(site(g, at)));
+    return most;
+  }
 
   /// Sets how many rows each domain has, and where its sequences begin on the host (null where
   /// there are none). Returns whether everything is to be bound anew.
   bool set_rows(const int* rows, const int* const* offsets) {
     bool same = bound_;
     for (int d = batch::domain; d < domains; ++d) {
+      if (!layout.fed[d]) continue;
       same = same && rows[d] == rows_[d];
       rows_[d] = rows[d];
       host_offsets_[d] = offsets[d];
     }
     return !same;
   }
-  /// Finds a place for every array, with so many floats of scratch memory.
-  void bind(std::ptrdiff_t scratch) {
+  /// Finds a place for every array.
+  void bind() {
+    // There is no memory yet, but rows are all that tells how much is needed.
+    const std::ptrdiff_t scratch = needed_scratch(rows_);
     std::size_t end = aligned(numbers_bytes);
     for (int d = batch::domain; d < domains; ++d) {
-      const int rows = rows_[d];
+      const int rows = layout.fed[d] ? rows_[d] : 0;
       constants()[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
     }
     for (int i = 0; i < data_count; ++i) data_at_[i] = end, end += aligned(bytes_of(i));
@@ -70,6 +120,7 @@ class machine_memory {
     fixed_at_ = end;
     end += aligned(static_cast<std::size_t>(fixed_size) * sizeof(float));
     for (int d = batch::domain; d < domains; ++d) {
+      if (!layout.fed[d]) continue;
       arena_at_[d] = end;
       end += aligned(static_cast<std::size_t>(layout.width[d]) *
                      static_cast<std::size_t>(rows_[d]) * sizeof(float));
@@ -81,8 +132,8 @@ class machine_memory {
     if (data_.reserve(fixed_at_) || moved) backend_.forget();
     for (int d = batch::domain; d < domains; ++d)
       if (layout.parent[d] != 0) offsets_[d] = reinterpret_cast<const int*>(at(offsets_at_[d]));
-    for (int a = 0; a < schedule::arguments; ++a)
-      arguments_[a] = address_of(schedule::table.slots[a]);
+    if constexpr (has_blocks) blocks_.bind(rows_);
+    place_arguments();
     bound_ = true;
   }
   /// Where the sequences of each domain begin, in the memory of the place.
@@ -115,6 +166,43 @@ class machine_memory {
       if (layout.parent[d] != 0)
         backend_.upload(at(offsets_at_[d]), data_.data() + offsets_at_[d], bytes_of_offsets(d));
   }
+  // -- loops and branches ------------------------------------------------------------------------
+
+  place_array<Backend>& array(int i) { return blocks_.array(i); }
+  auto& blocks() { return blocks_; }
+  Backend& backend() { return backend_; }
+  const int** host_offsets() { return host_offsets_; }
+  run_state context(std::uint64_t, std::uint64_t, const row_maker* maker) {
+    run_state s = state();
+    reader_ = {this, &read_number};
+    s.maker = maker;
+    s.reader = &reader_;
+    s.host_offsets = host_offsets_;
+    return s;
+  }
+  /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
+  void make_rows(int domain, int rows) {
+    rows_[domain] = rows;
+    if (host_table<P, Backend>::table.divides[domain])
+      backend_.template elements<detail::fill_body>({floats(0) + inverse_rows(domain), 1,
+                                                     divider(1), dtype::float32,
+                                                     rows > 0 ? 1.0 / rows : 0.0, 1});
+    if (!blocks_.grow(domain, rows, layout.width[domain])) return;
+    backend_.forget();
+    place_arguments();
+    int most[domains];
+    for (int d = 0; d < domains; ++d) most[d] = layout.fed[d] ? rows_[d] : blocks_.capacity(d);
+    more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
+  }
+  int* make_offsets(int, int) { return nullptr; }
+  bool is_true(int argument) {
+    const float* const here = blocks_.on_host()[argument];
+    if (here != nullptr) return *reinterpret_cast<const bool*>(here);
+    bool found = false;
+    read_number(this, &found, arguments_[argument], sizeof(found));
+    return found;
+  }
+
   void download_results() { backend_.download(results_.data(), fault(), sizeof(fault_word)); }
   fault_word found_fault() const {
     fault_word f;
@@ -140,8 +228,22 @@ class machine_memory {
   float* address_of(memory_slot s) const {
     switch (s.space) {
       case memory_space::arena:
+        if constexpr (has_blocks)
+          if (!layout.fed[s.domain])
+            return blocks_.begin(s.domain) == nullptr
+                       ? nowhere()
+                       : blocks_.begin(s.domain) +
+                             static_cast<std::ptrdiff_t>(s.offset) * blocks_.capacity(s.domain);
         return floats(arena_at_[s.domain]) +
                static_cast<std::ptrdiff_t>(s.offset) * rows_[s.domain];
+      case memory_space::array:
+        if constexpr (has_blocks)
+          return const_cast<float*>(
+              reinterpret_cast<const float*>(blocks_.array_address(s.offset)));
+        return nullptr;
+      case memory_space::frame:
+      case memory_space::view:
+        return nowhere();
       case memory_space::fixed:
         return floats(fixed_at_) + s.offset;
       case memory_space::parameter:
@@ -175,6 +277,7 @@ class machine_memory {
   struct sizes {
     int row_bytes[at_least_one(data_count)], domain[at_least_one(data_count)];
     int width[domains], parent[domains];
+    bool fed[domains];
   };
   static constexpr sizes make_layout() {
     sizes s{};
@@ -185,7 +288,9 @@ class machine_memory {
     }
     for (int d = batch::domain; d < domains; ++d) {
       s.width[d] = plan_type::memory.arena_width[d];
-      if (P::desc.domains[d].kind == domain_kind::sequence) s.parent[d] = P::desc.domains[d].parent;
+      s.fed[d] = plan_type::fed.of[d];
+      if (s.fed[d] && P::desc.domains[d].kind == domain_kind::sequence)
+        s.parent[d] = P::desc.domains[d].parent;
     }
     return s;
   }
@@ -202,6 +307,27 @@ class machine_memory {
     return (given >> (i & 63) & 1ull) != 0 && feeds_[i] != nullptr;
   }
 
+  float* const* on_host(int first) const {
+    if constexpr (has_blocks)
+      return blocks_.on_host() + first;
+    else
+      return nullptr;
+  }
+  void place_arguments() {
+    for (int a = 0; a < schedule::arguments; ++a) {
+      const memory_space space = schedule::table.slots[a].space;
+      if (!bound_ || (space != memory_space::frame && space != memory_space::view))
+        arguments_[a] = address_of(schedule::table.slots[a]);
+    }
+  }
+  /// Waits for a number that only the place knows.
+  static void read_number(void* self, void* to, const void* from, std::size_t bytes) {
+    machine_memory& m = *static_cast<machine_memory*>(self);
+    m.backend_.download(m.results_.data() + sizeof(fault_word), from, bytes);
+    m.backend_.wait();
+    std::memcpy(to, m.results_.data() + sizeof(fault_word), bytes);
+  }
+
   struct fetched {
     memory_slot slot;
     staging_buffer<Backend> to;
@@ -213,11 +339,14 @@ class machine_memory {
     return reinterpret_cast<float*>(f.to.data());
   }
   char* at(std::size_t offset) const { return arena_.data() + offset; }
+  // An array without rows has no memory, but an address: one that is null stands for an argument
+  // that is absent.
+  float* nowhere() const { return floats(0); }
   float* floats(std::size_t offset) const { return reinterpret_cast<float*>(at(offset)); }
 
   Backend& backend_;
   outside_memory outside_;
-  device_buffer<Backend> arena_;
+  device_buffer<Backend> arena_, more_scratch_;
   staging_buffer<Backend> numbers_, data_, results_;
   std::vector<fetched> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};
@@ -226,8 +355,13 @@ class machine_memory {
   std::size_t fixed_at_ = 0, scratch_at_ = 0;
   float* arguments_[at_least_one(schedule::arguments)] = {};
   int rows_[domains] = {};
+  std::int64_t first_row_[domains] = {};
   const int* host_offsets_[domains] = {};
   const int* offsets_[domains] = {};
+  place_reader reader_{};
+  [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
+                                           detail::no_block_memory>
+      blocks_;
   bool bound_ = false;
 };
 

@@ -22,9 +22,13 @@ struct schedule_table {
   static constexpr const program_view& program = call_program<P>::view;
   using launch_function = void (*)(Backend&, const call_site&);
   using scratch_function = std::ptrdiff_t (*)(const call_site&);
+  /// Whether it has loops or branches, or makes rows or arrays: everything else is one pass.
+  static constexpr bool has_blocks =
+      P::desc.count.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
 
   struct entry {
-    launch_function run;
+    launch_function run;       // null: an operator that runs a block, whose number is group.rows
+    launch_function run_here;  // of what the host may compute itself
     scratch_function scratch;
     int first_argument;
     group_info group;
@@ -33,6 +37,7 @@ struct schedule_table {
   };
   struct kernel {
     launch_function run;
+    launch_function run_here;
     scratch_function scratch;
     checked_input checked;
   };
@@ -47,6 +52,9 @@ struct schedule_table {
     kernel k{};
     if constexpr (exists) {
       k.run = &group_launch<Group>::template run<Backend>;
+      if constexpr (has_blocks)
+        if constexpr (requires { &group_launch<Group>::template run_here<Backend>; })
+          k.run_here = &group_launch<Group>::template run_here<Backend>;
       if constexpr (requires { &group_launch<Group>::template scratch<Backend>; })
         k.scratch = group_launch<Group>::template scratch<Backend>;
       if constexpr (requires { group_launch<Group>::checked; })
@@ -77,6 +85,7 @@ struct schedule_table {
   static constexpr table_type make() {
     constexpr kernels k = make_kernels(std::make_integer_sequence<int, plan_type::kernels>{});
     table_type t{};
+    int blocks_run = 0;
     for (int g = 0; g < groups; ++g) {
       const group_desc& d = plan_type::grouped.groups[g];
       const group_code& c = plan_type::code.groups[g];
@@ -84,12 +93,14 @@ struct schedule_table {
       const int number = plan_type::distinct.kernel[g];
       const int parts = parts_of_rows(d.rows < 0 ? d.rows : d.depth);
       t.entries[g] = {k.of[number].run,
+                      k.of[number].run_here,
                       k.of[number].scratch,
                       c.arguments,
                       {written_by(i), d.rows, d.columns, d.depth, i.schema->bare,
                        call_program<P>::called_by(i)},
                       k.of[number].checked,
                       d.feeds};
+      if (i.runs >= 0) t.entries[g].run = nullptr, t.entries[g].group.rows = blocks_run++;
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
         t.slots[a] = slot_of_argument<plan_type>(a);
         t.info[a] = argument_info_of<plan_type>(a, parts);

@@ -14,6 +14,7 @@
 
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/image_programs.hpp"
+#include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/shape_programs.hpp"
 
@@ -90,6 +91,13 @@ void run_all(backend& device) {
   report("sentences", test::train_both(test::sentences, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("paragraphs", test::train_both(test::paragraphs, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 1e-3);
+  // Recorded with all iterations, walked along by the host, and read from the device.
+  report("steps of a dimension", test::train_both(test::steps, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("steps of sequences", test::train_both(test::ragged, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("as long as values say", test::train_both(test::halved, sgd, device, sizes), 1e-3);
+  report("branches", test::train_both(test::branches, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("branches in a loop", test::train_both(test::choices, sgd, device, {7, 64, 7}), 1e-3);
   // The same seed gives the same bits.
   const auto a =
       test::train_both(test::functions, optimizer::adam{.learning_rate = 0.01f}, device, sizes);

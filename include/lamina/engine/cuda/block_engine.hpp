@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/block_engine.hpp - groups of a schedule at a place, and its loops and
+// branches.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/call/block_runner.hpp>
+#include <lamina/engine/cuda/machine_memory.hpp>
+#include <lamina/program/names.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// Adds which variable the group writes: that is the layer's.
+template <class P, class Backend>
+[[noreturn]] LAMINA_COLD void fail_group(int g, const error& what) {
+  const int variable = schedule_table<P, Backend>::table.entries[g].group.variable;
+  if (variable < 0) throw error(what);
+  const auto& names = run_time_program<P>::desc;
+  std::string name(static_cast<std::size_t>(name_length(names, variable)), ' ');
+  name_writer w{name.data()};
+  write_name(names, variable, w);
+  throw error(text() << what.what() << " (for " << name << ")");
+}
+
+}  // namespace detail
+
+/// Runs group g by a backend.
+template <class P, class Backend>
+void run_place_group(Backend& b, const machine_memory<P, Backend>& memory, int g,
+                     const run_state& state) {
+  const call_site next = memory.site(g, state);
+  try {
+    b.begin_group(next);
+    schedule_table<P, Backend>::table.entries[g].run(b, next);
+    b.end_group();
+  } catch (const error& what) {
+    detail::fail_group<P, Backend>(g, what);
+  }
+}
+
+/// How blocks are run at a place: the host walks along them and knows where all arrays lie and how
+/// many rows they have; kernels follow.
+template <class P, class Backend>
+struct place_block_engine {
+  using memory_type = machine_memory<P, Backend>;
+  using schedule = schedule_table<P, Backend>;
+  using context_type = run_state;
+  using chunks = place_chunks<Backend>;
+  using known = host_table<P, Backend>;
+
+  static void run_group(memory_type& m, int g, const run_state& state) {
+    if (!known::table.here[g]) return run_place_group(m.backend(), m, g, state);
+    const auto& e = schedule::table.entries[g];
+    e.run_here(m.backend(), {schedule::program, m.blocks().on_host() + e.first_argument,
+                             schedule::table.info + e.first_argument, e.group, state, g,
+                             m.arguments() + e.first_argument});
+    const int next = g + 1 < schedule::groups ? schedule::table.entries[g + 1].first_argument
+                                              : schedule::arguments;
+    m.blocks().send(e.first_argument, next, m.arguments());
+  }
+  static bool is_true(memory_type& m, int argument) { return m.is_true(argument); }
+  static int* rows(memory_type& m) { return m.rows(); }
+  static const int** offsets(memory_type& m) { return m.host_offsets(); }
+  static constexpr int own_words(int loop) { return known::table.words[loop]; }
+  static void place_own(memory_type& m, int loop, std::uintptr_t* words) {
+    m.blocks().place_own(loop, words);
+  }
+};
+
+/// Runs the blocks of program P.
+template <class P, class Backend>
+class place_block_runner : public engine::block_runner<P, place_block_engine<P, Backend>> {
+ public:
+  explicit place_block_runner(Backend& b)
+      : engine::block_runner<P, place_block_engine<P, Backend>>(place_chunks<Backend>{&b}) {}
+};
+
+/// Whether all rows that a program makes, and all numbers that it goes by, are of a kind that a
+/// place runs.
+template <class P, class Backend>
+constexpr bool runs_blocks() {
+  if constexpr (schedule_table<P, Backend>::has_blocks)
+    return !host_table<P, Backend>::makes_sequences() && !host_table<P, Backend>::values.lacks;
+  else
+    return true;
+}
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/block_memory.hpp - what a machine at a place has besides for programs with
+// loops and branches: numbers on the host, arrays of tensors, arrays of rows that operators make.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <lamina/engine/call/block_schedule.hpp>
+#include <lamina/engine/cuda/host_values.hpp>
+#include <lamina/engine/cuda/place_array.hpp>
+#include <lamina/engine/cuda/schedule_table.hpp>
+
+namespace lamina::engine::cuda {
+
+/// What the host knows of the arguments of program P's schedule.
+template <class P, class Backend>
+struct host_table {
+  using plan_type = plan<P>;
+  using schedule = schedule_table<P, Backend>;
+  using blocks = block_schedule<P, schedule>;
+  static constexpr auto values = find_host_values<P>();
+  static constexpr int arguments = schedule::arguments;
+  static constexpr int domains = P::desc.count.domains;
+
+  struct frame_number {
+    int argument, word;
+  };
+  struct table_type {
+    bool here[at_least_one(schedule::groups)];  // by group: the host runs it
+    bool sent[at_least_one(arguments)];         // a result of the host that the place needs
+    int number[at_least_one(arguments)];        // of a number on the host, or -1
+    int ranks[at_least_one(arguments)];         // of a rank table, or -1
+    int ranks_domain[at_least_one(arguments)], ranks_width[at_least_one(arguments)];  // by table
+    list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers that its frames keep
+    int words[at_least_one(blocks::loop_count)];
+    frame_number frame_numbers[at_least_one(arguments)];
+    bool divides[domains];  // something is divided by the rows of a domain that is not fed
+    int number_count, ranks_count;
+  };
+  static constexpr table_type make() {
+    constexpr const auto& lowered = plan_type::lowered;
+    table_type t{};
+    int of[at_least_one(lowered.count.variables)];  // by variable: of its number or table
+    for (int& n : of) n = -1;
+    for (int a = 0; a < arguments; ++a) {
+      t.number[a] = t.ranks[a] = -1;
+      const int v = plan_type::code.arguments[a];
+      if (v < 0) {
+        for (int d = batch::domain; d < domains; ++d)
+          if (is_constant(v) && constant_index(v) == inverse_rows(d))
+            t.divides[d] = !plan_type::fed.of[d];
+        continue;
+      }
+      if (!values.computed[v]) continue;
+      const bool ranks = lowered.variables[v].rows < 0;
+      if (of[v] < 0) {
+        of[v] = ranks ? t.ranks_count++ : t.number_count++;
+        if (ranks) {
+          t.ranks_domain[of[v]] = domain_of_rows(lowered.variables[v].rows);
+          t.ranks_width[of[v]] = row_width(lowered.variables[v]);
+        }
+      }
+      (ranks ? t.ranks : t.number)[a] = of[v];
+    }
+    for (int g = 0; g < schedule::groups; ++g) {
+      const instruction& i =
+          lowered.instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
+      t.here[g] = values.makes(lowered, i);
+      const group_code& c = plan_type::code.groups[g];
+      for (int a = c.arguments + i.input_count; t.here[g] && a < c.arguments + c.argument_count;
+           ++a)
+        t.sent[a] = t.number[a] >= 0 && values.sent[plan_type::code.arguments[a]];
+    }
+    int used = 0;
+    for (int l = 0; l < blocks::loop_count; ++l) {
+      t.frames[l] = {used, 0};
+      int word_of[at_least_one(lowered.count.variables)];
+      for (int& w : word_of) w = -1;
+      for (int a = 0; a < arguments; ++a) {
+        const int v = plan_type::code.arguments[a];
+        if (t.number[a] < 0 || plan_type::reach.frame(v) != blocks::table.loops[l].body) continue;
+        if (word_of[v] < 0) word_of[v] = t.words[l]++;
+        t.frame_numbers[used++] = {a, word_of[v]};
+        ++t.frames[l].count;
+      }
+    }
+    return t;
+  }
+  static constexpr table_type table = make();
+
+  /// Whether what a run does depends on the numbers of rows alone, so that it may be recorded.
+  static constexpr bool repeats = !values.waits && !values.ranks && plan_type::fed.all();
+  /// Whether all rows that it makes are steps and parts, and not sequences of their own.
+  static constexpr bool makes_sequences() {
+    for (int d = batch::domain; d < domains; ++d)
+      if (!plan_type::fed.of[d] && P::desc.domains[d].kind == domain_kind::sequence) return true;
+    return false;
+  }
+};
+
+/// Numbers, tables and arrays of one machine.
+template <class P, class Backend>
+class block_memory {
+ public:
+  using known = host_table<P, Backend>;
+  using schedule = typename known::schedule;
+  static constexpr int domains = known::domains;
+
+  LAMINA_COLD explicit block_memory(Backend& b) : backend_(b) {
+    for (int i = 0; i < known::plan_type::memory.arrays; ++i)
+      arrays_.emplace_back(place_chunks<Backend>{&b});
+    for (int i = 0; i < known::table.ranks_count; ++i) ranks_.emplace_back(b);
+    for (int d = 0; d < domains; ++d) made_.emplace_back(b);
+    for (int a = 0; a < schedule::arguments; ++a) {
+      if (known::table.number[a] >= 0)
+        on_host_[a] = reinterpret_cast<float*>(&numbers_[known::table.number[a]]);
+      else if (schedule::table.slots[a].space == memory_space::array)
+        on_host_[a] = reinterpret_cast<float*>(&array(schedule::table.slots[a].offset));
+    }
+  }
+
+  const void* array_address(int i) const { return &arrays_[static_cast<std::size_t>(i)]; }
+  place_array<Backend>& array(int i) { return arrays_[static_cast<std::size_t>(i)]; }
+  /// Where the host has arguments; null for what only the place has.
+  float* const* on_host() const { return on_host_; }
+
+  /// Rank tables have one row for each sequence that is fed.
+  void bind(const int* rows) {
+    for (int a = 0; a < schedule::arguments; ++a) {
+      const int n = known::table.ranks[a];
+      if (n < 0) continue;
+      const int width = known::table.ranks_width[n], all = rows[known::table.ranks_domain[n]];
+      auto& memory = ranks_[static_cast<std::size_t>(n)];
+      memory.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(all + 1) *
+                     sizeof(float));
+    }
+    for (int a = 0; a < schedule::arguments; ++a)
+      if (const int n = known::table.ranks[a]; n >= 0)
+        on_host_[a] = reinterpret_cast<float*>(ranks_[static_cast<std::size_t>(n)].data());
+  }
+  /// The numbers that a frame keeps lie in its words.
+  void place_own(int loop, std::uintptr_t* words) {
+    const list_range r = known::table.frames[loop];
+    for (int i = r.first; i < r.first + r.count; ++i)
+      on_host_[known::table.frame_numbers[i].argument] =
+          reinterpret_cast<float*>(words + known::table.frame_numbers[i].word);
+  }
+
+  /// Makes room for the rows of a domain that is not fed; returns whether its arrays have moved.
+  bool grow(int domain, int rows, int width) {
+    int& capacity = capacity_[domain];
+    if (rows <= capacity) return false;
+    // Rows of another run are a little more or less.
+    capacity = rows + rows / 4;
+    made_[static_cast<std::size_t>(domain)].reserve(
+        static_cast<std::size_t>(width) * static_cast<std::size_t>(capacity) * sizeof(float));
+    return true;
+  }
+  float* begin(int domain) const {
+    return reinterpret_cast<float*>(made_[static_cast<std::size_t>(domain)].data());
+  }
+  int capacity(int domain) const { return capacity_[domain]; }
+
+  /// Sends what the host computed in a group to the place, where somebody there needs it.
+  void send(int first, int end, float* const* at_place) {
+    for (int a = first; a < end; ++a)
+      if (known::table.sent[a]) {
+        const dtype type = schedule::table.info[a].type;
+        backend_.template elements<detail::fill_body>(
+            {at_place[a], 1, divider(1), type, load_number(on_host_[a], type, 0), 1});
+      }
+  }
+
+ private:
+  Backend& backend_;
+  std::vector<place_array<Backend>> arrays_;
+  std::vector<staging_buffer<Backend>> ranks_;
+  std::vector<device_buffer<Backend>> made_;  // by domain: arenas of those that are not fed
+  std::uint64_t numbers_[at_least_one(known::table.number_count)] = {};
+  float* on_host_[at_least_one(schedule::arguments)] = {};
+  int capacity_[domains] = {};
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/rank_table_kernels.hpp - sequences of different length step by step: the host
+// ranks them, so it knows all rows before any kernel runs.
+#pragma once
+
+#include <lamina/engine/call/rank_table.hpp>
+#include <lamina/engine/cuda/array_kernels.hpp>
+#include <lamina/operators/fill.hpp>
+#include <lamina/operators/rank_table.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// A table on the host, and where its rows lie at the place.
+struct placed_table {
+  rank_table on_host;
+  operand at_place;
+
+  placed_table(const call_site& c, int slot) : on_host(c.on_host(slot)), at_place(c.input(slot)) {}
+  row_map ranks(int first = 0) const {
+    row_map m;
+    m.first = first;
+    m.ranks = at_place.row<const std::int64_t>(0);
+    m.rank_step = at_place.stride;
+    return m;
+  }
+  /// Row r is step t of the sequence of rank r.
+  row_map steps(const int* begins, int t) const {
+    row_map m = ranks();
+    m.begins = begins;
+    m.step = t;
+    return m;
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<lod_rank_table> {
+  template <class Backend>
+  static void here(Backend& b, const call_site& c) {
+    const operand table = c.output(0);
+    const int* const offsets = c.run.host_offsets[c.input(0).domain];
+    rank_sequences(table, table.rows, [&](int i) { return offsets[i + 1] - offsets[i]; });
+    b.upload(c.others[1], table.data,
+             static_cast<std::size_t>(table.rows) * static_cast<std::size_t>(table.stride) *
+                 sizeof(std::int64_t));
+  }
+};
+
+template <>
+struct call_kernel<max_sequence_len> {
+  template <class Backend>
+  static void here(Backend&, const call_site& c) {
+    *c.output(0).row<std::int64_t>(0) = rank_table(c.input(0)).steps();
+  }
+};
+
+template <>
+struct call_kernel<lod_tensor_to_array> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), array = c.output(0);
+    const detail::placed_table table(c, 1);
+    const int* const begins = c.sequences(x.domain).offsets;
+    detail::array_of<Backend>(array).clear();
+    for (int t = 0; t < table.on_host.steps(); ++t) {
+      const operand step = detail::new_slot<Backend>(array, t, table.on_host.alive(t));
+      move_rows<row_move::gather>(b, x, step, step.rows, table.steps(begins, t));
+    }
+  }
+};
+
+template <>
+struct call_kernel<array_to_lod_tensor> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand array = c.input(0), out = c.output(0);
+    const detail::placed_table table(c, 1);
+    const int* const begins = c.sequences(out.domain).offsets;
+    const auto& from = detail::array_of<Backend>(array);
+    for (int t = 0; t < table.on_host.steps(); ++t) {
+      const int n = table.on_host.alive(t);
+      const row_map map = table.steps(begins, t);
+      if (!from.holds(t)) {
+        move_rows<row_move::scatter_zeros>(b, out, out, n, map);
+        continue;
+      }
+      const operand step = detail::slot_of<Backend>(array, t);
+      if (step.rows != n)
+        fail(c, {"expected ", n, " rows at index ", t, " of the array, found ", step.rows});
+      move_rows<row_move::scatter>(b, step, out, n, map);
+    }
+  }
+};
+
+template <>
+struct call_kernel<shrink_rnn_memory> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const int n = detail::placed_table(c, 2).on_host.alive(c.index_in(1));
+    if (n > c.input(0).rows)
+      fail(c, {"expected at least ", n, " rows or sequences, found ", c.input(0).rows});
+    c.set_rows(c.output(0).domain, n);
+    if (c.shows()) return c.show(c.input(0).data);
+    copy_rows(b, c.input(0), c.output(0), n);
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<shrink_rnn_memory>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand d = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    if (d.rows > dx.rows) fail(c, {"expected at most ", dx.rows, " rows, found ", d.rows});
+    copy_rows(b, d, dx, d.rows);
+    clear_rows(b, dx, d.rows);
+  }
+};
+
+template <>
+struct call_kernel<reorder_lod_tensor_by_rank> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const int n = detail::placed_table(c, 1).on_host.count();
+    if (c.input(0).rows != n)
+      fail(c, {"expected ", n, " rows or sequences, found ", c.input(0).rows});
+    c.set_rows(c.output(0).domain, n);
+    move_rows<row_move::gather>(b, c.input(0), c.output(0), n, detail::placed_table(c, 1).ranks());
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand d = c.input(1), dx = c.output(0);
+    if (dx) move_rows<row_move::scatter>(b, d, dx, d.rows, detail::placed_table(c, 0).ranks());
+  }
+};
+
+namespace detail {
+
+/// Calls f(first, end, length) for ranks of equal length.
+template <class F>
+void each_length(const rank_table& table, F&& f) {
+  for (int first = 0; first < table.count();) {
+    int end = first + 1;
+    while (end < table.count() && table.length(end) == table.length(first)) ++end;
+    f(first, end, table.length(first));
+    first = end;
+  }
+}
+
+/// The rows of an array from row `first` on.
+inline operand rows_from(operand o, int first) {
+  o.data = static_cast<char*>(o.data) + first * o.stride * size_of(o.type);
+  o.rows -= first;
+  return o;
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<last_rnn_memory> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand array = c.input(0), out = c.output(0);
+    const detail::placed_table table(c, 1);
+    const auto& from = detail::array_of<Backend>(array);
+    detail::each_length(table.on_host, [&](int first, int end, int t) {
+      if (!from.holds(t) || from.rows(t) < end)
+        fail(c, {"expected a row for sequence ", table.on_host.index(end - 1), " at index ", t,
+                 " of the array, found none"});
+      move_rows<row_move::scatter>(b, detail::rows_from(detail::slot_of<Backend>(array, t), first),
+                                   out, end - first, table.ranks(first));
+    });
+  }
+};
+
+template <>
+struct call_kernel<last_rnn_memory_gradient> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand d = c.input(1), array = c.output(0);
+    const detail::placed_table table(c, 0);
+    detail::each_length(table.on_host, [&](int first, int end, int t) {
+      if (!detail::array_of<Backend>(array).holds(t)) {
+        const int rows = t == 0 ? table.on_host.count() : table.on_host.alive(t - 1);
+        clear_rows(b, detail::new_slot<Backend>(array, t, rows), 0);
+      }
+      detail::add_rows(b, c, d, detail::rows_from(detail::slot_of<Backend>(array, t), first),
+                       end - first, table.ranks(first));
+    });
+  }
+};
+
+template <>
+struct call_kernel<fill_constant_batch_size_like> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    c.set_rows(c.output(0).domain, c.input(0).rows);
+    fill(b, c.output(0), c.number(2));
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/split_merge_kernels.hpp - rows by a mask, variables by number. How many rows a
+// mask chooses is known at the place only: the host waits for this number once a branch.
+#pragma once
+
+#include <lamina/engine/cuda/row_map.hpp>
+#include <lamina/operators/split_merge.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// The rows of a mask, those that hold first: 0 or 1 for each, and its number.
+struct mask_keys_body {
+  struct arguments {
+    argument_view mask;
+    int* keys;
+    int* numbers;
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    a.keys[i] = load_integer(a.mask.data, a.mask.type, i * a.mask.stride) != 0 ? 0 : 1;
+    a.numbers[i] = i;
+  }
+};
+/// How many rows of a mask hold.
+struct mask_count_lines {
+  struct arguments {
+    argument_view mask;
+    int* to;
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
+    int n = 0;
+    for (int i = team.rank(); i < a.mask.rows; i += team.size())
+      n += load_integer(a.mask.data, a.mask.type, i * a.mask.stride) != 0 ? 1 : 0;
+    n = sum_of(team, n);
+    if (team.rank() == 0) *a.to = n;
+  }
+};
+
+/// The rows of a mask in the order of two sides; input 1 of the call. Its memory is scratch.
+struct mask_order {
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const int n = c.input(1).rows;
+    std::size_t bytes = 0;
+    Backend::template sort_scratch<int>(n, &bytes);
+    return 4 * static_cast<std::ptrdiff_t>(padded(n)) +
+           static_cast<std::ptrdiff_t>(bytes / sizeof(float)) + 1;
+  }
+  template <class Backend>
+  static int count_true(Backend& b, const call_site& c) {
+    int n = 0;
+    int* const to = reinterpret_cast<int*>(c.run.scratch);
+    b.template lines<team_lines<mask_count_lines>>({c.in(1), to, 1, c.input(1).rows, 1});
+    c.run.reader->read(c.run.reader->machine, &n, to, sizeof(n));
+    return n;
+  }
+  /// Numbers of rows: first those that hold, then the others, as they came.
+  template <class Backend>
+  static const int* sort(Backend& b, const call_site& c) {
+    const int n = c.input(1).rows, room = padded(n);
+    int* const keys = reinterpret_cast<int*>(c.run.scratch);
+    b.template elements<mask_keys_body>({c.in(1), keys, keys + room, n});
+    if (n > 0)
+      b.template sort_pairs<int>(n, 1, keys, keys + 2 * room, keys + room, keys + 3 * room,
+                                 keys + 4 * room);
+    return keys + 3 * room;
+  }
+  static row_map rows(const int* order, int first) {
+    row_map m;
+    m.order = order;
+    m.first = first;
+    return m;
+  }
+};
+
+inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
+
+}  // namespace detail
+
+template <>
+struct call_kernel<split_lod_tensor> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const int n = c.input(1).rows;
+    if (c.input(0).rows != n)
+      fail(c, {"expected as many rows or sequences as entries of the mask, ", n, ", found ",
+               c.input(0).rows});
+    int chosen = -1;
+    for (int side = 0; side < 2; ++side) {
+      const operand out = c.output(side);
+      if (!detail::is_given(out) || c.knows_rows(out.domain)) continue;
+      if (chosen < 0) chosen = detail::mask_order::count_true(b, c);
+      c.set_rows(out.domain, side == 0 ? chosen : n - chosen);
+    }
+    const int* const order = detail::mask_order::sort(b, c);
+    for (int side = 0; side < 2; ++side) {
+      const operand out = c.output(side);
+      if (!detail::is_given(out)) continue;
+      move_rows<row_move::gather>(b, c.input(0), out, out.rows,
+                                  detail::mask_order::rows(order, side == 0 ? 0 : n - out.rows));
+    }
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return detail::mask_order::scratch<Backend>(c);
+  }
+};
+
+template <>
+struct call_kernel<merge_lod_tensor> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const int n = c.input(1).rows;
+    if (c.input(0).domain != c.output(0).domain) c.set_rows(c.output(0).domain, n);
+    const operand sides[] = {c.input(2), c.input(3)}, out = c.output(0);
+    const bool given[] = {detail::is_given(sides[0]), detail::is_given(sides[1])};
+    const int yes = given[0] ? sides[0].rows : n - sides[1].rows;
+    if (given[0] && given[1] && sides[0].rows + sides[1].rows != n)
+      fail(c, {"expected ", n, " rows for the entries of the mask, found ",
+               sides[0].rows + sides[1].rows});
+    const int* const order = detail::mask_order::sort(b, c);
+    for (int side = 0; side < 2; ++side) {
+      const row_map map = detail::mask_order::rows(order, side == 0 ? 0 : yes);
+      const int rows = side == 0 ? yes : n - yes;
+      if (given[side])
+        move_rows<row_move::scatter>(b, sides[side], out, rows, map);
+      else
+        move_rows<row_move::scatter_zeros>(b, out, out, rows, map);
+    }
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return detail::mask_order::scratch<Backend>(c);
+  }
+};
+
+namespace detail {
+
+/// An output that becomes an input of the same rows.
+template <class Backend>
+void take_whole(Backend& b, const call_site& c, int in, int out) {
+  if (c.input(0, in).domain != c.output(0, out).domain)
+    c.set_rows(c.output(0, out).domain, c.input(0, in).rows);
+  const operand x = c.input(0, in), y = c.output(0, out);
+  if (!y) return;
+  if (x.rows != y.rows) fail(c, {"expected ", y.rows, " rows, found ", x.rows});
+  copy_rows(b, x, y, x.rows);
+}
+/// The value of Mask, which chooses one of `count` variables.
+inline int chosen_variable(const call_site& c, int count) {
+  const int i = c.index_in(1);
+  if (i >= count) fail(c, {"mask: expected 0 to ", count - 1, ", found ", i});
+  return i;
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<select_input> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    detail::take_whole(b, c, detail::chosen_variable(c, c.input_count(0)), 0);
+  }
+};
+
+template <>
+struct call_kernel<select_output> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const int i = detail::chosen_variable(c, c.output_count(0));
+    if (detail::is_given(c.output(0, i))) detail::take_whole(b, c, 0, i);
+  }
+};
+
+}  // namespace lamina::engine::cuda

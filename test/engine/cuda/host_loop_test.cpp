@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops and branches at a place compute what the CPU's engine does.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/loop_programs.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cuda/host_backend.hpp>
+
+namespace cuda = lamina::engine::cuda;
+namespace layer = lamina::layer;
+namespace optimizer = lamina::optimizer;
+
+namespace {
+const std::vector<int> sizes = {5, 3, 5, 7};
+const optimizer::sgd sgd{.learning_rate = 0.1f};
+}  // namespace
+
+TEST_CASE("loops at a place learn what they do on the CPU") {
+  cuda::host_backend<1> one;
+  SECTION("steps of a dimension") {
+    CHECK(test::train_both(test::steps, sgd, one, sizes).worst() < 1e-5);
+  }
+  SECTION("sequences") { CHECK(test::train_both(test::ragged, sgd, one, sizes).worst() < 1e-5); }
+  SECTION("as long as values say") {
+    CHECK(test::train_both(test::halved, sgd, one, sizes).worst() < 1e-5);
+  }
+  SECTION("loops in loops") {
+    CHECK(test::train_both(test::nested, sgd, one, sizes).worst() < 1e-5);
+  }
+}
+
+TEST_CASE("branches at a place learn what they do on the CPU") {
+  cuda::host_backend<1> one;
+  SECTION("of rows, and of all") {
+    CHECK(test::train_both(test::branches, sgd, one, sizes).worst() < 1e-5);
+  }
+  SECTION("in a loop") { CHECK(test::train_both(test::choices, sgd, one, sizes).worst() < 1e-5); }
+}
+
+TEST_CASE("teams of threads walk through loops and branches as one does", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::ragged, sgd, backend, {4}).worst() < 1e-5);
+  CHECK(test::train_both(test::choices, sgd, backend, {5}).worst() < 1e-5);
+}
+
+TEST_CASE("loops and branches at a place tell what they do on the CPU") {
+  CHECK(test::test_both<cuda::host_backend<1>>(test::steps, 6) < 1e-5);
+  CHECK(test::test_both<cuda::host_backend<1>>(test::ragged, 6) < 1e-5);
+  CHECK(test::test_both<cuda::host_backend<1>>(test::halved, 6) < 1e-5);
+  CHECK(test::test_both<cuda::host_backend<1>>(test::nested, 6) < 1e-5);
+  CHECK(test::test_both<cuda::host_backend<1>>(test::branches, 6) < 1e-5);
+}
+
+namespace {
+// One counter goes up to a limit that never comes, or an array is read where nobody wrote.
+constexpr auto endless = lamina::program([](lamina::block& main) {
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto going = layer::less_than(i, i + i + layer::fill_constant<std::int64_t>(main, 1));
+  layer::while_loop(going, [&](lamina::block&) {
+    auto next = i + layer::fill_constant<std::int64_t>(main, 1);
+    layer::less_than(i, next, going);
+    i = next;
+  });
+  return i;
+});
+constexpr auto unwritten = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  auto zero = layer::fill_constant<std::int64_t>(main, 0);
+  auto one = layer::fill_constant<std::int64_t>(main, 1);
+  return layer::array_read(layer::array_write(x, zero), one);
+});
+template <class P>
+std::string message_of(P, std::uint64_t most) {
+  cuda::host_backend<1> backend;
+  cuda::machine<P, cuda::host_backend<1>> machine(backend, {});
+  machine.limit_iterations(most);
+  try {
+    const float x[2] = {};
+    if (P::desc.count.data > 0) machine.feed(0, x);
+    machine.run(~0ull, 0, 0);
+  } catch (const lamina::error& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+}  // namespace
+
+TEST_CASE("what fails in a loop at a place is told as on the CPU") {
+  CHECK(message_of(endless, 100) ==
+        "lamina: while: expected the condition 'while_0.tmp_0' to be false after 100 "
+        "iterations, found true");
+  CHECK(message_of(unwritten, 100) ==
+        "lamina: read_from_array: expected a value at index 1 of an array of 1 values, found none "
+        "(for array_read_0.tmp_0)");
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/loop_programs.hpp - programs with loops, branches and arrays. For tests on the
+// host and for a run on a device.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "engine/cuda/train_both.hpp"
+
+#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/static_rnn.hpp>
+#include <lamina/layers/tensor_array.hpp>
+
+namespace test {
+
+namespace detail {
+template <class V>
+constexpr auto cost_of(V x) {
+  return layer::mean(layer::square(x));
+}
+template <class V>
+constexpr auto positive(V x) {
+  return layer::greater_than(x, layer::scale(x, 0));
+}
+}  // namespace detail
+
+/// A recurrence over a dimension, with a mask of its own in each step; all states and the last one.
+inline constexpr auto steps = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4, 3>(main);
+  auto init = layer::data<"init", float, 5>(main);
+  auto [out, last] = layer::static_rnn(x, [&](auto& step) {
+    auto h = step.memory(init);
+    auto c = step.memory(lamina::dims<5>, {.value = 2});
+    auto next = layer::tanh(layer::fc<5>(std::tuple{step.input(x), h})) + c;
+    step.update(h, layer::dropout(next, 0.25f));
+    step.update(c, layer::scale(c, 0.5f));
+    return std::tuple{next, step.last(h)};
+  });
+  return detail::cost_of(out) + detail::cost_of(last);
+});
+
+/// Sequences of different length: a memory that begins with a value of the sample, one that does
+/// not, a value of the sample in each step, and the last states.
+inline constexpr auto ragged = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto sample = layer::data<"sample", float, 3>(main);
+  auto begin = layer::tanh(layer::fc<6>(sample));
+  auto [out, last] = layer::dynamic_rnn(x, [&](auto& step) {
+    auto h = step.memory(begin);
+    auto sum = step.memory(lamina::dims<3>);
+    auto seen = step.static_input(sample);
+    auto next = layer::tanh(layer::fc<6>(std::tuple{step.input(x), h, seen}));
+    step.update(h, next);
+    step.update(sum, sum + layer::fc<3>(next) * seen);
+    return std::tuple{next, step.last(sum)};
+  });
+  auto whole = layer::sequence_pool(layer::fc<3>(out), {.type = lamina::pool::sum});
+  return detail::cost_of(whole) + detail::cost_of(last);
+});
+
+/// As many iterations as the values need: none, or some, and each of them known at the place only.
+inline constexpr auto halved = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto w = layer::fc<4>(x);
+  auto h = layer::scale(w, 3.0f);
+  auto size = layer::mean(layer::square(h));
+  auto limit = layer::fill_constant<float>(main, 0.2f);
+  auto going = layer::greater_than(size, limit);
+  layer::while_loop(going, [&](lamina::block&) {
+    h = layer::tanh(layer::fc<4>(layer::scale(h, 0.5f)));
+    layer::greater_than(layer::mean(layer::square(h)), limit, going);
+  });
+  return detail::cost_of(h) + detail::cost_of(w);
+});
+
+/// Loops inside of loops, with slots that an iteration leaves to the next one.
+inline constexpr auto nested = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto zero = layer::fill_constant<std::int64_t>(main, 0), i = zero;
+  auto two = layer::fill_constant<std::int64_t>(main, 2);
+  auto states = layer::array_write(layer::fc<3>(x), zero);
+  auto outer = layer::less_than(i, two);
+  layer::while_loop(outer, [&](lamina::block&) {
+    auto inside = layer::array_write(layer::tanh(layer::array_read(states, i)), zero);
+    auto j = zero;
+    auto inner = layer::less_than(j, two);
+    layer::while_loop(inner, [&](lamina::block&) {
+      auto now = layer::array_read(inside, j);
+      layer::increment(j);
+      layer::array_write(layer::tanh(layer::fc<3>(now)), j, inside);
+      layer::less_than(j, two, inner);
+    });
+    layer::increment(i);
+    layer::array_write(layer::array_read(inside, two) + x, i, states);
+    layer::less_than(i, two, outer);
+  });
+  auto out = layer::array_read(states, two);
+  return detail::cost_of(out + layer::cast<float>(layer::array_length(states)));
+});
+
+/// Rows that go one way or the other, and one of two results for all.
+inline constexpr auto branches = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto key = layer::data<"key", float>(main);
+  auto h = layer::tanh(layer::fc<4>(x));
+  auto y = layer::if_else(
+      detail::positive(key), [&](auto& yes) { return layer::fc<4>(yes.input(h)); },
+      [&](auto& no) { return layer::tanh(layer::fc<4>(no.input(x))) * no.input(h); });
+  auto z = layer::cond(
+      detail::positive(layer::mean(y)), [&](lamina::block&) { return layer::tanh(y); },
+      [&](lamina::block&) { return layer::fc<4>(layer::square(y)); });
+  auto chosen = layer::scale(z, 0.5f);
+  layer::switch_case(detail::positive(layer::mean(h)), [&](lamina::block&) {
+    chosen = z * h;
+  }).otherwise([&](lamina::block&) { chosen = layer::sin(z); });
+  return detail::cost_of(chosen) + detail::cost_of(y);
+});
+
+/// Branches inside of a loop, over other rows in each iteration.
+inline constexpr auto choices = lamina::program([](lamina::block& main) {
+  auto h = layer::fc<3>(layer::data<"x", float, 3>(main));
+  auto key = layer::data<"key", float>(main);
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto three = layer::fill_constant<std::int64_t>(main, 3);
+  auto going = layer::less_than(i, three);
+  layer::while_loop(going, [&](lamina::block&) {
+    auto y = layer::if_else(
+        detail::positive(key), [&](auto& yes) { return layer::tanh(layer::fc<3>(yes.input(h))); },
+        [&](auto& no) { return layer::sin(no.input(h)); });
+    key = layer::scale(key, -0.5f);
+    h = y;
+    layer::increment(i);
+    layer::less_than(i, three, going);
+  });
+  return detail::cost_of(h);
+});
+
+}  // namespace test
