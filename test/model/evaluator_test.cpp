@@ -87,6 +87,25 @@ TEST_CASE("forward without the label computes what depends on the input alone") 
   }
 }
 
+TEST_CASE("what depends on data that were not fed has no value, not that of before") {
+  lamina::model m{net, 3};
+  lamina::evaluator e{m};
+  const auto samples = test::samples(4);
+  const auto x = images(samples);
+  const auto label = labels(samples);
+  CHECK_THAT(test::error_of([&] { e.activation<"output">(); }),
+             Contains("activation output") && Contains("expected a feed of x"));
+  e.forward(lamina::feed<"x">(x), lamina::feed<"label">(label));
+  CHECK(e.cost() > 0);
+  e.forward(lamina::feed<"x">(x));
+  CHECK(e.activation<"output">().shape(0) == 4);
+  CHECK_THAT(test::error_of([&] { e.cost(); }),
+             Contains("mean_0") && Contains("expected a feed of label") && Contains("found none"));
+  CHECK_THAT(test::error_of([&] { e.activation<"accuracy">(); }), Contains("a feed of label"));
+  const double cost = e.test(samples | lamina::reader::batch(4)).cost;
+  CHECK(cost == Approx(e.cost()));
+}
+
 TEST_CASE("a batch of one equals a row of a batch") {
   lamina::model m{net, 3};
   lamina::evaluator e{m};
@@ -169,6 +188,18 @@ constexpr auto shapes = lamina::program([](lamina::block& main) {
   auto y = layer::scale(x, 2.f, {.name = "twice"});
   return layer::fc<4>(y, {.name = "last"});
 });
+
+// What nobody reads any more after the second layer: others take its memory.
+constexpr auto deep = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 8>(main);
+  for (int i = 0; i < 3; ++i) x = layer::fc<8>(x, {.act = lamina::activation::tanh});
+  return layer::fc<8>(x, {.name = "last"});
+});
+template <lamina::fixed_string Name>
+constexpr bool keeps = lamina::keeps_value<lamina::for_test<std::remove_const_t<decltype(deep)>>,
+                                           lamina::variable_named<decltype(deep)>(Name.view())>;
+static_assert(keeps<"last.tmp_1"> && keeps<"last"> && keeps<"x">);
+static_assert(!keeps<"fc_0.tmp_2"> && !keeps<"fc_1.tmp_2"> && !keeps<"fc_1.tmp_0">);
 }  // namespace
 
 TEST_CASE("an activation has the shape of its variable; a program needs no cost") {

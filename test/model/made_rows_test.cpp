@@ -102,6 +102,13 @@ TEST_CASE("activations have the rows that were made, and each sample alone has t
   REQUIRE(kept.shape(0) == 5);
   CHECK(kept(0, 0) == 3);
   CHECK(kept(4, 0) == 1);
+  const auto made = e.sequences<"kept">();
+  REQUIRE(made.count == 4);
+  const int end[] = {2, 2, 2, 5};
+  for (int i = 0; i < 4; ++i) {
+    CHECK(made.begin(i) == (i == 0 ? 0 : end[i - 1]));
+    CHECK(made.end(i) == end[i]);
+  }
   auto all = e.activation<"logits">();
   REQUIRE(all.shape(0) == 4);
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequences through feeder, evaluator, gradient machine and training, on several threads too.
 #include <array>
-#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
 
@@ -107,6 +108,15 @@ TEST_CASE("nested sequences are fed as containers of containers") {
   CHECK(y(0, 1) == 6);
   CHECK(y(1, 0) == 0);
   CHECK(y(2, 0) == 5);
+  const auto of_samples = e.sequences<"x", 0>(), of_sequences = e.sequences<"x">();
+  REQUIRE(of_samples.count == 3);
+  CHECK(of_samples.length(0) == 2);
+  CHECK(of_samples.length(1) == 0);
+  CHECK(of_samples.begin(2) == 2);
+  REQUIRE(of_sequences.count == 4);
+  CHECK(of_sequences.end(0) == 2);
+  CHECK(of_sequences.length(2) == 1);
+  CHECK(of_sequences.length(3) == 0);
 }
 
 TEST_CASE("threads see whole sequences", "[threads]") {
@@ -155,7 +165,9 @@ TEST_CASE("gradients of a batch of sequences are means of those of the samples")
 TEST_CASE("what does not fit is named") {
   lamina::model model{tagging};
   lamina::gradient_machine g{model};
-  CHECK(message_of([&] { g.backward(std::vector<tagged>{{{1, 2, 3}, {1, 2}}}); }) ==
+  CHECK(message_of([&] {
+          g.backward(std::vector<tagged>{{{1, 2, 3}, {1, 2}}});
+        }) ==
         "lamina: data layer next, row 0: expected 3 elements as in another sequence of that name, "
         "found 2");
   lamina::model nested{points};

@@ -36,6 +36,16 @@ LAMINA_COLD void initialise_state(Machine& m) {
   }
 }
 
+/// The rows of level `level` of the sequences that rows `domain` form, counted from 0, the
+/// outermost, or from -1, the innermost; -1 where there is no such level.
+template <class Program>
+constexpr int domain_of_level(const Program& p, int domain, int level) {
+  int above = level < 0 ? -1 - level : lod_level_of(p, domain) - 1 - level;
+  if (above < 0 || above >= lod_level_of(p, domain)) return -1;
+  for (; above > 0; --above) domain = p.domains[domain].parent;
+  return domain;
+}
+
 }  // namespace detail
 
 /// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
@@ -78,6 +88,7 @@ class evaluator {
     static_assert(check<known, gets_type<detail::name_letters<Feed::name>...>, all>,
                   "lamina: feed: the program has no data layer of this name");
     rows_ = -1;
+    given_ = 0;
     feeder_.clear();
     unsigned long long copied = 0;
     ((copied |= copy(feeds)), ...);
@@ -88,11 +99,13 @@ class evaluator {
     unsigned long long given = copied;
     ((given |= take(feeds)), ...);
     machine_.run(given, seed_, 0);
+    given_ = given;
   }
 
   /// The activation of a layer or variable after forward(), as a view in its own shape. Layers that
-  /// the user named and variables that the program returns are always kept; others only where the
-  /// plan stores them (a compile-time error says so).
+  /// the user named and variables that the program returns are always kept; others only where their
+  /// memory is nobody else's later (a compile-time error says so). Throws lamina::error for one
+  /// that depends on data that the last forward() was not given.
   template <fixed_string Name>
   auto activation() {
     constexpr int found = variable_named<P>(Name.view());
@@ -100,17 +113,38 @@ class evaluator {
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int v = found < 0 ? 0 : found;
     constexpr auto space = place_of_variable<program, v>.slot.space;
-    constexpr bool kept = space != memory_space::none && space != memory_space::parameter;
+    constexpr bool kept = keeps_value<program, v> && space != memory_space::parameter;
     static_assert(check < kept || found<0, detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
                   "from the program");
+    require_fed<v>();
     return activation_view<program, v>(machine_);
   }
 
-  /// The cost after forward() with all data. Throws lamina::error for a program without a cost.
+  /// The sequences that the rows of an activation form, where they lie after forward(): sequence i
+  /// is its rows `s.begin(i)` to before `s.end(i)`, `s.count` are there. Level 0 is the outermost
+  /// one, -1 the innermost: of the hypotheses that a beam search found, `sequences<"found", 0>()`
+  /// are those of each sample, `sequences<"found">()` the words of each.
+  template <fixed_string Name, int Level = -1>
+  engine::cpu::sequence_rows sequences() {
+    constexpr int found = variable_named<P>(Name.view());
+    static_assert(check<found >= 0, detail::name_letters<Name>>,
+                  "lamina: activation: the program has no layer or variable of this name");
+    constexpr int rows = program::desc.variables[found < 0 ? 0 : found].rows;
+    constexpr int domain = detail::domain_of_level(program::desc, rows, Level);
+    static_assert(check < domain >= 0 || found<0, gets<Level>, detail::name_letters<Name>>,
+                  "lamina: sequences: the rows of this variable form no sequences of this level");
+    const auto& now = machine_.memory().rows();
+    constexpr int parent = domain < 0 ? 0 : program::desc.domains[domain].parent;
+    return {now.offsets[domain < 0 ? 0 : domain], now.count[parent]};
+  }
+
+  /// The cost after forward() with the data that it depends on. Throws lamina::error for a program
+  /// without a cost, or where one of these data was not given.
   float cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
+    require_fed<cost>();
     return *machine_.template address<cost>();
   }
 
@@ -126,6 +160,7 @@ class evaluator {
       if (n == 0) continue;
       feeder_.view().feed_to(machine_);
       machine_.run(~0ull, seed_, 0);
+      given_ = ~0ull;
       r.samples += n;
       if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
       for (int i = 0; i < metrics::count; ++i)
@@ -148,6 +183,23 @@ class evaluator {
   void reset() { detail::initialise_state<P>(machine_); }
 
  private:
+  /// A variable of before, or of no run at all, is no answer.
+  template <int V>
+  void require_fed() const {
+    constexpr unsigned long long needed =
+        V < 0 ? 0 : plan<program>::lowered.variables[V < 0 ? 0 : V].feeds;
+    if ((needed & ~given_) != 0) not_fed(V, needed & ~given_);
+  }
+  [[noreturn]] LAMINA_COLD static void not_fed(int variable, unsigned long long missing) {
+    constexpr const auto& p = run_time_program<P>::desc;
+    int i = 0;
+    while ((missing >> i & 1) == 0) ++i;
+    throw error(
+        text() << "lamina: activation " << variable_name(run_time_program<P>::view, variable)
+               << ": expected a feed of " << variable_name(run_time_program<P>::view, p.data[i])
+               << " in the last forward(), found none");
+  }
+
   /// The data layer that a feed names; forward() reports an unknown one.
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
@@ -214,6 +266,7 @@ class evaluator {
   Machine machine_;
   feeder<P> feeder_;
   std::uint64_t seed_;
+  unsigned long long given_ = 0;  // the data of the last run, a bit each
   int rows_ = -1;
 };
 

@@ -139,7 +139,8 @@ class static_evaluator {
     constexpr int v = found < 0 ? 0 : found;
     constexpr variable_place lies = place_of_variable<program, v>;
     constexpr std::ptrdiff_t at = layout::place(lies.slot);
-    constexpr bool kept = at >= 0 && lies.slot.space != memory_space::parameter;
+    constexpr bool kept =
+        at >= 0 && keeps_value<program, v> && lies.slot.space != memory_space::parameter;
     static_assert(check < kept || found<0, detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
                   "from the program");

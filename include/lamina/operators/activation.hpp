@@ -11,7 +11,7 @@ struct relu : pointwise_by_output {
   static constexpr const char* type = "relu";
   template <class T>
   LAMINA_FN static T f(T x) {
-    return math::max(x, T(0));
+    return math::max(T(0), x);
   }
   template <class T>
   LAMINA_FN static T df(T y, T dy) {

@@ -13,7 +13,7 @@ struct clip : pointwise {
       {{"min", attribute_type::real}, {"max", attribute_type::real}}};
   template <class T>
   LAMINA_FN static T f(T x, T low, T high) {
-    return math::min(math::max(x, low), high);
+    return math::min(high, math::max(low, x));
   }
   template <class T>
   LAMINA_FN static T df(T x, T dy, T low, T high) {

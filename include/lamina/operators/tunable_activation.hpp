@@ -43,7 +43,7 @@ struct relu6 : pointwise_by_output {
       {{"threshold", attribute_type::real, 6}}};
   template <class T>
   LAMINA_FN static T f(T x, T threshold) {
-    return math::min(math::max(x, T(0)), threshold);
+    return math::min(threshold, math::max(T(0), x));
   }
   template <class T>
   LAMINA_FN static T df(T y, T dy, T threshold) {
@@ -58,7 +58,7 @@ struct brelu : pointwise_by_output {
       {{"t_min", attribute_type::real, 0}, {"t_max", attribute_type::real, 24}}};
   template <class T>
   LAMINA_FN static T f(T x, T low, T high) {
-    return math::min(math::max(x, low), high);
+    return math::min(high, math::max(low, x));
   }
   template <class T>
   LAMINA_FN static T df(T y, T dy, T low, T high) {
@@ -73,7 +73,7 @@ struct soft_relu : pointwise {
       {{"threshold", attribute_type::real, 40}}};
   template <class T>
   LAMINA_FN static T f(T x, T threshold) {
-    const T c = math::min(math::max(x, -threshold), threshold);
+    const T c = math::min(threshold, math::max(-threshold, x));
     return math::max(c, T(0)) + math::log(T(1) + math::exp(-math::abs(c)));
   }
   template <class T>
@@ -106,7 +106,7 @@ struct hard_sigmoid : pointwise_by_output {
       {{"slope", attribute_type::real, 0.2}, {"offset", attribute_type::real, 0.5}}};
   template <class T>
   LAMINA_FN static T f(T x, T slope, T offset) {
-    return math::min(math::max(slope * x + offset, T(0)), T(1));
+    return math::min(T(1), math::max(T(0), slope * x + offset));
   }
   template <class T>
   LAMINA_FN static T df(T y, T dy, T slope, T) {

@@ -74,6 +74,18 @@ template <program_type P, int V>
 inline constexpr variable_place place_of_variable =
     place_of<plan<P>>(plan<P>::lowered.variables[V].root);
 
+/// Whether variable V of a program still has its value when a run is over: once nobody reads it any
+/// more, the next variables take the memory of one that is neither returned nor named.
+template <program_type P, int V>
+inline constexpr bool keeps_value = [] {
+  constexpr int v = plan<P>::lowered.variables[V].root;
+  constexpr memory_space space = plan<P>::memory.slots[v].space;
+  constexpr int last = plan<P>::grouped.last[v];
+  return space != memory_space::none &&
+         (space != memory_space::arena || last < plan<P>::grouped.producer[v] ||
+          last >= plan<P>::grouped.count);
+}();
+
 /// Where the variables lie that are looked up by number while a program runs: those that it returns
 /// or names, and those that persist without being parameters. In the order of their numbers.
 template <program_type P>

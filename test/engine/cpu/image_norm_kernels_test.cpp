@@ -16,11 +16,13 @@ namespace {
 
 template <int C, int H, int W>
 constexpr auto batches = program([](block& main) {
+  // Data of other dimensions before the images.
+  auto other = layer::data<"other", float, 7>(main);
   auto x = layer::data<"x", float, C, H, W>(main);
   auto w = layer::data<"w", float, C, H, W>(main);
   auto y = layer::batch_norm(x);
   auto z = layer::batch_norm(y, {.act = lamina::activation::relu, .use_global_stats = true});
-  return std::tuple{layer::mean(y * w + z * z), y, z};
+  return std::tuple{layer::mean(y * w + z * z) + layer::mean(other), y, z};
 });
 
 template <int C, int H, int W, int Groups>

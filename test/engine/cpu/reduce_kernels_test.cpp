@@ -140,6 +140,8 @@ TEST_CASE("broadcasts along inner axes on the engine are those of the executor")
   check_engine(broadcasts<5>);
   check_engine(broadcasts<16>);
   check_engine(broadcasts<33>);
+  // Which operand is the largest is known without rows too.
+  check_engine(broadcasts<5>, {.rows_are_alone = false, .batches = {0}});
 }
 
 TEST_CASE("all element types on the engine are as on the executor") {

@@ -25,6 +25,14 @@ inline void broadcast_steps(const operator_call& c, const array_layout& space, a
   if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
 }
 
+/// The size of an array that has a row at least: which operand is the largest does not depend on
+/// the mini-batch, which may have no rows.
+inline std::ptrdiff_t size_of_some_rows(const array_layout& a) {
+  std::ptrdiff_t n = 1;
+  for (int d = 0; d < a.rank; ++d) n *= a.extent[d] > 0 ? a.extent[d] : 1;
+  return n;
+}
+
 /// The inputs of a pointwise operator and, behind them, one of its outputs: all at the places of
 /// the largest. An output that is smaller is a sum over the places that read it.
 template <int Most>
@@ -41,9 +49,8 @@ struct broadcast_layout {
     space = layout_of(operands[count - 1]);
     for (int i = 0; i < count; ++i) {
       layouts[i] = layout_of(operands[i]);
-      const std::ptrdiff_t size = layouts[i].size();
-      if (size > space.size() || (size == space.size() && layouts[i].rank > space.rank))
-        space = layouts[i];
+      const std::ptrdiff_t size = size_of_some_rows(layouts[i]), largest = size_of_some_rows(space);
+      if (size > largest || (size == largest && layouts[i].rank > space.rank)) space = layouts[i];
     }
     for (int i = 0; i < count; ++i) broadcast_steps(c, space, layouts[i], axis, step[i]);
     is_summed = layouts[count - 1].size() != space.size();

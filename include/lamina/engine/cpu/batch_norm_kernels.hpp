@@ -17,8 +17,9 @@ namespace detail {
 struct channel_rows {
   int rows, channels, size;  // size: elements of a channel in a row
 
-  explicit channel_rows(const operand& x)
-      : rows(x.rows), channels(x.dims[1]), size(x.dims[1] > 0 ? x.columns / x.dims[1] : 0) {}
+  /// The images may be a plan's own copy of a feed, which knows no dimensions.
+  channel_rows(const operand& x, int in_row)
+      : rows(x.rows), channels(in_row), size(in_row > 0 ? x.columns / in_row : 0) {}
   float count() const { return static_cast<float>(rows) * static_cast<float>(size); }
 };
 
@@ -111,7 +112,7 @@ struct call_kernel<batch_norm_factor> {
     float* const variance = mean + padded(channels);
     // Without rows there is nothing to learn from.
     if (x && x.rows > 0) {
-      detail::batch_moments(x, detail::channel_rows(x), mean, variance);
+      detail::batch_moments(x, detail::channel_rows(x, channels), mean, variance);
       const operand next_mean = c.output(0), next_variance = c.output(1);
       for (int i = 0; i < channels; ++i) {
         if (next_mean) next_mean.row<float>(0)[i] = keep * moving_mean[i] + (1 - keep) * mean[i];
@@ -139,7 +140,7 @@ struct call_kernel<batch_norm_slopes> {
   template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), scale = c.input(1), d = c.input(4);
-    const detail::channel_rows r(x);
+    const detail::channel_rows r(x, scale.columns);
     const float *mean = c.input(2).row<const float>(0), *inverse = c.input(3).row<const float>(0);
     float* const sum_d = c.scratch();
     float* const sum_dh = sum_d + padded(r.channels);
@@ -179,7 +180,7 @@ struct call_kernel<batch_norm_slopes> {
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return 2 * static_cast<std::ptrdiff_t>(padded(c.input(0).dims[1]));
+    return 2 * static_cast<std::ptrdiff_t>(padded(c.input(1).columns));
   }
 };
 
