@@ -14,9 +14,11 @@ namespace lamina::optimizer {
 /// Fluid does. A gradient that is not a number stays one.
 template <class T>
 LAMINA_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l2) {
-  const T scaled = grad * scale;
-  const T clipped = math::select(scaled < low, low, math::select(scaled > high, high, scaled));
-  return clipped + l2 * param + l1 * math::sign(param);
+  const T clipped = math::max(low, math::min(high, grad * scale));
+  const T decayed = clipped + l2 * param;
+  // The same for all elements, and nearly always none.
+  if (!math::any(l1 != T(0))) return decayed;
+  return decayed + l1 * math::sign(param);
 }
 
 /// The numbers of prepared_gradient that belong to a parameter; the scale comes from clip.hpp.
