@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// W1, W1f and W1b in libtorch, eager, from the files that benchmarks/workloads/w1.cpp writes.
+// W1, W1f, W1b and B1 in libtorch, eager, from the files that benchmarks/workloads/w1.cpp and
+// wide.cpp write.
 #include <memory>
 
 #include "../job.hpp"
@@ -64,5 +65,6 @@ workload::job infer(const std::filesystem::path& folder, int) {
 
 int main(int count, char** argument) {
   if (count == 3) at::set_num_threads(std::stoi(argument[2]));
-  return workload::serve(count, argument, {{"W1", train}, {"W1f", infer}, {"W1b", infer}});
+  return workload::serve(count, argument,
+                         {{"W1", train}, {"W1f", infer}, {"W1b", infer}, {"B1", infer}});
 }

@@ -128,7 +128,8 @@ def lstm_step(g):
     g.save({"x": [1, 1, 1], "hidden": state, "cell": state}, {"next_hidden": state, "next_cell": state})
 
 
-MODELS = {"W1f": perceptron, "W1b": perceptron, "W2i": lenet, "W2i1": lenet, "W7i": resnet, "W8i": encoder,
+MODELS = {"W1f": perceptron, "W1b": perceptron, "B1": perceptron, "W2i": lenet, "W2i1": lenet, "W7i": resnet,
+          "W8i": encoder,
           **{f"W5h{n}": lstm_step for n in (8, 16, 32, 64)}}
 
 

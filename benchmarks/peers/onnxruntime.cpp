@@ -140,6 +140,7 @@ int main(int count, char** argument) try {
   return workload::serve(argument[2], std::stoi(argument[3]),
                          {{"W1f", infer(r, "image", {64, 10})},
                           {"W1b", infer(r, "image", {1, 10})},
+                          {"B1", infer(r, "image", {1, 10})},
                           {"W2i", infer(r, "image", {64, 10})},
                           {"W2i1", infer(r, "image", {1, 10})},
                           {"W5h8", lstm_step(r, 8)},

@@ -300,6 +300,7 @@ def words(sparse):
 
 
 JOBS = {"W1": classifier(perceptron, True), "W1f": classifier(perceptron, False), "W1b": classifier(perceptron, False),
+        "B1": classifier(perceptron, False),
         "W2": classifier(lenet, True), "W2i": classifier(lenet, False), "W2i1": classifier(lenet, False),
         "W3": sentiment, "W4": recurrence,
         **{f"W5h{n}": lstm_step for n in (8, 16, 32, 64)},

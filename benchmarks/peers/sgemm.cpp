@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of benchmarks/workloads/sgemm.cpp in OpenBLAS or oneDNN.
+// The products of benchmarks/workloads/sgemm.cpp in OpenBLAS, oneDNN or libxsmm.
 //
-//   sgemm openblas|onednn LIBRARY FOLDER THREADS
+//   sgemm openblas|onednn|libxsmm LIBRARY FOLDER THREADS
 //
-// The libraries are opened at run time and their plain C functions declared here: their packages of
-// headers are not needed.
+// The first two are opened at run time and their plain C functions declared here: their packages of
+// headers are not needed. libxsmm is a static library, there if it was when this was built.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +15,9 @@
 #include "../job.hpp"
 #include "../npy.hpp"
 #include <dlfcn.h>
+#if defined(WITH_LIBXSMM)
+#include <libxsmm.h>
+#endif
 
 namespace {
 
@@ -22,7 +25,27 @@ namespace {
 using product =
     std::function<void(int m, int n, int k, const float* a, const float* b, bool turned, float* c)>;
 
+#if defined(WITH_LIBXSMM)
+/// One kernel for the whole product, made for its shape; libxsmm's own sgemm leaves all but small
+/// ones to another library. To it a row-major matrix is its transpose.
+product libxsmm_product() {
+  libxsmm_init();
+  return [](int m, int n, int k, const float* a, const float* b, bool turned, float* c) {
+    if (turned) throw std::runtime_error("no kernel for a transposed operand");
+    const float one = 1, zero = 0;
+    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const libxsmm_smmfunction f =
+        libxsmm_smmdispatch(n, m, k, &n, &k, &n, &one, &zero, &flags, nullptr);
+    if (f == nullptr) throw std::runtime_error("no kernel for this shape");
+    f(b, a, c);
+  };
+}
+#else
+product libxsmm_product() { throw std::runtime_error("built without libxsmm"); }
+#endif
+
 product open(const std::string& kind, const char* library) {
+  if (kind == "libxsmm") return libxsmm_product();
   void* const lib = dlopen(library, RTLD_NOW);
   if (lib == nullptr) throw std::runtime_error(dlerror());
   const auto function = [&](const char* name) {
