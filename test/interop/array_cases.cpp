@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of constants of many values, arrays, and the steps and sentences of a beam search.
+// Cases of constants of many values, arrays, and the steps and sentences of a beam search; the
+// operators that branches and recurrences consist of, outside of blocks: gradient blocks keep
+// lamina's form, so whole branches and recurrences with gradients are no cases for PaddlePaddle.
 #include <interop/case_writer.hpp>
 #include <interop/held_values.hpp>
 
 #include <lamina/layers/beam_search.hpp>
 #include <lamina/layers/beam_search_decode.hpp>
+#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/if_else.hpp>
+#include <lamina/layers/static_rnn.hpp>
 #include <lamina/layers/tensor_array.hpp>
 
 namespace interop {
@@ -62,6 +67,130 @@ void write_beam_cases(case_writer& to) {
             .any_rows = false});
 }
 
+/// A new variable like handle V, outside of any layer.
+template <class V>
+constexpr V made(lamina::program_builder& b) {
+  return layer::layer_helper(b, "made").template output<V>();
+}
+
+struct positive_rows {};
+struct other_rows {};
+
+/// x split by the sign of its first column, both halves scaled, and merged again.
+template <class T, class R, int... D>
+constexpr auto split_and_merged(const lamina::variable<T, R, D...>& x) {
+  using positive = lamina::chosen<R, positive_rows>;
+  using other = lamina::chosen<R, other_rows>;
+  lamina::program_builder& b = *x.builder;
+  const auto first = layer::slice<layer::along<1, 0, 1>>(x);
+  const auto mask = layer::greater_than(first, layer::scale(first, 0.5f));
+  const int rows = lamina::rows_of<R>(b), level = b.attribute_list(0);
+  const int yes =
+      b.open_domain(&lamina::domain_mark<positive>, "true", rows, lamina::domain_kind::subset, -1);
+  const int no =
+      b.open_domain(&lamina::domain_mark<other>, "false", rows, lamina::domain_kind::subset, -1);
+  const auto is = made<lamina::variable<bool, positive, 1>>(b);
+  const auto is_not = made<lamina::variable<bool, other, 1>>(b);
+  for (const int v : {is.id, is_not.id}) b.variables[v].stop_gradient = true;
+  b.domains[yes].chosen_by = is.id;
+  b.domains[no].chosen_by = is_not.id;
+  const auto split = [&](int from, int in_true, int in_false) {
+    b.add_operator(lamina::schema_of<lamina::split_lod_tensor>(), {from, mask.id},
+                   {in_true, in_false}, level);
+  };
+  split(mask.id, is.id, is_not.id);
+  const auto larger = made<lamina::variable<T, positive, D...>>(b);
+  const auto smaller = made<lamina::variable<T, other, D...>>(b);
+  split(x.id, larger.id, smaller.id);
+  const auto y = made<lamina::variable<T, R, D...>>(b);
+  b.add_operator(lamina::schema_of<lamina::merge_lod_tensor>(),
+                 {mask.id, mask.id, layer::square(larger).id, layer::scale(smaller, 3).id}, {y.id},
+                 level);
+  b.open_domains.count -= 2;
+  return y;
+}
+
+struct step_rows {};
+struct ranked_rows {};
+
+/// The steps of sequences and the sequences again, and what a step of a recurrence keeps of values
+/// of its first step.
+template <class T, class S, int... D, class R, int... E>
+constexpr auto ranked_and_back(const lamina::variable<T, S, D...>& x,
+                               const lamina::variable<T, R, E...>& first) {
+  using step = lamina::at_step<S, step_rows>;
+  using ranked = lamina::at_step<S, ranked_rows>;
+  lamina::program_builder& b = *x.builder;
+  block here{&b, b.current_block};
+  const int parents = lamina::rows_of<typename S::parent>(b);
+  b.open_domain(&lamina::domain_mark<step>, "step", parents, lamina::domain_kind::step, -1);
+  b.open_domain(&lamina::domain_mark<ranked>, "ranked", parents, lamina::domain_kind::step, -1);
+  const auto table = made<lamina::variable<integer, typename S::parent, 2>>(b);
+  b.variables[table.id].stop_gradient = true;
+  b.add_operator(lamina::schema_of<lamina::lod_rank_table>(), {x.id}, {table.id},
+                 b.attribute_list(0));
+  const auto steps = layer::create_array<lamina::variable<T, step, D...>>(here);
+  b.add_operator(lamina::schema_of<lamina::lod_tensor_to_array>(), {x.id, table.id}, {steps.id});
+  const auto again = made<lamina::variable<T, S, D...>>(b);
+  b.add_operator(lamina::schema_of<lamina::array_to_lod_tensor>(), {steps.id, table.id},
+                 {again.id});
+  const auto ordered = made<lamina::variable<T, ranked, E...>>(b);
+  b.add_operator(lamina::schema_of<lamina::reorder_lod_tensor_by_rank>(), {first.id, table.id},
+                 {ordered.id});
+  const auto second = layer::fill_constant<integer>(here, 1);
+  const auto kept = made<lamina::variable<T, step, E...>>(b);
+  b.add_operator(lamina::schema_of<lamina::shrink_rnn_memory>(), {ordered.id, second.id, table.id},
+                 {kept.id});
+  b.open_domains.count -= 2;
+  return std::tuple{layer::sequence_pool(again), ordered, kept};
+}
+
+/// A constant, or, where x is large enough, x tripled.
+template <class T, class R, int... D>
+constexpr auto selected(const lamina::variable<T, R, D...>& x) {
+  lamina::program_builder& b = *x.builder;
+  block here{&b, b.current_block};
+  const auto constant = layer::scale(x, 0);
+  b.variables[constant.id].stop_gradient = true;
+  const auto mask = layer::cast<std::int32_t>(
+      layer::greater_than(layer::mean(x), layer::fill_constant<float>(here, -2)));
+  const int sides[] = {constant.id, layer::scale(x, 3).id};
+  const auto y = made<lamina::variable<T, R, D...>>(b);
+  lamina::operator_desc op = b.begin(lamina::schema_of<lamina::select_input>());
+  b.list(sides, 2);
+  b.argument(mask.id);
+  op.outputs = b.arguments.count;
+  b.argument(y.id);
+  op.end = b.arguments.count;
+  b.operators.push(op);
+  return y;
+}
+
+void write_flow_cases(case_writer& to) {
+  to.write("split_and_merge", lamina::program([](block& main) {
+             return squared(split_and_merged(layer::data<"x", float, 3>(main)));
+           }));
+  to.write("rank_table", lamina::program([](block& main) {
+             auto x = layer::sequence<"x", float, 3>(main);
+             return squared(ranked_and_back(x, layer::data<"first", float, 2>(main)));
+           }));
+  to.write("select_input", lamina::program([](block& main) {
+             return squared(selected(layer::data<"x", float, 3>(main)));
+           }));
+  // With nothing but operators of Fluid: it reads no step of its input.
+  to.write("static_rnn_of_a_state", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 5, 3>(main);
+             auto shift = layer::fc<4>(x);
+             return layer::static_rnn(x, [&](auto& step) {
+               auto h = step.memory(lamina::dims<4>, {.value = 0.5f});
+               auto next = layer::sigmoid(layer::fc<4>(h) + shift);
+               step.update(h, next);
+               return next;
+             });
+           }),
+           {.gradients = false});
+}
+
 }  // namespace
 
 void write_array_cases(case_writer& to) {
@@ -80,6 +209,7 @@ void write_array_cases(case_writer& to) {
         return squared(layer::array_read(array, first) * length + layer::array_read(array, second));
       }));
   write_beam_cases(to);
+  write_flow_cases(to);
 }
 
 }  // namespace interop

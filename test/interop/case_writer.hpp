@@ -38,6 +38,7 @@ struct case_options {
   bool gradients = true;
   std::size_t rows = 3;
   bool any_rows = true;  // not only as many as `rows`, or as there are in `feed`
+  bool late = false;     // after so many steps of training that powers of beta are 0
   integer step = 0;      // of training, where a learning rate depends on it
 };
 
@@ -67,6 +68,9 @@ class case_writer {
                   lamina::training_messages messages, const case_options& options);
   void write_view(const std::string& name, const lamina::program_view& p,
                   const case_options& options, bool gradients);
+  void require_same_when_read(const std::string& folder, const lamina::feed_map& feed,
+                              const std::vector<std::string>& fetches,
+                              const std::vector<lod_tensor>& found);
   void write_onnx(const std::string& to, const lamina::program_view& p, const case_options& options,
                   lamina::scope& scope, const std::vector<std::string>& fetches);
 

@@ -152,6 +152,14 @@ void write_net_cases(case_writer& to) {
              return layer::mean(layer::cross_entropy(p, layer::data<"label", integer>(main)));
            }),
            {.integers = 2});
+  to.write("net_lstm", lamina::program([](block& main) {
+             auto e = layer::embedding<9, 4>(layer::sequence<"words", integer>(main));
+             auto hidden = std::get<0>(layer::dynamic_lstm<12>(layer::fc<12>(e)));
+             auto p = layer::fc<2>(layer::sequence_pool(hidden, {.type = lamina::pool::last}),
+                                   {.act = activation::softmax});
+             return layer::mean(layer::cross_entropy(p, layer::data<"label", integer>(main)));
+           }),
+           {.integers = 2});
   to.write("net_while", lamina::program([](block& main) {
              auto x = layer::data<"x", float, 3>(main);
              auto i = layer::fill_constant<integer>(main, 0),

@@ -50,6 +50,9 @@ void write_training_cases(case_writer& to) {
                 optimizer::proximal_adagrad{.learning_rate = 0.1f, .l1 = 0.01f, .l2 = 0.02f},
                 options);
   to.write_step("step_lamb", net, optimizer::lamb{.learning_rate = 0.1f}, options);
+  case_options much_later = options;
+  much_later.late = true;  // where PaddlePaddle's correction of the bias is 1
+  to.write_step("step_lamb_late", net, optimizer::lamb{.learning_rate = 0.1f}, much_later);
   to.write_step("step_lars_momentum", net, optimizer::lars_momentum{.learning_rate = 0.1f},
                 options);
   // Schedules, in a later step.

@@ -204,12 +204,23 @@ TEST_CASE("inference model: files that are cut, missing, too long or of other va
   CHECK_THROWS_WITH(lamina::load_inference_model(folder.path(), one),
                     Contains("found 1 more bytes"));
   CHECK_THROWS_WITH(lamina::load_inference_model(folder.path()),
-                    Contains("/fc_0.b_0: cannot be opened"));
+                    Contains("/fc_0.b_0, offset 0: expected the value of variable 'fc_0.b_0', "
+                             "found no file"));
   CHECK_THROWS_WITH(lamina::load_inference_model(folder.path() + "/none"),
                     Contains("/none/__model__: cannot be opened"));
 
-  save_inference_model(folder.path(), samples::perceptron.view(), t.variables, {"p.tmp_0"});
+  lamina::write_file(path, whole);
   lamina::scope other;
+  other.var("fc_0.b_0") = t.variables.get("fc_0.b_0");
+  other.var("fc_0.w_0") = counted<float>({4, 7});
+  for (const char* name : {"logits.b_0", "logits.w_0"}) other.var(name) = t.variables.get(name);
+  save_variables(folder.path(), other, other.names(), "all");
+  CHECK_THROWS_WITH(
+      lamina::load_inference_model(folder.path(), one),
+      Contains("/all, offset 56: expected float32 [4, 8] for variable 'fc_0.w_0', found float32 "
+               "[4, 7]"));
+
+  save_inference_model(folder.path(), samples::perceptron.view(), t.variables, {"p.tmp_0"});
   other.var("fc_0.b_0") = counted<float>({2, 4});
   save_variables(folder.path(), other, {"fc_0.b_0"});
   CHECK_THROWS_WITH(lamina::load_inference_model(folder.path()),

@@ -49,6 +49,12 @@ TEST_CASE("model files: a model's parameters there and back, and its inference p
   variables.var("output.b_0") = lamina::tensor({2}, std::vector<float>{1, 2});
   lamina::model other{net, 4};
   const auto before = other.get(0);
+  save_variables(folder.path() + "/parameters", variables, {"output.b_0"});
+  CHECK_THROWS_WITH(
+      lamina::load_persistables(folder.path() + "/parameters", other),
+      Contains("parameters/output.b_0, offset 0: expected float32 [3] for variable 'output.b_0', "
+               "found float32 [2]"));
+  CHECK((other.get(0) == before));
   CHECK_THROWS_WITH(copy_parameters(variables, other),
                     Contains("parameter output.b_0: expected float32 [3], found float32 [2]"));
   CHECK((other.get(0) == before));

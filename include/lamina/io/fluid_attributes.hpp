@@ -6,9 +6,11 @@
 // read with another value means something that lamina does not compute, and is refused.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <lamina/io/program_message.hpp>
 
@@ -113,8 +115,43 @@ inline constexpr later_name later_names[] = {
     {"matmul_v2", "matmul", "trans_x", "transpose_X", "trans_y", "transpose_Y"},
     {"matmul_v2_grad", "matmul_grad", "trans_x", "transpose_X", "trans_y", "transpose_Y"}};
 
-/// The operator under the name that lamina knows; empty where it has no other.
+/// Whether an attribute is a list with one value for each parameter since PaddlePaddle 2.2, which
+/// updates several at once.
+inline bool is_listed_later(std::string_view type, std::string_view name) {
+  return type == "lars_momentum" && name == "lars_weight_decay";
+}
+/// A number as a list of it.
+inline void as_list(attribute_message& a) {
+  a.reals = {a.real};
+  a.real = 0;
+  a.type = attribute_type::reals;
+}
+
+/// Renames slots.
+inline void rename_slot(std::vector<slot_message>& slots, std::string_view from, const char* to) {
+  for (slot_message& s : slots)
+    if (s.slot == from) s.slot = to;
+}
+
+/// The operator in the form that lamina knows, where it has other names there or a list of one
+/// number; empty where it is in that form.
 inline std::optional<operator_message> translated(const operator_message& op) {
+  if (op.type == "reorder_lod_tensor_by_rank_grad" && !op.output("Out").empty()) {
+    operator_message made = op;
+    rename_slot(made.inputs, "X", "Out@GRAD");
+    rename_slot(made.outputs, "Out", "X@GRAD");
+    return made;
+  }
+  for (std::size_t i = 0; i < op.attributes.size(); ++i) {
+    const attribute_message& a = op.attributes[i];
+    if (a.type != attribute_type::reals || a.reals.size() != 1 || !is_listed_later(op.type, a.name))
+      continue;
+    operator_message made = op;
+    made.attributes[i].type = attribute_type::real;
+    made.attributes[i].real = a.reals[0];
+    made.attributes[i].reals.clear();
+    return made;
+  }
   for (const later_name& n : later_names) {
     if (op.type != n.later) continue;
     operator_message made = op;

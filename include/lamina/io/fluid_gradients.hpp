@@ -2,9 +2,13 @@
 // lamina/io/fluid_gradients.hpp - gradient operators as Fluid spells them.
 //
 // A gradient operator of lamina names only what its kernel reads. Fluid's name all inputs and
-// outputs of the operator whose gradient they are, and look at their shapes.
+// outputs of the operator whose gradient they are, and look at their shapes. The gradients of
+// reading and of writing an array are a write and a read there.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,12 +19,87 @@
 
 namespace lamina::detail {
 
+/// Turns gradients of array operators into Fluid's. lamina's add to a slot, and empty it where it
+/// was written: the same where every slot is a constant, read once, written at most once, and
+/// nothing else touches the array's gradient. Other arrays keep lamina's form.
+class array_gradient_speller {
+ public:
+  explicit array_gradient_speller(program_message& program) {
+    for (block_message& b : program.blocks)
+      for (operator_message& op : b.operators) look_at(op, b.index);
+  }
+
+  void spell() {
+    for (auto& [name, array] : arrays_) {
+      if (array.other || !fits(array)) continue;
+      for (operator_message* op : array.reads) as_write(*op, name);
+      for (operator_message* op : array.writes) as_read(*op, name);
+    }
+  }
+
+ private:
+  struct gradient_array {
+    std::vector<operator_message*> reads{}, writes{};  // the operators whose gradients they are
+    bool other = false;
+  };
+
+  void look_at(operator_message& op, int block) {
+    const bool read = op.type == "read_from_array_grad", write = op.type == "write_to_array_grad";
+    if (block == 0 && read) arrays_[op.output("X@GRAD").at(0)].reads.push_back(&op);
+    if (block == 0 && write) arrays_[op.input("Out@GRAD").at(0)].writes.push_back(&op);
+    for (const auto* slots : {&op.inputs, &op.outputs})
+      for (const slot_message& s : *slots) {
+        const bool own = block == 0 && ((read && s.slot == "X@GRAD" && slots == &op.outputs) ||
+                                        (write && s.slot == "Out@GRAD"));
+        for (const std::string& name : s.arguments)
+          if (!own) arrays_[name].other = true;
+      }
+    for (const slot_message& s : op.outputs)
+      for (const std::string& name : s.arguments) writers_[name].push_back(&op);
+  }
+  // The slot of an array that an operator names, where one fill_constant alone writes it.
+  std::optional<float> slot_of(const operator_message& op) const {
+    const auto found = writers_.find(op.input("I").at(0));
+    if (found == writers_.end() || found->second.size() != 1) return {};
+    const operator_message& fill = *found->second.front();
+    const attribute_message* value = fill.attribute("value");
+    if (fill.type != "fill_constant" || value == nullptr) return {};
+    return value->real;
+  }
+  bool fits(const gradient_array& array) const {
+    std::set<float> read, written;
+    for (const operator_message* op : array.reads) {
+      const std::optional<float> slot = slot_of(*op);
+      if (!slot || !read.insert(*slot).second) return false;
+    }
+    for (const operator_message* op : array.writes) {
+      const std::optional<float> slot = slot_of(*op);
+      if (!slot || read.count(*slot) == 0 || !written.insert(*slot).second) return false;
+    }
+    return true;
+  }
+  static void as_write(operator_message& op, const std::string& array) {
+    op.type = "write_to_array";
+    op.inputs = {{"X", op.input("Out@GRAD")}, {"I", op.input("I")}};
+    op.outputs = {{"Out", {array}}};
+  }
+  static void as_read(operator_message& op, const std::string& array) {
+    op.type = "read_from_array";
+    op.inputs = {{"X", {array}}, {"I", op.input("I")}};
+    op.outputs = {{"Out", op.output("X@GRAD")}};
+  }
+
+  std::map<std::string, gradient_array> arrays_{};  // by name; of all variables
+  std::map<std::string, std::vector<const operator_message*>> writers_{};
+};
+
 /// Completes the gradient operators of a program.
 class gradient_speller {
  public:
   explicit gradient_speller(program_message& program) : program_(program) {}
 
   void spell() {
+    array_gradient_speller(program_).spell();
     for (block_message& b : program_.blocks)
       for (operator_message& op : b.operators) {
         spell(op, b.index);
@@ -39,6 +118,11 @@ class gradient_speller {
     const std::string type(forward_type(op.type));
     if (type == op.type) return;
     if (type == "scale" || type == "sign") return as_scale(op);
+    if (type == "reorder_lod_tensor_by_rank") {  // it names what it orders as the operator does
+      rename_slot(op.inputs, "Out@GRAD", "X");
+      rename_slot(op.outputs, "X@GRAD", "Out");
+      return;
+    }
     const operator_message* forward = find(op, type, block);
     if (forward == nullptr) return;
     std::vector<slot_message> inputs;

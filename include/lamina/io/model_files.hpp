@@ -2,6 +2,9 @@
 // lamina/io/model_files.hpp - models in files that PaddlePaddle reads, and models from its files.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -75,14 +78,24 @@ void save_persistables(const file_path& directory, const model<P>& from,
   save_variables(directory, parameters, parameters.names(), filename);
 }
 
-/// Reads them again. All or nothing. Fluid: load_persistables.
+/// Reads them again. All or nothing. A value that is missing, or of another type or shape than the
+/// model's, is a format_error that names the file and the variable. Fluid: load_persistables.
 template <program_type P>
 void load_persistables(const file_path& directory, model<P>& to, const std::string& filename = "") {
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> wanted;
+  for (int i = 0; i < model<P>::parameter_arrays(); ++i) {
+    const parameter_info info = model<P>::describe(i);
+    wanted.emplace_back(info.name, std::vector<std::int64_t>(info.shape.begin(), info.shape.end()));
+  }
+  std::sort(wanted.begin(), wanted.end());
   std::vector<std::string> names;
-  for (int i = 0; i < model<P>::parameter_arrays(); ++i)
-    names.push_back(model<P>::describe(i).name);
+  for (const auto& [name, dims] : wanted) names.push_back(name);
+  std::vector<detail::found_value> found = detail::values_in(directory.string(), names, filename);
   scope parameters;
-  load_variables(directory, parameters, names, filename);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    detail::require_type(found[i], names[i], dtype::float32, wanted[i].second);
+    parameters.var(names[i]) = std::move(found[i].value);
+  }
   copy_parameters(parameters, to);
 }
 

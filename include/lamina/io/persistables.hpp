@@ -4,10 +4,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
+#include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/lod_tensor_stream.hpp>
@@ -52,28 +57,78 @@ inline void save_variables(const file_path& directory, const scope& variables,
   to.finish();
 }
 
-/// Reads what save_variables wrote. All or nothing: the scope changes when every value is there.
-/// Throws format_error for damaged files, and lamina::error for one that is missing.
-inline void load_variables(const file_path& directory, scope& variables,
-                           std::vector<std::string> names, const std::string& filename = "") {
-  std::sort(names.begin(), names.end());
-  std::vector<lod_tensor> values;
+namespace detail {
+
+/// A value of a variable, and where it began.
+struct found_value {
+  lod_tensor value;
+  std::string file;
+  std::uint64_t offset;
+};
+
+/// Reads values in the order of their names, which are sorted.
+inline std::vector<found_value> values_in(const std::string& directory,
+                                          const std::vector<std::string>& names,
+                                          const std::string& filename) {
+  const auto open = [&](const std::string& file, const std::string& what) {
+    const std::string path = variable_path(directory, file);
+    if (::access(path.c_str(), F_OK) != 0)
+      throw format_error(path, 0, "expected " + what + ", found no file");
+    return path;
+  };
+  std::vector<found_value> found;
   if (filename.empty()) {
     for (const std::string& name : names) {
-      binary_reader from(detail::variable_path(directory.string(), name));
-      values.push_back(read_lod_tensor(from, name));
+      binary_reader from(open(name, "the value of variable '" + name + "'"));
+      found.push_back({read_lod_tensor(from, name), from.path(), 0});
       if (from.left() != 0)
         from.fail(text("expected the end of the file of '")
                   << name << "', found " << from.left() << " more bytes");
     }
-  } else {
-    binary_reader from(detail::variable_path(directory.string(), filename));
-    for (const std::string& name : names) values.push_back(read_lod_tensor(from, name));
-    if (from.left() != 0)
-      from.fail(text("expected the end of the file after ")
-                << names.size() << " variables, found " << from.left() << " more bytes");
+    return found;
   }
-  for (std::size_t i = 0; i < names.size(); ++i) variables.var(names[i]) = std::move(values[i]);
+  binary_reader from(open(filename, text("the values of ") << names.size() << " variables"));
+  for (const std::string& name : names) {
+    const std::uint64_t at = from.offset();
+    found.push_back({read_lod_tensor(from, name), from.path(), at});
+  }
+  if (from.left() != 0)
+    from.fail(text("expected the end of the file after ")
+              << names.size() << " variables, found " << from.left() << " more bytes");
+  return found;
+}
+
+/// Throws format_error unless a value has the type and the dimensions, -1 standing for any. Later
+/// versions call scalars [1] or [], and lamina knows [1] only.
+inline void require_type(found_value& found, const std::string& name, dtype type,
+                         const std::vector<std::int64_t>& dims) {
+  lod_tensor& value = found.value;
+  const bool scalar = dims.empty() && value.size() == 1;
+  if (scalar && value.rank() == 0)
+    value = value.visit([]<class T>(const xt::xarray<T>& a) {
+      return tensor(tensor_shape{1}, std::vector<T>{a.flat(0)});
+    });
+  bool fits = value.type() == type && (scalar || value.rank() == dims.size());
+  for (std::size_t d = 0; fits && d < dims.size(); ++d)
+    fits = dims[d] < 0 || static_cast<std::size_t>(dims[d]) == value.shape()[d];
+  if (!fits)
+    throw format_error(found.file, found.offset,
+                       text("expected ")
+                           << name_of(type) << " " << text().list(dims) << " for variable '" << name
+                           << "', found " << name_of(value.type()) << " "
+                           << to_string(value.shape()));
+}
+
+}  // namespace detail
+
+/// Reads what save_variables wrote. All or nothing: the scope changes when every value is there.
+/// Throws format_error for files that are damaged or missing.
+inline void load_variables(const file_path& directory, scope& variables,
+                           std::vector<std::string> names, const std::string& filename = "") {
+  std::sort(names.begin(), names.end());
+  std::vector<detail::found_value> found = detail::values_in(directory.string(), names, filename);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    variables.var(names[i]) = std::move(found[i].value);
 }
 
 /// The persistable variables of a program that was read. Fluid: save_persistables.
@@ -86,29 +141,15 @@ inline void save_persistables(const file_path& directory, const scope& variables
 /// that names the variable. Fluid: load_persistables.
 inline void load_persistables(const file_path& directory, scope& variables,
                               const loaded_program& program, const std::string& filename = "") {
-  scope found;
-  load_variables(directory, found, program.persistable_names(), filename);
-  for (const std::string& name : program.persistable_names()) {
-    const variable_message& wanted = *program.find(name);
-    lod_tensor& value = *found.find(name);
-    // Later versions call scalars [1] or [], and lamina knows [1] only.
-    const bool scalar = wanted.dims.empty() && value.size() == 1;
-    if (scalar && value.rank() == 0)
-      value = value.visit([]<class T>(const xt::xarray<T>& a) {
-        return tensor(tensor_shape{1}, std::vector<T>{a.flat(0)});
-      });
-    bool fits = value.type() == wanted.type && (scalar || value.rank() == wanted.dims.size());
-    for (std::size_t d = 0; fits && d < wanted.dims.size(); ++d)
-      fits = wanted.dims[d] < 0 || static_cast<std::size_t>(wanted.dims[d]) == value.shape()[d];
-    if (!fits)
-      throw format_error(directory.string() + "/" + (filename.empty() ? name : filename), 0,
-                         text("expected ")
-                             << name_of(wanted.type) << " " << text().list(wanted.dims)
-                             << " for variable '" << name << "', found " << name_of(value.type())
-                             << " " << to_string(value.shape()));
+  std::vector<std::string> names = program.persistable_names();
+  std::sort(names.begin(), names.end());
+  std::vector<detail::found_value> found = detail::values_in(directory.string(), names, filename);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const variable_message& wanted = *program.find(names[i]);
+    detail::require_type(found[i], names[i], wanted.type, wanted.dims);
   }
-  for (const std::string& name : program.persistable_names())
-    variables.var(name) = std::move(*found.find(name));
+  for (std::size_t i = 0; i < names.size(); ++i)
+    variables.var(names[i]) = std::move(found[i].value);
 }
 
 }  // namespace lamina

@@ -192,8 +192,8 @@ class message_maker {
   }
 
   // PaddlePaddle writes outputs that nothing reads, and ends where they have no name: the other
-  // half of a split, and what a GPU keeps of a batch_norm that is trained, which Fluid 1 and lamina
-  // do not have.
+  // half of a split, how many rows of a joined array each slot gave, and what a GPU keeps of a
+  // batch_norm that is trained, which Fluid 1 and lamina do not have.
   static void name_unread_outputs(block_message& b) {
     for (operator_message& op : b.operators) {
       const auto holds = [&op](std::string_view name) {
@@ -203,6 +203,8 @@ class message_maker {
       if (op.type == "batch_norm" && !holds("is_test") && !holds("use_global_stats"))
         op.outputs.push_back(
             {"ReserveSpace", {unread(b, op.output("Y").at(0) + "@RESERVE_SPACE")}});
+      if (op.type == "tensor_array_to_tensor")
+        op.outputs.push_back({"OutIndex", {unread(b, op.output("Out").at(0) + "@INDEX")}});
       if (op.type != "split_lod_tensor") continue;
       for (slot_message& s : op.outputs)
         if (s.arguments.empty())

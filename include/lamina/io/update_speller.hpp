@@ -15,6 +15,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/executor/fluid_updates.hpp>
+#include <lamina/io/fluid_attributes.hpp>
 #include <lamina/io/program_message.hpp>
 #include <lamina/program/param_attr.hpp>
 
@@ -266,6 +267,7 @@ class update_speller {
       if (const attribute_message* a = op.attribute(d.name))
         value = a->type == real ? static_cast<double>(a->real) : static_cast<double>(a->integer);
       attributes.push_back(message_appender::number(d.name, d.type, value));
+      if (is_listed_later(fluid->type, d.name)) as_list(attributes.back());
     }
     made.attributes.insert(made.attributes.begin(), attributes.begin(), attributes.end());
     for (int i = 0; i < fluid->input_count; ++i) {
