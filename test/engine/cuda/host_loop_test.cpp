@@ -37,7 +37,37 @@ TEST_CASE("branches at a place learn what they do on the CPU") {
   SECTION("of rows, and of all") {
     CHECK(test::train_both(test::branches, sgd, one, sizes).worst() < 1e-5);
   }
+  SECTION("by values, around loops") {
+    CHECK(test::train_both(test::decided, sgd, one, sizes).worst() < 1e-5);
+  }
   SECTION("in a loop") { CHECK(test::train_both(test::choices, sgd, one, sizes).worst() < 1e-5); }
+}
+
+namespace {
+// How a training program at a place goes on: whether it may be recorded, and with conditions.
+template <class P>
+using known = cuda::host_table<lamina::training_program<P, optimizer::sgd>, cuda::host_backend<1>>;
+template <auto const& Program>
+using known_of = known<std::remove_cvref_t<decltype(Program)>>;
+}  // namespace
+
+TEST_CASE("what a place has recorded of loops and branches does the same again") {
+  cuda::host_backend<1> recorder;
+  recorder.record();
+  STATIC_REQUIRE(known_of<test::steps>::repeats);
+  STATIC_REQUIRE(known_of<test::nested>::repeats);
+  STATIC_REQUIRE(
+      (!known_of<test::decided>::repeats && known_of<test::decided>::repeats_with_nodes));
+  STATIC_REQUIRE(!known_of<test::ragged>::repeats_with_nodes);
+  STATIC_REQUIRE(!known_of<test::halved>::repeats_with_nodes);
+  STATIC_REQUIRE(!known_of<test::branches>::repeats_with_nodes);
+  const std::vector<int> again = {5, 5, 5, 3, 5, 3, 3};
+  CHECK(test::train_both(test::steps, sgd, recorder, again).worst() < 1e-5);
+  CHECK(test::train_both(test::nested, sgd, recorder, again).worst() < 1e-5);
+  CHECK(test::train_both(test::decided, sgd, recorder, again).worst() < 1e-5);
+  // These are walked along by the host each time.
+  CHECK(test::train_both(test::ragged, sgd, recorder, again).worst() < 1e-5);
+  CHECK(test::train_both(test::choices, sgd, recorder, again).worst() < 1e-5);
 }
 
 TEST_CASE("teams of threads walk through loops and branches as one does", "[threads]") {
@@ -72,6 +102,18 @@ constexpr auto unwritten = lamina::program([](lamina::block& main) {
   auto one = layer::fill_constant<std::int64_t>(main, 1);
   return layer::array_read(layer::array_write(x, zero), one);
 });
+// Goes on as long as x is not zero: for ever, or not at all.
+constexpr auto by_value = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  auto zero = layer::fill_constant<float>(main, 0);
+  auto going = layer::greater_than(layer::mean(layer::square(x)), zero);
+  auto y = layer::scale(x, 2.0f);
+  layer::while_loop(going, [&](lamina::block&) {
+    y = layer::tanh(y);
+    layer::greater_than(layer::mean(layer::square(x)), zero, going);
+  });
+  return y;
+});
 template <class P>
 std::string message_of(P, std::uint64_t most) {
   cuda::host_backend<1> backend;
@@ -95,4 +137,22 @@ TEST_CASE("what fails in a loop at a place is told as on the CPU") {
   CHECK(message_of(unwritten, 100) ==
         "lamina: read_from_array: expected a value at index 1 of an array of 1 values, found none "
         "(for array_read_0.tmp_0)");
+}
+
+TEST_CASE("a recorded loop that does not end is told as on the CPU") {
+  using P = std::remove_const_t<decltype(by_value)>;
+  cuda::host_backend<1> recorder;
+  recorder.record();
+  cuda::machine<P, cuda::host_backend<1>> machine(recorder, {});
+  machine.limit_iterations(100);
+  float x[2] = {};
+  machine.feed(0, x);
+  machine.run(~0ull, 0, 0);  // nothing to go on with
+  machine.run(~0ull, 0, 0);  // recorded
+  x[0] = 1;
+  CHECK_THROWS_WITH(machine.run(~0ull, 0, 0),
+                    "lamina: while: expected the condition 'while_0.tmp_1' to be false after 100 "
+                    "iterations, found true");
+  x[0] = 0;
+  CHECK_NOTHROW(machine.run(~0ull, 0, 0));
 }

@@ -136,4 +136,34 @@ inline constexpr auto choices = lamina::program([](lamina::block& main) {
   return detail::cost_of(h);
 });
 
+/// Branches by values, and loops by values and by counters, whose gradients nobody wants: all of it
+/// decided at the place.
+inline constexpr auto decided = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto h = layer::fc<4>(x);
+  auto z = layer::cond(
+      detail::positive(layer::mean(h)), [&](lamina::block&) { return layer::tanh(h); },
+      [&](lamina::block&) { return layer::fc<4>(layer::square(h)); });
+  auto chosen = layer::scale(z, 0.5f);
+  layer::switch_case(detail::positive(layer::mean(z)), [&](lamina::block&) {
+    chosen = z * h;
+  }).otherwise([&](lamina::block&) { chosen = layer::sin(z); });
+  auto factor = layer::scale(x, 4.0f);
+  auto zero = layer::fill_constant<std::int64_t>(main, 0);
+  auto two = layer::fill_constant<std::int64_t>(main, 2);
+  auto limit = layer::fill_constant<float>(main, 0.05f);
+  auto going = layer::greater_than(layer::mean(layer::square(factor)), limit);
+  layer::while_loop(going, [&](lamina::block&) {
+    auto j = zero;
+    auto inner = layer::less_than(j, two);
+    layer::while_loop(inner, [&](lamina::block&) {
+      factor = layer::sin(layer::scale(factor, 0.75f));
+      layer::increment(j);
+      layer::less_than(j, two, inner);
+    });
+    layer::greater_than(layer::mean(layer::square(factor)), limit, going);
+  });
+  return detail::cost_of(chosen) + detail::cost_of(layer::fc<4>(factor) + h);
+});
+
 }  // namespace test

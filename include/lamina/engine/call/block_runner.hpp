@@ -37,6 +37,15 @@ struct host_chunks {
   static chunk* make(std::size_t floats) { return new chunk(floats); }
 };
 
+/// One pass along a block.
+struct run_once {
+  void* runner;
+  int block;
+  void (*run)(void* runner, int block);
+
+  void operator()() const { run(runner, block); }
+};
+
 /// Runs the blocks of program P over the memory of a machine. Engine tells how:
 ///   memory_type, schedule, context_type (what kernels are given), chunks (where values lie);
 ///   static void run_group(memory_type&, int group, const context_type&);
@@ -45,6 +54,9 @@ struct host_chunks {
 ///   static const int** offsets(memory_type&);
 ///   static constexpr int own_words(int loop);   words of a frame that are the engine's ...
 ///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and where they lie
+/// and, where something else may walk along a block:
+///   static bool hand_over(memory_type&, int group, const block_call&, int argument,
+///                         std::uint64_t limit, run_once);   whether it has taken the block over
 template <class P, class Engine>
 class block_runner {
  public:
@@ -61,6 +73,16 @@ class block_runner {
   /// The most iterations of one loop; one more throws, or the frames of a loop that never ends
   /// would take all memory.
   void limit_iterations(std::uint64_t most) { limit_ = most; }
+
+  /// Throws: a loop has not ended, and its condition is a variable of this number.
+  [[noreturn]] LAMINA_COLD void fail_endless(int condition) const {
+    text message("lamina: while: expected the condition '");
+    std::string name(static_cast<std::size_t>(name_length(schedule::program, condition)), ' ');
+    name_writer w{name.data()};
+    write_name(schedule::program, condition, w);
+    message << name << "' to be false after " << limit_ << " iterations, found true";
+    throw error(message);
+  }
 
   /// Where read_minibatch gets its data.
   void read_from(const minibatch_source& source) { source_ = source; }
@@ -136,13 +158,19 @@ class block_runner {
       if (e.run != nullptr)
         Engine::run_group(*memory_, g, context_);
       else
-        call(table.calls[e.group.rows], e.first_argument);
+        call(g, table.calls[e.group.rows], e.first_argument);
     }
     context_.iteration = outer;
   }
   void run_inner(int block) { run_block(block, ~0ull); }
 
-  void call(const block_call& c, int argument) {
+  void call(int group, const block_call& c, int argument) {
+    if constexpr (requires { &Engine::hand_over; })
+      if (Engine::hand_over(*memory_, group, c, argument, limit_,
+                            {this, c.block, [](void* self, int block) {
+                               static_cast<block_runner*>(self)->run_inner(block);
+                             }}))
+        return;
     switch (c.use) {
       case block_use::loop:
         return run_loop(c, argument);
@@ -162,7 +190,7 @@ class block_runner {
     const loop_desc& loop = table.loops[c.loop];
     last_[c.loop] = nullptr;
     for (std::uint64_t n = 0; is_true(argument); ++n) {
-      if (n == limit_) fail_endless(c);
+      if (n == limit_) fail_endless(c.condition);
       for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i)
         known_[table.made_domains[i]] = false;
       if (loop.keeps) {
@@ -188,15 +216,6 @@ class block_runner {
       last_[c.loop] = from_word<word>(frame[before_word]);
       reset(kept_marks(frame + stack_words));
     }
-  }
-
-  [[noreturn]] LAMINA_COLD void fail_endless(const block_call& c) const {
-    text message("lamina: while: expected the condition '");
-    std::string name(static_cast<std::size_t>(name_length(schedule::program, c.condition)), ' ');
-    name_writer w{name.data()};
-    write_name(schedule::program, c.condition, w);
-    message << name << "' to be false after " << limit_ << " iterations, found true";
-    throw error(message);
   }
 
   // -- frames ------------------------------------------------------------------------------------

@@ -65,6 +65,14 @@ struct place_block_engine {
     m.blocks().send(e.first_argument, next, m.arguments());
   }
   static bool is_true(memory_type& m, int argument) { return m.is_true(argument); }
+  /// To a graph that is being recorded.
+  static bool hand_over(memory_type& m, int group, const block_call& c, int argument,
+                        std::uint64_t limit, const run_once& pass) {
+    if (!known::table.node[c.block] || !m.backend().records_conditions()) return false;
+    m.backend().template add_conditional<condition_body>(
+        c.use == block_use::loop, m.condition(group, c.block, argument, limit), pass);
+    return true;
+  }
   static int* rows(memory_type& m) { return m.rows(); }
   static const int** offsets(memory_type& m) { return m.host_offsets(); }
   static constexpr int own_words(int loop) { return known::table.words[loop]; }

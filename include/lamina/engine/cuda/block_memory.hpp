@@ -37,6 +37,7 @@ struct host_table {
     list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers that its frames keep
     int words[at_least_one(blocks::loop_count)];
     frame_number frame_numbers[at_least_one(arguments)];
+    bool node[at_least_one(P::desc.count.blocks)];  // a recorded graph may run the block
     bool divides[domains];  // something is divided by the rows of a domain that is not fed
     int number_count, ranks_count;
   };
@@ -74,6 +75,7 @@ struct host_table {
            ++a)
         t.sent[a] = t.number[a] >= 0 && values.sent[plan_type::code.arguments[a]];
     }
+    for (int b = 0; b < P::desc.count.blocks; ++b) t.node[b] = values.node[b];
     int used = 0;
     for (int l = 0; l < blocks::loop_count; ++l) {
       t.frames[l] = {used, 0};
@@ -93,6 +95,8 @@ struct host_table {
 
   /// Whether what a run does depends on the numbers of rows alone, so that it may be recorded.
   static constexpr bool repeats = !values.waits && !values.ranks && plan_type::fed.all();
+  /// The same where graphs decide which blocks run.
+  static constexpr bool repeats_with_nodes = !values.reads && !values.ranks && plan_type::fed.all();
   /// Whether all rows that it makes are steps and parts, and not sequences of their own.
   static constexpr bool makes_sequences() {
     for (int d = batch::domain; d < domains; ++d)

@@ -18,6 +18,11 @@
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
 
+/// Whether graphs have conditional nodes: the toolkit from 12.4 on. Drivers tell when they start.
+#if !defined(LAMINA_CUDA_CONDITIONS)
+#define LAMINA_CUDA_CONDITIONS (CUDART_VERSION >= 12040)
+#endif
+
 namespace lamina::engine::cuda {
 
 /// Throws lamina::error naming the call when it failed.
@@ -53,6 +58,9 @@ class device_backend {
                "cudaDeviceGetAttribute");
     check_call(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
                "cudaStreamCreateWithFlags");
+    int driver = 0;
+    check_call(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+    conditions_ = LAMINA_CUDA_CONDITIONS != 0 && driver >= 12040;
     // One launch after the other, each waited for: a failure then names its operator.
     const char* const careful = std::getenv("LAMINA_CUDA_CHECK");
     careful_ = careful != nullptr && careful[0] == '1';
@@ -62,6 +70,7 @@ class device_backend {
   ~device_backend() {
     forget();
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
+    for (const cudaStream_t s : inner_) cudaStreamDestroy(s);
   }
 
   void* allocate(std::size_t bytes) {
@@ -137,6 +146,36 @@ class device_backend {
     use();
     work();
   }
+  /// Whether graphs may have conditions: blocks that run, or run again, without the host. Older
+  /// drivers have none; then the host reads each condition and launches the block itself.
+  bool knows_conditions() const { return conditions_ && !careful_; }
+  bool records_conditions() const { return root_ != nullptr && knows_conditions(); }
+#if LAMINA_CUDA_CONDITIONS
+  /// Records `work` as a block of its own, which runs if a condition holds, or as long as it does.
+  template <class Body, class Work>
+  void add_conditional(bool repeats, typename Body::arguments a, const Work& work) {
+    cudaGraphConditionalHandle handle;
+    check_call(cudaGraphConditionalHandleCreate(&handle, root_, 0, 0),
+               "cudaGraphConditionalHandleCreate");
+    a.enters = true;
+    set_condition<Body>(handle, a);
+    const cudaStream_t outer = enter_conditional(handle, repeats);
+    try {
+      work();
+      if (repeats) {
+        a.enters = false;
+        set_condition<Body>(handle, a);
+      }
+    } catch (...) {
+      leave_conditional(outer);
+      throw;
+    }
+    check_call(leave_conditional(outer), "cudaStreamEndCapture");
+  }
+#else
+  template <class Body, class Work>
+  void add_conditional(bool, const typename Body::arguments&, const Work&) {}
+#endif
   /// What was recorded does not hold any more.
   void forget() noexcept {
     for (recorded& r : recorded_)
@@ -145,6 +184,8 @@ class device_backend {
   }
 
   // Defined in device_kernels.cuh.
+  template <class Body>
+  void set_condition(unsigned long long handle, const typename Body::arguments& a);
   template <class Body>
   void cells(const typename Body::arguments& g);
   template <class Body>
@@ -194,14 +235,83 @@ class device_backend {
   LAMINA_COLD void begin_recording() {
     check_call(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed),
                "cudaStreamBeginCapture");
+#if LAMINA_CUDA_CONDITIONS
+    root_ = recorded_so_far().graph;
+#endif
   }
+#if LAMINA_CUDA_CONDITIONS
+  /// The graph that the stream records, and the nodes that the next one follows.
+  struct recording {
+    cudaGraph_t graph = nullptr;
+    const cudaGraphNode_t* last = nullptr;
+    std::size_t last_count = 0;
+  };
+  LAMINA_COLD recording recorded_so_far() const {
+    recording r;
+    cudaStreamCaptureStatus status{};
+    unsigned long long id = 0;
+#if CUDART_VERSION >= 13000
+    const cudaGraphEdgeData* edges = nullptr;
+    check_call(
+        cudaStreamGetCaptureInfo(stream_, &status, &id, &r.graph, &r.last, &edges, &r.last_count),
+        "cudaStreamGetCaptureInfo");
+#else
+    check_call(cudaStreamGetCaptureInfo_v2(stream_, &status, &id, &r.graph, &r.last, &r.last_count),
+               "cudaStreamGetCaptureInfo");
+#endif
+    return r;
+  }
+  /// Adds the node of a block; until it is left, what is launched is recorded into its graph. Each
+  /// level has a stream of its own, for the one around goes on recording. Returns that one.
+  LAMINA_COLD cudaStream_t enter_conditional(cudaGraphConditionalHandle handle, bool repeats) {
+    const recording before = recorded_so_far();
+    cudaGraphNodeParams p{};
+    p.type = cudaGraphNodeTypeConditional;
+    p.conditional.handle = handle;
+    p.conditional.type = repeats ? cudaGraphCondTypeWhile : cudaGraphCondTypeIf;
+    p.conditional.size = 1;
+    cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+    check_call(cudaGraphAddNode(&node, before.graph, before.last, nullptr, before.last_count, &p),
+               "cudaGraphAddNode");
+    check_call(cudaStreamUpdateCaptureDependencies(stream_, &node, nullptr, 1,
+                                                   cudaStreamSetCaptureDependencies),
+               "cudaStreamUpdateCaptureDependencies");
+#else
+    check_call(cudaGraphAddNode(&node, before.graph, before.last, before.last_count, &p),
+               "cudaGraphAddNode");
+    check_call(
+        cudaStreamUpdateCaptureDependencies(stream_, &node, 1, cudaStreamSetCaptureDependencies),
+        "cudaStreamUpdateCaptureDependencies");
+#endif
+    if (depth_ == inner_.size()) {
+      cudaStream_t made = nullptr;
+      check_call(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking),
+                 "cudaStreamCreateWithFlags");
+      inner_.push_back(made);
+    }
+    const cudaStream_t inner = inner_[depth_];
+    check_call(cudaStreamBeginCaptureToGraph(inner, p.conditional.phGraph_out[0], nullptr, nullptr,
+                                             0, cudaStreamCaptureModeRelaxed),
+               "cudaStreamBeginCaptureToGraph");
+    ++depth_;
+    return std::exchange(stream_, inner);
+  }
+  LAMINA_COLD cudaError_t leave_conditional(cudaStream_t outer) noexcept {
+    --depth_;
+    cudaGraph_t body = nullptr;  // a part of the whole graph
+    return cudaStreamEndCapture(std::exchange(stream_, outer), &body);
+  }
+#endif
   LAMINA_COLD void stop_recording() noexcept {
+    root_ = nullptr;
     cudaGraph_t graph = nullptr;
     cudaStreamEndCapture(stream_, &graph);
     if (graph != nullptr) cudaGraphDestroy(graph);
     cudaGetLastError();
   }
   LAMINA_COLD cudaGraphExec_t end_recording() {
+    root_ = nullptr;
     cudaGraph_t graph = nullptr;
     check_call(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
     cudaGraphExec_t made = nullptr;
@@ -217,6 +327,10 @@ class device_backend {
   const char* operator_ = "";
   std::size_t in_use_ = 0;
   cudaStream_t stream_ = nullptr;
+  bool conditions_ = false;
+  cudaGraph_t root_ = nullptr;       // that is being recorded
+  std::vector<cudaStream_t> inner_;  // by depth of blocks: that record them
+  std::size_t depth_ = 0;
   std::vector<recorded> recorded_;
 };
 

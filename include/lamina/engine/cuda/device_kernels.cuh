@@ -38,6 +38,15 @@ __global__ void __launch_bounds__(device_backend::block_threads)
     Body::run(a, i);
 }
 
+#if LAMINA_CUDA_CONDITIONS
+template <class Body>
+__global__ void condition_kernel(cudaGraphConditionalHandle handle,
+                                 const __grid_constant__ typename Body::arguments a) {
+  const bool holds = Body::run(a);
+  cudaGraphSetConditional(handle, holds ? 1 : 0);
+}
+#endif
+
 /// Blocks of a kernel that one processor holds at once.
 template <class Kernel>
 int resident_blocks(Kernel* kernel, int threads) {
@@ -53,6 +62,15 @@ inline unsigned blocks_for(std::int64_t work, int each, std::int64_t most) {
 }
 
 }  // namespace detail
+
+#if LAMINA_CUDA_CONDITIONS
+/// Tells a conditional node whether its block runs.
+template <class Body>
+void device_backend::set_condition(unsigned long long handle, const typename Body::arguments& a) {
+  detail::condition_kernel<Body><<<1, 1, 0, stream_>>>(handle, a);
+  check_launch();
+}
+#endif
 
 /// A grid as wide as the rows and as high as the device holds at once.
 template <class Body>

@@ -8,8 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
 #include <new>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -77,19 +81,52 @@ class host_backend {
   }
   void release_staging(void* p) noexcept { ::operator delete (p, std::align_val_t{256}); }
   void upload(void* to, const void* from, std::size_t bytes) {
-    if (bytes != 0) std::memcpy(to, from, bytes);
+    perform([=] {
+      if (bytes != 0) std::memcpy(to, from, bytes);
+    });
   }
-  void download(void* to, const void* from, std::size_t bytes) {
-    if (bytes != 0) std::memcpy(to, from, bytes);
-  }
+  void download(void* to, const void* from, std::size_t bytes) { upload(to, from, bytes); }
   void wait() {}
-  void forget() {}
+  void forget() { recorded_.clear(); }
   void begin_group(const call_site&) {}
   void end_group() {}
-  /// Records work once a key and repeats it; here it is simply done.
+  /// From now on work is recorded, as on a device: a list of what was done stands for a graph.
+  void record() { records_ = true; }
+  /// Records work the second time that a key comes, and repeats it from then on.
   template <class Key, class Work>
-  void replay(const Key&, Work&& work) {
+  void replay(const Key& key, Work&& work) {
+    if (!records_) return work();
+    const std::string name(reinterpret_cast<const char*>(&key), sizeof(key));
+    const auto known = recorded_.find(name);
+    if (known == recorded_.end()) {
+      work();
+      recorded_[name];
+      return;
+    }
+    if (known->second == nullptr) {
+      list_ = known->second = std::make_shared<step_list>();
+      work();
+      list_ = nullptr;
+    }
+    run_list(*known->second);
+  }
+  /// Whether what is recorded may have conditions, and whether something is being recorded.
+  bool knows_conditions() const { return records_; }
+  bool records_conditions() const { return list_ != nullptr; }
+  template <class Body>
+  void add_conditional(bool repeats, const typename Body::arguments& a, const auto& work) {
+    const std::shared_ptr<step_list> outer = list_, inner = std::make_shared<step_list>();
+    outer->push_back([=] {
+      typename Body::arguments now = a;
+      while (Body::run(now)) {
+        run_list(*inner);
+        if (!repeats) return;
+        now.enters = false;
+      }
+    });
+    list_ = inner;
     work();
+    list_ = outer;
   }
 
   /// Does work that is never repeated as it is.
@@ -101,39 +138,49 @@ class host_backend {
   template <class Body>
   void cells(const typename Body::arguments& g) {
     // Several positions, so that what is left out or done twice is seen.
-    for (int r = 0; r < 3; ++r)
-      for (int c = 0; c < 5; ++c) Body::run(g, {c, 5, r, 3});
+    perform([=] {
+      for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 5; ++c) Body::run(g, {c, 5, r, 3});
+    });
   }
   template <class Body>
   void teams(const typename Body::arguments& g) {
     static_assert(Body::threads == Threads);
-    const int count = Body::teams(g) > 2 ? 2 : Body::teams(g);
-    for (int t = 0; t < count; ++t) {
-      typename Body::shared shared;
-      run_team([&](const auto& team) { Body::run(g, team, shared); }, t, count);
-    }
+    perform([=] {
+      const int count = Body::teams(g) > 2 ? 2 : Body::teams(g);
+      for (int t = 0; t < count; ++t) {
+        typename Body::shared shared;
+        run_team([&](const auto& team) { Body::run(g, team, shared); }, t, count);
+      }
+    });
   }
   template <class Body>
   void lines(const typename Body::arguments& a) {
-    const int count = a.lines > 2 ? 2 : a.lines;
-    for (int t = 0; t < count; ++t)
-      run_team([&](const auto& team) { Body::run(a, team); }, t, count);
+    perform([=] {
+      const int count = a.lines > 2 ? 2 : a.lines;
+      for (int t = 0; t < count; ++t)
+        run_team([&](const auto& team) { Body::run(a, team); }, t, count);
+    });
   }
   template <class Body>
   void elements(const typename Body::arguments& a) {
-    for (int begin = 0; begin < 3; ++begin)
-      for (int i = begin; i < a.count; i += 3) Body::run(a, i);
+    perform([=] {
+      for (int begin = 0; begin < 3; ++begin)
+        for (int i = begin; i < a.count; i += 3) Body::run(a, i);
+    });
   }
   template <class Key>
   void sort_pairs(int count, int /*bits*/, const Key* keys, Key* sorted_keys, const int* numbers,
                   int* sorted_numbers, void* /*scratch*/) {
-    std::vector<int> order(static_cast<std::size_t>(count));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [=](int a, int b) { return keys[a] < keys[b]; });
-    for (int i = 0; i < count; ++i) {
-      sorted_keys[i] = keys[order[static_cast<std::size_t>(i)]];
-      sorted_numbers[i] = numbers[order[static_cast<std::size_t>(i)]];
-    }
+    perform([=] {
+      std::vector<int> order(static_cast<std::size_t>(count));
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [=](int a, int b) { return keys[a] < keys[b]; });
+      for (int i = 0; i < count; ++i) {
+        sorted_keys[i] = keys[order[static_cast<std::size_t>(i)]];
+        sorted_numbers[i] = numbers[order[static_cast<std::size_t>(i)]];
+      }
+    });
   }
   template <class Key>
   static void sort_scratch(int, std::size_t* bytes) {
@@ -141,6 +188,19 @@ class host_backend {
   }
 
  private:
+  using step_list = std::vector<std::function<void()>>;
+  static void run_list(const step_list& steps) {
+    for (const auto& step : steps) step();
+  }
+  /// Does some work, or notes it in what is being recorded.
+  template <class Work>
+  void perform(Work&& work) {
+    if (list_ != nullptr)
+      list_->push_back(work);
+    else
+      work();
+  }
+
   template <class Work>
   static void run_team(const Work& work, int index, int count) {
     if constexpr (Threads == 1) {
@@ -155,6 +215,9 @@ class host_backend {
   }
 
   std::size_t limit_ = std::size_t{1} << 62, in_use_ = 0;
+  bool records_ = false;
+  std::shared_ptr<step_list> list_;  // that is being recorded
+  std::map<std::string, std::shared_ptr<step_list>> recorded_;
 };
 
 }  // namespace lamina::engine::cuda

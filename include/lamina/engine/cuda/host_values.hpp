@@ -7,6 +7,8 @@
 // memory, walks along the blocks without waiting, and kernels run behind it.
 #pragma once
 
+#include <lamina/operators/block_operators.hpp>
+#include <lamina/operators/dropout.hpp>
 #include <lamina/operators/fill.hpp>
 #include <lamina/operators/rank_table.hpp>
 #include <lamina/operators/split_merge.hpp>
@@ -45,13 +47,15 @@ constexpr bool may_be_of_host(const operator_schema* schema) {
 }
 
 /// By plan variable of program P: whether the host computes it, and whether the place needs it too.
-template <int Variables>
+template <int Variables, int Blocks>
 struct host_values {
   bool computed[at_least_one(Variables)];
   bool sent[at_least_one(Variables)];
-  bool waits;  // some condition or number of a slot is the place's
-  bool ranks;  // what is done depends on the lengths of sequences
-  bool lacks;  // an operator that only the host computes needs what it has not
+  bool node[at_least_one(Blocks)];  // by block: a recorded graph may run it without the host
+  bool waits;                       // some condition or number of a slot is the place's
+  bool ranks;                       // what is done depends on the lengths of sequences
+  bool reads;                       // ... even where graphs run what they can
+  bool lacks;                       // an operator that only the host computes needs what it has not
 
   /// Whether the host makes the call of an instruction.
   template <class L>
@@ -63,12 +67,50 @@ struct host_values {
   }
 };
 
+namespace detail {
+
+/// Whether a graph may run the block of an instruction as often as a condition at the place says:
+/// each pass does the same with the same arrays. So it has no frames, no arrays of tensors, makes
+/// no rows, and draws no random numbers.
+template <class P, class L>
+constexpr bool repeats_alike(const L& l, const instruction& block) {
+  using plan_type = plan<P>;
+  const bool loop = block.schema == &schema_of<while_block>();
+  if (!loop && (block.schema == &schema_of<while_block_gradient>() ||
+                l.variables[l.operands[block.inputs].id].rows < 0))
+    return false;
+  for (int b = 0; loop && b < P::desc.count.blocks; ++b)
+    if (P::desc.blocks[b].forward_block == block.runs) return false;
+  const auto plain = [&](int v) {
+    if (v < 0) return true;
+    const int root = l.variables[v].root;
+    const memory_space space = plan_type::memory.slots[root].space;
+    // Products of a loop's rows are not put aside here (collect_kernels.hpp).
+    if (space == memory_space::array && root >= P::desc.count.variables) return true;
+    return space != memory_space::array && space != memory_space::frame &&
+           space != memory_space::view && plan_type::fed.of[domain_of_rows(l.variables[v].rows)];
+  };
+  for (int k = 0; k < l.count.instructions; ++k) {
+    const instruction i = l.instructions[k];
+    if (!is_inside(P::desc, i.block, block.runs)) continue;
+    if (i.schema == &schema_of<dropout>() || is_of_host(i.schema)) return false;
+    if (i.runs >= 0 && !repeats_alike<P>(l, i)) return false;
+    for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
+      if (!plain(l.operands[a].id)) return false;
+    for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+      if (!plain(l.results[o])) return false;
+  }
+  return true;
+}
+
+}  // namespace detail
+
 template <class P>
 constexpr auto find_host_values() {
   using plan_type = plan<P>;
   constexpr const lowered_program& l = plan_type::lowered;
   constexpr int variables = l.count.variables;
-  host_values<variables> r{};
+  host_values<variables, P::desc.count.blocks> r{};
   const auto root = [&](int v) { return v < 0 ? v : l.variables[v].root; };
   for (int v = 0; v < variables; ++v) {
     const plan_variable d = l.variables[v];
@@ -88,12 +130,29 @@ constexpr auto find_host_values() {
     r.computed[table] = known && plan_type::memory.slots[table].space != memory_space::frame;
     r.ranks = true;
   }
+  bool alike[at_least_one(P::desc.count.blocks)] = {};
+  for (int k = 0; k < l.count.instructions; ++k)
+    if (l.instructions[k].runs >= 0)
+      alike[l.instructions[k].runs] = detail::repeats_alike<P>(l, l.instructions[k]);
+  const auto in_node = [&](int block) {
+    for (; block > 0; block = P::desc.blocks[block].parent)
+      if (r.node[block]) return true;
+    return false;
+  };
   for (bool changed = true; changed;) {
     changed = false;
     for (int k = 0; k < l.count.instructions; ++k) {
       const instruction i = l.instructions[k];
+      if (i.runs < 0 || !alike[i.runs] || r.node[i.runs] ||
+          r.computed[root(l.operands[i.inputs].id)])
+        continue;
+      r.node[i.runs] = changed = true;
+    }
+    for (int k = 0; k < l.count.instructions; ++k) {
+      const instruction i = l.instructions[k];
       if (i.runs >= 0) continue;
-      bool able = i.head == group_head::call && may_be_of_host(i.schema);
+      // What a graph decides to run the host cannot know.
+      bool able = i.head == group_head::call && may_be_of_host(i.schema) && !in_node(i.block);
       if (i.schema != &schema_of<lod_rank_table>() && i.schema != &schema_of<lod_array_length>())
         for (int a = i.inputs; able && a < i.inputs + i.input_count; ++a)
           able = l.operands[a].id >= 0 && r.computed[root(l.operands[a].id)];
@@ -111,20 +170,19 @@ constexpr auto find_host_values() {
     if (i.runs >= 0) {
       const bool condition = i.schema != &schema_of<while_block_gradient>();
       const int v = condition ? root(l.operands[i.inputs].id) : -1;
-      r.waits = r.waits || (v >= 0 && l.variables[v].rows >= 0 && !r.computed[v]);
+      const bool waits = v >= 0 && l.variables[v].rows >= 0 && !r.computed[v];
+      r.waits = r.waits || waits;
+      r.reads = r.reads || (waits && !r.node[i.runs]);
       continue;
     }
     const bool here = r.makes(l, i);
     r.lacks = r.lacks || (is_of_host(i.schema) && !here);
-    const bool selects =
-        i.schema == &schema_of<select_input>() || i.schema == &schema_of<select_output>();
-    const int mask = i.schema == &schema_of<select_input>() ? i.input_count - 1 : 1;
-    r.waits = r.waits || waits_for_rows(i.schema);
+    if (waits_for_rows(i.schema)) r.waits = r.reads = true;
     for (int a = 0; !here && a < i.input_count; ++a) {
       const int v = root(l.operands[i.inputs + a].id);
       if (v < 0) continue;
-      if ((selects && a == mask) || is_taken_by_host(i.schema, a)) {
-        r.waits = r.waits || !r.computed[v];
+      if (is_taken_by_host(i.schema, a)) {
+        if (!r.computed[v]) r.waits = r.reads = true;
         // Nobody else knows what a table says.
         r.lacks = r.lacks || (!r.computed[v] && l.variables[v].rows < 0);
       } else if (r.computed[v]) {

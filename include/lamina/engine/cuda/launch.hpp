@@ -8,6 +8,7 @@
 #include <lamina/engine/cuda/array_kernels.hpp>
 #include <lamina/engine/cuda/batch_norm_kernels.hpp>
 #include <lamina/engine/cuda/collect_kernels.hpp>
+#include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/conv_kernels.hpp>
 #include <lamina/engine/cuda/copy_kernels.hpp>
 #include <lamina/engine/cuda/dropout_kernels.hpp>

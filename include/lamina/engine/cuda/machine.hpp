@@ -80,7 +80,7 @@ class machine {
       }
       memory_.download_results();
     };
-    if constexpr (repeats) {
+    if (repeats()) {
       run_key key{{}, {}, given};
       std::copy_n(memory_.rows(), domains, key.rows);
       std::copy_n(memory_.first_rows(), domains, key.first_row);
@@ -112,12 +112,14 @@ class machine {
   float* constants() { return memory_.constants(); }
 
  private:
-  static constexpr bool repeats = [] {
+  /// Whether a run depends on the numbers of rows alone, and not on what the host reads meanwhile.
+  bool repeats() const {
     if constexpr (has_blocks)
-      return host_table<P, Backend>::repeats;
+      return host_table<P, Backend>::repeats ||
+             (host_table<P, Backend>::repeats_with_nodes && backend_.knows_conditions());
     else
       return true;
-  }();
+  }
   struct run_key {
     std::int64_t rows[domains], first_row[domains];
     unsigned long long given;
@@ -126,6 +128,9 @@ class machine {
   [[noreturn]] LAMINA_COLD void fail(fault_word f) {
     const int g = static_cast<int>(f >> 32), i = static_cast<int>(f & 0xffffffffu);
     const auto& e = schedule::table.entries[g];
+    if constexpr (has_blocks) {
+      if (e.run == nullptr) blocks_.fail_endless(e.group.variable);
+    }
     const run_state state = memory_.state();
     const call_site failed = memory_.site(g, state);
     argument_view numbers = failed.in(e.checked.slot);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <lamina/engine/cuda/block_memory.hpp>
+#include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
 #include <lamina/plan/outside_memory.hpp>
@@ -195,6 +196,15 @@ class machine_memory {
     more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
   }
   int* make_offsets(int, int) { return nullptr; }
+  /// What a graph needs to decide whether a block runs.
+  condition_body::arguments condition(int group, int block, int argument, std::uint64_t limit) {
+    return {reinterpret_cast<const std::uint8_t*>(arguments_[argument]),
+            reinterpret_cast<unsigned*>(at(begun_offset)) + block,
+            static_cast<unsigned>(std::min<std::uint64_t>(limit, 1u << 31)),
+            fault(),
+            group,
+            true};
+  }
   bool is_true(int argument) {
     const float* const here = blocks_.on_host()[argument];
     if (here != nullptr) return *reinterpret_cast<const bool*>(here);
@@ -270,7 +280,9 @@ class machine_memory {
   static constexpr std::size_t seed_offset =
       (static_cast<std::size_t>(constants_count) * sizeof(float) + 7) / 8 * 8;
   static constexpr std::size_t fault_offset = seed_offset + sizeof(std::uint64_t);
-  static constexpr std::size_t numbers_bytes = fault_offset + sizeof(fault_word);
+  static constexpr std::size_t begun_offset = fault_offset + sizeof(fault_word);
+  static constexpr std::size_t numbers_bytes =
+      begun_offset + static_cast<std::size_t>(P::desc.count.blocks) * sizeof(unsigned);
 
   /// What is needed of the plan at run time: bytes a row and the domain of each data; by domain
   /// floats a row, and the domain whose rows its sequences belong to (0: none).

@@ -100,7 +100,13 @@ struct schedule_table {
                        call_program<P>::called_by(i)},
                       k.of[number].checked,
                       d.feeds};
-      if (i.runs >= 0) t.entries[g].run = nullptr, t.entries[g].group.rows = blocks_run++;
+      if (i.runs >= 0) {
+        t.entries[g].run = nullptr;
+        t.entries[g].group.rows = blocks_run++;
+        // Its condition, whose name a message needs.
+        if (i.schema != &schema_of<while_block_gradient>())
+          t.entries[g].group.variable = plan_type::lowered.operands[i.inputs].id;
+      }
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
         t.slots[a] = slot_of_argument<plan_type>(a);
         t.info[a] = argument_info_of<plan_type>(a, parts);

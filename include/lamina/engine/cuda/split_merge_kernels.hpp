@@ -142,21 +142,35 @@ struct call_kernel<merge_lod_tensor> {
 
 namespace detail {
 
-/// An output that becomes an input of the same rows.
+/// Rows that are copied where a number at the place is `wanted`, and left as they are elsewhere.
+struct chosen_rows_body {
+  struct arguments {
+    const void* from;
+    void* to;
+    argument_view number;
+    std::int64_t wanted;
+    std::ptrdiff_t from_stride, to_stride;
+    divider columns;
+    int bytes, count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    if (load_integer(a.number.data, a.number.type, 0) != a.wanted) return;
+    int column = i;
+    const int row = a.columns.divide(column);
+    copy_element(a.from, row * a.from_stride + column, a.to, row * a.to_stride + column, a.bytes);
+  }
+};
+
+/// An output becomes an input of the same rows, if the mask says so.
 template <class Backend>
-void take_whole(Backend& b, const call_site& c, int in, int out) {
+void take_whole(Backend& b, const call_site& c, int in, int out, int number) {
   if (c.input(0, in).domain != c.output(0, out).domain)
     c.set_rows(c.output(0, out).domain, c.input(0, in).rows);
   const operand x = c.input(0, in), y = c.output(0, out);
   if (!y) return;
   if (x.rows != y.rows) fail(c, {"expected ", y.rows, " rows, found ", x.rows});
-  copy_rows(b, x, y, x.rows);
-}
-/// The value of Mask, which chooses one of `count` variables.
-inline int chosen_variable(const call_site& c, int count) {
-  const int i = c.index_in(1);
-  if (i >= count) fail(c, {"mask: expected 0 to ", count - 1, ", found ", i});
-  return i;
+  b.template elements<chosen_rows_body>({x.data, y.data, c.in(1), number, x.stride, y.stride,
+                                         divider(y.columns), size_of(y.type), y.rows * y.columns});
 }
 
 }  // namespace detail
@@ -166,7 +180,7 @@ struct call_kernel<select_input> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    detail::take_whole(b, c, detail::chosen_variable(c, c.input_count(0)), 0);
+    for (int i = 0; i < c.input_count(0); ++i) detail::take_whole(b, c, i, 0, i);
   }
 };
 
@@ -175,8 +189,8 @@ struct call_kernel<select_output> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const int i = detail::chosen_variable(c, c.output_count(0));
-    if (detail::is_given(c.output(0, i))) detail::take_whole(b, c, 0, i);
+    for (int i = 0; i < c.output_count(0); ++i)
+      if (detail::is_given(c.output(0, i))) detail::take_whole(b, c, 0, i, i);
   }
 };
 

@@ -96,6 +96,7 @@ void run_all(backend& device) {
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("steps of sequences", test::train_both(test::ragged, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("as long as values say", test::train_both(test::halved, sgd, device, sizes), 1e-3);
+  report("decided by values", test::train_both(test::decided, sgd, device, sizes), 1e-3);
   report("branches", test::train_both(test::branches, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("branches in a loop", test::train_both(test::choices, sgd, device, {7, 64, 7}), 1e-3);
   // The same seed gives the same bits.
