@@ -2,7 +2,8 @@
 // show_program - what a program looks like: a listing, and pictures by Graphviz.
 //
 //   show_program              the listing of a residual net, and what can be drawn
-//   show_program NET          its listing
+//   show_program NET          its listing; then the groups that its operators are fused into, what
+//                             each costs for 64 rows and where in memory it reads and writes
 //   show_program NET FILE     writes FILE: .dot as it is, .svg or .png by `dot` where installed
 //
 // NET is residual, residual_gradients, while or while_gradients.
@@ -13,6 +14,7 @@
 
 #include <lamina/core/file.hpp>
 #include <lamina/io/program_text.hpp>
+#include <lamina/io/report.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/layers/while_loop.hpp>
 #include <lamina/program/program.hpp>
@@ -47,13 +49,21 @@ constexpr auto loop = lamina::program([](block& main) {
   return layer::mean(h);
 });
 
-lamina::program_message net_of(const std::string& name) {
-  if (name == "residual") return lamina::message_of(residual);
-  if (name == "residual_gradients")
-    return lamina::message_of(lamina::transform::append_backward(residual));
-  if (name == "while") return lamina::message_of(loop);
-  if (name == "while_gradients")
-    return lamina::message_of(lamina::transform::append_backward(loop));
+/// A net by its name, as a message and as groups.
+struct shown {
+  lamina::program_message program;
+  std::string groups;
+};
+template <lamina::program_type P>
+shown all_of(P net) {
+  return {lamina::message_of(net), lamina::report(net, {.rows = 64, .iterations = 10}).text()};
+}
+
+shown net_of(const std::string& name) {
+  if (name == "residual") return all_of(residual);
+  if (name == "residual_gradients") return all_of(lamina::transform::append_backward(residual));
+  if (name == "while") return all_of(loop);
+  if (name == "while_gradients") return all_of(lamina::transform::append_backward(loop));
   throw lamina::error("expected residual, residual_gradients, while or while_gradients, found '" +
                       name + "'");
 }
@@ -76,11 +86,11 @@ void draw(const lamina::program_message& net, const std::string& path) {
 int main(int argc, char** argv) {
   try {
     const std::string name = argc > 1 ? argv[1] : "residual";
-    const lamina::program_message net = net_of(name);
+    const shown net = net_of(name);
     if (argc > 2)
-      draw(net, argv[2]);
+      draw(net.program, argv[2]);
     else
-      std::fputs(lamina::to_string(net).c_str(), stdout);
+      std::printf("%s\ngroups\n%s", lamina::to_string(net.program).c_str(), net.groups.c_str());
     if (argc == 1)
       std::puts(
           "\nshow_program NET FILE.svg draws residual, residual_gradients, while, while_gradients");
