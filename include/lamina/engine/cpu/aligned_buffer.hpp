@@ -39,7 +39,7 @@ class aligned_buffer {
     const std::size_t bytes = floats * sizeof(float);
     data_ = static_cast<float*>(::operator new(bytes, alignment_of(floats)));
     size_ = floats;
-#if defined(__linux__)
+#if defined(MADV_HUGEPAGE)
     // Advice: what becomes of it does not matter.
     if (bytes >= large_bytes) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
 #endif
