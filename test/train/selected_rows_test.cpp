@@ -61,9 +61,9 @@ bool is_read(int row) { return row < 17 || row == 20; }
 
 // Mini-batches of 7 and one of 1: with three threads, one of them may have no rows.
 template <bool Sparse, class Opt>
-lamina::model<program_of<Sparse>> train(const Opt& opt, int threads = 1) {
+lamina::model<program_of<Sparse>> train(const Opt& opt, int threads = 1, int count = 36) {
   lamina::model<program_of<Sparse>> m{net<Sparse>, 3};
-  opt.train(m, samples(36) | reader::batch(7), {.passes = 3, .threads = threads});
+  opt.train(m, samples(count) | reader::batch(7), {.passes = 3, .threads = threads});
   return m;
 }
 template <class A, class B>
@@ -81,6 +81,8 @@ void check_same(const Opt& opt) {
   for (const int threads : {1, 3}) {
     INFO(Opt::type << " with " << threads << " threads");
     CHECK(difference(train<true>(opt, threads), train<false>(opt, threads)) < 1e-6);
+    // A single sample: fewer than there are threads, from the first mini-batch on.
+    CHECK(difference(train<true>(opt, threads, 1), train<false>(opt, threads, 1)) < 1e-6);
   }
 }
 

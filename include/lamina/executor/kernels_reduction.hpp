@@ -93,6 +93,7 @@ void reduce_forward(kernel_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const reduction_plan plan = plan_reduction(ctx, shape_of(x));
   auto out = zeros<Real>(plan.shape);
+  if (Kind == reduction_kind::product) out.fill(1);
   std::vector<bool> begun(out.size(), false);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const std::size_t p = plan.place[i];

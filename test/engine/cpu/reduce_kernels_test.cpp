@@ -129,6 +129,8 @@ TEST_CASE("reductions over the rows on the engine are those of the executor") {
   o.rows_are_alone = false;
   check_engine(whole_reductions<5>, o);
   check_engine(whole_reductions<16>, o);
+  o.batches = {0};
+  check_engine(whole_reductions<5>, o);
 }
 
 TEST_CASE("running sums on the engine are those of the executor") {

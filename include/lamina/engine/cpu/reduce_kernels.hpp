@@ -49,6 +49,8 @@ struct reduce_kernel {
           for (int j = 0; j < out.columns; ++j)
             out.row<T>(r)[j] = static_cast<T>(out.row<T>(r)[j] / static_cast<T>(l.count));
     });
+    // Of nothing, as of no rows, there is no extreme.
+    if (l.count == 0 && (Kind == reduction_kind::max || Kind == reduction_kind::min)) clear(out);
   }
 };
 

@@ -47,6 +47,8 @@ class selected_rows {
   }
   /// Adds `weight` times each row of another.
   void add(const selected_rows& other, float weight = 1) {
+    // What no kernel has filled yet does not know how wide its rows are.
+    if (size() == 0 && other.size() > 0) columns_ = other.columns_;
     for (int i = 0; i < other.size(); ++i) add(other.number(i), other.row(i), weight);
   }
   /// Multiplies all elements; by 0 or less: no rows are left.
