@@ -166,7 +166,23 @@ constexpr auto selected(const lamina::variable<T, R, D...>& x) {
   return y;
 }
 
+/// x and its square, one behind the other in a new dimension.
+template <class T, class R, int... D>
+constexpr auto stacked_array(const lamina::variable<T, R, D...>& x) {
+  lamina::program_builder& b = *x.builder;
+  block here{&b, b.current_block};
+  const auto array = layer::array_write(x, layer::fill_constant<integer>(here, 0));
+  layer::array_write(layer::square(x), layer::fill_constant<integer>(here, 1), array);
+  const auto y = made<lamina::variable<T, R, 2, D...>>(b);
+  b.add_operator(lamina::schema_of<lamina::tensor_array_to_tensor>(), {array.id}, {y.id},
+                 b.attribute_list(1, true));
+  return y;
+}
+
 void write_flow_cases(case_writer& to) {
+  to.write("array_stack", lamina::program([](block& main) {
+             return squared(stacked_array(layer::data<"x", float, 3>(main)));
+           }));
   to.write("split_and_merge", lamina::program([](block& main) {
              return squared(split_and_merged(layer::data<"x", float, 3>(main)));
            }));

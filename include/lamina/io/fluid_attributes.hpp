@@ -142,6 +142,13 @@ inline std::optional<operator_message> translated(const operator_message& op) {
     rename_slot(made.outputs, "Out", "X@GRAD");
     return made;
   }
+  if (op.type == "tensor_array_to_tensor_grad") {
+    operator_message made = op;
+    made.type = "tensor_to_tensor_array";
+    made.inputs = {{"X", op.input("Out@GRAD")}};
+    made.outputs = {{"Out", op.output("X@GRAD")}};
+    return made;
+  }
   for (std::size_t i = 0; i < op.attributes.size(); ++i) {
     const attribute_message& a = op.attributes[i];
     if (a.type != attribute_type::reals || a.reals.size() != 1 || !is_listed_later(op.type, a.name))

@@ -20,8 +20,9 @@
 namespace lamina::detail {
 
 /// Turns gradients of array operators into Fluid's. lamina's add to a slot, and empty it where it
-/// was written: the same where every slot is a constant, read once, written at most once, and
-/// nothing else touches the array's gradient. Other arrays keep lamina's form.
+/// was written: the same where every slot is a constant, read once, or all at once by
+/// tensor_array_to_tensor, written at most once, and nothing else touches the array's gradient.
+/// Other arrays keep lamina's form.
 class array_gradient_speller {
  public:
   explicit array_gradient_speller(program_message& program) {
@@ -32,6 +33,7 @@ class array_gradient_speller {
   void spell() {
     for (auto& [name, array] : arrays_) {
       if (array.other || !fits(array)) continue;
+      if (array.cut != nullptr) as_gradient_of_join(*array.cut, name);
       for (operator_message* op : array.reads) as_write(*op, name);
       for (operator_message* op : array.writes) as_read(*op, name);
     }
@@ -40,6 +42,7 @@ class array_gradient_speller {
  private:
   struct gradient_array {
     std::vector<operator_message*> reads{}, writes{};  // the operators whose gradients they are
+    operator_message* cut = nullptr;                   // what cuts the gradient of the joined array
     bool other = false;
   };
 
@@ -47,10 +50,18 @@ class array_gradient_speller {
     const bool read = op.type == "read_from_array_grad", write = op.type == "write_to_array_grad";
     if (block == 0 && read) arrays_[op.output("X@GRAD").at(0)].reads.push_back(&op);
     if (block == 0 && write) arrays_[op.input("Out@GRAD").at(0)].writes.push_back(&op);
+    const bool cut = block == 0 && op.type == "tensor_to_tensor_array" &&
+                     op.output("Out").at(0).find("@GRAD") != std::string::npos;
+    if (cut) {
+      gradient_array& array = arrays_[op.output("Out").at(0)];
+      array.other = array.other || array.cut != nullptr;
+      array.cut = &op;
+    }
     for (const auto* slots : {&op.inputs, &op.outputs})
       for (const slot_message& s : *slots) {
-        const bool own = block == 0 && ((read && s.slot == "X@GRAD" && slots == &op.outputs) ||
-                                        (write && s.slot == "Out@GRAD"));
+        const bool own =
+            block == 0 && ((read && s.slot == "X@GRAD" && slots == &op.outputs) ||
+                           (cut && slots == &op.outputs) || (write && s.slot == "Out@GRAD"));
         for (const std::string& name : s.arguments)
           if (!own) arrays_[name].other = true;
       }
@@ -74,9 +85,19 @@ class array_gradient_speller {
     }
     for (const operator_message* op : array.writes) {
       const std::optional<float> slot = slot_of(*op);
-      if (!slot || read.count(*slot) == 0 || !written.insert(*slot).second) return false;
+      if (!slot || !written.insert(*slot).second) return false;
+      if (array.cut == nullptr && read.count(*slot) == 0) return false;
     }
-    return true;
+    return array.cut == nullptr || (array.reads.empty() && !array.writes.empty());
+  }
+  static void as_gradient_of_join(operator_message& op, const std::string& array) {
+    op.type = "tensor_array_to_tensor_grad";
+    op.inputs = {{"X", {array.substr(0, array.find("@GRAD"))}}, {"Out@GRAD", op.input("X")}};
+    op.outputs = {{"X@GRAD", {array}}};
+    attribute_message& stacks = op.attributes.emplace_back();
+    stacks.name = "use_stack";
+    stacks.type = attribute_type::boolean;
+    stacks.integer = 1;
   }
   static void as_write(operator_message& op, const std::string& array) {
     op.type = "write_to_array";
