@@ -170,7 +170,9 @@ LAMINA_NOINLINE void multiply_bfloat16_tile(int depth, const left_operand& opera
     }
   }
   for (; p < pairs; ++p) add_pair(acc[lower], acc[upper]);
-  if (2 * pairs < depth) add_row(acc[0], std::integral_constant<int, 0>{});
+  if constexpr (!has_pair_products) {
+    if (2 * pairs < depth) add_row(acc[0], std::integral_constant<int, 0>{});
+  }
   LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
       vector sum = acc[0][i][j];
