@@ -152,8 +152,18 @@ TEST_CASE("samples may be aggregates or tuples, their fields arrays, vectors or 
   std::vector<std::tuple<std::vector<double>, int>> tuples;
   for (const auto& s : samples)
     tuples.emplace_back(std::vector<double>(s.x.begin(), s.x.end()), static_cast<int>(s.label));
-  CHECK(e.test(samples | lamina::reader::batch(4)).cost ==
-        e.test(tuples | lamina::reader::batch(4)).cost);
+  struct plain {
+    float x[6];
+    std::int64_t label;
+  };
+  std::vector<plain> arrays(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    std::copy(samples[i].x.begin(), samples[i].x.end(), arrays[i].x);
+    arrays[i].label = samples[i].label;
+  }
+  const double cost = e.test(samples | lamina::reader::batch(4)).cost;
+  CHECK(cost == e.test(tuples | lamina::reader::batch(4)).cost);
+  CHECK(cost == e.test(arrays | lamina::reader::batch(4)).cost);
   CHECK(e.test(std::vector<std::vector<test::sample>>{}).samples == 0);
 }
 

@@ -151,6 +151,25 @@ class evaluator {
   /// Cost and metrics over a whole pass of a reader of mini-batches: means over all samples.
   template <reader::readable Reader>
   test_result test(Reader&& batches) {
+    constexpr bool batched = reader::yields_batches<Reader>;
+    static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
+                  "lamina: reader: expected mini-batches, ranges of samples: put | "
+                  "lamina::reader::batch(n) behind the reader");
+    if constexpr (batched)
+      return tested(batches);
+    else
+      return {};
+  }
+
+  /// The machine itself, for whoever runs it in another way.
+  Machine& machine() { return machine_; }
+
+  /// Sets accumulated statistics (auc) back to their beginning.
+  void reset() { detail::initialise_state<P>(machine_); }
+
+ private:
+  template <class Reader>
+  test_result tested(Reader& batches) {
     using metrics = program_metrics<program>;
     test_result r;
     double sums[at_least_one(metrics::count)] = {};
@@ -176,13 +195,6 @@ class evaluator {
     return r;
   }
 
-  /// The machine itself, for whoever runs it in another way.
-  Machine& machine() { return machine_; }
-
-  /// Sets accumulated statistics (auc) back to their beginning.
-  void reset() { detail::initialise_state<P>(machine_); }
-
- private:
   /// A variable of before, or of no run at all, is no answer.
   template <int V>
   void require_fed() const {

@@ -161,10 +161,11 @@ class feeder {
       append_row<I>(field);
       return 1;
     } else if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(*std::begin(field))>>) {
-      const std::size_t length = field.size() / static_cast<std::size_t>(columns(I));
-      if (field.size() % static_cast<std::size_t>(columns(I)) != 0)
-        fail(I, columns(I), "values (or a multiple)", static_cast<long long>(field.size()));
-      convert<element<I>>(field.data(), field.size(), room_for(I, length));
+      const std::size_t count = std::size(field), width = static_cast<std::size_t>(columns(I));
+      const std::size_t length = count / width;
+      if (count % width != 0)
+        fail(I, columns(I), "values (or a multiple)", static_cast<long long>(count));
+      convert<element<I>>(std::data(field), count, room_for(I, length));
       return static_cast<int>(length);
     } else {
       int length = 0;
@@ -180,13 +181,13 @@ class feeder {
   template <int I, class Field>
   void append_row(const Field& field) {
     std::size_t count = 1;
-    if constexpr (!std::is_arithmetic_v<Field>) count = field.size();
+    if constexpr (!std::is_arithmetic_v<Field>) count = std::size(field);
     if (static_cast<int>(count) != columns(I))
       fail(I, columns(I), "values", static_cast<long long>(count));
     if constexpr (std::is_arithmetic_v<Field>)
       convert<element<I>>(&field, 1, room_for(I, 1));
     else
-      convert<element<I>>(field.data(), count, room_for(I, 1));
+      convert<element<I>>(std::data(field), count, room_for(I, 1));
   }
   /// Where the next rows of a layer go.
   LAMINA_NOINLINE std::byte* room_for(int layer, std::size_t rows) {

@@ -68,6 +68,10 @@ concept readable = detail::startable<detail::kept<R>> &&
 template <readable R>
 using reader_element_t = std::ranges::range_value_t<detail::range_of<detail::kept<R>>>;
 
+/// Whether a reader yields mini-batches: ranges of samples.
+template <readable R>
+inline constexpr bool yields_batches = std::ranges::range<reader_element_t<R>&>;
+
 /// One pass over a reader of type R: a move-only input range. It keeps alive what it reads from,
 /// unless begin_pass was given an lvalue, which then has to outlive it.
 template <class R>

@@ -147,7 +147,11 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
   static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
-  if constexpr (cost == cost_kind::number) {
+  constexpr bool batched = reader::yields_batches<Reader>;
+  static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
+                "lamina: reader: expected mini-batches, ranges of samples: put | "
+                "lamina::reader::batch(n) behind the reader");
+  if constexpr (cost == cost_kind::number && batched) {
     constexpr bool takes = takes_gradients<P, Opt>;
     static_assert(check<takes, gets_type<Opt>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
