@@ -60,7 +60,7 @@ struct fc_shape<variable<T, R, D...>, Flatten, Size> {
 
 /// One input's product: weight and mul.
 template <int Size, int Flatten, class T, class R, int... D>
-constexpr int fc_product(layer_helper& layer, variable<T, R, D...> x, const fc_attr& attr,
+constexpr int fc_product(layer_helper& layer, const variable<T, R, D...>& x, const fc_attr& attr,
                          int line) {
   using in = flattened<Flatten, variable<T, R, D...>>;
   program_builder& b = layer.builder();
@@ -73,6 +73,21 @@ constexpr int fc_product(layer_helper& layer, variable<T, R, D...> x, const fc_a
   return y.id;
 }
 
+/// What follows the products: bias and activation.
+template <int Size, int Flatten, class Out>
+constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int line) {
+  program_builder& b = layer.builder();
+  if (attr.bias) {
+    const int bias = layer.parameter(attr.bias_param, ".b_", {Size},
+                                     dtype_of<typename Out::value_type>, init::constant(0), line);
+    const int sum = layer.output_like(y);
+    b.add_operator(schema_of<lamina::elementwise_add>(), {y, bias}, {sum},
+                   b.attribute_list(Flatten));
+    y = sum;
+  }
+  return layer.returns(Out{&b, apply_activation(layer, attr.act, y)});
+}
+
 }  // namespace detail
 
 /// Out = act(sum over inputs of X * W + b): `fc<Size>(x)`, or `fc<Size>(std::tuple{x, y})` for
@@ -82,7 +97,14 @@ constexpr int fc_product(layer_helper& layer, variable<T, R, D...> x, const fc_a
 /// Fluid: layers.fc.
 template <int Size, int Flatten = 1, class T, class R, int... D>
 constexpr auto fc(variable<T, R, D...> x, const fc_attr& attr = {}, int line = __builtin_LINE()) {
-  return fc<Size, Flatten>(std::tuple<variable<T, R, D...>>{x}, attr, line);
+  using out = typename detail::fc_shape<variable<T, R, D...>, Flatten, Size>::type;
+  static_assert(Size > 0, "lamina: fc: the size is positive");
+  static_assert(__is_same(T, float) || __is_same(T, double),
+                "lamina: fc: inputs are floating point; cast or embed integers first");
+  layer_helper layer(*x.builder, "fc", attr.name);
+  lamina::detail::require_visible(*x.builder, x.id, line);
+  const int y = detail::fc_product<Size, Flatten>(layer, x, attr, line);
+  return detail::fc_result<Size, Flatten, out>(layer, y, attr, line);
 }
 
 template <int Size, int Flatten = 1, class First, class... More>
@@ -117,15 +139,7 @@ constexpr auto fc(std::tuple<First, More...> inputs, const fc_attr& attr = {},
     op.end = b.arguments.count;
     b.operators.push(op);
   }
-  if (attr.bias) {
-    const int bias = layer.parameter(attr.bias_param, ".b_", {Size},
-                                     dtype_of<typename First::value_type>, init::constant(0), line);
-    const int sum = layer.output_like(y);
-    b.add_operator(schema_of<lamina::elementwise_add>(), {y, bias}, {sum},
-                   b.attribute_list(Flatten));
-    y = sum;
-  }
-  return layer.returns(out{&b, apply_activation(layer, attr.act, y)});
+  return detail::fc_result<Size, Flatten, out>(layer, y, attr, line);
 }
 
 /// `fc<Size>({x, h})`: several inputs of one type.

@@ -23,6 +23,31 @@ struct gradient_slots_read {
   const operator_schema& schema;
 };
 
+/// The same as record_gradient, of an operator with one output and no lists: most are, and what a
+/// list needs would double the time that compilers take for each of them.
+constexpr void record_plain_gradient(program_builder& b, const operator_desc& op,
+                                     const gradient_slots_read& reads, std::uint32_t differentiable,
+                                     int inputs) {
+  const int result = b.arguments.items[op.outputs];
+  const int slope = gradient_variable(b, result);
+  if (slope < 0) return;
+  bool asked = false;
+  for (int s = 0; s < inputs && !asked; ++s)
+    asked = (differentiable >> s & 1u) != 0 && wants_gradient(b, b.arguments.items[op.inputs + s]);
+  if (!asked) return;
+  const int at = b.arguments.count;
+  for (int s = 0; s < inputs; ++s)
+    if ((reads.inputs >> s & 1u) != 0) b.arguments.push(b.arguments.items[op.inputs + s]);
+  if (reads.outputs != 0) b.arguments.push(result);
+  b.arguments.push(slope);
+  const int outputs = b.arguments.count;
+  for (int s = 0; s < inputs; ++s)
+    if ((differentiable >> s & 1u) != 0)
+      b.arguments.push(partial_gradient(b, b.arguments.items[op.inputs + s]));
+  b.operators.push(
+      {&reads.schema, at, outputs, b.arguments.count, op.attributes, b.current_block, b.role});
+}
+
 /// Records `<type>_grad`: reads the inputs, outputs and output gradients that `reads` names, writes
 /// a partial gradient for each differentiable input. No template: programs refer to the gradients
 /// of many operators, and each would have to instantiate it.
@@ -32,6 +57,8 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   const bool lists = forward.has_lists;
   const int inputs = forward.input_count;
   const int outputs = forward.output_count;
+  if (!lists && outputs == 1 && reads.gradients == 1)
+    return record_plain_gradient(b, op, reads, forward.differentiable, inputs);
   // The finished gradients come first: a `sum` operator must stand before its reader.
   int gradients[64];
   int slot_start[64];

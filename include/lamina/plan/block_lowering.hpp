@@ -32,14 +32,14 @@ struct block_lowering : pool_lowering {
     instruction i = begin(group_head::call, *op.schema, 0, k);
     i.runs = inner;
     const int condition = condition_of(p, op);
-    if (condition >= 0) seen[root(condition)] = true, use(i, condition, access::load);
+    if (condition >= 0) seen[root(condition)] = true, use(condition, access::load);
     for (int at = first_inside(inner); at < end; ++at) {
       const instruction& from = instructions.items[at];
       if (!is_inside(p, from.block, inner)) continue;
       for (int a = from.inputs; a < from.inputs + from.input_count; ++a)
-        if (is_new(operands.items[a].id, 0)) use(i, root(operands.items[a].id), access::load);
+        if (is_new(operands.items[a].id, 0)) use(root(operands.items[a].id), access::load);
       for (int r = from.outputs; r < from.outputs + from.output_count; ++r)
-        if (is_new(results.items[r], 1)) result(i, root(results.items[r]));
+        if (is_new(results.items[r], 1)) result(root(results.items[r]));
     }
     delete[] seen;
     end_block(i);
@@ -50,9 +50,9 @@ struct block_lowering : pool_lowering {
       if (is_inside(p, instructions.items[i].block, inner)) return i;
     return instructions.count;
   }
-  constexpr void end_block(const instruction& i) {
+  constexpr void end_block(instruction& i) {
     // Copies of what the block has changed are out of date.
-    for (int r = i.outputs; r < i.outputs + i.output_count; ++r)
+    for (int r = i.outputs; r < results.count; ++r)
       if (results.items[r] < p.count.variables) copy_of[results.items[r]] = -1;
     end(i);
   }
@@ -71,8 +71,8 @@ struct block_lowering : pool_lowering {
     const int xs = rows_aside(to.rows), ds = rows_aside(to.columns);
     block = here;
     instruction i = begin(group_head::call, schema_of<collect_product>(), 0, k);
-    for (const int v : {x, d, sum}) use(i, v, access::load);
-    for (const int v : {xs, ds, sum}) result(i, v);
+    for (const int v : {x, d, sum}) use(v, access::load);
+    for (const int v : {xs, ds, sum}) result(v);
     end(i);
     products.push({sum, xs, ds});
     summed[dw] = collected;
@@ -89,8 +89,8 @@ struct block_lowering : pool_lowering {
         continue;
       }
       instruction i = begin(group_head::call, schema_of<collected_product>(), 0, k);
-      for (const int v : {s.xs, s.ds, s.sum}) use(i, v, access::load);
-      result(i, s.sum);
+      for (const int v : {s.xs, s.ds, s.sum}) use(v, access::load);
+      result(s.sum);
       end(i);
     }
     products.count = left;

@@ -68,9 +68,9 @@ struct image_lowering : sequence_lowering {
   constexpr int add(int x, int y, access how, int out, bool is_last, int k) {
     const int made = is_last ? out : image_like(out);
     instruction i = begin_images(group_head::pointwise, schema_of<elementwise_add>(), out, k);
-    use(i, x, access::load);
-    use(i, y, how);
-    result(i, made);
+    use(x, access::load);
+    use(y, how);
+    result(made);
     end(i);
     return made;
   }
@@ -91,9 +91,9 @@ struct image_lowering : sequence_lowering {
     const int made = bias < 0 && residual < 0 ? out : image_like(out);
     const int a = in_rows(x, k), w = in_rows(filter, k);
     instruction i = begin_images(group_head::conv, *op.schema, out, k);
-    use(i, a, access::load);
-    use(i, w, access::load);
-    result(i, made);
+    use(a, access::load);
+    use(w, access::load);
+    result(made);
     end(i);
     int so_far = made;
     if (bias >= 0)
@@ -114,9 +114,9 @@ struct image_lowering : sequence_lowering {
     if (dx >= 0) {
       const int w = in_rows(filter, k);
       instruction i = begin_images(group_head::conv_dx, *op.schema, dx, k);
-      use(i, d, access::load);
-      use(i, w, access::load);
-      result(i, dx);
+      use(d, access::load);
+      use(w, access::load);
+      result(dx);
       end(i);
     }
     if (dfilter >= 0) {
@@ -166,12 +166,12 @@ struct image_lowering : sequence_lowering {
     const int a = padded_rows(x, k);
     const int factor = given && ahead.op == k ? ahead.factor : make_factor(op, given ? -1 : a, k);
     instruction i = begin_images(group_head::pointwise, schema_of<channel_normalize>(), y, k);
-    use(i, a, access::load);
+    use(a, access::load);
     const access how = of_channels(variables.items[factor].columns, variables.items[x].columns);
-    use(i, mean, how);
-    use(i, factor, how);
-    use(i, argument(op.inputs + 2), how);
-    result(i, y);
+    use(mean, how);
+    use(factor, how);
+    use(argument(op.inputs + 2), how);
+    result(y);
     end(i);
     return true;
   }
@@ -192,12 +192,12 @@ struct image_lowering : sequence_lowering {
     if (dx < 0) return true;
     instruction i =
         begin_images(group_head::pointwise, schema_of<channel_normalize_slope>(), dx, k);
-    use(i, d, access::load);
-    use(i, a, access::load);
+    use(d, access::load);
+    use(a, access::load);
     const access how = of_channels(channels, variables.items[x].columns);
-    use(i, mean, how);
-    for (const int v : made) use(i, v, how);
-    result(i, dx);
+    use(mean, how);
+    for (const int v : made) use(v, how);
+    result(dx);
     end(i);
     return true;
   }

@@ -24,10 +24,8 @@ struct lowering : mean_lowering {
   using mean_lowering::mean_lowering;
 
   constexpr void run() {
-    for (int k = 0; k < p.count.operators; ++k) {
-      block = p.operators[k].block;
-      lower(k);
-    }
+    const int operators = p.count.operators;
+    for (int k = 0; k < operators; ++k) lower(p.operators[k], k);
     block = 0;
     if (held_cost >= 0) lower_call(p.operators[held_cost], held_cost);
     // Whoever reads a weight's gradient from outside finds it as the weight lies.
@@ -43,9 +41,9 @@ struct lowering : mean_lowering {
 
   // -- one operator ------------------------------------------------------------------------------
 
-  constexpr void lower(int k) {
-    const operator_desc op = p.operators[k];
-    if (lower_pooled(op, k)) return;
+  constexpr void lower(const operator_desc op, int k) {
+    if (many) block = op.block;
+    if (has_chains() && lower_pooled(op, k)) return;
     switch (op.schema->kind) {
       case operator_kind::source:
         return;
@@ -64,6 +62,7 @@ struct lowering : mean_lowering {
         return;
       case operator_kind::call:
         if (p.count.blocks > 1 && sub_block_of(p, op) >= 0) return lower_block(op, k);
+        if (is<conv2d>(op)) find_chain(op, k);
         if (is<mean>(op) && hold_cost(op, k)) return;
         if (is<gradient_of<mean>>(op) && lower_mean_grad(op, k)) return;
         if (is<sequence_conv>(op)) return lower_sequence_conv(op, k);
@@ -77,13 +76,13 @@ struct lowering : mean_lowering {
 
   /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory:
   /// into how many rows each row of X is cut for it, or 0.
-  constexpr int parts_of_product(const operator_desc& op, int x, int y) const {
-    return (op.attributes < 0 || (attribute(op, 0) == 1 && attribute(op, 1) == 1)) &&
-                   variables.items[y].rows == variables.items[x].columns &&
-                   variables.items[x].type == dtype::float32 &&
-                   variables.items[y].type == dtype::float32 && variables.items[y].rows > 0
+  constexpr int parts_of_product(const operator_desc& op, const plan_variable& x,
+                                 const plan_variable& y) const {
+    return y.rows == x.columns && x.type == dtype::float32 && y.type == dtype::float32 &&
+                   y.rows > 0 &&
+                   (op.attributes < 0 || (attribute(op, 0) == 1 && attribute(op, 1) == 1))
                ? 1
-               : several_parts(op, variables.items[x], variables.items[y]);
+               : several_parts(op, x, y);
   }
   // Parts have to be whole vectors.
   constexpr int several_parts(const operator_desc& op, const plan_variable& x,
@@ -98,18 +97,19 @@ struct lowering : mean_lowering {
 
   constexpr bool lower_mul(const operator_desc& op, int k) {
     const int x = argument(op.inputs), y = argument(op.inputs + 1), out = argument(op.outputs);
-    const int parts = parts_of_product(op, x, y);
+    const plan_variable of_y = variables.items[y];
+    const int parts = parts_of_product(op, variables.items[x], of_y);
     if (parts == 0) return false;
-    const int a = in_rows(x, k), w = in_panels(y, k);
+    const int a = in_rows(x, k), w = of_y.panel ? y : in_panels(y, k);
     instruction i = begin(group_head::gemm, *op.schema, 0, k);
-    use(i, a, access::load);
-    use(i, w, access::load);
-    result(i, out);
+    use(a, access::load);
+    use(w, access::load);
+    result(out);
     if (parts > 1) cut(out, parts);
     i.rows =
         parts == 1 ? variables.items[out].rows : rows_in_parts(variables.items[out].rows, parts);
-    i.columns = variables.items[y].columns;
-    i.depth = variables.items[y].rows;
+    i.columns = of_y.columns;
+    i.depth = of_y.rows;
     end(i);
     return true;
   }
@@ -123,35 +123,35 @@ struct lowering : mean_lowering {
     const int x = argument(op.inputs), y = argument(op.inputs + 1);
     const int dout = argument(op.inputs + 2);
     const int dx = argument(op.outputs), dy = argument(op.outputs + 1);
-    const int parts = parts_of_product(op, x, y);
+    const plan_variable of_x = variables.items[x], of_y = variables.items[y];
+    const int parts = parts_of_product(op, of_x, of_y);
     if (parts == 0) return false;
     const int d = padded_rows(dout, k);
     if (dx >= 0) {
       const bool turned = block > 0 && parts == 1 && is_of_outer_block(y);
-      const int w = turned ? turned_panels(y, k) : in_panels(y, k);
+      const int w = turned ? turned_panels(y, k) : of_y.panel ? y : in_panels(y, k);
       instruction i = begin(turned ? group_head::gemm : group_head::gemm_dx, *op.schema, 0, k);
-      use(i, d, access::load);
-      use(i, w, access::load);
-      result(i, dx);
+      use(d, access::load);
+      use(w, access::load);
+      result(dx);
       if (parts > 1) cut(dx, parts);
       i.rows =
           parts == 1 ? variables.items[dx].rows : rows_in_parts(variables.items[dx].rows, parts);
-      i.columns = variables.items[y].rows;
-      i.depth = variables.items[y].columns;
+      i.columns = of_y.rows;
+      i.depth = of_y.columns;
       end(i);
     }
     if (dy >= 0) {
       const int a = in_rows(x, k);
       if (block > 0 && parts == 1 && collect(a, d, dy, k)) return true;
       instruction i = begin(group_head::gemm_dw, *op.schema, 1, k);
-      use(i, a, access::load);
-      use(i, d, access::load);
+      use(a, access::load);
+      use(d, access::load);
       variables.items[dy].panel = true;
-      result(i, dy);
-      i.rows = variables.items[y].rows;
-      i.columns = variables.items[y].columns;
-      i.depth =
-          parts == 1 ? variables.items[x].rows : rows_in_parts(variables.items[x].rows, parts);
+      result(dy);
+      i.rows = of_y.rows;
+      i.columns = of_y.columns;
+      i.depth = parts == 1 ? of_x.rows : rows_in_parts(of_x.rows, parts);
       i.panel = true;
       end(i);
     }
@@ -182,7 +182,8 @@ struct lowering : mean_lowering {
   /// read.
   struct form {
     int space;
-    bool reduced;  // the output is the sum over the rows of the space
+    int rows, columns;  // of the space
+    bool reduced;       // the output is the sum over the rows of the space
     bool panel;
     int parts;  // that each row of the space is computed in
     access how[8];
@@ -237,23 +238,32 @@ struct lowering : mean_lowering {
 
   /// The `n` inputs stand among the arguments from `in` on.
   constexpr bool find_form(int in, int n, int out, int axis, form& f) const {
-    if (variables.items[out].type != dtype::float32) return false;
+    const plan_variable made = variables.items[out];
+    if (made.type != dtype::float32) return false;
     // The space is that of the largest operand, which is the forward operator's X or Out.
     int best = out;
-    plan_variable space = variables.items[out];
+    plan_variable space = made;
+    bool equal = true;  // all of them have one shape
+    bool panel = false;
     for (int s = 0; s < n; ++s) {
       const int taken = p.arguments[in + s];
       if (taken < 0) return false;
       const plan_variable v = variables.items[taken];
       if (v.type != dtype::float32) return false;
+      f.how[s] = access::load;
+      panel = panel || v.panel;
+      if (v.rows == space.rows && v.columns == space.columns) continue;
+      equal = false;
       if (v.rows == space.rows ? v.columns > space.columns
                                : v.rows < 0 || (space.rows > 0 && v.rows > space.rows))
         best = taken, space = v;
     }
     f.space = best;
-    f.panel = false;
+    f.rows = space.rows;
+    f.columns = space.columns;
+    f.panel = equal && panel;
     f.parts = has_parts ? parts_of(in, n, best) : 1;
-    for (int s = 0; s < n; ++s) {
+    for (int s = 0; !equal && s < n; ++s) {
       const int taken = p.arguments[in + s];
       const plan_variable v = variables.items[taken];
       if (v.rows == space.rows && v.columns == space.columns)
@@ -261,12 +271,10 @@ struct lowering : mean_lowering {
       else if (!find_access(taken, space, f.parts, axis, f.how[s]))
         return false;
     }
-    f.reduced =
-        variables.items[out].rows != space.rows || variables.items[out].columns != space.columns;
-    if (changes(out)) f.panel = variables.items[out].panel;
+    f.reduced = made.rows != space.rows || made.columns != space.columns;
+    if (changes(out)) f.panel = made.panel;
     // A gradient that is summed over the rows it was repeated for.
-    return !f.reduced || (variables.items[out].rows == 1 &&
-                          variables.items[out].columns * f.parts == space.columns &&
+    return !f.reduced || (made.rows == 1 && made.columns * f.parts == space.columns &&
                           p.variables[out].kind == variable_kind::gradient);
   }
   /// Into how many rows those of a space are cut, and of operands that fill it.
@@ -290,7 +298,6 @@ struct lowering : mean_lowering {
 
   constexpr void emit_pointwise(const operator_desc& op, int k, int in, int n, int out, int o,
                                 const form& f) {
-    const plan_variable space = variables.items[f.space];
     const bool reduced = f.reduced;
     const bool passes_gradient =
         n == 1 && op.schema->attribute_count == 1 && op.schema->scalars == 0 &&
@@ -301,33 +308,35 @@ struct lowering : mean_lowering {
       source = padded_rows(p.arguments[in], k);
     } else {
       int made = out;
-      if (reduced) made = source = temporary(space.rows, space.columns, f.panel, -1);
+      if (reduced) made = source = temporary(f.rows, f.columns, f.panel, -1);
       int taken[8];
       for (int s = 0; s < n; ++s) {
-        int v = in_layout(p.arguments[in + s], f.panel && f.how[s] == access::load, k);
+        int v = p.arguments[in + s];
+        if (const bool panel = f.panel && f.how[s] == access::load;
+            panel != variables.items[v].panel)
+          v = in_layout(v, panel, k);
         if (f.how[s] != access::scalar && is_feed(variables.items[v].root)) v = padded_rows(v, k);
         taken[s] = v;
       }
       instruction i = begin(group_head::pointwise, *op.schema, o, k);
-      for (int s = 0; s < n; ++s) use(i, taken[s], f.how[s]);
-      for (int a = 0; a < op.schema->scalars; ++a)
-        use(i, constant(attribute(op, a)), access::scalar);
-      result(i, made);
+      for (int s = 0; s < n; ++s) use(taken[s], f.how[s]);
+      for (int a = 0; a < op.schema->scalars; ++a) use(constant(attribute(op, a)), access::scalar);
+      result(made);
       variables.items[made].panel = f.panel;
       if (f.parts > 1) cut(made, f.parts);
-      i.rows = f.parts == 1 ? space.rows : rows_in_parts(space.rows, f.parts);
-      i.columns = space.columns / f.parts;
+      i.rows = f.parts == 1 ? f.rows : rows_in_parts(f.rows, f.parts);
+      i.columns = f.columns / f.parts;
       i.panel = f.panel;
       end(i);
     }
     if (!reduced) return;
     if (variables.items[source].panel) source = in_rows(source, k);
     instruction i = begin(group_head::reduce_rows, *op.schema, o, k);
-    use(i, source, access::load);
-    result(i, out);
+    use(source, access::load);
+    result(out);
     i.rows = 1;
-    i.columns = space.columns / f.parts;
-    i.depth = f.parts == 1 ? space.rows : rows_in_parts(space.rows, f.parts);
+    i.columns = f.columns / f.parts;
+    i.depth = f.parts == 1 ? f.rows : rows_in_parts(f.rows, f.parts);
     end(i);
   }
 
@@ -356,11 +365,11 @@ struct lowering : mean_lowering {
           i == last ? out
                     : temporary(variables.items[out].rows, variables.items[out].columns, panel, -1);
       instruction add = begin(group_head::pointwise, schema_of<elementwise_add>(), 0, k);
-      use(add, so_far, access::load);
-      use(add, v, access::load);
+      use(so_far, access::load);
+      use(v, access::load);
       variables.items[made].panel = panel;
       if (parts > 1) cut(made, parts);
-      result(add, made);
+      result(made);
       add.rows =
           parts == 1 ? variables.items[out].rows : rows_in_parts(variables.items[out].rows, parts);
       add.columns = variables.items[out].columns / parts;

@@ -111,21 +111,21 @@ struct lowering_builder {
     return {head, &schema, output, op,    operands.count, 0,  results.count, 0,
             1,    1,       0,      false, block,          -1, 0ull};
   }
-  // Few and long statements: clang counts each, and every call, as steps of the evaluation.
-  constexpr void use(instruction& i, int v, access how) {
-    operands.items[operands.count++] = {v, how}, ++i.input_count,
-    i.feeds |= p.is_test && v >= 0 ? variables.items[v].feeds : 0ull;
-  }
-  constexpr void result(instruction& i, int v) {
-    results.items[results.count++] = v, ++i.output_count;
+  /// Appends an operand, or a result, of the instruction that began last; end() counts them.
+  constexpr void use(int v, access how) { operands.items[operands.count++] = {v, how}; }
+  constexpr void result(int v) { results.items[results.count++] = v; }
+  constexpr void end(instruction& i) {
+    i.input_count = operands.count - i.inputs;
+    i.output_count = results.count - i.outputs;
+    if (p.is_test) spread_feeds(i);
+    instructions.items[instructions.count++] = i;
   }
   /// Which feeds a value depends on matters where a program may run with a part of them.
-  constexpr void end(const instruction& i) {
-    instructions.items[instructions.count++] = i;
-    if (!p.is_test) return;
-    for (int r = 0; r < i.output_count; ++r)
-      if (results.items[i.outputs + r] >= 0)
-        variables.items[results.items[i.outputs + r]].feeds |= i.feeds;
+  constexpr void spread_feeds(instruction& i) {
+    for (int a = i.inputs; a < operands.count; ++a)
+      if (operands.items[a].id >= 0) i.feeds |= variables.items[operands.items[a].id].feeds;
+    for (int r = i.outputs; r < results.count; ++r)
+      if (results.items[r] >= 0) variables.items[results.items[r]].feeds |= i.feeds;
   }
 
   /// One copy of a variable in another layout, made when first needed; in the variable's own block
@@ -138,8 +138,8 @@ struct lowering_builder {
     const int made = temporary(d.rows, d.columns, panel, -1);
     variables.items[made].type = d.type;
     instruction i = begin(group_head::call, how, 0, op);
-    use(i, v, access::load);
-    result(i, made);
+    use(v, access::load);
+    result(made);
     end(i);
     block = here;
     if (v < p.count.variables) copy_of[v] = made;
@@ -157,8 +157,8 @@ struct lowering_builder {
     block = variables.items[v].block;
     const int made = temporary(variables.items[v].columns, variables.items[v].rows, true, -1);
     instruction i = begin(group_head::call, schema_of<transposed_panels>(), 0, op);
-    use(i, v, access::load);
-    result(i, made);
+    use(v, access::load);
+    result(made);
     end(i);
     block = here;
     return turned[v] = made;
@@ -195,7 +195,7 @@ struct lowering_builder {
       }
     }
     instruction i = begin(group_head::call, *op.schema, 0, k);
-    for (int s = 0; s < n; ++s) use(i, taken[s], access::load);
+    for (int s = 0; s < n; ++s) use(taken[s], access::load);
     delete[] taken;
     for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
       const bool list = op.schema->outputs[s].duplicable;
@@ -206,7 +206,7 @@ struct lowering_builder {
         // in rows.
         if (v >= 0 && p.variables[v].kind == variable_kind::gradient)
           variables.items[v].panel = raw && is_weight(p.variables[p.variables[v].of]);
-        result(i, v);
+        result(v);
       }
     }
     end(i);

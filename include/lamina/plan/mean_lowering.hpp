@@ -21,8 +21,10 @@ struct mean_lowering : update_lowering {
     if (x >= p.count.variables || p.variables[x].persistable ||
         p.variables[x].kind == variable_kind::parameter)
       return false;
-    for (int at = op.end; at < p.count.arguments; ++at)
-      if (p.arguments[at] == p.cost) return false;
+    const auto& arguments = p.arguments;
+    const int cost = p.cost, end = p.count.arguments;
+    for (int at = op.end; at < end; ++at)
+      if (arguments[at] == cost) return false;
     return held_cost = k, true;
   }
 
@@ -31,13 +33,12 @@ struct mean_lowering : update_lowering {
     if (dx < 0 || variables.items[dx].type != dtype::float32) return false;
     const plan_variable d = variables.items[dx];
     instruction i = begin(group_head::pointwise, schema_of<spread_mean>(), 0, k);
-    use(i, dout, access::scalar);
-    use(i,
-        d.rows < 0 ? constant_operand(inverse_rows(domain_of_rows(d.rows)))
+    use(dout, access::scalar);
+    use(d.rows < 0 ? constant_operand(inverse_rows(domain_of_rows(d.rows)))
                    : constant(1.0 / d.rows),
         access::scalar);
-    use(i, constant(1.0 / d.columns), access::scalar);
-    result(i, dx);
+    use(constant(1.0 / d.columns), access::scalar);
+    result(dx);
     i.rows = d.rows;
     i.columns = d.columns;
     end(i);

@@ -19,9 +19,9 @@ struct pool_lowering : image_lowering {
   using image_lowering::image_lowering;
 
  protected:
+  constexpr bool has_chains() const { return chains.count > 0; }
   /// Lowers operator k, if it belongs to such a chain.
   constexpr bool lower_pooled(const operator_desc& op, int k) {
-    if (is<conv2d>(op)) find_chain(op, k);
     for (int c = 0; c < chains.count; ++c) {
       chain& of = chains.items[c];
       if (k == of.add || k == of.act || k == of.act_grad) return true;
@@ -29,6 +29,32 @@ struct pool_lowering : image_lowering {
       if (k == of.pool_grad) return spread(of, op, k), true;
     }
     return false;
+  }
+  /// Notes the chain that begins with convolution k, if there is one.
+  constexpr void find_chain(const operator_desc& op, int k) {
+    if (p.count.blocks > 1 || argument(op.inputs + 2) >= 0 || argument(op.inputs + 3) >= 0) return;
+    chain c{-1, -1, -1, -1, -1, argument(op.outputs), -1, -1, -1, -1};
+    int at = k + 1, biased = -1, last = c.image;
+    if (follows(at, last) && is<elementwise_add>(p.operators[at]) &&
+        attribute(p.operators[at], 0) == 1) {
+      c.bias = argument(p.operators[at].inputs + 1);
+      if (!is_of_channels(c.bias, variables.items[last], 1)) return;
+      c.add = at;
+      biased = last = argument(p.operators[at++].outputs);
+    }
+    if (follows(at, last) && is_activation(p.operators[at])) {
+      c.act = at;
+      last = argument(p.operators[at++].outputs);
+    }
+    if (last == c.image || !follows(at, last) || !is<pool2d>(p.operators[at]) ||
+        !takes_largest(p.operators[at]))
+      return;
+    c.pool = at;
+    const int out = argument(p.operators[at].outputs);
+    if (variables.items[out].type != dtype::float32 ||
+        2 * variables.items[out].columns > variables.items[last].columns)
+      return;
+    if (!is_read_otherwise(c, k, biased, last)) chains.push(c);
   }
   /// What has the same sums over each channel as variable v.
   constexpr int same_sums(int v) const {
@@ -70,31 +96,6 @@ struct pool_lowering : image_lowering {
            p.operators[k].inputs < p.operators[k].end && argument(p.operators[k].inputs) == v;
   }
 
-  constexpr void find_chain(const operator_desc& op, int k) {
-    if (p.count.blocks > 1 || argument(op.inputs + 2) >= 0 || argument(op.inputs + 3) >= 0) return;
-    chain c{-1, -1, -1, -1, -1, argument(op.outputs), -1, -1, -1, -1};
-    int at = k + 1, biased = -1, last = c.image;
-    if (follows(at, last) && is<elementwise_add>(p.operators[at]) &&
-        attribute(p.operators[at], 0) == 1) {
-      c.bias = argument(p.operators[at].inputs + 1);
-      if (!is_of_channels(c.bias, variables.items[last], 1)) return;
-      c.add = at;
-      biased = last = argument(p.operators[at++].outputs);
-    }
-    if (follows(at, last) && is_activation(p.operators[at])) {
-      c.act = at;
-      last = argument(p.operators[at++].outputs);
-    }
-    if (last == c.image || !follows(at, last) || !is<pool2d>(p.operators[at]) ||
-        !takes_largest(p.operators[at]))
-      return;
-    c.pool = at;
-    const int out = argument(p.operators[at].outputs);
-    if (variables.items[out].type != dtype::float32 ||
-        2 * variables.items[out].columns > variables.items[last].columns)
-      return;
-    if (!is_read_otherwise(c, k, biased, last)) chains.push(c);
-  }
   /// Whether somebody else looks at what would not be made; finds the chain's gradients.
   constexpr bool is_read_otherwise(chain& c, int k, int biased, int last) const {
     for (int i = 0; i < p.count.outputs; ++i)
@@ -135,8 +136,8 @@ struct pool_lowering : image_lowering {
     const int out = argument(op.outputs);
     c.largest = like_result(out);
     instruction i = begin(group_head::call, *op.schema, 0, k);
-    use(i, c.image, access::load);
-    result(i, c.largest);
+    use(c.image, access::load);
+    result(c.largest);
     end(i);
     int so_far = c.largest;
     if (c.bias >= 0)
@@ -145,8 +146,8 @@ struct pool_lowering : image_lowering {
                    c.act < 0, k);
     if (c.act < 0) return;
     instruction f = begin_images(group_head::pointwise, *p.operators[c.act].schema, out, k);
-    use(f, so_far, access::load);
-    result(f, out);
+    use(so_far, access::load);
+    result(out);
     end(f);
   }
   constexpr void spread(chain& c, const operator_desc& op, int k) {
@@ -158,17 +159,17 @@ struct pool_lowering : image_lowering {
       const int before = c.slope;
       c.slope = like_result(out);
       instruction f = begin_images(group_head::pointwise, *p.operators[c.act_grad].schema, out, k);
-      use(f, out, access::load);
-      use(f, before, access::load);
-      result(f, c.slope);
+      use(out, access::load);
+      use(before, access::load);
+      result(c.slope);
       end(f);
     }
     instruction i = begin(group_head::call, *op.schema, 0, k);
-    use(i, c.image, access::load);
-    use(i, c.largest, access::load);
-    use(i, c.slope, access::load);
+    use(c.image, access::load);
+    use(c.largest, access::load);
+    use(c.slope, access::load);
     variables.items[c.spread].panel = false;
-    result(i, c.spread);
+    result(c.spread);
     end(i);
   }
 

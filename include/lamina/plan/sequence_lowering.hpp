@@ -20,8 +20,8 @@ struct sequence_lowering : lowering_builder {
   constexpr void emit_call(const operator_schema& schema, const int (&in)[In],
                            const int (&out)[Out], int k) {
     instruction i = begin(group_head::call, schema, 0, k);
-    for (int v : in) use(i, v, access::load);
-    for (int v : out) result(i, v);
+    for (int v : in) use(v, access::load);
+    for (int v : out) result(v);
     end(i);
   }
 
@@ -46,9 +46,9 @@ struct sequence_lowering : lowering_builder {
         windows_of(argument(op.inputs), argument(op.inputs + 1), variables.items[filter].rows, k);
     const int w = in_panels(filter, k);
     instruction i = begin(group_head::gemm, *op.schema, 0, k);
-    use(i, seen, access::load);
-    use(i, w, access::load);
-    result(i, out);
+    use(seen, access::load);
+    use(w, access::load);
+    result(out);
     i.rows = variables.items[out].rows;
     i.columns = variables.items[out].columns;
     i.depth = variables.items[filter].rows;
@@ -63,9 +63,9 @@ struct sequence_lowering : lowering_builder {
     if (dx >= 0 || dpadding >= 0) {
       const int w = in_panels(filter, k), made = temporary(rows, seen, false, -1);
       instruction i = begin(group_head::gemm_dx, *op.schema, 0, k);
-      use(i, d, access::load);
-      use(i, w, access::load);
-      result(i, made);
+      use(d, access::load);
+      use(w, access::load);
+      result(made);
       i.rows = rows;
       i.columns = seen;
       i.depth = variables.items[filter].columns;
@@ -76,10 +76,10 @@ struct sequence_lowering : lowering_builder {
     if (dfilter >= 0) {
       const int a = windows_of(x, padding, seen, k);
       instruction i = begin(group_head::gemm_dw, *op.schema, 2, k);
-      use(i, a, access::load);
-      use(i, d, access::load);
+      use(a, access::load);
+      use(d, access::load);
       variables.items[dfilter].panel = true;
-      result(i, dfilter);
+      result(dfilter);
       i.rows = seen;
       i.columns = variables.items[filter].columns;
       i.depth = rows;
