@@ -46,10 +46,10 @@ struct conv_shape {
                              c.integer_at(attribute[2], d)};
   }
 
-  int taps() const { return side[0].filter * side[1].filter * side[2].filter; }
+  constexpr int taps() const { return side[0].filter * side[1].filter * side[2].filter; }
   /// Elements of a channel of each image.
-  int large_size() const { return side[0].large * side[1].large * side[2].large; }
-  int small_size() const { return side[0].small * side[1].small * side[2].small; }
+  constexpr int large_size() const { return side[0].large * side[1].large * side[2].large; }
+  constexpr int small_size() const { return side[0].small * side[1].small * side[2].small; }
 };
 
 }  // namespace lamina::engine

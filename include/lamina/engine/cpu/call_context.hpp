@@ -32,6 +32,8 @@ struct shared_sums {
   int first = 0, end = 0;
 };
 
+struct conv_methods;
+
 /// What changes from run to run.
 struct run_context {
   const int* rows;                // by domain
@@ -45,6 +47,7 @@ struct run_context {
   int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
   shared_sums sums = {};        // of an operator that several threads run together
+  const conv_methods* convolutions = nullptr;  // what the program has besides the general way
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };

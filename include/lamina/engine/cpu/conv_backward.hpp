@@ -17,27 +17,21 @@ namespace lamina::engine::cpu {
 /// each channel are summed over the filters in registers and added to a spread image.
 class conv_backward {
  public:
-  explicit conv_backward(const conv_shape& s) : shape_(s), forward_(s), rows_(s, forward_) {
-    turned_ = s;
-    turned_.large_channels = s.small_channels;
-    turned_.small_channels = s.large_channels;
-    bool unit = true;
-    for (int d = 0; d < 3; ++d) {
-      const conv_side& a = s.side[d];
-      unit = unit && a.stride == 1;
-      turned_.side[d] = {a.small,   a.large, a.filter, 1, (a.filter - 1) * a.dilation - a.padding,
-                         a.dilation};
-    }
-    gathers_ = unit && 4ll * s.large_size() <= 5ll * s.small_size() &&
-               (s.small_channels == 1 || !depthwise::suits(s));
+  /// With no `methods` in the general way.
+  explicit conv_backward(const conv_shape& s, const conv_methods* methods = nullptr)
+      : shape_(s),
+        forward_(s),
+        rows_(s, forward_),
+        methods_(methods),
+        gathers_(conv_methods::gathers(s)) {
+    if (methods != nullptr && !gathers_) method_ = find_conv_method(methods->backward, s);
   }
 
   std::ptrdiff_t scratch(int samples) const {
-    if (!gathers_ && winograd::suits(shape_)) return winograd(shape_, samples).backward_scratch();
-    if (!gathers_ && depthwise::suits(shape_)) return depthwise(shape_).scratch();
+    if (method_ != nullptr) return method_->scratch(shape_, samples);
     scratch_parts parts;
     if (gathers_)
-      parts.floats(turned_filter_floats()), parts.floats(conv_forward(turned_).scratch(samples));
+      parts.floats(turned_filter_floats()), parts.floats(turned_product().scratch(samples));
     else
       (void)lay_out(parts);
     return parts.used();
@@ -46,12 +40,9 @@ class conv_backward {
   void run(int samples, const image_rows& small, const float* filter, std::ptrdiff_t filter_stride,
            const float* bias, const image_rows& large, float* scratch,
            const image_epilogue& done = {}) const {
-    if (!gathers_ && winograd::suits(shape_))
-      return winograd(shape_, samples)
-          .backward(small, filter, filter_stride, bias, large, scratch, done);
-    if (!gathers_ && depthwise::suits(shape_))
-      return depthwise(shape_).backward(samples, small, filter, filter_stride, bias, large, scratch,
-                                        done);
+    if (method_ != nullptr)
+      return method_->run(shape_, samples, small, filter, filter_stride, bias, large, scratch,
+                          done);
     if (gathers_)
       gather(samples, small, filter, filter_stride, bias, large, scratch, done);
     else
@@ -59,6 +50,7 @@ class conv_backward {
   }
 
  private:
+  conv_forward turned_product() const { return conv_forward(conv_methods::turned(shape_), methods_); }
   std::ptrdiff_t turned_filter_floats() const {
     return static_cast<std::ptrdiff_t>(shape_.groups) * shape_.large_channels *
            shape_.small_channels * shape_.taps();
@@ -78,7 +70,7 @@ class conv_backward {
           for (int t = 0; t < taps; ++t) to[t] = from[taps - 1 - t];
         }
       }
-    const conv_forward product(turned_);
+    const conv_forward product = turned_product();
     product.run(samples, small, turned, depth, bias, large, parts.floats(product.scratch(samples)),
                 done);
   }
@@ -174,9 +166,11 @@ class conv_backward {
     }
   }
 
-  conv_shape shape_, turned_;
+  conv_shape shape_;
   conv_forward forward_;
   slope_rows rows_;
+  const conv_methods* methods_;
+  const image_method* method_ = nullptr;
   bool gathers_;
 };
 

@@ -96,11 +96,15 @@ struct filter_gradient_table<std::integer_sequence<int, R...>> {
 /// times what the tap sees of the larger one. Sums run along the windows in vectors.
 class conv_filter_gradient {
  public:
-  explicit conv_filter_gradient(const conv_shape& s) : shape_(s), forward_(s), rows_(s, forward_) {}
+  /// With no `methods` in the general way.
+  explicit conv_filter_gradient(const conv_shape& s, const conv_methods* methods = nullptr)
+      : shape_(s),
+        forward_(s),
+        rows_(s, forward_),
+        method_(methods == nullptr ? nullptr : find_conv_method(methods->filter_gradient, s)) {}
 
   std::ptrdiff_t scratch(int samples) const {
-    if (winograd::suits(shape_)) return winograd(shape_, samples).filter_gradient_scratch();
-    if (depthwise::suits(shape_)) return depthwise(shape_).scratch();
+    if (method_ != nullptr) return method_->scratch(shape_, samples);
     scratch_parts parts;
     (void)lay_out(parts, samples);
     return parts.used();
@@ -109,12 +113,8 @@ class conv_filter_gradient {
   /// `filter` must have been cleared.
   void run(int samples, const image_rows& large, const image_rows& slope, float* filter,
            std::ptrdiff_t filter_stride, float* scratch) const {
-    if (winograd::suits(shape_))
-      return winograd(shape_, samples)
-          .filter_gradient(large, slope, filter, filter_stride, scratch);
-    if (depthwise::suits(shape_))
-      return depthwise(shape_).filter_gradient(samples, large, slope, filter, filter_stride,
-                                               scratch);
+    if (method_ != nullptr)
+      return method_->run(shape_, samples, large, slope, filter, filter_stride, scratch);
     scratch_parts parts(scratch);
     const places p = lay_out(parts, samples);
     const conv_shape& s = shape_;
@@ -196,6 +196,7 @@ class conv_filter_gradient {
   conv_shape shape_;
   conv_forward forward_;
   slope_rows rows_;
+  const filter_method* method_;
 };
 
 }  // namespace lamina::engine::cpu

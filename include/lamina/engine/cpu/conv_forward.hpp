@@ -4,18 +4,19 @@
 
 #include <cstddef>
 
-#include <lamina/engine/cpu/spread_image.hpp>
+#include <lamina/engine/cpu/conv_methods.hpp>
 #include <lamina/engine/cpu/correlate.hpp>
-#include <lamina/engine/cpu/depthwise.hpp>
 #include <lamina/engine/cpu/image_rows.hpp>
-#include <lamina/engine/cpu/winograd.hpp>
+#include <lamina/engine/cpu/spread_image.hpp>
 
 namespace lamina::engine::cpu {
 
 /// small[n][o] = bias[o] + the products of the windows of large[n] with filter o.
 class conv_forward {
  public:
-  explicit conv_forward(const conv_shape& s) : shape_(s) {
+  /// With no `methods` in the general way.
+  explicit conv_forward(const conv_shape& s, const conv_methods* methods = nullptr)
+      : shape_(s), method_(methods == nullptr ? nullptr : find_conv_method(methods->forward, s)) {
     seen_.channels = s.large_channels;
     for (int d = 0; d < 3; ++d) {
       const conv_side& a = s.side[d];
@@ -26,8 +27,7 @@ class conv_forward {
   }
 
   std::ptrdiff_t scratch(int samples) const {
-    if (winograd::suits(shape_)) return winograd(shape_, samples).forward_scratch();
-    if (depthwise::suits(shape_)) return depthwise(shape_).scratch();
+    if (method_ != nullptr) return method_->scratch(shape_, samples);
     scratch_parts parts;
     (void)lay_out(parts);
     return parts.used();
@@ -36,12 +36,9 @@ class conv_forward {
   void run(int samples, const image_rows& large, const float* filter, std::ptrdiff_t filter_stride,
            const float* bias, const image_rows& small, float* scratch,
            const image_epilogue& done = {}) const {
-    if (winograd::suits(shape_))
-      return winograd(shape_, samples)
-          .forward(large, filter, filter_stride, bias, small, scratch, done);
-    if (depthwise::suits(shape_))
-      return depthwise(shape_).forward(samples, large, filter, filter_stride, bias, small, scratch,
-                                       done);
+    if (method_ != nullptr)
+      return method_->run(shape_, samples, large, filter, filter_stride, bias, small, scratch,
+                          done);
     scratch_parts parts(scratch);
     const places p = lay_out(parts);
     const conv_shape& s = shape_;
@@ -131,6 +128,7 @@ class conv_forward {
   }
 
   conv_shape shape_;
+  const image_method* method_;
   spread_image seen_;
 };
 

@@ -37,26 +37,28 @@ struct conv_head {
 LAMINA_NOINLINE inline void run_conv(const call_context& c, const group_info& g, float* result,
                                      const image_epilogue& done) {
   const conv_head h(c, g, result, false);
-  conv_forward(h.shape).run(h.from.rows, images(h.from), h.filter.row<const float>(0),
-                            h.filter.stride, nullptr, images(h.to), c.scratch(), done);
+  conv_forward(h.shape, c.run().convolutions)
+      .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
+           images(h.to), c.scratch(), done);
 }
 LAMINA_NOINLINE inline void run_conv_dx(const call_context& c, const group_info& g, float* result,
                                         const image_epilogue& done) {
   const conv_head h(c, g, result, true);
-  conv_backward(h.shape).run(h.from.rows, images(h.from), h.filter.row<const float>(0),
-                             h.filter.stride, nullptr, images(h.to), c.scratch(), done);
+  conv_backward(h.shape, c.run().convolutions)
+      .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
+           images(h.to), c.scratch(), done);
 }
 LAMINA_COLD inline std::ptrdiff_t conv_scratch(const program_view& p, float* const* a,
                                                const argument_info* info, const group_info& g,
                                                const run_context& c) {
   const conv_head h(call_context(p, a, info, g, c), g, nullptr, false);
-  return conv_forward(h.shape).scratch(h.from.rows);
+  return conv_forward(h.shape, c.convolutions).scratch(h.from.rows);
 }
 LAMINA_COLD inline std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
                                                   const argument_info* info, const group_info& g,
                                                   const run_context& c) {
   const conv_head h(call_context(p, a, info, g, c), g, nullptr, true);
-  return conv_backward(h.shape).scratch(h.from.rows);
+  return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
 }
 
 /// What the statements of a group need.
@@ -106,6 +108,7 @@ struct group_kernel<expression::group_expression<group_head::conv, S>> {
                   const group_info& g, const run_context& c) {
     detail::conv_group<S>::run(p, a, info, g, c, &detail::run_conv);
   }
+  static constexpr bool convolves = true;
   static constexpr scratch_function scratch = &detail::conv_scratch;
 };
 
@@ -115,6 +118,7 @@ struct group_kernel<expression::group_expression<group_head::conv_dx, S>> {
                   const group_info& g, const run_context& c) {
     detail::conv_group<S>::run(p, a, info, g, c, &detail::run_conv_dx);
   }
+  static constexpr bool convolves = true;
   static constexpr scratch_function scratch = &detail::conv_dx_scratch;
 };
 

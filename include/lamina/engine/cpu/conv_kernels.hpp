@@ -28,13 +28,15 @@ inline void add_channels(const operand& d, int channels, float* sums) {
 }
 
 struct conv_kernel {
+  static constexpr bool convolves = true;  // may take the special ways of conv_methods
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), residual = c.input(3);
     const operand y = c.output(0);
     require_float(c, x);
     const conv_shape s(c, x, y, w, conv_attributes);
-    conv_forward(s).run(x.rows, images(x), w.row<const float>(0), w.stride,
-                        bias ? channel_numbers(bias) : nullptr, images(y), c.scratch());
+    conv_forward(s, c.run().convolutions)
+        .run(x.rows, images(x), w.row<const float>(0), w.stride,
+             bias ? channel_numbers(bias) : nullptr, images(y), c.scratch());
     if (!residual) return;
     for (int r = 0; r < y.rows; ++r) {
       float* const to = y.row<float>(r);
@@ -46,22 +48,26 @@ struct conv_kernel {
   }
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
-    return conv_forward(conv_shape(c, x, c.output(0), c.input(1), conv_attributes)).scratch(x.rows);
+    return conv_forward(conv_shape(c, x, c.output(0), c.input(1), conv_attributes),
+                        c.run().convolutions)
+        .scratch(x.rows);
   }
 };
 
 struct conv_gradient_kernel {
+  static constexpr bool convolves = true;
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), d = c.input(4);
     const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2), dresidual = c.output(3);
     const conv_shape s(c, x, d, w, conv_attributes);
     if (dx)
-      conv_backward(s).run(d.rows, images(d), w.row<const float>(0), w.stride, nullptr, images(dx),
-                           c.scratch());
+      conv_backward(s, c.run().convolutions)
+          .run(d.rows, images(d), w.row<const float>(0), w.stride, nullptr, images(dx),
+               c.scratch());
     if (dw) {
       clear(dw);
-      conv_filter_gradient(s).run(x.rows, images(x), images(d), dw.row<float>(0), dw.stride,
-                                  c.scratch());
+      conv_filter_gradient(s, c.run().convolutions)
+          .run(x.rows, images(x), images(d), dw.row<float>(0), dw.stride, c.scratch());
     }
     if (dbias) add_channels(d, s.groups * s.small_channels, dbias.row<float>(0));
     if (dresidual) copy_elements(d, dresidual);
@@ -69,7 +75,8 @@ struct conv_gradient_kernel {
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
     const conv_shape s(c, x, c.input(4), c.input(1), conv_attributes);
-    return std::max(conv_backward(s).scratch(x.rows), conv_filter_gradient(s).scratch(x.rows));
+    return std::max(conv_backward(s, c.run().convolutions).scratch(x.rows),
+                    conv_filter_gradient(s, c.run().convolutions).scratch(x.rows));
   }
 };
 
@@ -90,11 +97,12 @@ struct call_kernel<gradient_of<conv3d>> : detail::conv_gradient_kernel {};
 
 template <>
 struct call_kernel<conv_filter_gradient_sum> {
+  static constexpr bool convolves = true;
   template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dw = c.output(0);
     clear(dw);
-    conv_filter_gradient(conv_shape(c, x, d, dw, conv_attributes))
+    conv_filter_gradient(conv_shape(c, x, d, dw, conv_attributes), c.run().convolutions)
         .run(x.rows, detail::images(x), detail::images(d), dw.row<float>(0), dw.stride,
              c.scratch());
   }
@@ -102,7 +110,7 @@ struct call_kernel<conv_filter_gradient_sum> {
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
     const conv_shape s(c, x, c.input(1), c.output(0), conv_attributes);
-    return conv_filter_gradient(s).scratch(x.rows);
+    return conv_filter_gradient(s, c.run().convolutions).scratch(x.rows);
   }
 };
 
@@ -117,37 +125,42 @@ struct call_kernel<channel_sums> {
 
 template <>
 struct call_kernel<conv2d_transpose> {
+  static constexpr bool convolves = true;
   template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
     require_float(c, x);
     const conv_shape s(c, y, x, w, conv_transpose_attributes);
-    conv_backward(s).run(x.rows, detail::images(x), w.row<const float>(0), w.stride,
-                         bias ? detail::channel_numbers(bias) : nullptr, detail::images(y),
-                         c.scratch());
+    conv_backward(s, c.run().convolutions)
+        .run(x.rows, detail::images(x), w.row<const float>(0), w.stride,
+             bias ? detail::channel_numbers(bias) : nullptr, detail::images(y), c.scratch());
   }
   template <class = void>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
-    return conv_backward(conv_shape(c, c.output(0), x, c.input(1), conv_transpose_attributes))
+    return conv_backward(conv_shape(c, c.output(0), x, c.input(1), conv_transpose_attributes),
+                         c.run().convolutions)
         .scratch(x.rows);
   }
 };
 
 template <>
 struct call_kernel<gradient_of<conv2d_transpose>> {
+  static constexpr bool convolves = true;
   template <class = void>
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), d = c.input(3);
     const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
     const conv_shape s(c, d, x, w, conv_transpose_attributes);
     if (dx)
-      conv_forward(s).run(d.rows, detail::images(d), w.row<const float>(0), w.stride, nullptr,
-                          detail::images(dx), c.scratch());
+      conv_forward(s, c.run().convolutions)
+          .run(d.rows, detail::images(d), w.row<const float>(0), w.stride, nullptr,
+               detail::images(dx), c.scratch());
     if (dw) {
       clear(dw);
-      conv_filter_gradient(s).run(x.rows, detail::images(d), detail::images(x), dw.row<float>(0),
-                                  dw.stride, c.scratch());
+      conv_filter_gradient(s, c.run().convolutions)
+          .run(x.rows, detail::images(d), detail::images(x), dw.row<float>(0), dw.stride,
+               c.scratch());
     }
     if (dbias) detail::add_channels(d, s.groups * s.large_channels, dbias.row<float>(0));
   }
@@ -155,7 +168,8 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
     const conv_shape s(c, c.input(3), x, c.input(1), conv_transpose_attributes);
-    return std::max(conv_forward(s).scratch(x.rows), conv_filter_gradient(s).scratch(x.rows));
+    return std::max(conv_forward(s, c.run().convolutions).scratch(x.rows),
+                    conv_filter_gradient(s, c.run().convolutions).scratch(x.rows));
   }
 };
 

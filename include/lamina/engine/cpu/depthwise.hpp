@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/channel_squares.hpp>
-#include <lamina/engine/cpu/spread_image.hpp>
 #include <lamina/engine/cpu/image_rows.hpp>
+#include <lamina/engine/cpu/spread_image.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -89,7 +89,7 @@ LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const f
 /// A convolution whose shape suits() it, or one of its gradients. Any number of filters a channel.
 class depthwise {
  public:
-  LAMINA_NOINLINE static bool suits(const conv_shape& s) {
+  static constexpr bool suits(const conv_shape& s) {
     return s.large_channels == 1 && s.groups >= lanes && s.side[0].large == 1 &&
            s.side[0].small == 1 && s.side[0].filter == 1 && s.side[1].padding >= 0 &&
            s.side[2].padding >= 0;

@@ -104,6 +104,7 @@ struct group_kernel<expression::group_expression<group_head::gemm, S>> {
     gemm(c.rows_of(g.rows), g.depth, g.columns, a[0], info[0].stride, a[1], padded(g.columns),
          &detail::run_tile<statement_runner<S>>, a, c.scratch);
   }
+  static constexpr bool convolves = false;
   static constexpr scratch_function scratch = &detail::gemm_group_scratch;
 };
 
@@ -114,6 +115,7 @@ struct group_kernel<expression::group_expression<group_head::gemm_dx, S>> {
     gemm_dx(c.rows_of(g.rows), g.columns, g.depth, a[0], info[0].stride, a[1], padded(g.columns),
             &detail::run_tile<statement_runner<S>>, a, c.scratch);
   }
+  static constexpr bool convolves = false;
   static constexpr scratch_function scratch = &detail::gemm_dx_group_scratch;
 };
 
@@ -124,6 +126,7 @@ struct group_kernel<expression::group_expression<group_head::gemm_dw, S>> {
     gemm_dw(c.rows_of(g.depth), g.rows, g.columns, a[0], info[0].stride, a[1], info[1].stride,
             &detail::run_tile<statement_runner<S>>, a, c.scratch);
   }
+  static constexpr bool convolves = false;
   static constexpr scratch_function scratch = &detail::gemm_dw_group_scratch;
 };
 
@@ -134,6 +137,7 @@ struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
     detail::reduce_rows(statement_runner<S>(a), a[0], c.rows_of(g.depth), info[0].stride,
                         padded(g.columns));
   }
+  static constexpr bool convolves = false;
   static constexpr scratch_function scratch = nullptr;
 };
 
@@ -164,6 +168,7 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
         for (int j = 0; j < width; j += lanes, o += lanes) runner(vector(0.f), {o, i, j});
     }
   }
+  static constexpr bool convolves = false;
   static constexpr scratch_function scratch = nullptr;
 };
 
@@ -182,6 +187,7 @@ struct group_kernel<expression::call_expression<Op>> {
     else
       return nullptr;
   }
+  static constexpr bool convolves = requires { call_kernel<Op>::convolves; };
   static constexpr scratch_function scratch = find_scratch();
 };
 

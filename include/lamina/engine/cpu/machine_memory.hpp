@@ -97,8 +97,8 @@ class machine_memory {
   }
 
   run_context context(std::uint64_t seed, std::uint64_t step, const row_maker* maker) {
-    return {rows_.count,     rows_.offsets, rows_.first, seed, step,
-            scratch_.data(), maker,         nullptr,     0};
+    return {rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(),
+            maker,       nullptr,       0,           0,    {},   schedule::convolutions()};
   }
   float* scratch() { return scratch_.data(); }
   std::size_t scratch_floats() const { return scratch_.size(); }

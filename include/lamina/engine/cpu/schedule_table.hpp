@@ -7,6 +7,7 @@
 
 #include <lamina/engine/cpu/call_kernels.hpp>
 #include <lamina/engine/cpu/collect_kernels.hpp>
+#include <lamina/engine/cpu/conv_methods.hpp>
 #include <lamina/engine/cpu/copy_kernels.hpp>
 #include <lamina/engine/cpu/group_kernel.hpp>
 #include <lamina/plan/call_program.hpp>
@@ -44,6 +45,20 @@ struct schedule_table {
   template <class Kernel>
   static constexpr scratch_function scratch_of() {
     return Kernel::scratch;
+  }
+
+  /// The special ways of convolutions that kernels of this program may take; null without any.
+  static constexpr const conv_methods* convolutions() {
+    return find_convolutions(std::make_integer_sequence<int, plan_type::kernels>{});
+  }
+  template <int... K>
+  static constexpr const conv_methods* find_convolutions(std::integer_sequence<int, K...>) {
+    if constexpr ((group_kernel<
+                       expression::group_of<plan_type, plan_type::distinct.first[K]>>::convolves ||
+                   ... || false))
+      return &conv_methods_of<P>;
+    else
+      return nullptr;
   }
 
   struct table_type {

@@ -26,7 +26,7 @@ namespace lamina::engine::cpu {
 class winograd {
  public:
   /// Whether the transforms cost less than the products that they save.
-  LAMINA_NOINLINE static bool suits(const conv_shape& s) {
+  static constexpr bool suits(const conv_shape& s) {
     if (s.side[0].large != 1 || s.side[0].small != 1 || s.side[0].filter != 1) return false;
     const int filter = s.side[1].filter;
     if ((filter != 3 && filter != 5) || s.side[2].filter != filter) return false;
@@ -80,65 +80,68 @@ class winograd {
   }
 
   /// small = bias + the products of the windows of large with the filters.
-  void forward(const image_rows& large, const float* filter, std::ptrdiff_t filter_stride,
-               const float* bias, const image_rows& small, float* scratch,
-               const image_epilogue& done) const {
+  void forward(const detail::forward_transforms& by, const image_rows& large, const float* filter,
+               std::ptrdiff_t filter_stride, const float* bias, const image_rows& small,
+               float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
     const places p = lay_out(parts, whole(filters_) * channels_, filters_);
     const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
-    filters_of(p, filters_, channels_).pack(filter, filter_stride, taps);
+    filters_of(p, filters_, channels_).pack(by.filters, filter, filter_stride, taps);
     clear_lines(p);
     const int count = samples_ * tile_rows_;
     for (int first = 0; first < count; first += together_) {
       const int rows = count - first < together_ ? count - first : together_;
-      see_images(large, first, rows, p);
+      see_images(by.image, large, first, rows, p);
       detail::winograd_multiply({square_points(), rows * tiles_, channels_, filters_, false},
                                 {p.left, whole(channels_), 1}, left_place(channels_), p.filters,
                                 filter_place(filters_, channels_), p.sums, sums_place(filters_));
-      make_images(first, rows, p, bias, small, done);
+      make_images(by.result, first, rows, p, bias, small, done);
     }
   }
 
   /// large = bias + what the filters spread of each element of small over its window.
-  void backward(const image_rows& small, const float* filter, std::ptrdiff_t filter_stride,
-                const float* bias, const image_rows& large, float* scratch,
-                const image_epilogue& done) const {
+  void backward(const detail::backward_transforms& by, const image_rows& small, const float* filter,
+                std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
     const places p = lay_out(parts, whole(channels_) * filters_, channels_);
     float* const image =
         parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
     const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
-    filters_of(p, channels_, filters_).pack(filter, taps, filter_stride);
+    filters_of(p, channels_, filters_).pack(by.filters, filter, taps, filter_stride);
     clear_lines(p);
     const int count = samples_ * tile_rows_;
     for (int first = 0; first < count; first += together_) {
       const int rows = count - first < together_ ? count - first : together_;
-      evaluate_slopes(small, first, rows, p.left, p, {whole(filters_), left_place(filters_), 0});
+      evaluate_slopes(by.slope, small, first, rows, p.left, p,
+                      {whole(filters_), left_place(filters_), 0});
       detail::winograd_multiply({square_points(), rows * tiles_, filters_, channels_, false},
                                 {p.left, whole(filters_), 1}, left_place(filters_), p.filters,
                                 filter_place(channels_, filters_), p.sums, sums_place(channels_));
-      spread_images(first, rows, p, bias, image, large, done);
+      spread_images(by.result, first, rows, p, bias, image, large, done);
     }
   }
 
   /// filter = the sums over samples and windows of the gradient of the smaller image times what a
   /// tap sees of the larger one.
-  void filter_gradient(const image_rows& large, const image_rows& slope, float* filter,
-                       std::ptrdiff_t filter_stride, float* scratch) const {
+  void filter_gradient(const detail::filter_gradient_transforms& by, const image_rows& large,
+                       const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
+                       float* scratch) const {
     scratch_parts parts(scratch);
     const places p = lay_out(parts, whole(filters_) * channels_, filters_);
     clear_lines(p);
     const int count = samples_ * tile_rows_;
     for (int first = 0; first < count || first == 0; first += together_) {
       const int rows = count - first < together_ ? count - first : together_;
-      see_images(large, first, rows, p);
-      evaluate_slopes(slope, first, rows, p.sums, p, {0, sums_place(filters_), rows * tiles_});
+      see_images(by.image, large, first, rows, p);
+      evaluate_slopes(by.slope, slope, first, rows, p.sums, p,
+                      {0, sums_place(filters_), rows * tiles_});
       detail::winograd_multiply({square_points(), channels_, rows * tiles_, filters_, first > 0},
                                 {p.left, 1, whole(channels_)}, left_place(channels_), p.sums,
                                 sums_place(filters_), p.filters, filter_place(filters_, channels_));
     }
     const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
-    filters_of(p, filters_, channels_).unpack(filter, filter_stride, taps);
+    filters_of(p, filters_, channels_).unpack(by.filters, filter, filter_stride, taps);
   }
 
  private:
@@ -226,12 +229,10 @@ class winograd {
     }
   }
 
-  LAMINA_NOINLINE void see_images(const image_rows& large, int first, int rows,
-                                  const places& p) const {
+  LAMINA_NOINLINE void see_images(detail::square_transform run, const image_rows& large, int first,
+                                  int rows, const places& p) const {
     const int pitch = line();
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
-    const auto run = filter_ == 3 ? &detail::transform_squares<detail::see<6>>
-                                  : &detail::transform_squares<detail::see<8>>;
     for_each_image(first, rows, [&](int n, int row, int count, int before) {
       for (int c = 0; c < channels_; c += lanes) {
         fill_lines(large.data + n * large.stride + c * size, large_, rest(channels_, c),
@@ -252,12 +253,11 @@ class winograd {
     std::ptrdiff_t tile, place;
     int depth;
   };
-  LAMINA_NOINLINE void evaluate_slopes(const image_rows& small, int first, int rows, float* to,
-                                       const places& p, slope_places at) const {
+  LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run, const image_rows& small,
+                                       int first, int rows, float* to, const places& p,
+                                       slope_places at) const {
     const int pitch = tiles_ * step;
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
-    const auto run = filter_ == 3 ? &detail::transform_squares<detail::evaluate<6, 4>>
-                                  : &detail::transform_squares<detail::evaluate<8, 4>>;
     for_each_image(first, rows, [&](int n, int row, int count, int before) {
       for (int k = 0; k < filters_; k += lanes) {
         fill_lines(small.data + n * small.stride + k * size, small_, rest(filters_, k), row * step,
@@ -274,12 +274,11 @@ class winograd {
     });
   }
 
-  LAMINA_NOINLINE void make_images(int first, int rows, const places& p, const float* bias,
-                                   const image_rows& small, const image_epilogue& done) const {
+  LAMINA_NOINLINE void make_images(detail::square_transform run, int first, int rows,
+                                   const places& p, const float* bias, const image_rows& small,
+                                   const image_epilogue& done) const {
     const int pitch = tiles_ * step;
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
-    const auto run = filter_ == 3 ? &detail::transform_squares<detail::combine<6, 4>>
-                                  : &detail::transform_squares<detail::combine<8, 4>>;
     const std::ptrdiff_t place = sums_place(filters_);
     float* const lines = p.slopes;
     for_each_image(first, rows, [&](int n, int row, int count, int before) {
@@ -304,14 +303,12 @@ class winograd {
     });
   }
 
-  LAMINA_NOINLINE void spread_images(int first, int rows, const places& p, const float* bias,
-                                     float* image, const image_rows& large,
-                                     const image_epilogue& done) const {
+  LAMINA_NOINLINE void spread_images(detail::square_addition add, int first, int rows,
+                                     const places& p, const float* bias, float* image,
+                                     const image_rows& large, const image_epilogue& done) const {
     const int pitch = line();
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
     const std::ptrdiff_t place = sums_place(channels_);
-    const auto add = filter_ == 3 ? &detail::add_transformed_squares<detail::show<6>>
-                                  : &detail::add_transformed_squares<detail::show<8>>;
     for_each_image(first, rows, [&](int n, int row, int count, int before) {
       float* sums = image;
       for (int c = 0; c < channels_; c += lanes, sums += sum_floats()) {

@@ -89,11 +89,9 @@ struct winograd_filters {
   float* lines;
 
   /// Transforms filters that lie so far apart from column to column and from row to row.
-  LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t column_stride,
+  LAMINA_NOINLINE void pack(square_transform run, const float* filter, std::ptrdiff_t column_stride,
                             std::ptrdiff_t row_stride) const {
     const int points = winograd_points(size);
-    const auto run =
-        size == 3 ? &transform_squares<evaluate<6, 3>> : &transform_squares<evaluate<8, 5>>;
     for_each([&](int column, int channels, int row, float* to) {
       gather_lanes(filter + column * column_stride + row * row_stride, column_stride, channels,
                    size * size, lines);
@@ -101,11 +99,9 @@ struct winograd_filters {
     });
   }
   /// The gradients of filters from those of what they were transformed to.
-  LAMINA_NOINLINE void unpack(float* filter, std::ptrdiff_t column_stride,
+  LAMINA_NOINLINE void unpack(square_transform run, float* filter, std::ptrdiff_t column_stride,
                               std::ptrdiff_t row_stride) const {
     const int points = winograd_points(size);
-    const auto run =
-        size == 3 ? &transform_squares<combine<6, 3>> : &transform_squares<combine<8, 5>>;
     for_each([&](int column, int channels, int row, float* from) {
       run({1, 0, 0}, from, {points * place, place}, lines, {size * lanes, lanes}, nullptr);
       scatter_lanes(lines, channels, size * size,

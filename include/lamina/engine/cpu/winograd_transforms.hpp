@@ -231,4 +231,34 @@ LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from,
         });
 }
 
+/// A function that transforms a series of squares.
+using square_transform = void (*)(square_series, const float* from, square_places in, float* to,
+                                  square_places out, const float* more);
+using square_addition = void (*)(square_series, const float* from, square_places in, float* to,
+                                 square_places out);
+
+/// What a convolution with filters of this size needs, and what its gradients do.
+struct forward_transforms {
+  square_transform filters, image, result;
+};
+struct backward_transforms {
+  square_transform filters, slope;
+  square_addition result;
+};
+struct filter_gradient_transforms {
+  square_transform image, slope, filters;
+};
+template <int Filter, int Points = winograd_points(Filter)>
+inline constexpr forward_transforms forward_transforms_of{
+    &transform_squares<evaluate<Points, Filter>>, &transform_squares<see<Points>>,
+    &transform_squares<combine<Points, winograd_step>>};
+template <int Filter, int Points = winograd_points(Filter)>
+inline constexpr backward_transforms backward_transforms_of{
+    &transform_squares<evaluate<Points, Filter>>,
+    &transform_squares<evaluate<Points, winograd_step>>, &add_transformed_squares<show<Points>>};
+template <int Filter, int Points = winograd_points(Filter)>
+inline constexpr filter_gradient_transforms filter_gradient_transforms_of{
+    &transform_squares<see<Points>>, &transform_squares<evaluate<Points, winograd_step>>,
+    &transform_squares<combine<Points, Filter>>};
+
 }  // namespace lamina::engine::cpu::detail
