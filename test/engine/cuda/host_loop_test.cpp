@@ -156,3 +156,35 @@ TEST_CASE("a recorded loop that does not end is told as on the CPU") {
   x[0] = 0;
   CHECK_NOTHROW(machine.run(~0ull, 0, 0));
 }
+
+TEST_CASE("a number that is out of range in a loop at a place is told with its row") {
+  static constexpr auto looked_up = lamina::program([](lamina::block& main) {
+    auto ids = layer::data<"ids", std::int64_t>(main);
+    auto i = layer::fill_constant<std::int64_t>(main, 0);
+    auto two = layer::fill_constant<std::int64_t>(main, 2);
+    auto h = layer::cast<float>(ids);
+    auto going = layer::less_than(i, two);
+    layer::while_loop(going, [&](lamina::block&) {
+      h = layer::tanh(h + layer::embedding<5, 1>(ids));
+      layer::increment(i);
+      layer::less_than(i, two, going);
+    });
+    return layer::mean(layer::square(h));
+  });
+  using P = std::remove_const_t<decltype(looked_up)>;
+  const lamina::model model{looked_up, 3};
+  lamina::place_machine<P, cuda::host_backend<1>> machine(model, 0);
+  struct {
+    int count[2] = {0, 3};
+    const int* offsets[2] = {};
+    std::int64_t first[2] = {};
+  } rows;
+  machine.bind(rows);
+  const std::int64_t wrong[3] = {0, 4, 7}, right[3] = {0, 4, 1};
+  machine.feed(0, wrong);
+  CHECK_THROWS_WITH(machine.run(~0ull, 0, 0),
+                    "lamina: lookup_table: id in row 2: expected 0 to 4, found another in a loop "
+                    "or branch");
+  machine.feed(0, right);
+  CHECK_NOTHROW(machine.run(~0ull, 0, 0));
+}

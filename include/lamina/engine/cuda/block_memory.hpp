@@ -29,10 +29,11 @@ struct host_table {
     int argument, word;
   };
   struct table_type {
-    bool here[at_least_one(schedule::groups)];  // by group: the host runs it
-    bool sent[at_least_one(arguments)];         // a result of the host that the place needs
-    int number[at_least_one(arguments)];        // of a number on the host, or -1
-    int ranks[at_least_one(arguments)];         // of a rank table, or -1
+    bool here[at_least_one(schedule::groups)];   // by group: the host runs it
+    bool inner[at_least_one(schedule::groups)];  // by group: it is of a loop or branch
+    bool sent[at_least_one(arguments)];          // a result of the host that the place needs
+    int number[at_least_one(arguments)];         // of a number on the host, or -1
+    int ranks[at_least_one(arguments)];          // of a rank table, or -1
     int ranks_domain[at_least_one(arguments)], ranks_width[at_least_one(arguments)];  // by table
     list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers that its frames keep
     int words[at_least_one(blocks::loop_count)];
@@ -70,6 +71,7 @@ struct host_table {
       const instruction& i =
           lowered.instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
       t.here[g] = values.makes(lowered, i);
+      t.inner[g] = i.block > 0;
       const group_code& c = plan_type::code.groups[g];
       for (int a = c.arguments + i.input_count; t.here[g] && a < c.arguments + c.argument_count;
            ++a)

@@ -80,13 +80,12 @@ class machine {
       }
       memory_.download_results();
     };
-    if (repeats()) {
-      run_key key{{}, {}, given};
-      std::copy_n(memory_.rows(), domains, key.rows);
-      std::copy_n(memory_.first_rows(), domains, key.first_row);
-      backend_.replay(key, work);
-    } else {
-      backend_.once(work);
+    try {
+      perform(work, given);
+    } catch (...) {
+      // Copies may still be on their way from where the next run puts its data.
+      settle();
+      throw;
     }
     backend_.wait();
     if (const fault_word f = memory_.found_fault(); f != no_fault) fail(f);
@@ -112,6 +111,21 @@ class machine {
   float* constants() { return memory_.constants(); }
 
  private:
+  template <class Work>
+  void perform(const Work& work, unsigned long long given) {
+    if (!repeats()) return backend_.once(work);
+    run_key key{{}, {}, given};
+    std::copy_n(memory_.rows(), domains, key.rows);
+    std::copy_n(memory_.first_rows(), domains, key.first_row);
+    backend_.replay(key, work);
+  }
+  LAMINA_COLD void settle() noexcept {
+    try {
+      backend_.wait();
+    } catch (const error&) {
+      // The failure that is on its way says more.
+    }
+  }
   /// Whether a run depends on the numbers of rows alone, and not on what the host reads meanwhile.
   bool repeats() const {
     if constexpr (has_blocks)
@@ -138,6 +152,13 @@ class machine {
     const int count = e.checked.from == chosen::element ? first.line
                       : e.checked.from == chosen::row   ? first.rows
                                                         : failed.integer(0);
+    if constexpr (has_blocks) {
+      // The arrays of that iteration may hold others by now.
+      if (host_table<P, Backend>::table.inner[g])
+        throw error(text() << "lamina: " << failed.schema().type << ": " << e.checked.what
+                           << " in row " << i / numbers.columns << ": expected 0 to " << count - 1
+                           << ", found another in a loop or branch");
+    }
     std::int64_t found[1] = {};
     const std::ptrdiff_t at = i / numbers.columns * numbers.stride + i % numbers.columns;
     const std::size_t width = static_cast<std::size_t>(size_of(numbers.type));
