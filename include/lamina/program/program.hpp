@@ -63,8 +63,10 @@ template <class F>
 constexpr void record(program_builder& b) {
   b.blocks.push({-1, -1});
   block main{&b, 0};
-  using result = decltype(F{}(main));
-  if constexpr (std::is_void_v<result>) {
+  using result = decltype(std::declval<F>()(main));
+  if constexpr (!std::is_default_constructible_v<F>) {
+    return;  // `program` says what is wrong
+  } else if constexpr (std::is_void_v<result>) {
     F{}(main);
   } else if constexpr (is_variable<result>) {
     declare_output(b, F{}(main));
@@ -188,6 +190,9 @@ struct program_base {
 /// Layers on which nothing depends are kept. Fluid: Program (main and startup together).
 template <class F>
 struct program : program_base<program<F>> {
+  static_assert(std::is_default_constructible_v<F>,
+                "lamina: program: the record function captures nothing; what it needs are "
+                "constants and template arguments");
   /// The type of handle, or tuple of handles, that the record function returns.
   using result = decltype(std::declval<F>()(std::declval<block&>()));
 
