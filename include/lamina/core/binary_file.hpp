@@ -17,6 +17,7 @@
 
 #include <sys/stat.h>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 
@@ -30,7 +31,7 @@ static_assert(std::endian::native == std::endian::little,
 class binary_reader {
  public:
   /// Opens a file; throws lamina::error naming it when that fails.
-  explicit binary_reader(const std::string& path) : path_(path) {
+  LAMINA_COLD explicit binary_reader(const std::string& path) : path_(path) {
     file_ = std::fopen(path.c_str(), "rb");
     struct stat about {};
     if (file_ == nullptr || ::fstat(::fileno(file_), &about) != 0 || !S_ISREG(about.st_mode)) {
@@ -55,7 +56,7 @@ class binary_reader {
   std::uint64_t left() const { return end_ - at_; }
 
   /// Goes on at another place, and no further than `size` bytes from there.
-  void window(std::uint64_t begin, std::uint64_t size, std::string_view what) {
+  LAMINA_COLD void window(std::uint64_t begin, std::uint64_t size, std::string_view what) {
     if (begin > size_ || size > size_ - begin)
       fail(text("expected ") << size << " bytes of " << what << " from offset " << begin
                              << ", found a file of " << size_);
@@ -66,7 +67,7 @@ class binary_reader {
   }
 
   /// Copies the next n bytes.
-  void read(void* to, std::uint64_t n, std::string_view what) {
+  LAMINA_COLD void read(void* to, std::uint64_t n, std::string_view what) {
     if (n > left())
       fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
                              << left());
@@ -87,7 +88,7 @@ class binary_reader {
     return value;
   }
   /// The next n bytes as text.
-  std::string bytes(std::uint64_t n, std::string_view what) {
+  LAMINA_COLD std::string bytes(std::uint64_t n, std::string_view what) {
     if (n > left())
       fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
                              << left());
@@ -96,8 +97,8 @@ class binary_reader {
     return all;
   }
   /// Throws format_error at the present place, or at one before.
-  [[noreturn]] void fail(const std::string& reason) const { fail_at(at_, reason); }
-  [[noreturn]] void fail_at(std::uint64_t offset, const std::string& reason) const {
+  [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const { fail_at(at_, reason); }
+  [[noreturn]] LAMINA_COLD void fail_at(std::uint64_t offset, const std::string& reason) const {
     throw format_error(path_, offset, reason);
   }
 
@@ -112,7 +113,8 @@ class binary_reader {
 /// Throws lamina::error naming the file when it cannot be written.
 class binary_writer {
  public:
-  explicit binary_writer(std::string path) : path_(std::move(path)), beside_(path_ + ".writing") {
+  LAMINA_COLD explicit binary_writer(std::string path)
+      : path_(std::move(path)), beside_(path_ + ".writing") {
     file_ = std::fopen(beside_.c_str(), "wb");
     if (file_ == nullptr) fail(errno);
   }
@@ -124,7 +126,7 @@ class binary_writer {
     std::remove(beside_.c_str());
   }
 
-  void write(const void* from, std::uint64_t n) {
+  LAMINA_COLD void write(const void* from, std::uint64_t n) {
     if (n != 0 && std::fwrite(from, 1, n, file_) != n) fail(errno);
     written_ += n;
   }
@@ -136,7 +138,7 @@ class binary_writer {
   std::uint64_t offset() const { return written_; }
 
   /// Renames the file to its place.
-  void finish() {
+  LAMINA_COLD void finish() {
     std::FILE* file = std::exchange(file_, nullptr);
     if (std::fclose(file) != 0 || std::rename(beside_.c_str(), path_.c_str()) != 0) {
       const int failure = errno;
@@ -146,7 +148,7 @@ class binary_writer {
   }
 
  private:
-  [[noreturn]] void fail(int failure) const {
+  [[noreturn]] LAMINA_COLD void fail(int failure) const {
     throw error(text() << "lamina: " << path_ << ": cannot be written: " << reason_of(failure));
   }
 

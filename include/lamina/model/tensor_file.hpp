@@ -96,7 +96,7 @@ class tensor_file_reader {
   }
 
  private:
-  std::vector<tensor_entry> read_second(std::uint64_t size) {
+  LAMINA_COLD std::vector<tensor_entry> read_second(std::uint64_t size) {
     const std::uint64_t header = from_.number<std::uint64_t>("the size of the header");
     if (header < word_sum::stripe || header % word_sum::stripe != 0 || header > size - 8)
       from_.fail_at(8, text("expected the size of a header in a file of ")
@@ -134,7 +134,7 @@ class tensor_file_reader {
   }
 
   /// Bytes straight to their place, and to the sum while they are near.
-  void read_data(raw_bytes& to, std::uint64_t size, word_sum& sum) {
+  LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size, word_sum& sum) {
     constexpr std::uint64_t piece = 1 << 18;
     to.resize(size);
     for (std::uint64_t had = 0; had < size; had += piece) {
@@ -150,7 +150,7 @@ class tensor_file_reader {
     sum.add(last, word_sum::stripe);
   }
 
-  std::vector<tensor_entry> read_first(std::uint64_t size) {
+  LAMINA_COLD std::vector<tensor_entry> read_first(std::uint64_t size) {
     from_.window(0, size, "the file");
     const std::string bytes = from_.bytes(size, "the file");
     binary_reader all(bytes, from_.path());
@@ -174,11 +174,11 @@ class tensor_file_reader {
     return entries;
   }
 
-  static std::string content(binary_reader& from, const char* what) {
+  LAMINA_COLD static std::string content(binary_reader& from, const char* what) {
     return from.bytes(from.number<std::uint64_t>(what), what);
   }
   /// Type and dimensions; returns the size of the elements, in bytes.
-  static std::uint64_t read_shape(binary_reader& from, tensor_entry& e) {
+  LAMINA_COLD static std::uint64_t read_shape(binary_reader& from, tensor_entry& e) {
     const std::uint64_t type = from.number<std::uint64_t>("dtype");
     e.type = static_cast<dtype>(type);
     if (type > 6 && type != 20 && type != 21) from.fail(text("expected a dtype, found ") << type);

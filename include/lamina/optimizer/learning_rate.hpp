@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include <lamina/core/config.hpp>
 #include <lamina/optimizer/sample_schedule.hpp>
 #include <lamina/optimizer/schedule.hpp>
 
@@ -105,7 +106,7 @@ struct learning_rate {
     schedule::require(m > 0, "lamina: schedule: expected decay_steps or batch_size above 0");
   }
 
-  constexpr double scheduled(std::int64_t step) const {
+  LAMINA_COLD constexpr double scheduled(std::int64_t step) const {
     const float fa = static_cast<float>(a), fb = static_cast<float>(b);
     switch (kind) {
       case schedule_kind::noam:
