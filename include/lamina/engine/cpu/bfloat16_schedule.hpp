@@ -133,13 +133,12 @@ inline void run_nothing(const program_view&, float* const*, const argument_info*
 /// A product reads bfloat16 where its right side is a parameter, or a copy of one that the plan
 /// made for a kernel that knows no panels. A parameter that others read too is there twice.
 template <program_type P>
-struct schedule_table<with_bfloat16_weights<P>> {
-  using plan_type = plan<P>;
+struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
   using in_float = schedule_table<P>;
+  using plan_type = typename in_float::plan_type;
   using table_type = typename in_float::table_type;
-  static constexpr int groups = in_float::groups;
-  static constexpr int arguments = in_float::arguments;
-  static constexpr const program_view& program = in_float::program;
+  using in_float::arguments;
+  using in_float::groups;
   static constexpr int parameters = P::desc.count.parameters;
 
   struct kernel {
