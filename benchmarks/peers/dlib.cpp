@@ -39,9 +39,8 @@ struct start {
       from += rows * columns;
     }
     net.to_tensor(images.begin(), images.end(), x);
-    if (const auto labels = folder / "label.npy"; std::filesystem::exists(labels))
-      for (const std::int64_t y : peer::read_npy(labels).integers)
-        label.push_back(static_cast<unsigned long>(y));
+    for (const std::int64_t y : peer::read_npy(folder / "label.npy").integers)
+      label.push_back(static_cast<unsigned long>(y));
     forward();  // makes the parameters
     std::vector<dlib::tensor*> parameters;
     dlib::visit_layer_parameters(net, [&](std::size_t, dlib::tensor& t) {

@@ -34,6 +34,7 @@ workload::job infer(const std::filesystem::path& path, Storage... storage) {
   }
   const auto image = workload::normal(1024, 1);
   to.write("image", image, {1, 1024});
+  to.write("label", workload::labels(1, 10, 2), {1});
   to.write(*model);
   const auto make = [&] { return lamina::evaluator{*model, storage...}; };
   auto e = std::make_shared<decltype(make())>(*model, storage...);
