@@ -271,8 +271,7 @@ TEST_CASE("prune: gradients through loops, branches and overwritten slots of arr
     auto zero = constant(main, 0);
     auto a = layer::array_write(x, zero);
     auto before = layer::array_read(a, zero);
-    auto fixed = layer::scale(x, 2);
-    main.builder->variables[fixed.id].stop_gradient = true;
+    auto fixed = layer::stop_gradient(layer::scale(x, 2));
     layer::array_write(fixed, zero, a);
     return layer::mean(before * 3.f + layer::square(layer::array_read(a, zero)));
   });

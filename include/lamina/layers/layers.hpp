@@ -91,6 +91,7 @@
 #include <lamina/layers/softmax_with_cross_entropy.hpp>
 #include <lamina/layers/split.hpp>
 #include <lamina/layers/static_rnn.hpp>
+#include <lamina/layers/stop_gradient.hpp>
 #include <lamina/layers/sum.hpp>
 #include <lamina/layers/tensor_array.hpp>
 #include <lamina/layers/topk.hpp>
