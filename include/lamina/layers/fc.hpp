@@ -151,4 +151,20 @@ constexpr auto fc(const V (&inputs)[N], const fc_attr& attr = {}, int line = __b
   (std::make_index_sequence<N>{});
 }
 
+/// The width was forgotten: an error of one line, and a layer of width 1 for those behind it.
+template <class X>
+constexpr auto fc(const X& x, const fc_attr& attr = {}, int line = __builtin_LINE()) {
+  static_assert(never<X>,
+                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
+  return fc<1>(x, attr, line);
+}
+
+/// As above, where the width stands among the arguments: `fc(x, 128)`.
+template <class X>
+constexpr auto fc(const X& x, int, const fc_attr& attr = {}, int line = __builtin_LINE()) {
+  static_assert(never<X>,
+                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
+  return fc<1>(x, attr, line);
+}
+
 }  // namespace lamina::layer
