@@ -73,6 +73,14 @@ class evaluator {
       : machine_(m, how), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
+  /// Of a program without a model: an error of one line.
+  template <class Q, class... More>
+  requires(std::is_same_v<Q, P>) explicit evaluator(const Q& program, const More&...)
+      : evaluator(model<P>(program)) {
+    static_assert(never<Q>,
+                  "lamina: evaluator: expected a model, evaluator e{model}, found a program; put "
+                  "lamina::model m{program} before it");
+  }
   /// Copies the parameters of the model again, to the place or as bfloat16.
   void refresh() { machine_.refresh(); }
 
@@ -281,5 +289,9 @@ class evaluator {
   unsigned long long given_ = 0;  // the data of the last run, a bit each
   int rows_ = -1;
 };
+
+/// Leads `evaluator e{program}` to the constructor that tells what is missing.
+template <program_type P, class... More>
+evaluator(const P&, const More&...) -> evaluator<P>;
 
 }  // namespace lamina
