@@ -165,10 +165,23 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   }
 }
 
+/// Of a program without a model: an error of one line.
+template <optimizer::optimizer_type Opt, program_type P, class Reader>
+auto train_with(const Opt&, const P&, Reader&&, const train_options& = {}) {
+  static_assert(never<P>,
+                "lamina: train: expected a model, train(model, reader), found a program; put "
+                "lamina::model m{program} before it");
+  return train_result{};
+}
+
 /// Trains with the default optimizer.
 template <program_type P, reader::readable Reader, class Places = places>
 train_result train(model<P>& m, Reader&& batches, const train_options& options = {}) {
   return optimizer::default_sgd.train(m, std::forward<Reader>(batches), options);
+}
+template <program_type P, class Reader>
+auto train(const P& program, Reader&& batches, const train_options& options = {}) {
+  return train_with(optimizer::default_sgd, program, batches, options);
 }
 
 }  // namespace lamina
