@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <lamina/core/check.hpp>
 #include <lamina/optimizer/event.hpp>
 
 namespace lamina::optimizer {
@@ -25,6 +26,15 @@ class event_handler {
       if (f == nullptr) return;
     target_ = std::make_shared<target>(std::forward<F>(f));
     call_ = [](void* to, const event& e) { (*static_cast<target*>(to))(e); };
+  }
+
+  /// Of anything else: an error of one line.
+  template <class F>
+  requires(!std::invocable<F&, const event&> &&
+           !std::same_as<std::remove_cvref_t<F>, event_handler>)
+      event_handler(F&&) {  // NOLINT: converts as the callable does
+    static_assert(check<std::invocable<F&, const event&>, gets_type<F>>,
+                  "lamina: on_event: expected a callable that takes const lamina::event&");
   }
 
   /// Whether there is anything to call.
