@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data movement, reductions, normalised rows and products of batches at a place compute what the
 // CPU's engine does.
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "engine/cuda/shape_programs.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/model/evaluator.hpp>
+#include <lamina/model/place_machine.hpp>
 
 namespace cuda = lamina::engine::cuda;
+namespace layer = lamina::layer;
 namespace optimizer = lamina::optimizer;
 
 TEST_CASE("programs that move data at a place learn what they do on the CPU") {
@@ -27,4 +32,34 @@ TEST_CASE("teams of threads move, reduce and multiply as one does", "[threads]")
   cuda::host_backend<4> backend;
   CHECK(test::train_both(test::attention, optimizer::sgd{.learning_rate = 0.1f}, backend, {3})
             .worst() < 1e-5);
+}
+
+namespace {
+
+/// Extremes over all rows, of columns and of everything.
+constexpr auto extremes = lamina::program([](lamina::block& main) {
+  const auto x = layer::data<"x", float, 3>(main);
+  return std::tuple{
+      layer::reduce_max<0>(x, {.name = "highest"}), layer::reduce_min<0>(x, {.name = "lowest"}),
+      layer::reduce_max(x, {.name = "top"}), layer::reduce_min(x, {.name = "bottom"})};
+});
+
+}  // namespace
+
+TEST_CASE("extremes of no elements at a place are 0") {
+  using P = std::remove_const_t<decltype(extremes)>;
+  const lamina::model model{extremes};
+  lamina::evaluator<P, lamina::place_machine<P, cuda::host_backend<1>>> e(model, lamina::place{});
+  const auto check = [&](const std::vector<float>& x, const std::vector<float>& highest,
+                         const std::vector<float>& lowest, float top, float bottom) {
+    e.forward(lamina::feed<"x">(x));
+    for (int j = 0; j < 3; ++j) {
+      CHECK(e.activation<"highest">()(j) == highest[static_cast<std::size_t>(j)]);
+      CHECK(e.activation<"lowest">()(j) == lowest[static_cast<std::size_t>(j)]);
+    }
+    CHECK(e.activation<"top">()(0) == top);
+    CHECK(e.activation<"bottom">()(0) == bottom);
+  };
+  check({-1, 2, 5, -3, 4, 6}, {-1, 4, 6}, {-3, 2, 5}, 6, -3);
+  check({}, {0, 0, 0}, {0, 0, 0}, 0, 0);
 }

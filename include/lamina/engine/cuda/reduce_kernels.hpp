@@ -50,6 +50,9 @@ struct reduce_lines {
     if (team.rank() != 0) return;
     if constexpr (Kind == reduction_kind::mean)
       if (a.over.count > 0) so_far = static_cast<T>(so_far / static_cast<T>(a.over.count));
+    // Of nothing, as of no rows, there is no extreme.
+    if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min)
+      if (a.over.count == 0) so_far = T(0);
     if constexpr (__is_same(T, float))
       static_cast<float*>(a.to.data)[at.of[1]] = so_far;
     else
