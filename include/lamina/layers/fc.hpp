@@ -167,4 +167,12 @@ constexpr auto fc(const X& x, int, const fc_attr& attr = {}, int line = __builti
   return fc<1>(x, attr, line);
 }
 
+/// As above, of several inputs of one type.
+template <class V, std::size_t N>
+constexpr auto fc(const V (&inputs)[N], const fc_attr& attr = {}, int line = __builtin_LINE()) {
+  static_assert(never<V>,
+                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
+  return fc<1>(inputs, attr, line);
+}
+
 }  // namespace lamina::layer

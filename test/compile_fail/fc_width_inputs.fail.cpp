@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fully connected layer of several inputs without a width.
+// expect-error: static.assert.*fc: expected the width as a template argument, fc<128>\(x\), found
+// none expect-lines: 12
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/mean.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+#ifdef SHOULD_FAIL
+  auto hidden = layer::fc({x, x}, {.act = lamina::activation::relu});  // <- here
+#else
+  auto hidden = layer::fc<8>({x, x}, {.act = lamina::activation::relu});
+#endif
+  return layer::mean(layer::fc<1>(hidden));
+});
+
+int main() { return net.parameter_count() < 0; }
