@@ -6,6 +6,10 @@
 // (lamina/optimizer/model_average.hpp ...).
 #pragma once
 
+// clang-format off: first, so that its message stands below a short chain of includes.
+#include <lamina/optimizer/event_handler.hpp>
+// clang-format on
+
 #include <lamina/dataset/digits.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/evaluator.hpp>
