@@ -3,11 +3,12 @@
 """Measures what a program costs the compiler: seconds, peak memory, object size and the longest symbol.
 
 The subjects are the include of <lamina/lamina.hpp> alone, networks of fc layers that a for loop records and networks
-of convolutions, each with a machine that trains it, and examples/digits.cpp. Each is compiled to an object with -O2;
-the least of --repeat runs counts.
+of convolutions, each with a machine that trains it, a while_loop of 2,300 operators with its gradient on a machine, and
+examples/digits.cpp. Each is compiled to an object with -O2; the least of --repeat runs counts.
 
-usage: compile_time.py [--compiler CXX]... [--layers N]... [--repeat N] [--flags FLAGS] [--json]
-       The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers.
+usage: compile_time.py [--compiler CXX]... [--layers N]... [--only TEXT]... [--repeat N] [--flags FLAGS] [--json]
+       The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers. --only: subjects with this in
+       their names.
 """
 import argparse
 import json
@@ -36,6 +37,29 @@ void train() {
   lamina::model model{net};
   lamina::optimizer::sgd sgd{.learning_rate = 0.01f};
   sgd.train(model, lamina::dataset::digits::train() | lamina::reader::batch(64), {.passes = 1});
+}
+"""
+
+LOOP = """#include <lamina/lamina.hpp>
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 32>(main);
+  auto i = layer::fill_constant<std::int64_t>(main, 0), n = layer::fill_constant<std::int64_t>(main, 3);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](lamina::block&) {
+    for (int l = 0; l < 327; ++l) x = layer::fc<32>(x, {.act = lamina::activation::tanh});
+    layer::increment(i);
+    layer::less_than(i, n, going);
+  });
+  return layer::mean(x);
+});
+using program = lamina::with_backward<std::remove_const_t<decltype(net)>>;
+static_assert(program::desc.count.operators >= 2300);
+
+void run(float* const* parameters) {
+  lamina::engine::cpu::machine<program> machine{lamina::outside_memory{parameters}};
+  machine.run(~0ull, 0, 0);
 }
 """
 
@@ -133,6 +157,7 @@ def subjects(layers, folder):
     yield "include only", write("include_only.cpp", INCLUDE_ONLY)
     for count in layers:
         yield f"{count} fc layers", write(f"layers_{count}.cpp", NETWORK.replace("LAYERS", str(count)))
+    yield "2,300 ops in a loop", write("loop.cpp", LOOP)
     for number, (name, (shape, recorded)) in enumerate(IMAGE_NETWORKS.items()):
         yield name, write(f"images_{number}.cpp",
                           IMAGE_NETWORK.replace("SHAPE", shape).replace("LAYERS", recorded.strip("\n")))
@@ -145,6 +170,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", action="append")
     parser.add_argument("--layers", action="append", type=int)
+    parser.add_argument("--only", action="append")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--flags", default="", help="further flags, such as -march=native")
     parser.add_argument("--json", action="store_true")
@@ -156,6 +182,8 @@ def main():
         print(f"{'':<22}{'compiler':<14}{'seconds':>9}{'MB':>7}{'object kB':>11}{'longest symbol':>16}")
     with tempfile.TemporaryDirectory() as folder:
         for name, source in subjects(options.layers or [4, 16, 64, 256], folder):
+            if options.only and not any(text in name for text in options.only):
+                continue
             for compiler in compilers:
                 try:
                     row = measure(compiler, shlex.split(options.flags), source, options.repeat)
