@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fully connected layer with its width among the arguments.
-// expect-error: static.assert.*fc: expected the width as a template argument, fc<128>\(x\), found
-// none expect-lines: 12
+// expect-error: static.assert.*fc: expected the width as a template argument.*found none
+// expect-lines: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/layers/fc.hpp>
 #include <lamina/layers/mean.hpp>
