@@ -12,8 +12,9 @@
 
 namespace lamina {
 
-/// Longer chains begin a new group: registers and names of kernels are finite.
-inline constexpr int group_limit = 24;
+/// Longer chains begin a new group: registers and names of kernels are finite. Behind a product,
+/// whose sums take registers, chains are shorter.
+inline constexpr int group_limit = 24, product_group_limit = 12;
 
 struct group_desc {
   group_head head;
@@ -154,9 +155,11 @@ constexpr auto assign_groups() {
       }
       if (g >= 0) {
         const group_desc to = groups[g];
-        bool joins = to.head != group_head::call && to.rows == i.rows && to.columns == i.columns &&
-                     to.panel == i.panel && to.count < group_limit &&
-                     (!Separate || to.feeds == i.feeds);
+        bool joins =
+            to.head != group_head::call && to.rows == i.rows && to.columns == i.columns &&
+            to.panel == i.panel &&
+            to.count < (to.head == group_head::pointwise ? group_limit : product_group_limit) &&
+            (!Separate || to.feeds == i.feeds);
         for (int o = i.outputs; joins && o < i.outputs + i.output_count; ++o) {
           const int v = L.variables[L.results[o]].root;
           const int written = producer[v];
