@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <lamina/engine/call/dimension_steps.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/operators/step_array.hpp>
@@ -195,22 +196,9 @@ struct call_kernel<lod_array_length> {
 namespace detail {
 
 /// Index t of a dimension of an array, as an array without this dimension.
-struct step_parts {
-  operand whole;
-  std::ptrdiff_t steps, inner = 1;
-  bool of_rows;  // the steps are the rows
+struct step_parts : dimension_steps {
+  using dimension_steps::dimension_steps;
 
-  step_parts(const call_context& c, const operand& array, int axis) : whole(array) {
-    const array_layout a = layout_of(array);
-    const int d = dimension_of(c, axis, a.rank);
-    steps = a.extent[d];
-    for (int k = d + 1; k < a.rank; ++k) inner *= a.extent[k];
-    of_rows = d == 0;
-  }
-  /// The rows of each part, which lie as those of `item`.
-  int rows(const operand& item) const {
-    return !of_rows && item.domain != 0 ? whole.rows : item.rows;
-  }
   /// Calls f(element of the whole, element of the part, count) for what is contiguous in both.
   template <class F>
   void each(const operand& part, std::ptrdiff_t t, F&& f) const {

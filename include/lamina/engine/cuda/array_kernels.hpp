@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <lamina/engine/call/dimension_steps.hpp>
 #include <lamina/engine/cuda/place_array.hpp>
 #include <lamina/engine/cuda/row_map.hpp>
 #include <lamina/operators/step_array.hpp>
@@ -190,22 +191,9 @@ struct step_move_body {
 };
 
 /// The parts of an array along a dimension.
-struct step_parts {
-  operand whole;
-  std::ptrdiff_t steps, inner = 1;
-  bool of_rows;  // the steps are the rows
+struct step_parts : dimension_steps {
+  using dimension_steps::dimension_steps;
 
-  step_parts(const call_site& c, const operand& array, int axis) : whole(array) {
-    const array_layout a = layout_of(array);
-    const int d = dimension_of(c, axis, a.rank);
-    steps = a.extent[d];
-    for (int k = d + 1; k < a.rank; ++k) inner *= a.extent[k];
-    of_rows = d == 0;
-  }
-  /// The rows of each part, which lie as those of `item`.
-  int rows(const operand& item) const {
-    return !of_rows && item.domain != 0 ? whole.rows : item.rows;
-  }
   template <step_move How, class Backend>
   void move(Backend& b, const operand& part, int t) const {
     b.template elements<step_move_body<How>>(
