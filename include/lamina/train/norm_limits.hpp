@@ -3,14 +3,14 @@
 // known when all gradients are, so that the update cannot ride on them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <utility>
 #include <vector>
 
-#include <lamina/engine/cuda/group_body.hpp>
-#include <lamina/engine/cuda/square_sum.hpp>
+#include <lamina/engine/cuda/update_kernels.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
@@ -32,16 +32,20 @@ class norm_limits {
         gradients_(b, parameters_in<P>(), 1),
         squares_(b),
         numbers_(b),
+        scratch_(b),
         found_(b),
         staged_(b) {
     using engine::cuda::square_sum_lines;
     std::size_t parts = 0;
+    std::ptrdiff_t scratch = 0;
     for (int i = 0; i < parameters; ++i) {
       first_.push_back(parts);
+      scratch = std::max(scratch, engine::cuda::update_scratch<update>(elements(i)));
       parts += static_cast<std::size_t>(square_sum_lines::parts(elements(i)));
     }
     first_.push_back(parts);
     squares_.reserve(parts * sizeof(double));
+    scratch_.reserve(static_cast<std::size_t>(scratch) * sizeof(float));
     found_.reserve(parts * sizeof(double));
     numbers_.reserve(at_least_one(parameters) * numbers * sizeof(float));
     staged_.reserve(at_least_one(parameters) * numbers * sizeof(float));
@@ -77,17 +81,6 @@ class norm_limits {
   }
 
  private:
-  template <class Index>
-  struct body_of;
-  template <int... S>
-  struct body_of<std::integer_sequence<int, S...>> {
-    using statement =
-        expression::update<update, expression::load<0>, expression::load<1>,
-                           expression::load<2 + S>..., expression::numbers<2 + states>>;
-    using type = engine::cuda::pointwise_body<expression::statements<statement>>;
-  };
-  using body = typename body_of<std::make_integer_sequence<int, states>>::type;
-
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   static int elements(int i) {
     const parameter_place& p = parameter_table<P>::table.of[i];
@@ -112,20 +105,16 @@ class norm_limits {
   }
   void run_update(int i, float* value, float* const* accumulators) {
     const parameter_place& p = parameter_table<P>::table.of[i];
-    typename body::arguments g{};
-    g.of[0] = value;
-    g.of[1] = gradients()[i];
-    for (int s = 0; s < states; ++s) g.of[2 + s] = accumulators[s];
-    g.of[2 + states] = reinterpret_cast<float*>(numbers_.data()) + index(i) * numbers;
-    g.rows = 1;
-    g.columns = g.width = p.rows * padded(p.columns);
-    g.channels = 1;
-    backend_.template cells<body>(g);
+    float* of[3 + states] = {value, gradients()[i]};
+    for (int s = 0; s < states; ++s) of[2 + s] = accumulators[s];
+    of[2 + states] = reinterpret_cast<float*>(numbers_.data()) + index(i) * numbers;
+    engine::cuda::run_update<update>(backend_, of, p.rows, p.columns,
+                                     reinterpret_cast<float*>(scratch_.data()));
   }
 
   Backend& backend_;
   device_arrays<Backend> gradients_;
-  engine::cuda::device_buffer<Backend> squares_, numbers_;
+  engine::cuda::device_buffer<Backend> squares_, numbers_, scratch_;
   engine::cuda::staging_buffer<Backend> found_, staged_;
   std::vector<std::size_t> first_;  // by parameter: of the parts of its norm
 };

@@ -13,6 +13,8 @@
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/place_machine.hpp>
+#include <lamina/optimizer/lamb.hpp>
+#include <lamina/optimizer/lars_momentum.hpp>
 #include <lamina/train/train.hpp>
 
 namespace cuda = lamina::engine::cuda;
@@ -45,8 +47,26 @@ TEST_CASE("limits on norms of gradients at a place are those of the CPU") {
   }
 }
 
+TEST_CASE("optimizers that need norms at a place are those of the CPU") {
+  cuda::host_backend<1> one;
+  const std::vector<int> sizes = {7, 12, 7};
+  const auto adapted = [](lamina::gradient_clip clip) {
+    return optimizer::lars_momentum{.learning_rate = 3.0f, .lars_coeff = 0.1f, .clip = clip};
+  };
+  const auto long_as_parameters = [](lamina::gradient_clip clip) {
+    return optimizer::lamb{.learning_rate = 0.02f, .clip = clip};
+  };
+  for (const lamina::gradient_clip clip :
+       {lamina::gradient_clip{}, lamina::clip_by_global_norm(0.5f)}) {
+    CHECK(test::train_both(test::classes, adapted(clip), one, sizes).worst() < 2e-5);
+    CHECK(test::train_both(test::classes, long_as_parameters(clip), one, sizes).worst() < 2e-5);
+  }
+}
+
 TEST_CASE("teams of threads that wait for each other compute the same", "[threads]") {
   cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::classes, optimizer::lamb{.learning_rate = 0.02f}, backend, {7, 3})
+            .worst() < 2e-5);
   CHECK(test::train_both(test::classes, optimizer::momentum{.learning_rate = 0.1f}, backend, {7, 3})
             .worst() < 1e-5);
 }

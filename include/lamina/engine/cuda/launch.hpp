@@ -31,7 +31,7 @@
 #include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>
 #include <lamina/engine/cuda/split_merge_kernels.hpp>
-#include <lamina/engine/cuda/square_sum.hpp>
+#include <lamina/engine/cuda/update_kernels.hpp>
 #include <lamina/operators/block_operators.hpp>
 
 namespace lamina::engine::cuda {

@@ -162,7 +162,9 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
 template <class Op, class Param, class Grad, class... In>
 struct one_statement<ex::update<Op, Param, Grad, In...>> {
   static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
-  static constexpr int numbers = static_cast<int>(Op::attributes.size());
+  // Behind the numbers lie the norms, where the equation needs them.
+  static constexpr bool has_norms = Op::traits::has_norms;
+  static constexpr int numbers = static_cast<int>(Op::attributes.size()) + (has_norms ? 2 : 0);
   static constexpr int arguments =
       largest<operand_reader<Param>::argument, operand_reader<Grad>::argument,
               operand_reader<In>::argument...>() +
@@ -195,7 +197,7 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
       float s[sizeof...(In) + 1];
       LAMINA_CUDA_UNROLL
       for (int i = 0; i < states; ++i) s[i] = state[i].v[j];
-      Op::apply(param.v[j], grad.v[j], s, n);
+      Op::apply(param.v[j], grad.v[j], s, n, has_norms ? n + numbers - 2 : nullptr);
       LAMINA_CUDA_UNROLL
       for (int i = 0; i < states; ++i) state[i].v[j] = s[i];
     }

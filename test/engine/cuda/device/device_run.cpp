@@ -81,6 +81,14 @@ void run_all(backend& device) {
   const optimizer::sgd sgd{.learning_rate = 0.1f};
   const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
   report("limited norms", test::train_both(test::classes, limited, device, sizes), 1e-4);
+  report("lamb", test::train_both(test::classes, optimizer::lamb{.learning_rate = 0.02f}, device, sizes),
+         1e-3);
+  report("lars momentum",
+         test::train_both(test::classes,
+                          optimizer::lars_momentum{.learning_rate = 3.0f, .lars_coeff = 0.1f,
+                                                   .clip = lamina::clip_by_global_norm(0.5f)},
+                          device, sizes),
+         1e-3);
   report("lenet", test::train_both(test::lenet, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("residual blocks", test::train_both(test::residual, limited, device, {7, 64, 7, 7}), 1e-3);
   report("windows of every kind", test::train_both(test::windows, sgd, device, {7, 64, 7}), 1e-3);
