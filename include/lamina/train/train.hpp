@@ -13,6 +13,7 @@
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoint.hpp>
+#include <lamina/train/minibatch_walk.hpp>
 #include <lamina/train/trainer.hpp>
 
 namespace lamina {
@@ -30,7 +31,10 @@ namespace detail {
 template <class P, class Trainer, class Reader>
 LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_options& options) {
   using metrics = program_metrics<P>;
-  feeder<P> feed;
+  constexpr bool ahead = requires(const batch_view<P>& next) {
+    t.prefetch(next);
+  };
+  feeder<P> feeders[ahead ? 2 : 1];
   training_position at;
   const checkpoint_options& saving = options.checkpoint;
   if (saving.resume && !saving.directory.empty())
@@ -58,20 +62,23 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
 
   for (int pass = at.pass; pass < options.passes && !stopping; ++pass) {
     report({.kind = event_kind::begin_pass, .pass = pass});
-    std::int64_t batch = 0, samples = 0;
+    std::int64_t samples = 0;
     double cost = 0;
     for (auto& w : whole) w.value = 0;
-    const std::int64_t skipped = pass == at.pass ? at.batch : 0;
-    for (auto&& mini_batch : reader::begin_pass(batches, static_cast<std::uint64_t>(pass))) {
-      if (batch < skipped) {
-        batch += std::ranges::begin(mini_batch) != std::ranges::end(mini_batch) ? 1 : 0;
-        continue;
-      }
-      feed.fill(mini_batch);
-      const int rows = feed.rows();
-      if (rows == 0) continue;
+    auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
+    minibatch_walk<P, decltype(elements)> walk(elements, feeders);
+    std::int64_t batch = walk.skip(pass == at.pass ? at.batch : 0);
+    while (walk.next()) {
+      const int rows = walk.now().rows();
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
-      const double now_cost = static_cast<double>(t.step(feed.view()));
+      double now_cost;
+      if constexpr (ahead) {
+        t.start(walk.now().view());
+        if (const feeder<P>* const next = walk.look_ahead()) t.prefetch(next->view());
+        now_cost = static_cast<double>(t.finish());
+      } else {
+        now_cost = static_cast<double>(t.step(walk.now().view()));
+      }
       cost += now_cost * rows;
       samples += rows;
       for (std::size_t i = 0; i < static_cast<std::size_t>(metrics::count); ++i) {

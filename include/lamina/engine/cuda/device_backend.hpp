@@ -33,8 +33,8 @@ inline void check_call(cudaError_t found, const char* call) {
   if (found != cudaSuccess) fail_call(found, call);
 }
 
-/// Device `number` of this machine. Work is done in the order of the calls, on one stream. Not for
-/// two threads at once.
+/// Device `number` of this machine. Work is done in the order of the calls, on one stream; another
+/// copies what will be needed next. Not for two threads at once.
 class device_backend {
  public:
   using product_tile = tile_shape<64, 64, 16, 4>;
@@ -69,6 +69,9 @@ class device_backend {
   device_backend& operator=(const device_backend&) = delete;
   ~device_backend() {
     forget();
+    for (const cudaEvent_t e : {arrived_, taken_})
+      if (e != nullptr) cudaEventDestroy(e);
+    if (copies_ != nullptr) cudaStreamDestroy(copies_);
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
     for (const cudaStream_t s : inner_) cudaStreamDestroy(s);
   }
@@ -108,6 +111,25 @@ class device_backend {
     if (bytes != 0)
       check_call(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_),
                  "cudaMemcpyAsync from the device");
+  }
+  /// Copies beside the work of the stream; when take_ahead() has taken the copy before.
+  void upload_ahead(void* to, const void* from, std::size_t bytes) {
+    use();
+    if (copies_ == nullptr) create_copies();
+    check_call(cudaStreamWaitEvent(copies_, taken_, 0), "cudaStreamWaitEvent");
+    if (bytes != 0)
+      check_call(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, copies_),
+                 "cudaMemcpyAsync to the device");
+    check_call(cudaEventRecord(arrived_, copies_), "cudaEventRecord");
+  }
+  /// Copies within the device what upload_ahead() has brought there.
+  void take_ahead(void* to, const void* from, std::size_t bytes) {
+    use();
+    check_call(cudaStreamWaitEvent(stream_, arrived_, 0), "cudaStreamWaitEvent");
+    if (bytes != 0)
+      check_call(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_),
+                 "cudaMemcpyAsync within the device");
+    check_call(cudaEventRecord(taken_, stream_), "cudaEventRecord");
   }
   void wait() { check_call(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
@@ -210,6 +232,13 @@ class device_backend {
   };
   static constexpr std::size_t most_recorded = 32;
 
+  LAMINA_COLD void create_copies() {
+    for (cudaEvent_t* const e : {&arrived_, &taken_})
+      if (*e == nullptr)
+        check_call(cudaEventCreateWithFlags(e, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    check_call(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking),
+               "cudaStreamCreateWithFlags");
+  }
   void use() { check_call(cudaSetDevice(number_), "cudaSetDevice"); }
   [[noreturn]] LAMINA_COLD void fail_allocation(std::size_t bytes) {
     std::size_t free = 0, total = 0;
@@ -326,7 +355,8 @@ class device_backend {
   bool careful_ = false;
   const char* operator_ = "";
   std::size_t in_use_ = 0;
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_ = nullptr, copies_ = nullptr;
+  cudaEvent_t arrived_ = nullptr, taken_ = nullptr;  // of what is copied ahead
   bool conditions_ = false;
   cudaGraph_t root_ = nullptr;       // that is being recorded
   std::vector<cudaStream_t> inner_;  // by depth of blocks: that record them

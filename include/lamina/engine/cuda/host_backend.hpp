@@ -16,6 +16,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <lamina/engine/cuda/call_site.hpp>
@@ -71,6 +72,7 @@ class host_backend {
     return allocate_staging(bytes);
   }
   void release(void* p, std::size_t bytes) noexcept {
+    do_deferred();
     in_use_ -= bytes;
     release_staging(p);
   }
@@ -86,15 +88,36 @@ class host_backend {
     });
   }
   void download(void* to, const void* from, std::size_t bytes) { upload(to, from, bytes); }
-  void wait() {}
+  /// A copy beside the runs is made as late as it may be: when a run takes it.
+  void upload_ahead(void* to, const void* from, std::size_t bytes) {
+    note('a');
+    ahead_ = [=] { std::memcpy(to, from, bytes); };
+  }
+  void take_ahead(void* to, const void* from, std::size_t bytes) {
+    note('t');
+    perform([=, copy = std::exchange(ahead_, nullptr)] {
+      if (copy) copy();
+      if (bytes != 0) std::memcpy(to, from, bytes);
+    });
+  }
+  void wait() {
+    note('w');
+    do_deferred();
+  }
+  /// From now on notes the order of calls: 'r'uns that are launched, copies 'a'head of them, that
+  /// one is 't'aken, and when the host 'w'aits.
+  void note_calls(std::string* calls) { calls_ = calls; }
   void forget() { recorded_.clear(); }
   void begin_group(const call_site&) {}
   void end_group() {}
   /// From now on work is recorded, as on a device: a list of what was done stands for a graph.
   void record() { records_ = true; }
+  /// From now on work is done when it is waited for, as late as on a device.
+  void defer() { defers_ = true; }
   /// Records work the second time that a key comes, and repeats it from then on.
   template <class Key, class Work>
   void replay(const Key& key, Work&& work) {
+    note('r');
     if (!records_) return work();
     const std::string name(reinterpret_cast<const char*>(&key), sizeof(key));
     const auto known = recorded_.find(name);
@@ -108,7 +131,7 @@ class host_backend {
       work();
       list_ = nullptr;
     }
-    run_list(*known->second);
+    perform([list = known->second] { run_list(*list); });
   }
   /// Whether what is recorded may have conditions, and whether something is being recorded.
   bool knows_conditions() const { return records_; }
@@ -132,6 +155,7 @@ class host_backend {
   /// Does work that is never repeated as it is.
   template <class Work>
   void once(Work&& work) {
+    note('r');
     work();
   }
 
@@ -188,6 +212,9 @@ class host_backend {
   }
 
  private:
+  void note(char call) {
+    if (calls_ != nullptr) *calls_ += call;
+  }
   using step_list = std::vector<std::function<void()>>;
   static void run_list(const step_list& steps) {
     for (const auto& step : steps) step();
@@ -197,9 +224,12 @@ class host_backend {
   void perform(Work&& work) {
     if (list_ != nullptr)
       list_->push_back(work);
+    else if (defers_)
+      deferred_.push_back(work);
     else
       work();
   }
+  void do_deferred() { run_list(std::exchange(deferred_, {})); }
 
   template <class Work>
   static void run_team(const Work& work, int index, int count) {
@@ -215,7 +245,10 @@ class host_backend {
   }
 
   std::size_t limit_ = std::size_t{1} << 62, in_use_ = 0;
-  bool records_ = false;
+  bool records_ = false, defers_ = false;
+  step_list deferred_;
+  std::string* calls_ = nullptr;
+  std::function<void()> ahead_;
   std::shared_ptr<step_list> list_;  // that is being recorded
   std::map<std::string, std::shared_ptr<step_list>> recorded_;
 };

@@ -64,12 +64,24 @@ class machine {
   void feed(int data, const void* values) { memory_.feed(data, values); }
   int rows(int domain = batch::domain) const { return memory_.rows()[domain]; }
 
+  /// Copies a mini-batch to the place while a run goes on; a run that is bound to it and fed with
+  /// it next need not wait for the copy. `data` has an array for each data.
+  template <class Rows>
+  void prefetch(const Rows& rows, const void* const* data) {
+    memory_.prefetch(rows, data);
+  }
+
   /// Runs every group whose data are among `given` (a bit each), and waits for it. Throws
   /// lamina::error for a label or index out of range and for what the place cannot do.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
-    memory_.stage(given, seed + step);
+    start(given, seed, step);
+    finish();
+  }
+  /// The first half of a run: what is launched is not waited for. finish() is the other half.
+  void start(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    bool data_are_there = false;
     const auto work = [&] {
-      memory_.upload(given);
+      memory_.upload(data_are_there);
       if constexpr (has_blocks) {
         blocks_.run(memory_, given, seed, step);
       } else {
@@ -81,12 +93,15 @@ class machine {
       memory_.download_results();
     };
     try {
-      perform(work, given);
+      data_are_there = memory_.stage(given, seed + step);
+      perform(work, given, data_are_there);
     } catch (...) {
       // Copies may still be on their way from where the next run puts its data.
       settle();
       throw;
     }
+  }
+  void finish() {
     backend_.wait();
     if (const fault_word f = memory_.found_fault(); f != no_fault) fail(f);
   }
@@ -112,9 +127,9 @@ class machine {
 
  private:
   template <class Work>
-  void perform(const Work& work, unsigned long long given) {
+  void perform(const Work& work, unsigned long long given, bool data_are_there) {
     if (!repeats()) return backend_.once(work);
-    run_key key{{}, {}, given};
+    run_key key{{}, {}, given, data_are_there};
     std::copy_n(memory_.rows(), domains, key.rows);
     std::copy_n(memory_.first_rows(), domains, key.first_row);
     backend_.replay(key, work);
@@ -136,7 +151,7 @@ class machine {
   }
   struct run_key {
     std::int64_t rows[domains], first_row[domains];
-    unsigned long long given;
+    unsigned long long given, data_are_there;
   };
 
   [[noreturn]] LAMINA_COLD void fail(fault_word f) {

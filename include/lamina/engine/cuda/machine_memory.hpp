@@ -12,7 +12,9 @@
 
 #include <lamina/engine/cuda/block_memory.hpp>
 #include <lamina/engine/cuda/condition_body.hpp>
+#include <lamina/engine/cuda/data_range.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
+#include <lamina/engine/cuda/prefetched_data.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
 #include <lamina/plan/outside_memory.hpp>
 
@@ -46,6 +48,7 @@ class machine_memory {
         numbers_(b),
         data_(b),
         results_(b),
+        prefetched_(b),
         blocks_(b) {
     numbers_.reserve(numbers_bytes);
     results_.reserve(2 * sizeof(fault_word));  // of the run, and a number in between
@@ -112,12 +115,8 @@ class machine_memory {
       const int rows = layout.fed[d] ? rows_[d] : 0;
       constants()[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
     }
-    for (int i = 0; i < data_count; ++i) data_at_[i] = end, end += aligned(bytes_of(i));
-    for (int d = batch::domain; d < domains; ++d) {
-      if (layout.parent[d] == 0) continue;
-      offsets_at_[d] = end;
-      end += aligned(bytes_of_offsets(d));
-    }
+    range_ = data_range<P>(rows_);
+    end += range_.size();
     fixed_at_ = end;
     end += aligned(static_cast<std::size_t>(fixed_size) * sizeof(float));
     for (int d = batch::domain; d < domains; ++d) {
@@ -130,9 +129,10 @@ class machine_memory {
     end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
     // What was recorded names places of the memory that is gone.
     const bool moved = arena_.reserve(end);
-    if (data_.reserve(fixed_at_) || moved) backend_.forget();
+    if (data_.reserve(range_.size()) || moved) backend_.forget();
     for (int d = batch::domain; d < domains; ++d)
-      if (layout.parent[d] != 0) offsets_[d] = reinterpret_cast<const int*>(at(offsets_at_[d]));
+      if (range_.has_offsets(d))
+        offsets_[d] = reinterpret_cast<const int*>(at(data_at + range_.offsets(d)));
     if constexpr (has_blocks) blocks_.bind(rows_);
     place_arguments();
     bound_ = true;
@@ -141,31 +141,25 @@ class machine_memory {
   const int* const* offsets() const { return offsets_; }
   void feed(int data, const void* values) { feeds_[data] = values; }
 
-  /// Copies data and seed to where copies to the place start.
-  void stage(unsigned long long given, std::uint64_t seed) {
+  /// Copies a mini-batch to the place while it runs another: the next run takes it, if it is bound
+  /// to it and fed with it.
+  template <class Rows>
+  void prefetch(const Rows& rows, const void* const* data) {
+    prefetched_.fetch(rows.count, data, rows.offsets);
+  }
+  /// Copies data and seed to where copies to the place start. Returns whether the data are at the
+  /// place already.
+  bool stage(unsigned long long given, std::uint64_t seed) {
     const fault_word none = no_fault;
     std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
     std::memcpy(numbers_.data() + fault_offset, &none, sizeof(none));
-    for (int i = 0; i < data_count; ++i)
-      if (is_given(i, given) && bytes_of(i) != 0)
-        std::memcpy(data_.data() + data_at_[i], feeds_[i], bytes_of(i));
-    for (int d = batch::domain; d < domains; ++d) {
-      if (layout.parent[d] == 0) continue;
-      // A part of a mini-batch points into the offsets of the whole.
-      int* const to = reinterpret_cast<int*>(data_.data() + offsets_at_[d]);
-      const int* const from = host_offsets_[d];
-      for (int i = 0; i <= rows_[layout.parent[d]]; ++i)
-        to[i] = from == nullptr ? 0 : from[i] - from[0];
-    }
+    if (prefetched_.take(at(data_at), rows_, feeds_, host_offsets_)) return true;
+    range_.gather(data_.data(), given, rows_, feeds_, host_offsets_);
+    return false;
   }
-  void upload(unsigned long long given) {
+  void upload(bool data_are_there) {
     backend_.upload(at(0), numbers_.data(), numbers_bytes);
-    for (int i = 0; i < data_count; ++i)
-      if (is_given(i, given))
-        backend_.upload(at(data_at_[i]), data_.data() + data_at_[i], bytes_of(i));
-    for (int d = batch::domain; d < domains; ++d)
-      if (layout.parent[d] != 0)
-        backend_.upload(at(offsets_at_[d]), data_.data() + offsets_at_[d], bytes_of_offsets(d));
+    if (!data_are_there) backend_.upload(at(data_at), data_.data(), range_.size());
   }
   // -- loops and branches ------------------------------------------------------------------------
 
@@ -267,7 +261,7 @@ class machine_memory {
       case memory_space::numbers:
         return outside_.leaves_updates ? nullptr : floats(0) + s.offset;
       case memory_space::feed:
-        return floats(data_at_[s.offset]);
+        return floats(data_at + range_.data(s.offset));
       case memory_space::none:
         return s.offset >= 0 ? floats(0) + s.offset : nullptr;
       default:
@@ -276,48 +270,29 @@ class machine_memory {
   }
 
  private:
-  static constexpr std::size_t aligned(std::size_t n) { return (n + 255) / 256 * 256; }
+  static constexpr std::size_t aligned(std::size_t n) { return data_range<P>::aligned(n); }
   static constexpr std::size_t seed_offset =
       (static_cast<std::size_t>(constants_count) * sizeof(float) + 7) / 8 * 8;
   static constexpr std::size_t fault_offset = seed_offset + sizeof(std::uint64_t);
   static constexpr std::size_t begun_offset = fault_offset + sizeof(fault_word);
   static constexpr std::size_t numbers_bytes =
       begun_offset + static_cast<std::size_t>(P::desc.count.blocks) * sizeof(unsigned);
+  static constexpr std::size_t data_at = aligned(numbers_bytes);
 
-  /// What is needed of the plan at run time: bytes a row and the domain of each data; by domain
-  /// floats a row, and the domain whose rows its sequences belong to (0: none).
+  /// What is needed of the plan at run time: by domain floats a row, and whether its rows are fed.
   struct sizes {
-    int row_bytes[at_least_one(data_count)], domain[at_least_one(data_count)];
-    int width[domains], parent[domains];
+    int width[domains];
     bool fed[domains];
   };
   static constexpr sizes make_layout() {
     sizes s{};
-    for (int i = 0; i < data_count; ++i) {
-      const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
-      s.row_bytes[i] = d.columns * size_of(d.type);
-      s.domain[i] = domain_of_rows(d.rows);
-    }
     for (int d = batch::domain; d < domains; ++d) {
       s.width[d] = plan_type::memory.arena_width[d];
       s.fed[d] = plan_type::fed.of[d];
-      if (s.fed[d] && P::desc.domains[d].kind == domain_kind::sequence)
-        s.parent[d] = P::desc.domains[d].parent;
     }
     return s;
   }
   static constexpr sizes layout = make_layout();
-  std::size_t bytes_of(int i) const {
-    const int d = layout.domain[i];
-    return static_cast<std::size_t>(layout.row_bytes[i]) *
-           static_cast<std::size_t>(d == 0 ? 1 : rows_[d]);
-  }
-  std::size_t bytes_of_offsets(int d) const {
-    return static_cast<std::size_t>(rows_[layout.parent[d]] + 1) * sizeof(int);
-  }
-  bool is_given(int i, unsigned long long given) const {
-    return (given >> (i & 63) & 1ull) != 0 && feeds_[i] != nullptr;
-  }
 
   float* const* on_host(int first) const {
     if constexpr (has_blocks)
@@ -360,10 +335,11 @@ class machine_memory {
   outside_memory outside_;
   device_buffer<Backend> arena_, more_scratch_;
   staging_buffer<Backend> numbers_, data_, results_;
+  prefetched_data<P, Backend> prefetched_;
   std::vector<fetched> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};
-  std::size_t data_at_[at_least_one(data_count)] = {};
-  std::size_t offsets_at_[domains] = {}, arena_at_[domains] = {};
+  data_range<P> range_;  // at data_at
+  std::size_t arena_at_[domains] = {};
   std::size_t fixed_at_ = 0, scratch_at_ = 0;
   float* arguments_[at_least_one(schedule::arguments)] = {};
   int rows_[domains] = {};
