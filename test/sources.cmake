@@ -64,6 +64,8 @@ endforeach()
 list(TRANSFORM _compilers PREPEND "--compiler=" OUTPUT_VARIABLE _compiler_options)
 lamina_source_test(self_contained.lstm_64 self_contained/check.py ${_compiler_options} --limit 40 --parameters 67844
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64.cpp")
+lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_compiler_options} --limit 40
+                   --parameters 67844 "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64_bfloat16.cpp")
 lamina_source_test(self_contained.lenet self_contained/check.py ${_compiler_options} --limit 60 --parameters 1724320
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
 lamina_source_test(compile_fail.self_test compile_fail/expect_error.py --self-test ${_compiler_options})

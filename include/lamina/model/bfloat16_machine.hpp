@@ -9,14 +9,10 @@
 #include <vector>
 
 #include <lamina/engine/cpu/bfloat16_schedule.hpp>
+#include <lamina/model/bfloat16_storage.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace lamina {
-
-namespace storage {
-/// `evaluator e{model, storage::bfloat16}`: weights are rounded to bfloat16.
-inline constexpr bfloat16_type bfloat16{};
-}  // namespace storage
 
 namespace detail {
 

@@ -9,15 +9,11 @@
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/run_result.hpp>
+#include <lamina/model/storage.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace lamina {
-
-namespace storage {
-/// How an evaluator may keep weights instead of as the model does (model/bfloat16_machine.hpp).
-struct bfloat16_type {};
-}  // namespace storage
 
 namespace detail {
 

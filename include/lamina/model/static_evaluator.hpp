@@ -13,9 +13,30 @@
 #include <lamina/engine/cpu/static_image_kernels.hpp>
 #include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
+#include <lamina/model/storage.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace lamina {
+
+namespace detail {
+
+/// The weights that a static evaluator has for a kind of storage.
+template <class Storage>
+struct static_storage {};
+template <>
+struct static_storage<storage::float32_type> {
+  using weights = engine::cpu::float_weights;
+};
+template <auto Storage>
+inline constexpr bool stores_weights = requires {
+  typename static_storage<std::remove_const_t<decltype(Storage)>>::weights;
+};
+template <auto Storage, bool Known = stores_weights<Storage>>
+struct static_weights : static_storage<storage::float32_type> {};
+template <auto Storage>
+struct static_weights<Storage, true> : static_storage<std::remove_const_t<decltype(Storage)>> {};
+
+}  // namespace detail
 
 /// A program in test mode with its parameters and activations, for `Rows` samples at a time. No
 /// heap, no thread, no virtual call, no exception, no lock; compiles with -fno-exceptions
@@ -31,7 +52,9 @@ namespace lamina {
 ///   e.input<"x">()[0] = sample;
 ///   e.forward();
 ///   float y = e.activation<"y">()[0];
-template <class Program, int Rows = 1>
+///
+/// `Storage` is storage::float32, or storage::bfloat16 of model/static_bfloat16.hpp.
+template <class Program, int Rows = 1, auto Storage = storage::float32>
 class static_evaluator {
   using recorded = std::remove_const_t<Program>;
 
@@ -40,13 +63,17 @@ class static_evaluator {
   static constexpr int rows = Rows;
 
  private:
-  using layout = engine::cpu::static_layout<program, Rows>;
+  using weights = typename detail::static_weights<Storage>::weights;
+  using layout = engine::cpu::static_layout<program, Rows, weights>;
   using plan_type = plan<program>;
   static constexpr bool fixed_rows =
       program::desc.count.blocks == 1 && program::desc.count.domains == 2;
   static_assert(check<(Rows > 0), gets<Rows>>, "lamina: static_evaluator: at least one row");
   static_assert(check<fixed_rows>,
                 "lamina: static_evaluator: programs without loops, branches and sequences");
+  static_assert(check<detail::stores_weights<Storage>>,
+                "lamina: static_evaluator: weights are stored as storage::float32, or as "
+                "storage::bfloat16 of <lamina/model/static_bfloat16.hpp>");
 
   template <int I>
   using data_type =
@@ -63,6 +90,15 @@ class static_evaluator {
     const parameter_place& d = parameter_table<program>::table.of[parameter];
     return d.rows * d.columns;
   }
+  struct flags {
+    bool of[at_least_one(layout::parameter_count)];
+  };
+  static constexpr flags find_own_panels() {
+    flags f{};
+    for (int i = 0; i < layout::parameter_count; ++i) f.of[i] = layout::has_own_panels(i);
+    return f;
+  }
+  static constexpr flags own_panels = find_own_panels();
   static constexpr std::size_t count_elements() {
     std::size_t n = 0;
     for (int i = 0; i < layout::parameter_count; ++i) n += static_cast<std::size_t>(elements_of(i));
@@ -86,6 +122,13 @@ class static_evaluator {
   void load(const Model& from) {
     for (int i = 0; i < layout::parameter_count; ++i) {
       const parameter_place& d = parameter_table<program>::table.of[i];
+      if constexpr (weights::own_panels) {
+        if (own_panels.of[i]) {
+          weights::pack_panels(d.rows, d.columns, from.memory()[i],
+                               memory() + layout::at.parameters[i]);
+          continue;
+        }
+      }
       std::memcpy(memory() + layout::at.parameters[i], from.memory()[i],
                   sizeof(float) * static_cast<std::size_t>(d.rows) *
                       static_cast<std::size_t>(padded(d.columns)));
@@ -157,6 +200,9 @@ class static_evaluator {
   void set(int i, const float* from) {
     const parameter_place& d = parameter_table<program>::table.of[i];
     float* const to = memory() + layout::at.parameters[i];
+    if constexpr (weights::own_panels) {
+      if (own_panels.of[i]) return weights::pack(d.rows, d.columns, from, to);
+    }
     if (d.panel) return engine::cpu::pack(d.rows, d.columns, from, to);
     for (int r = 0; r < d.rows; ++r)
       std::memcpy(to + static_cast<std::ptrdiff_t>(r) * padded(d.columns),
@@ -169,8 +215,8 @@ class static_evaluator {
   }
   template <unsigned long long Given, int G>
   void run_one() {
-    if constexpr (engine::cpu::static_group<program, Rows, G>::runs(Given))
-      engine::cpu::run_static_group<program, Rows, G>(memory());
+    if constexpr (engine::cpu::static_group<program, Rows, G, weights>::runs(Given))
+      engine::cpu::run_static_group<program, Rows, G, weights>(memory());
   }
 
   alignas(64) std::byte bytes_[sizeof(float) * static_cast<std::size_t>(layout::at.end)] = {};

@@ -26,23 +26,39 @@ constexpr std::ptrdiff_t bfloat16_panels_floats(int k_size, int n_size) {
   return panels_floats((k_size + 1) / 2, n_size);
 }
 
+namespace detail {
+
+// Rounds the columns of W[k_size][n_size] from `first` on into their bfloat16 panel. `from` is
+// where the first of them stands, their rows `stride` floats apart.
+LAMINA_COLD inline void pack_bfloat16_panel(int k_size, int n_size, int first, const float* from,
+                                            std::ptrdiff_t stride, float* panels) {
+  const int width = width_of_panel(n_size, first);
+  float* to = panels + offset_of_panel((k_size + 1) / 2, first);
+  for (int k = 0; k < k_size; k += 2, to += width, from += 2 * stride)
+    for (int j = 0; j < width; ++j) {
+      const bool real = first + j < n_size;
+      const std::uint32_t lower = real ? bfloat16_bits(from[j]) : 0;
+      const std::uint32_t upper = real && k + 1 < k_size ? bfloat16_bits(from[stride + j]) : 0;
+      to[j] = std::bit_cast<float>(lower | upper << 16);
+    }
+}
+
+}  // namespace detail
+
 /// Rounds a row-major matrix whose rows are `stride` floats apart into bfloat16 panels; padding
 /// becomes 0.
 LAMINA_COLD inline void pack_bfloat16(int k_size, int n_size, const float* row_major,
                                       std::ptrdiff_t stride, float* panels) {
-  const int pairs = (k_size + 1) / 2;
-  for (int first = 0; first < padded(n_size); first += panel_width) {
-    const int width = width_of_panel(n_size, first);
-    float* to = panels + offset_of_panel(pairs, first);
-    for (int k = 0; k < k_size; k += 2, to += width)
-      for (int j = 0; j < width; ++j) {
-        const float* const from = row_major + k * stride + first + j;
-        const bool real = first + j < n_size;
-        const std::uint32_t lower = real ? bfloat16_bits(from[0]) : 0;
-        const std::uint32_t upper = real && k + 1 < k_size ? bfloat16_bits(from[stride]) : 0;
-        to[j] = std::bit_cast<float>(lower | upper << 16);
-      }
-  }
+  for (int first = 0; first < padded(n_size); first += panel_width)
+    detail::pack_bfloat16_panel(k_size, n_size, first, row_major + first, stride, panels);
+}
+
+/// The same from panels of floats.
+LAMINA_COLD inline void pack_bfloat16_panels(int k_size, int n_size, const float* of_floats,
+                                             float* panels) {
+  for (int first = 0; first < padded(n_size); first += panel_width)
+    detail::pack_bfloat16_panel(k_size, n_size, first, of_floats + offset_of_panel(k_size, first),
+                                width_of_panel(n_size, first), panels);
 }
 
 namespace detail {
@@ -197,6 +213,14 @@ inline bfloat16_kernel find_bfloat16_kernel(int rows, int width) {
   return bfloat16_kernels<narrow_width / lanes, row_counts>::table[rows - 1];
 }
 
+// The left operand as the kernels read it: as it is, or its pairs in `scratch`.
+inline left_operand bfloat16_left(int rows, int k_size, const float* a, std::ptrdiff_t a_stride,
+                                  [[maybe_unused]] float* scratch) {
+  if constexpr (!has_pair_products) return {a, a_stride, 1};
+  split_rows(rows, k_size, a, a_stride, scratch);
+  return {scratch, split_row_floats(k_size), padded((k_size + 1) / 2)};
+}
+
 // Rows of the left operand that stay in the second-level cache while panels stream past them.
 constexpr even_parts bfloat16_row_parts(int m_size, int k_size) {
   const int fitting = resident_floats / std::max(k_size, 1) / tile_rows * tile_rows;
@@ -218,17 +242,14 @@ constexpr std::ptrdiff_t gemm_bfloat16_scratch_floats(int m_size, int k_size) {
 inline void gemm_bfloat16(int m_size, int k_size, int n_size, const float* a,
                           std::ptrdiff_t a_stride, const float* panels,
                           std::ptrdiff_t product_stride, epilogue run, const void* context,
-                          [[maybe_unused]] float* scratch) {
+                          float* scratch) {
   if (m_size <= 0) return;
   alignas(64) float sums[tile_rows * panel_width];
   const int pairs = (k_size + 1) / 2;
   const even_parts blocks = detail::bfloat16_row_parts(m_size, k_size);
   for (int b = 0; b < blocks.count(); ++b) {
-    left_operand left{a + blocks.first(b) * a_stride, a_stride, 1};
-    if constexpr (detail::has_pair_products) {
-      detail::split_rows(blocks.size(b), k_size, left.data, a_stride, scratch);
-      left = {scratch, detail::split_row_floats(k_size), padded(pairs)};
-    }
+    const left_operand left = detail::bfloat16_left(
+        blocks.size(b), k_size, a + blocks.first(b) * a_stride, a_stride, scratch);
     const even_parts tiles(blocks.size(b), tile_rows);
     for (int column = 0; column < padded(n_size); column += panel_width) {
       const int width = width_of_panel(n_size, column);

@@ -123,7 +123,10 @@ template <class Group, class S>
 struct static_kernel<Group, expression::group_expression<group_head::gemm, S>> {
   static void run(float* memory) {
     const static_arguments<Group> a(memory);
-    if constexpr (Group::rows <= static_product_rows) {
+    if constexpr (Group::multiplies_own_panels()) {
+      Group::layout::weights::template multiply<Group, statement_runner<S>>(
+          a.of, memory + Group::layout::at.scratch);
+    } else if constexpr (Group::rows <= static_product_rows) {
       static_product<Group>(memory, statement_runner<S>(a.of));
     } else {
       gemm(Group::rows, Group::depth, Group::columns, a.of[0], Group::arguments.of[0].info.stride,
@@ -173,9 +176,9 @@ struct static_kernel<Group, expression::call_expression<Op>> {
 }  // namespace detail
 
 /// Runs group G of program P for `Rows` samples on a block of memory that static_layout describes.
-template <class P, int Rows, int G>
+template <class P, int Rows, int G, class Weights = float_weights>
 void run_static_group(float* memory) {
-  using group = static_group<P, Rows, G>;
+  using group = static_group<P, Rows, G, Weights>;
   detail::static_kernel<group, expression::group_of<plan<P>, G>>::run(memory);
 }
 

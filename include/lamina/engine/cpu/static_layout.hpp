@@ -14,10 +14,20 @@
 
 namespace lamina::engine::cpu {
 
+/// Parameters lie as those of a model. (Other weights: engine/cpu/static_bfloat16.hpp.)
+struct float_weights {
+  /// Whether right sides of products lie in another way.
+  static constexpr bool own_panels = false;
+  static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
+    return gemm_scratch_floats(rows, depth, columns);
+  }
+};
+
 /// Where parameters, data, constants and activations of program P lie for `Rows` samples: floats
 /// from the beginning of one block, each a multiple of 64 bytes but for constants.
-template <class P, int Rows>
+template <class P, int Rows, class Weights = float_weights>
 struct static_layout {
+  using weights = Weights;
   using plan_type = plan<P>;
   static constexpr int data_count = P::desc.count.data;
   static constexpr int parameter_count = P::desc.count.parameters;
@@ -40,20 +50,48 @@ struct static_layout {
   /// Floats of scratch memory that group g needs.
   static constexpr std::ptrdiff_t scratch_floats(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
-    if (d.head == group_head::gemm) return gemm_scratch_floats(rows_of(d.rows), d.depth, d.columns);
+    if (d.head == group_head::gemm)
+      return Weights::scratch_floats(rows_of(d.rows), d.depth, d.columns);
     if (d.head == group_head::conv)
       return static_conv_shape(P::desc,
                                plan_type::lowered.instructions[plan_type::grouped.order[d.first]])
           .padded_floats();
     return 0;
   }
+  /// Whether parameter i is the right side of products and nothing else.
+  static constexpr bool is_factor(int i) {
+    bool found = false;
+    for (int g = 0; g < plan_type::groups; ++g) {
+      const group_code code = plan_type::code.groups[g];
+      for (int a = 0; a < code.argument_count; ++a) {
+        const int v = plan_type::code.arguments[code.arguments + a];
+        if (v < 0) continue;
+        const memory_slot slot = plan_type::memory.slots[v];
+        if (slot.space != memory_space::parameter || slot.offset != i) continue;
+        if (a != 1 || plan_type::grouped.groups[g].head != group_head::gemm) return false;
+        found = true;
+      }
+    }
+    return found;
+  }
+  /// Whether parameter i lies in panels of another kind than the model's.
+  static constexpr bool has_own_panels(int i) {
+    if constexpr (Weights::own_panels) return is_factor(i);
+    return false;
+  }
+  static constexpr std::ptrdiff_t parameter_floats(int i) {
+    const parameter_place& d = parameter_table<P>::table.of[i];
+    if constexpr (Weights::own_panels) {
+      if (is_factor(i)) return Weights::panels_floats(d.rows, d.columns);
+    }
+    return static_cast<std::ptrdiff_t>(d.rows) * padded(d.columns);
+  }
   static constexpr places make() {
     places p{};
     std::ptrdiff_t at = 0;
     for (int i = 0; i < parameter_count; ++i) {
-      const parameter_place& d = parameter_table<P>::table.of[i];
       p.parameters[i] = at;
-      at += static_cast<std::ptrdiff_t>(d.rows) * padded(d.columns);
+      at += parameter_floats(i);
     }
     for (int i = 0; i < data_count; ++i) p.data[i] = at, at += data_floats(i);
     p.constants = at;
@@ -86,10 +124,10 @@ struct static_layout {
 };
 
 /// Group G of a plan with everything that a kernel asks for, as constants.
-template <class P, int Rows, int G>
+template <class P, int Rows, int G, class Weights = float_weights>
 struct static_group {
   using program = P;
-  using layout = static_layout<P, Rows>;
+  using layout = static_layout<P, Rows, Weights>;
   using plan_type = plan<P>;
   static constexpr int id = G;
   static constexpr group_desc desc = plan_type::grouped.groups[G];
@@ -102,6 +140,15 @@ struct static_group {
       plan_type::lowered.instructions[plan_type::grouped.order[desc.first]];
   /// Whether it can run when these data are given, a bit each.
   static constexpr bool runs(unsigned long long given) { return (desc.feeds & ~given) == 0; }
+
+  /// Whether it is a product with a parameter that lies in panels of another kind than the model's.
+  static constexpr bool multiplies_own_panels() {
+    if (!Weights::own_panels || desc.head != group_head::gemm) return false;
+    const int v = plan_type::code.arguments[code.arguments + 1];
+    if (v < 0) return false;
+    const memory_slot slot = plan_type::memory.slots[v];
+    return slot.space == memory_space::parameter && layout::has_own_panels(slot.offset);
+  }
 
   struct argument {
     std::ptrdiff_t place;

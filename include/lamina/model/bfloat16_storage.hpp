@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/bfloat16_storage.hpp - how a user asks for weights as bfloat16.
+#pragma once
+
+#include <lamina/model/storage.hpp>
+
+namespace lamina::storage {
+
+/// `evaluator e{model, storage::bfloat16}`, `static_evaluator<decltype(net), 1,
+/// storage::bfloat16>`: weights are rounded to bfloat16.
+inline constexpr bfloat16_type bfloat16{};
+
+}  // namespace lamina::storage

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/static_bfloat16.hpp - static evaluators whose weights are stored as bfloat16: half
+// of their bytes.
+#pragma once
+
+#include <lamina/engine/cpu/static_bfloat16.hpp>
+#include <lamina/model/bfloat16_storage.hpp>
+#include <lamina/model/static_evaluator.hpp>
+
+namespace lamina::detail {
+
+/// `static_evaluator<decltype(net), 1, storage::bfloat16>`: the weights of fc and lstm_unit are
+/// rounded to bfloat16 when they are loaded; sums and everything else are floats.
+template <>
+struct static_storage<storage::bfloat16_type> {
+  using weights = engine::cpu::bfloat16_weights;
+};
+
+}  // namespace lamina::detail

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/storage.hpp - how an evaluator keeps the weights of a model.
+#pragma once
+
+namespace lamina::storage {
+
+/// As the model does.
+struct float32_type {};
+inline constexpr float32_type float32{};
+
+/// As bfloat16. (model/bfloat16_machine.hpp, model/static_bfloat16.hpp)
+struct bfloat16_type {};
+
+}  // namespace lamina::storage
