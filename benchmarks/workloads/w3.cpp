@@ -3,22 +3,13 @@
 // sequences of 10 to 100 words, maximum over time, two classes.
 #include <memory>
 
+#include "../networks/sentiment.hpp"
 #include "../workload.hpp"
-
-namespace layer = lamina::layer;
 
 namespace {
 
-constexpr int words = 5000, width = 128;
-constexpr auto net = lamina::program([](lamina::block& main) {
-  auto text = layer::sequence<"words", std::int64_t>(main);
-  auto label = layer::data<"label", std::int64_t>(main);
-  auto embedded = layer::embedding<words, width>(text);
-  auto [hidden, cell] = layer::dynamic_lstm<4 * width>(
-      layer::fc<4 * width>(embedded, {.bias = false}), {.use_peepholes = false});
-  auto most = layer::sequence_pool(hidden, {.type = lamina::pool::max});
-  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<2>(most), label));
-});
+using networks::words;
+constexpr auto net = lamina::program([](lamina::block& main) { return networks::sentiment(main); });
 using program = std::remove_const_t<decltype(net)>;
 
 struct sample {

@@ -2,26 +2,15 @@
 // W4: a training step of a recurrence written by hand, h = tanh(x_t Wx + h Wh + b), over 50 steps
 // of 16 sequences, width 64, with SGD.
 #include <memory>
-#include <tuple>
 
+#include "../networks/recurrence.hpp"
 #include "../workload.hpp"
-
-namespace layer = lamina::layer;
 
 namespace {
 
-constexpr std::size_t width = 64, steps = 50, rows = 16;
-constexpr auto net = lamina::program([](lamina::block& main) {
-  auto x = layer::sequence<"x", float, width>(main);
-  auto y = layer::data<"y", float, width>(main);
-  auto h = layer::dynamic_rnn(x, [&](auto& step) {
-    auto before = step.memory(lamina::dims<width>);
-    auto next = layer::tanh(layer::fc<width>(std::tuple{step.input(x), before}));
-    step.update(before, next);
-    return next;
-  });
-  return layer::mean(layer::square_error_cost(layer::sequence_last_step(h), y));
-});
+constexpr std::size_t width = networks::recurrence_width, steps = 50, rows = 16;
+constexpr auto net =
+    lamina::program([](lamina::block& main) { return networks::recurrence(main); });
 using program = std::remove_const_t<decltype(net)>;
 
 struct sample {

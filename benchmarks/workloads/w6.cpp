@@ -3,31 +3,19 @@
 // gradients; W6f the values y alone.
 #include <memory>
 
+#include "../networks/chain.hpp"
 #include "../workload.hpp"
-
-namespace layer = lamina::layer;
 
 namespace {
 
-constexpr int rows = 4096, columns = 1024;
-
-/// The four operands are parameters, so that a gradient machine has their gradients.
-constexpr auto values(lamina::block& main) {
-  const auto operand = [&](std::uint64_t seed) {
-    layer::layer_helper layer(*main.builder, "operand");
-    const int id = layer.parameter({}, ".w_", {rows * columns}, lamina::dtype::float32,
-                                   lamina::init::normal(0, 1, seed), __builtin_LINE());
-    return lamina::variable<float, lamina::once, rows * columns>{main.builder, id};
-  };
-  auto a = operand(1), b = operand(2), c = operand(3), d = operand(4);
-  return layer::elementwise_add(layer::tanh(a * b + c) * layer::sigmoid(d), layer::relu(a - c),
-                                {.name = "y"});
-}
-constexpr auto forward_net = lamina::program([](lamina::block& main) { return values(main); });
-constexpr auto net = lamina::program([](lamina::block& main) { return layer::mean(values(main)); });
+constexpr auto forward_net =
+    lamina::program([](lamina::block& main) { return networks::chain(main); });
+constexpr auto net =
+    lamina::program([](lamina::block& main) { return lamina::layer::mean(networks::chain(main)); });
 using forward_program = std::remove_const_t<decltype(forward_net)>;
 using program = std::remove_const_t<decltype(net)>;
 
+constexpr int elements = networks::chain_elements;
 // Every 16384th element is compared.
 constexpr int apart = 1 << 14;
 
@@ -47,7 +35,7 @@ workload::job forward(const std::filesystem::path& path, int threads) {
             run(1);
             const float* y = m->address(forward_program::desc.outputs[0]);
             std::vector<float> some;
-            for (int i = 0; i < rows * columns; i += apart) some.push_back(y[i]);
+            for (int i = 0; i < elements; i += apart) some.push_back(y[i]);
             return some;
           },
           run};
@@ -64,8 +52,8 @@ workload::job gradients(const std::filesystem::path& path, int threads) {
             std::vector<float> some{step()};
             // Of the sum, not of the mean: numbers around 1.
             for (int k = 0; k < 4; ++k)
-              for (int i = 0; i < rows * columns; i += apart)
-                some.push_back(machine->gradient_memory(k)[i] * rows * columns);
+              for (int i = 0; i < elements; i += apart)
+                some.push_back(machine->gradient_memory(k)[i] * elements);
             return some;
           },
           [step](int n) {

@@ -2,20 +2,9 @@
 // W7: a training step of a ResNet on 32 x 32 images, three stages of two basic blocks with 16, 32
 // and 64 channels, batch_norm, batch 32, SGD; W7i its inference.
 #include "../classifier.hpp"
+#include "../networks/resnet.hpp"
 
-namespace layer = lamina::layer;
-
-constexpr auto net = lamina::program([](lamina::block& main) {
-  auto image = layer::data<"image", float, 3, 32, 32>(main);
-  auto label = layer::data<"label", std::int64_t>(main);
-  auto begin = layer::conv_bn<16, 3, lamina::window{.padding = 1}>(image);
-  auto s1 = layer::basic_block<16>(layer::basic_block<16>(begin));
-  auto s2 = layer::basic_block<32>(layer::basic_block<32, 2>(s1));
-  auto s3 = layer::basic_block<64>(layer::basic_block<64, 2>(s2));
-  auto pooled = layer::global_pool2d(s3, {.type = lamina::pool::average});
-  auto logits = layer::fc<10>(pooled, {.name = "logits"});
-  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
-});
+constexpr auto net = lamina::program([](lamina::block& main) { return networks::resnet(main); });
 
 int main(int count, char** argument) {
   const workload::classifier w(net, {3, 32, 32});

@@ -3,37 +3,13 @@
 // layer of 1024 with gelu, layer_norm behind each half, batch 8, SGD; W8i its inference.
 #include <memory>
 
+#include "../networks/encoder.hpp"
 #include "../workload.hpp"
-
-namespace layer = lamina::layer;
-using lamina::activation;
 
 namespace {
 
-constexpr int width = 256, heads = 4, positions = 64, rows = 8;
-
-template <class V>
-constexpr auto split_heads(V x) {
-  return layer::transpose<0, 2, 1, 3>(layer::reshape<positions, heads, width / heads>(x));
-}
-template <class V>
-constexpr auto attention(V x) {
-  auto q = split_heads(layer::fc<width, 2>(x));
-  auto k = split_heads(layer::fc<width, 2>(x));
-  auto v = split_heads(layer::fc<width, 2>(x));
-  constexpr lamina::layer::matmul_form by_rows{.transpose_y = true};
-  auto weights = layer::softmax(layer::matmul<by_rows>(q, k, {.alpha = 0.125f}));
-  auto seen = layer::transpose<0, 2, 1, 3>(layer::matmul(weights, v));
-  return layer::fc<width, 2>(layer::reshape<positions, width>(seen));
-}
-constexpr auto net = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, positions, width>(main);
-  auto y = layer::data<"y", float, positions, width>(main);
-  auto half = layer::layer_norm<2>(x + attention(x));
-  auto wide = layer::fc<4 * width, 2>(half, {.act = activation::gelu});
-  auto out = layer::layer_norm<2>(half + layer::fc<width, 2>(wide), {.name = "out"});
-  return layer::mean(layer::square_error_cost(out, y));
-});
+constexpr int width = networks::encoder_width, positions = networks::encoder_positions, rows = 8;
+constexpr auto net = lamina::program([](lamina::block& main) { return networks::encoder(main); });
 using program = std::remove_const_t<decltype(net)>;
 
 struct state {

@@ -160,7 +160,8 @@ void compare_bfloat16() {
     const auto equal = [&](const auto& found, const auto& expected) {
       return std::memcmp(found.data(), &expected(row, 0), found.size_bytes()) == 0;
     };
-    const auto h = of_model.template activation<"h">(r), y = of_model.template activation<"y">(r);
+    const auto h = of_model.template activation<"h">(r);
+    const auto y = of_model.template activation<"y">(r);
     CHECK(equal(h, narrow.activation<"h">()));
     CHECK(equal(y, narrow.activation<"y">()));
     rounded = rounded || !equal(y, wide.activation<"y">());

@@ -11,6 +11,7 @@
 #include <lamina/io/fluid_attributes.hpp>
 #include <lamina/io/plan_text.hpp>
 #include <lamina/plan/image_operators.hpp>
+#include <lamina/plan/plan_operators.hpp>
 
 namespace lamina {
 
@@ -179,6 +180,13 @@ program_report report(P, const report_options& run = {}) {
   using plan_type = plan<P>;
   const program_view p = P::view();
   const detail::work_counter count(p, run);
+  const auto operand_of = [](const instruction& i, int n) {
+    return plan_type::lowered.operands[i.inputs + n].id;
+  };
+  // Rows of X and dOut that one iteration puts aside are multiplied sooner or later.
+  const auto collected = [&](const plan_variable& x, const plan_variable& d) {
+    return 2 * count.rows(x.rows) * x.columns * d.columns;
+  };
   program_report made;
   for (int g = 0; g < plan_type::groups; ++g) {
     const group_desc& d = plan_type::grouped.groups[g];
@@ -192,6 +200,9 @@ program_report report(P, const report_options& run = {}) {
       const bool called = asks_operator(i.head) && i.op >= 0 && i.runs < 0;
       if (product)
         r.flops += 2 * times * count.rows(i.rows) * i.columns * count.rows(i.depth);
+      else if (i.schema == &schema_of<collect_product>())
+        r.flops += times * collected(plan_type::lowered.variables[operand_of(i, 0)],
+                                     plan_type::lowered.variables[operand_of(i, 1)]);
       else if (called)
         r.flops += times * count.flops(i);
       if (!product && i.runs < 0)
