@@ -33,6 +33,7 @@ struct shared_sums {
 };
 
 struct conv_methods;
+class filter_memory;
 
 /// What changes from run to run.
 struct run_context {
@@ -48,6 +49,7 @@ struct run_context {
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
   shared_sums sums = {};        // of an operator that several threads run together
   const conv_methods* convolutions = nullptr;  // what the program has besides the general way
+  filter_memory* filters = nullptr;            // of one who does not train; null for others
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };

@@ -41,8 +41,8 @@ class conv_backward {
            const float* bias, const image_rows& large, float* scratch,
            const image_epilogue& done = {}) const {
     if (method_ != nullptr)
-      return method_->run(shape_, samples, small, filter, filter_stride, bias, large, scratch,
-                          done);
+      return method_->run(shape_, samples, small, filter, filter_stride, bias, large, scratch, done,
+                          nullptr);
     if (gathers_)
       gather(samples, small, filter, filter_stride, bias, large, scratch, done);
     else

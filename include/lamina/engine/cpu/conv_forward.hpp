@@ -35,10 +35,10 @@ class conv_forward {
 
   void run(int samples, const image_rows& large, const float* filter, std::ptrdiff_t filter_stride,
            const float* bias, const image_rows& small, float* scratch,
-           const image_epilogue& done = {}) const {
+           const image_epilogue& done = {}, filter_memory* kept = nullptr) const {
     if (method_ != nullptr)
-      return method_->run(shape_, samples, large, filter, filter_stride, bias, small, scratch,
-                          done);
+      return method_->run(shape_, samples, large, filter, filter_stride, bias, small, scratch, done,
+                          kept);
     scratch_parts parts(scratch);
     const places p = lay_out(parts);
     const conv_shape& s = shape_;

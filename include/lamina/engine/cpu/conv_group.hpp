@@ -39,7 +39,7 @@ LAMINA_NOINLINE inline void run_conv(const call_context& c, const group_info& g,
   const conv_head h(c, g, result, false);
   conv_forward(h.shape, c.run().convolutions)
       .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
-           images(h.to), c.scratch(), done);
+           images(h.to), c.scratch(), done, c.run().filters);
 }
 LAMINA_NOINLINE inline void run_conv_dx(const call_context& c, const group_info& g, float* result,
                                         const image_epilogue& done) {

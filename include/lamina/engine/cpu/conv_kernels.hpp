@@ -36,7 +36,7 @@ struct conv_kernel {
     const conv_shape s(c, x, y, w, conv_attributes);
     conv_forward(s, c.run().convolutions)
         .run(x.rows, images(x), w.row<const float>(0), w.stride,
-             bias ? channel_numbers(bias) : nullptr, images(y), c.scratch());
+             bias ? channel_numbers(bias) : nullptr, images(y), c.scratch(), {}, c.run().filters);
     if (!residual) return;
     for (int r = 0; r < y.rows; ++r) {
       float* const to = y.row<float>(r);

@@ -19,12 +19,12 @@
 namespace lamina::engine::cpu {
 
 /// A way to compute the images that a convolution, or what gradients of images are, results in, and
-/// the floats of scratch memory for it.
+/// the floats of scratch memory for it. `kept` is what it may keep for the next run, or null.
 struct image_method {
   std::ptrdiff_t (*scratch)(const conv_shape&, int samples);
   void (*run)(const conv_shape&, int samples, const image_rows& from, const float* filter,
               std::ptrdiff_t filter_stride, const float* bias, const image_rows& to, float* scratch,
-              const image_epilogue& done);
+              const image_epilogue& done, filter_memory* kept);
 };
 /// The same for the gradient of filters.
 struct filter_method {
@@ -51,17 +51,19 @@ struct winograd_calls {
   }
   static void forward(const conv_shape& s, int samples, const image_rows& large,
                       const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                      const image_rows& small, float* scratch, const image_epilogue& done) {
+                      const image_rows& small, float* scratch, const image_epilogue& done,
+                      filter_memory* kept) {
     winograd(s, samples)
         .forward(forward_transforms_of<Filter>, large, filter, filter_stride, bias, small, scratch,
-                 done);
+                 done, kept);
   }
   static std::ptrdiff_t backward_scratch(const conv_shape& s, int samples) {
     return winograd(s, samples).backward_scratch();
   }
   static void backward(const conv_shape& s, int samples, const image_rows& small,
                        const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                       const image_rows& large, float* scratch, const image_epilogue& done) {
+                       const image_rows& large, float* scratch, const image_epilogue& done,
+                       filter_memory*) {
     winograd(s, samples)
         .backward(backward_transforms_of<Filter>, small, filter, filter_stride, bias, large,
                   scratch, done);
@@ -82,12 +84,14 @@ struct depthwise_calls {
   static std::ptrdiff_t scratch(const conv_shape& s, int) { return depthwise(s).scratch(); }
   static void forward(const conv_shape& s, int samples, const image_rows& large,
                       const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                      const image_rows& small, float* scratch, const image_epilogue& done) {
+                      const image_rows& small, float* scratch, const image_epilogue& done,
+                      filter_memory*) {
     depthwise(s).forward(samples, large, filter, filter_stride, bias, small, scratch, done);
   }
   static void backward(const conv_shape& s, int samples, const image_rows& small,
                        const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                       const image_rows& large, float* scratch, const image_epilogue& done) {
+                       const image_rows& large, float* scratch, const image_epilogue& done,
+                       filter_memory*) {
     depthwise(s).backward(samples, small, filter, filter_stride, bias, large, scratch, done);
   }
   static void filter_gradient(const conv_shape& s, int samples, const image_rows& large,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <lamina/engine/cpu/aligned_buffer.hpp>
+#include <lamina/engine/cpu/filter_memory.hpp>
 #include <lamina/engine/cpu/schedule_table.hpp>
 #include <lamina/engine/cpu/selected_rows.hpp>
 #include <lamina/plan/outside_memory.hpp>
@@ -97,8 +98,10 @@ class machine_memory {
   }
 
   run_context context(std::uint64_t seed, std::uint64_t step, const row_maker* maker) {
-    return {rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(),
-            maker,       nullptr,       0,           0,    {},   schedule::convolutions()};
+    run_context c{rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(),
+                  maker,       nullptr,       0,           0,    {},   schedule::convolutions()};
+    if constexpr (keeps_filters) c.filters = &filters_;
+    return c;
   }
   float* scratch() { return scratch_.data(); }
   std::size_t scratch_floats() const { return scratch_.size(); }
@@ -199,6 +202,9 @@ class machine_memory {
   }
 
   static constexpr int made_count = all_fed ? 1 : domains;
+  // A program that trains has other filters in each step.
+  static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
+  struct no_filters {};
 
   outside_memory outside_;
   aligned_buffer arena_, fixed_, scratch_;
@@ -212,6 +218,7 @@ class machine_memory {
   cpu::selected_rows selected_[at_least_one(selected_count)];
   aligned_buffer made_[made_count];  // arenas of domains that are not fed
   std::vector<int> offsets_[made_count];
+  [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
   bool bound_ = false;
 };
 

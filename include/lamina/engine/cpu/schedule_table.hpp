@@ -61,6 +61,14 @@ struct schedule_table {
       return nullptr;
   }
 
+  /// Whether some of these ways transform filters that may be kept.
+  static constexpr bool transforms_filters() {
+    if constexpr (convolutions() != nullptr)
+      return convolutions()->forward[0].run != nullptr || convolutions()->forward[1].run != nullptr;
+    else
+      return false;
+  }
+
   struct table_type {
     schedule_entry entries[at_least_one(groups)];
     argument_info info[at_least_one(arguments)];

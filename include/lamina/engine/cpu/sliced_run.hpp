@@ -112,6 +112,7 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
   std::copy_n(c.first_row, domains, first_rows);
   part.rows = rows;
   part.first_row = first_rows;
+  part.filters = nullptr;  // of one thread at a time
   bool was_sliced = false;
   for (int n = 0; n < s.groups; ++n) {
     const schedule_entry& e = s.entries[n];

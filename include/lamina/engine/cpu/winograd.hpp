@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include <lamina/engine/cpu/filter_memory.hpp>
 #include <lamina/engine/cpu/image_rows.hpp>
 #include <lamina/engine/cpu/spread_image.hpp>
 #include <lamina/engine/cpu/winograd_products.hpp>
@@ -82,11 +83,12 @@ class winograd {
   /// small = bias + the products of the windows of large with the filters.
   void forward(const detail::forward_transforms& by, const image_rows& large, const float* filter,
                std::ptrdiff_t filter_stride, const float* bias, const image_rows& small,
-               float* scratch, const image_epilogue& done) const {
+               float* scratch, const image_epilogue& done, filter_memory* kept) const {
     scratch_parts parts(scratch);
-    const places p = lay_out(parts, whole(filters_) * channels_, filters_);
+    places p = lay_out(parts, whole(filters_) * channels_, filters_);
     const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
-    filters_of(p, filters_, channels_).pack(by.filters, filter, filter_stride, taps);
+    if (!finds_filters(kept, filter, filter_stride, p))
+      filters_of(p, filters_, channels_).pack(by.filters, filter, filter_stride, taps);
     clear_lines(p);
     const int count = samples_ * tile_rows_;
     for (int first = 0; first < count; first += together_) {
@@ -158,6 +160,18 @@ class winograd {
   detail::winograd_filters filters_of(const places& p, int columns, int depth) const {
     return {p.filters, filter_place(columns, depth), columns, depth,
             filter_,   p.lines + line_floats()};
+  }
+  /// Moves the place of transformed filters to where they are kept; whether they are there already.
+  /// With many tiles the products take so long that their transform does not matter.
+  LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
+                                     std::ptrdiff_t filter_stride, places& p) const {
+    constexpr int many_tiles = 256;
+    if (kept == nullptr || samples_ * tile_rows_ * tiles_ > many_tiles) return false;
+    const filter_memory::place found = kept->find(
+        filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
+        square_points() * filter_place(filters_, channels_));
+    if (found.made != nullptr) p.filters = found.made;
+    return found.is_current;
   }
   /// Memory for filters, for what the tiles of a chunk are transformed to, for sums of as many
   /// tiles in `columns` columns, and for lines of channels.
