@@ -8,7 +8,7 @@
 namespace lamina {
 
 /// The bits of the bfloat16 that is nearest to x; of two the even one. So its relative error is at
-/// most 2^-9; what is too large becomes infinite, and what is not a number stays none.
+/// most 2^-8; what is too large becomes infinite, and what is not a number stays none.
 constexpr std::uint16_t bfloat16_bits(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
   // Rounding would carry the digits of some NaN into the sign.

@@ -14,6 +14,13 @@ struct place {
   int number = 0;
 };
 
+/// A place whose type says how it computes, as lamina::cuda::place{0, lamina::cuda::tf32}.
+template <class Place>
+concept typed_place = requires(const Place& at) {
+  typename Place::arithmetic;
+  at.number;
+};
+
 /// Which places this translation unit can train at; a part of the names of functions that differ
 /// by it.
 struct host_places {};

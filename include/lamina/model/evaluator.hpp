@@ -58,7 +58,9 @@ class evaluator {
   }
   /// At a place that has a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`,
   /// with <lamina/lamina.cuh>. The copy is taken now, and by refresh().
-  evaluator(const model<P>& m, place at, std::uint64_t seed = 0)
+  template <class Place>
+  requires requires(const Place& at) { at.number; }
+  evaluator(const model<P>& m, const Place& at, std::uint64_t seed = 0)
       : machine_(m, at.number), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }

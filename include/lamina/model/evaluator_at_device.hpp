@@ -4,19 +4,22 @@
 
 #include <lamina/engine/cuda/device_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
+#include <lamina/engine/cuda/tensor_backend.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/place_machine.hpp>
 
 namespace lamina {
 
 /// `lamina::evaluator e{model, lamina::cuda::place{0}}`.
-template <program_type P>
-evaluator(const model<P>&, cuda::place, std::uint64_t = 0)
-    -> evaluator<P, place_machine<P, engine::cuda::device_backend>>;
+template <program_type P, class A>
+evaluator(const model<P>&, cuda::place<A>, std::uint64_t = 0)
+    -> evaluator<P, place_machine<P, engine::cuda::backend_of<engine::cuda::device_backend, A>>>;
 
 /// `lamina::gradient_machine g{model, lamina::cuda::place{0}}`.
-template <program_type P>
-gradient_machine(const model<P>&, cuda::place, std::uint64_t = 0)
-    -> gradient_machine<P, place_machine<P, engine::cuda::device_backend, gradient_program<P>>>;
+template <program_type P, class A>
+gradient_machine(const model<P>&, cuda::place<A>, std::uint64_t = 0)
+    -> gradient_machine<P,
+                        place_machine<P, engine::cuda::backend_of<engine::cuda::device_backend, A>,
+                                      gradient_program<P>>>;
 
 }  // namespace lamina

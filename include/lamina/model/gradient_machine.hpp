@@ -41,7 +41,9 @@ class gradient_machine {
   }
   /// At a place, `gradient_machine g{model, lamina::cuda::place{0}}` with <lamina/lamina.cuh>: each
   /// backward() takes a copy of the model's parameters there.
-  gradient_machine(const model<P>& m, place at, std::uint64_t seed = 0)
+  template <class Place>
+  requires requires(const Place& at) { at.number; }
+  gradient_machine(const model<P>& m, const Place& at, std::uint64_t seed = 0)
       : statistics_(m.memory()), machine_(m, at.number), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }

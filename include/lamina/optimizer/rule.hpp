@@ -21,6 +21,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/config.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/train_options.hpp>
@@ -74,6 +75,18 @@ struct rule {
     if constexpr (traits<Derived>::complete)
       return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
                         options);
+  }
+  /// The same at a place of a type of its own, which counts instead of the options' place:
+  /// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
+  template <class Model, class Reader, class Place>
+  decltype(auto) train(Model& model, Reader&& reader, const train_options& options,
+                       const Place& at) const {
+    static_assert(check<typed_place<Place>, gets_type<Place>>,
+                  "lamina: train: expected a place behind the options, as lamina::cuda::place{0, "
+                  "lamina::cuda::tf32}");
+    if constexpr (typed_place<Place>)
+      return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
+                        options, at);
   }
 };
 

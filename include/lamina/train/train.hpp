@@ -148,7 +148,8 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
 /// Returns a train_result; `auto`, for only then clang tells which line of the user asked for it.
 template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader,
           class Places = places>
-auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {}) {
+auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {},
+                const Places& at = {}) {
   constexpr cost_kind cost = cost_kind_of<P>();
   constexpr bool has_cost = cost != cost_kind::none;
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
@@ -164,7 +165,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
                   "momentum, adagrad, adam, rmsprop and lamb take");
     if constexpr (takes)
-      return train_at(Places{}, opt, m, batches, options);
+      return train_at(at, opt, m, batches, options);
     else
       return train_result{};
   } else {
@@ -173,8 +174,8 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
 }
 
 /// Of a program without a model: an error of one line.
-template <optimizer::optimizer_type Opt, program_type P, class Reader>
-auto train_with(const Opt&, const P&, Reader&&, const train_options& = {}) {
+template <optimizer::optimizer_type Opt, program_type P, class Reader, class... Place>
+auto train_with(const Opt&, const P&, Reader&&, const train_options& = {}, const Place&...) {
   static_assert(never<P>,
                 "lamina: train: expected a model, train(model, reader), found a program; put "
                 "lamina::model m{program} before it");
@@ -185,6 +186,10 @@ auto train_with(const Opt&, const P&, Reader&&, const train_options& = {}) {
 template <program_type P, reader::readable Reader, class Places = places>
 train_result train(model<P>& m, Reader&& batches, const train_options& options = {}) {
   return optimizer::default_sgd.train(m, std::forward<Reader>(batches), options);
+}
+template <program_type P, reader::readable Reader, class Place>
+auto train(model<P>& m, Reader&& batches, const train_options& options, const Place& at) {
+  return optimizer::default_sgd.train(m, std::forward<Reader>(batches), options, at);
 }
 template <program_type P, class Reader>
 auto train(const P& program, Reader&& batches, const train_options& options = {}) {

@@ -4,24 +4,33 @@
 
 #include <lamina/engine/cuda/device_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
+#include <lamina/engine/cuda/tensor_backend.hpp>
 #include <lamina/train/device_trainer.hpp>
 #include <lamina/train/train.hpp>
 
 namespace lamina {
 
-/// The same loop as on the CPU. The model on the host follows at the end of each pass and at each
-/// checkpoint. Throws lamina::error where there is no device or driver.
+/// The same loop as on the CPU, at a device. The model on the host follows at the end of each pass
+/// and at each checkpoint. Throws lamina::error where there is no device or driver.
+template <class Arithmetic, class Opt, class P, class Reader>
+train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P>& m,
+                      Reader& batches, const train_options& options) {
+  using backend = engine::cuda::backend_of<engine::cuda::device_backend, Arithmetic>;
+  if (options.threads != 1)
+    throw error("lamina: train: expected 1 thread with a device as place, found " +
+                std::to_string(options.threads));
+  backend device(at.number);
+  device_trainer<P, Opt, backend> t(device, opt, m, options.seed);
+  return detail::train_loop<P>(t, batches, options);
+}
+
+/// On the CPU or at a device, as the options say.
 template <class Opt, class P, class Reader>
 train_result train_at(all_places, const Opt& opt, model<P>& m, Reader& batches,
                       const train_options& options) {
   if (options.place.kind == place_kind::cpu)
     return train_at(host_places{}, opt, m, batches, options);
-  if (options.threads != 1)
-    throw error("lamina: train: expected 1 thread with a device as place, found " +
-                std::to_string(options.threads));
-  engine::cuda::device_backend device(options.place.number);
-  device_trainer<P, Opt, engine::cuda::device_backend> t(device, opt, m, options.seed);
-  return detail::train_loop<P>(t, batches, options);
+  return train_at(cuda::place{options.place.number}, opt, m, batches, options);
 }
 
 }  // namespace lamina

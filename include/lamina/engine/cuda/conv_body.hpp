@@ -57,19 +57,21 @@ struct conv_body {
   using arguments = conv_arguments<detail::largest<1, runner::arguments - 1>() + 1>;
   using sides = detail::conv_sides<Kind>;
   static constexpr int threads = Shape::threads;
-  using shared = tile_memory<Shape>;
+  using shared = typename Shape::memory;
   static int teams(const arguments& g) { return g.conv.groups * across(g) * down(g); }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const int wide = across(g), high = down(g), tiles = g.conv.groups * wide * high;
-    tile_share<Shape> mine(team.rank());
+    typename Shape::template share<Team> mine(team);
     for (int t = team.index; t < tiles; t += team.count) {
       const int group = t / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
       mine.multiply(team, s, 0, g.seen, row0, sides::filters(g, group), column0,
                     sides::windows(g, group));
-      finish(g, mine, group, row0, column0);
+      mine.each(team, s, [&](int y, int x, const pack& sums) {
+        finish(g, sums, group, row0 + y, column0 + x);
+      });
     }
   }
 
@@ -82,26 +84,18 @@ struct conv_body {
   }
   // Neighbouring places are neighbours in memory; packs of them are aligned where the channels are
   // whole packs.
-  static LAMINA_INLINE LAMINA_FN void finish(const arguments& g, const tile_share<Shape>& mine,
-                                             int group, int row0, int column0) {
+  static LAMINA_INLINE LAMINA_FN void finish(const arguments& g, const pack& sums, int group,
+                                             int channel, int q) {
     const divider& size = sides::made_size(g.conv);
     const int channels = sides::made(g.conv), all = g.rows * size.divisor();
-    const bool packs = size.divisor() % pack_width == 0;
-    LAMINA_CUDA_UNROLL
-    for (int i = 0; i < Shape::each; ++i) {
-      const int r = row0 + mine.y + i;
-      if (r >= channels) continue;
-      const int first = (group * channels + r) * size.divisor();
-      if (packs) {
-        const int q = column0 + mine.x;
-        if (q < all) store<pack>(g, mine.sums[i], size, first, q);
-      } else {
-        LAMINA_CUDA_UNROLL
-        for (int j = 0; j < pack_width; ++j) {
-          const int q = column0 + mine.x + j;
-          if (q < all) store<lone_float>(g, {{mine.sums[i].v[j]}}, size, first, q);
-        }
-      }
+    if (channel >= channels) return;
+    const int first = (group * channels + channel) * size.divisor();
+    if (size.divisor() % pack_width == 0) {
+      if (q < all) store<pack>(g, sums, size, first, q);
+    } else {
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j)
+        if (q + j < all) store<lone_float>(g, {{sums.v[j]}}, size, first, q + j);
     }
   }
   template <class Pack>
@@ -168,14 +162,14 @@ template <class Shape>
 struct conv_filter_body {
   using arguments = conv_filter_arguments;
   static constexpr int threads = Shape::threads;
-  using shared = tile_memory<Shape>;
+  using shared = typename Shape::memory;
   static LAMINA_FN int tiles(const arguments& g) { return g.conv.groups * across(g) * down(g); }
   static int teams(const arguments& g) { return tiles(g) * g.parts; }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const int wide = across(g), high = down(g), all = tiles(g);
-    tile_share<Shape> mine(team.rank());
+    typename Shape::template share<Team> mine(team);
     for (int t = team.index; t < all * g.parts; t += team.count) {
       const int part = t / all, group = t % all / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
@@ -188,14 +182,13 @@ struct conv_filter_body {
                               g.large_stride, end, g.seen}};
       mine.multiply(team, s, first, end, row0, slopes, column0, seen);
       float* const to = g.to + part * g.part_stride;
-      LAMINA_CUDA_UNROLL
-      for (int i = 0; i < Shape::each; ++i) {
-        const int r = row0 + mine.y + i;
-        if (r >= g.conv.small_channels) continue;
+      mine.each(team, s, [&](int y, int x, const pack& sums) {
+        const int r = row0 + y;
+        if (r >= g.conv.small_channels) return;
         for (int j = 0; j < pack_width; ++j)
-          if (const int c = column0 + mine.x + j; c < g.seen)
-            to[(group * g.conv.small_channels + r) * g.to_stride + c] = mine.sums[i].v[j];
-      }
+          if (const int c = column0 + x + j; c < g.seen)
+            to[(group * g.conv.small_channels + r) * g.to_stride + c] = sums.v[j];
+      });
     }
   }
 

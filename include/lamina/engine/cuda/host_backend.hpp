@@ -169,12 +169,16 @@ class host_backend {
   }
   template <class Body>
   void teams(const typename Body::arguments& g) {
-    static_assert(Body::threads == Threads);
     perform([=] {
       const int count = Body::teams(g) > 2 ? 2 : Body::teams(g);
       for (int t = 0; t < count; ++t) {
         typename Body::shared shared;
-        run_team([&](const auto& team) { Body::run(g, team, shared); }, t, count);
+        if constexpr (Body::threads > 4) {
+          Body::run(g, lane_team<Body::threads>{t, count}, shared);
+        } else {
+          static_assert(Body::threads == Threads);
+          run_team([&](const auto& team) { Body::run(g, team, shared); }, t, count);
+        }
       }
     });
   }

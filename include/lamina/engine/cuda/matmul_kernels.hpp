@@ -78,13 +78,13 @@ template <bool LeftAlong, bool RightAlong, class Shape>
 struct matmul_body {
   using arguments = matmul_arguments;
   static constexpr int threads = Shape::threads;
-  using shared = tile_memory<Shape>;
+  using shared = typename Shape::memory;
   static int teams(const arguments& g) { return g.count * across(g) * down(g); }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const int wide = across(g), high = down(g), all = g.count * wide * high;
-    tile_share<Shape> mine(team.rank());
+    typename Shape::template share<Team> mine(team);
     for (int t = team.index; t < all; t += team.count) {
       const int matrix = t / (wide * high), in_matrix = t % (wide * high);
       const int row0 = in_matrix / wide * Shape::rows, column0 = in_matrix % wide * Shape::columns;
@@ -92,14 +92,13 @@ struct matmul_body {
                     matmul_reader<LeftAlong>{g.left, g.terms, matrix, g.depth}, column0,
                     matmul_reader<RightAlong>{g.right, g.terms, matrix, g.depth});
       float* const to = g.to + g.results.at(matrix);
-      LAMINA_CUDA_UNROLL
-      for (int i = 0; i < Shape::each; ++i) {
-        const int row = row0 + mine.y + i;
+      mine.each(team, s, [&](int y, int x, const pack& sums) {
+        const int row = row0 + y;
         LAMINA_CUDA_UNROLL
         for (int j = 0; j < pack_width; ++j)
-          if (const int column = column0 + mine.x + j; row < g.left.lines && column < g.right.lines)
-            to[row * g.to_stride + column] = g.alpha * mine.sums[i].v[j];
-      }
+          if (const int column = column0 + x + j; row < g.left.lines && column < g.right.lines)
+            to[row * g.to_stride + column] = g.alpha * sums.v[j];
+      });
     }
   }
 

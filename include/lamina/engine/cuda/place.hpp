@@ -1,15 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/place.hpp - a CUDA device as a place.
+// lamina/engine/cuda/place.hpp - a CUDA device as a place, and how it multiplies.
 #pragma once
+
+#include <type_traits>
 
 #include <lamina/core/place.hpp>
 
 namespace lamina::cuda {
 
+/// How products of matrices and convolutions are computed at a place. A part of the place's type:
+/// only the kernels of what a program names are compiled. All arrays stay floats, weights too, and
+/// so does everything that is no product.
+/// float32: as everything else, in float.
+struct float32_type {};
+inline constexpr float32_type float32{};
+/// tf32: by tensor cores; operands are rounded to 10 bits behind the point (relative error at most
+/// 2^-11), products and sums are floats.
+struct tf32_type {};
+inline constexpr tf32_type tf32{};
+/// bfloat16: by tensor cores; operands are rounded to 7 bits behind the point (relative error at
+/// most 2^-8), products and sums are floats.
+struct bfloat16_type {};
+inline constexpr bfloat16_type bfloat16{};
+
 /// Device `number` of this machine: `adam.train(model, reader, {.place = lamina::cuda::place{0}})`.
+/// With another arithmetic than float32 it stands behind the options, for there its type is seen:
+/// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
+template <class Arithmetic = float32_type>
 struct place {
-  int number = 0;
-  constexpr operator lamina::place() const { return {place_kind::cuda, number}; }
+  using arithmetic = Arithmetic;
+  int number;
+
+  constexpr explicit place(int n = 0, Arithmetic = {}) : number(n) {}
+  constexpr operator lamina::place() const {
+    static_assert(std::is_same_v<Arithmetic, float32_type>,
+                  "lamina: cuda: place: of tf32 and bfloat16 it stands behind the options: "
+                  "train(model, reader, {.passes = 20}, lamina::cuda::place{0, "
+                  "lamina::cuda::tf32})");
+    return {place_kind::cuda, number};
+  }
 };
+place()->place<>;
+place(int)->place<>;
 
 }  // namespace lamina::cuda

@@ -18,7 +18,7 @@ struct product_body {
   static constexpr int threads = Shape::threads;
   static constexpr bool left_turned = Head == group_head::gemm_dw;
   static constexpr bool right_turned = Head == group_head::gemm_dx;
-  using shared = tile_memory<Shape>;
+  using shared = typename Shape::memory;
   static int teams(const arguments& g) { return across(g) * down(g); }
 
   template <class Team>
@@ -28,19 +28,17 @@ struct product_body {
                                            g.rows, g.depth};
     const matrix_reader<right_turned> right{g.of[1], right_turned ? r : 1, right_turned ? 1 : r,
                                             g.columns, g.depth};
-    tile_share<Shape> mine(team.rank());
+    typename Shape::template share<Team> mine(team);
     const int tiles = across(g) * down(g);
     for (int t = team.index; t < tiles; t += team.count) {
       const int row0 = t / across(g) * Shape::rows, column0 = t % across(g) * Shape::columns;
       mine.multiply(team, s, 0, g.depth, row0, left, column0, right);
-      const int column = column0 + mine.x;
-      LAMINA_CUDA_UNROLL
-      for (int i = 0; i < Shape::each; ++i) {
-        const int row = row0 + mine.y + i;
+      mine.each(team, s, [&](int y, int x, const pack& sums) {
+        const int row = row0 + y, column = column0 + x;
         if (row < g.rows && column < g.width)
-          runner::run(g.of, mine.sums[i],
+          runner::run(g.of, sums,
                       {static_cast<std::ptrdiff_t>(row) * g.width + column, row, column});
-      }
+      });
     }
   }
 

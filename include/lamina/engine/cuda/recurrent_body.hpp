@@ -116,7 +116,7 @@ struct step_weight_body {
     int height, width, rows;
   };
   static constexpr int threads = Shape::threads;
-  using shared = tile_memory<Shape>;
+  using shared = typename Shape::memory;
   static int teams(const arguments& g) { return across(g) * down(g); }
 
   template <class Team>
@@ -124,16 +124,16 @@ struct step_weight_body {
     const int wide = across(g), tiles = wide * down(g);
     const states_reader left{g.states, g.height, g.rows};
     const matrix_reader<false> right{g.slopes.data, 1, g.slopes.stride, g.width, g.rows};
-    tile_share<Shape> mine(team.rank());
+    typename Shape::template share<Team> mine(team);
     for (int t = team.index; t < tiles; t += team.count) {
       const int row0 = t / wide * Shape::rows, column0 = t % wide * Shape::columns;
       mine.multiply(team, s, 0, g.rows, row0, left, column0, right);
-      LAMINA_CUDA_UNROLL
-      for (int i = 0; i < Shape::each; ++i)
+      mine.each(team, s, [&](int y, int x, const pack& sums) {
         for (int j = 0; j < pack_width; ++j)
-          if (const int row = row0 + mine.y + i, column = column0 + mine.x + j;
+          if (const int row = row0 + y, column = column0 + x + j;
               row < g.height && column < g.width)
-            g.to[row * g.to_stride + column] = mine.sums[i].v[j];
+            g.to[row * g.to_stride + column] = sums.v[j];
+      });
     }
   }
 

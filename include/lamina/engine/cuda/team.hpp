@@ -32,6 +32,17 @@ struct serial_team {
   LAMINA_FN void barrier() const {}
 };
 
+/// Threads that one thread of the host stands for: it does the work of all of them in turns, from
+/// barrier to barrier.
+template <int Threads>
+struct lane_team {
+  static constexpr int lanes = Threads;
+  int index = 0, count = 1;
+
+  LAMINA_FN int rank(int n) const { return n; }
+  LAMINA_FN void barrier() const {}
+};
+
 #if defined(__CUDACC__)
 
 // Members of the device's teams are functions of both sides, as the bodies that call them are; on
@@ -71,6 +82,7 @@ struct warp_team {
 /// A block of `Threads` threads.
 template <int Threads>
 struct block_team {
+  static constexpr int lanes = 1;  // threads that a calling one stands for
   int index, count;
 
   static __device__ block_team mine() {
@@ -83,6 +95,7 @@ struct block_team {
     return 0;
 #endif
   }
+  LAMINA_FN int rank(int /*lane*/) const { return rank(); }
   LAMINA_FN int size() const { return Threads; }
   template <class T, class F>
   LAMINA_FN T reduce(T x, F f) const {

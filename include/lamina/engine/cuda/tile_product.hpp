@@ -4,14 +4,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <lamina/engine/cuda/pack.hpp>
 
 namespace lamina::engine::cuda {
 
+template <class Shape>
+struct tile_memory;
+template <class Shape>
+struct tile_share;
+
 /// A tile of Rows x Columns, `Depth` terms at a time; each thread has `Each` rows of a pack.
 template <int Rows, int Columns, int Depth, int Each>
 struct tile_shape {
+  using memory = tile_memory<tile_shape>;
+  template <class>
+  using share = tile_share<tile_shape>;
   static constexpr int rows = Rows, columns = Columns, depth = Depth, each = Each;
   static constexpr int threads = Rows / Each * (Columns / pack_width);
   static_assert(Rows % Each == 0 && Columns % pack_width == 0);
@@ -73,8 +82,9 @@ struct tile_share {
   int x, y;
   pack sums[Shape::each];
 
-  LAMINA_INLINE LAMINA_FN explicit tile_share(int rank)
-      : x(rank % wide * pack_width), y(rank / wide * Shape::each) {}
+  template <class Team>
+  LAMINA_INLINE LAMINA_FN explicit tile_share(const Team& team)
+      : x(team.rank() % wide * pack_width), y(team.rank() / wide * Shape::each) {}
 
   /// sums = the terms from `first` to before `end`, added in this order, of the tile that begins at
   /// (row0, column0).
@@ -104,9 +114,17 @@ struct tile_share {
       team.barrier();
     }
   }
+
+  /// f(row, column, sums) for each pack of the thread, by its place in the tile.
+  template <class Team, class F>
+  LAMINA_INLINE LAMINA_FN void each(const Team&, tile_memory<Shape>&, const F& f) const {
+    LAMINA_CUDA_UNROLL
+    for (int i = 0; i < Shape::each; ++i) f(y + i, x, sums[i]);
+  }
 };
 
-/// A matrix as a side of a product: element (line, term) at line * line_step + term * deep_step.
+/// A matrix as a side of a product, neighbours in memory along the depth or along the lines:
+/// element (line, term) at line * line_step + term * deep_step.
 template <bool AlongDepth>
 struct matrix_reader {
   static constexpr bool along_depth = AlongDepth;
@@ -126,6 +144,34 @@ struct matrix_reader {
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return {k < depth ? k * deep_step : -1}; }
   LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
     return l.from != nullptr && d.at >= 0 ? l.from[d.at] : 0.0f;
+  }
+
+  /// Whether all packs of neighbours are aligned.
+  LAMINA_INLINE LAMINA_FN bool has_packs() const {
+    return reinterpret_cast<std::uintptr_t>(data) % sizeof(pack) == 0 &&
+           (AlongDepth ? line_step : deep_step) % pack_width == 0;
+  }
+  /// How many of the pack of neighbours at element (line, term) are inside, if the other of the two
+  /// is: all if it is the width or more.
+  LAMINA_INLINE LAMINA_FN int inside(int line, int term) const {
+    return AlongDepth ? depth - term : lines - line;
+  }
+  /// The pack of neighbours from element (line, term) on, whose number in its row is a multiple of
+  /// the width. Outside it is 0, but behind the end of a row, where there are packs, what lies
+  /// there: it belongs to the row. Nothing waits here for what is loaded.
+  template <bool Packs>
+  LAMINA_INLINE LAMINA_FN pack neighbours(int line, int term) const {
+    pack p = filled(0.0f);
+    const float* const from = data + line * line_step + term * deep_step;
+    const bool crosses = AlongDepth ? line < lines : term < depth;
+    if constexpr (Packs) {
+      if (crosses && inside(line, term) > 0) p = load_pack(from);
+    } else {
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j)
+        if (crosses && j < inside(line, term)) p.v[j] = from[j];
+    }
+    return p;
   }
 };
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the kernels of device_run.cpp with nvcc, checks what the compiler says of them, and runs it on a device.
 
-Facts: no kernel has a stack frame or spills a register; pointwise kernels and products load and store 16 bytes at once.
+Facts: no kernel has a stack frame or spills a register; pointwise kernels and products load and store 16 bytes at once;
+tiles of tensor cores, and no others, have their instructions.
 Exit code 77 (skipped) without nvcc, or without a device; the facts are checked before. Under compute-sanitizer with
 --sanitizer.
 
@@ -58,6 +59,26 @@ def vector_faults(ptx):
     return faults, seen
 
 
+def tensor_faults(ptx, machine_code):
+    """Kernels of tensor tiles whose code does not multiply by tensor cores in their format, others that do, and how many
+    were looked at. The code of the machine is looked at where there is a cuobjdump."""
+    wanted = {"tf32_format": (r"\bmma\.sync\S*\.f32\.tf32\.tf32\.f32", "HMMA.1688.F32.TF32"),
+              "bfloat16_format": (r"\bmma\.sync\S*\.f32\.bf16\.bf16\.f32", "HMMA.16816.F32.BF16")}
+    faults, seen = [], 0
+    for kernel in ptx.split(".entry ")[1:]:
+        name = re.match(r"\w+", kernel).group()
+        found = {f for f, (instruction, _) in wanted.items() if re.search(instruction, kernel)}
+        expected = {f for f in wanted if f in name}
+        seen += bool(expected)
+        if found != expected:
+            faults.append(f"{name}: expected products in {expected or 'float'}, found {found or 'float'}")
+    for kernel in re.split(r"^\s*Function : ", machine_code, flags=re.M)[1:]:
+        name = re.match(r"\w+", kernel).group()
+        faults += [f"{name}: no {instruction} in the code of the machine"
+                   for f, (_, instruction) in wanted.items() if f in name and instruction not in kernel]
+    return faults, seen
+
+
 def main():
     split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     here = pathlib.Path(__file__).resolve().parent
@@ -85,9 +106,14 @@ def main():
     faults, count = spill_faults(verbose)
     more, vectors = vector_faults("".join(p.read_text() for p in out.glob("*.ptx")))
     faults += more
-    if count == 0 or vectors == 0:
-        faults.append(f"expected kernels, found {count}, of which {vectors} with vectors")
-    print("\n".join(faults) or f"{count} kernels: no stack, no spills; {vectors} of them move 16 bytes at once")
+    dumper = shutil.which("cuobjdump") or shutil.which(toolkit / "bin" / "cuobjdump")
+    more, tensors = tensor_faults("".join(p.read_text() for p in out.glob("*.ptx")),
+                                  call(dumper, "-sass", kernels) if dumper else "")
+    faults += more
+    if count == 0 or vectors == 0 or tensors == 0:
+        faults.append(f"expected kernels, found {count}, of which {vectors} with vectors, {tensors} with tensor cores")
+    print("\n".join(faults) or f"{count} kernels: no stack, no spills; {vectors} of them move 16 bytes at once, "
+          f"{tensors} multiply by tensor cores{' (seen in the code of the machine)' if dumper else ''}")
     if faults:
         return 1
     call(options.compiler, host, kernels, f"-L{toolkit}/lib64", f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", "-lpthread",

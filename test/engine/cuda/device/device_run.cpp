@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/cuda/dense_programs.hpp"
@@ -21,7 +22,8 @@
 namespace {
 
 namespace optimizer = lamina::optimizer;
-using backend = lamina::engine::cuda::device_backend;
+namespace cuda = lamina::engine::cuda;
+using backend = cuda::device_backend;
 
 int wrong = 0;
 
@@ -60,6 +62,41 @@ void run_machines() {
   for (std::size_t i = 0; i < u.size(); ++i)
     apart = std::max(apart, static_cast<double>(std::abs(u.data()[i] - v.data()[i])));
   check("gradient machine", apart < 1e-4);
+  lamina::evaluator by_tensor_cores{model, lamina::cuda::place{0, lamina::cuda::tf32}};
+  by_tensor_cores.forward(lamina::feed<"x">(x));
+  const auto t = by_tensor_cores.activation<"logits">();
+  apart = 0;
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 5; ++j)
+      apart = std::max(apart, static_cast<double>(std::abs(a(i, j) - t(i, j))));
+  check("evaluator, tf32", apart > 0 && apart < 1e-2);
+  using sample = std::tuple<std::vector<float>, std::int64_t, std::vector<float>>;
+  const std::vector<std::vector<sample>> batches(
+      3, {{std::vector<float>(13, 0.5f), 3, std::vector<float>(5)}});
+  lamina::model trained{test::classes, 3};
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  sgd.train(trained, batches, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::bfloat16});
+  lamina::evaluator before{model}, after{trained};
+  check("trained by bfloat16", after.test(batches).cost < before.test(batches).cost);
+}
+
+/// Products by tensor cores: apart from the CPU by the rounding of operands.
+template <class Arithmetic>
+void run_tensors(const char* name, double most) {
+  cuda::backend_of<backend, Arithmetic> device(0);
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  const std::vector<int> sizes = {7, 12, 70, 7, 7, 12, 1};
+  std::printf("%s:\n", name);
+  report("dense", test::train_both(test::classes, sgd, device, sizes), most);
+  report("every function", test::train_both(test::functions, sgd, device, sizes), 10 * most);
+  report("lenet", test::train_both(test::lenet, sgd, device, {7, 64, 7, 7}), 100 * most);
+  report("residual blocks", test::train_both(test::residual, sgd, device, {7, 64, 7, 7}),
+         100 * most);
+  report("windows of every kind", test::train_both(test::windows, sgd, device, {7, 64, 7}),
+         100 * most);
+  report("attention", test::train_both(test::attention, sgd, device, sizes), 10 * most);
+  report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 10 * most);
+  report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 10 * most);
 }
 
 void run_all(backend& device) {
@@ -124,6 +161,8 @@ int main() {
     backend device(0);
     run_all(device);
     run_machines();
+    run_tensors<lamina::cuda::tf32_type>("tf32", 1e-3);
+    run_tensors<lamina::cuda::bfloat16_type>("bfloat16", 1e-2);
   } catch (const lamina::error& e) {
     std::printf("%s\n", e.what());
     return std::string(e.what()).find("found none") != std::string::npos ? 77 : 1;

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/tensor_product.hpp - a tile of a product by the tensor cores of a team: what
+// tile_product.hpp does with floats alone, for the same sides and the same bodies.
+//
+// Two tiles of words are in shared memory: while one is multiplied, the next is on its way from
+// memory to registers, and is rounded when it is stored. Why not cp.async: it copies bytes, so each
+// warp would round what it reads, most numbers twice, and bfloat16 would take twice the room.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/engine/cuda/tensor_format.hpp>
+#include <lamina/engine/cuda/tensor_side.hpp>
+
+namespace lamina::engine::cuda {
+
+template <class Shape>
+struct tensor_memory;
+template <class Shape, class Team>
+class tensor_share;
+
+/// A tile of Rows x Columns, `Depth` terms at a time, by Down x Across warps.
+template <class Format, int Rows, int Columns, int Depth, int Down, int Across>
+struct tensor_shape {
+  using format = Format;
+  using memory = tensor_memory<tensor_shape>;
+  template <class Team>
+  using share = tensor_share<tensor_shape, Team>;
+  static constexpr int rows = Rows, columns = Columns, depth = Depth;
+  static constexpr int words = Depth / Format::terms;
+  static constexpr int across = Across, threads = Down * Across * fragment::lanes;
+  /// Fragments of a warp.
+  static constexpr int tall = Rows / Down / fragment::rows;
+  static constexpr int wide = Columns / Across / fragment::columns;
+  static_assert(tall * Down * fragment::rows == Rows &&
+                wide * Across * fragment::columns == Columns && words % fragment::words == 0);
+};
+
+/// What the threads of a team share: two tiles of words of either side, and, when these are no
+/// longer needed, the sums. Rows of sums lie so far apart that pairs of half a warp are in
+/// different banks.
+template <class Shape>
+struct tensor_memory {
+  static constexpr int sum_stride = Shape::columns + 8;
+  struct tile {
+    alignas(16) std::uint32_t left[detail::side_room<Shape::rows, Shape::words>];
+    alignas(16) std::uint32_t right[detail::side_room<Shape::columns, Shape::words>];
+  };
+  union {
+    tile tiles[2];
+    alignas(16) float sums[Shape::rows * sum_stride];
+  };
+};
+
+/// The share of the threads of a team that are here: the calling one on a device, all of them on
+/// the host, where one thread does the work of all in turns from barrier to barrier.
+template <class Shape, class Team>
+class tensor_share {
+  using format = typename Shape::format;
+  using memory = tensor_memory<Shape>;
+  static constexpr int here = Team::lanes;
+
+ public:
+  LAMINA_INLINE LAMINA_FN explicit tensor_share(const Team&) {}
+
+  /// Sums of the terms from `first` to before `end` of the tile that begins at (row0, column0).
+  template <class Left, class Right>
+  LAMINA_INLINE LAMINA_FN void multiply(const Team& team, memory& s, int first, int end, int row0,
+                                        const Left& left, int column0, const Right& right) {
+    detail::side_words<Shape, Shape::rows, Left> rows[here];
+    detail::side_words<Shape, Shape::columns, Right> columns[here];
+    LAMINA_CUDA_UNROLL
+    for (int n = 0; n < here; ++n) {
+      rows[n].begin(left, team.rank(n), row0);
+      columns[n].begin(right, team.rank(n), column0);
+      lanes_[n].clear();
+    }
+    const auto load = [&](int k) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) rows[n].load(left, k), columns[n].load(right, k);
+    };
+    const auto store = [&](typename memory::tile& to) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) rows[n].store(to.left), columns[n].store(to.right);
+    };
+    if (first < end) load(first), store(s.tiles[0]);
+    team.barrier();
+    int at = 0;
+    for (int k = first; k < end; k += Shape::depth) {
+      const bool more = k + Shape::depth < end;
+      if (more) load(k + Shape::depth);
+      multiply_tile<Left::along_depth, Right::along_depth>(team, s.tiles[at]);
+      at ^= 1;
+      if (more) store(s.tiles[at]);
+      team.barrier();
+    }
+  }
+
+  /// f(row, column, sums) for each pack, by its place in the tile; neighbouring threads take
+  /// neighbouring packs.
+  template <class F>
+  LAMINA_INLINE LAMINA_FN void each(const Team& team, memory& s, const F& f) const {
+    LAMINA_CUDA_UNROLL
+    for (int n = 0; n < here; ++n) {
+      const place_in_tile p(team.rank(n));
+      LAMINA_CUDA_UNROLL
+      for (int r = 0; r < Shape::tall; ++r) {
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < Shape::wide; ++c) {
+          LAMINA_CUDA_UNROLL
+          for (int i = 0; i < 4; ++i)
+            s.sums[(p.row(r) + fragment::sum_row(p.lane, i)) * memory::sum_stride + p.column(c) +
+                   fragment::sum_column(p.lane, i)] = lanes_[n].sums[r][c][i];
+        }
+      }
+    }
+    team.barrier();
+    constexpr int wide = Shape::columns / pack_width;
+    for (int n = 0; n < here; ++n) {
+      LAMINA_CUDA_KEEP_LOOP
+      for (int i = team.rank(n); i < Shape::rows * wide; i += Shape::threads) {
+        const int row = i / wide, column = i % wide * pack_width;
+        f(row, column, load_pack(&s.sums[row * memory::sum_stride + column]));
+      }
+    }
+    team.barrier();
+  }
+
+ private:
+  /// What a lane holds: sums and operands of its warp's fragments.
+  struct lane_state {
+    float sums[Shape::tall][Shape::wide][4];
+    std::uint32_t left[Shape::tall][4], right[Shape::wide][2];
+
+    LAMINA_INLINE LAMINA_FN void clear() {
+      LAMINA_CUDA_UNROLL
+      for (int r = 0; r < Shape::tall; ++r) {
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < Shape::wide; ++c) {
+          LAMINA_CUDA_UNROLL
+          for (int i = 0; i < 4; ++i) sums[r][c][i] = 0;
+        }
+      }
+    }
+  };
+  /// Where a thread's warp stands in the tile.
+  struct place_in_tile {
+    int lane, row0, column0;
+
+    LAMINA_INLINE LAMINA_FN explicit place_in_tile(int rank)
+        : lane(rank % fragment::lanes),
+          row0(rank / fragment::lanes / Shape::across * (Shape::tall * fragment::rows)),
+          column0(rank / fragment::lanes % Shape::across * (Shape::wide * fragment::columns)) {}
+    LAMINA_INLINE LAMINA_FN int row(int r) const { return row0 + r * fragment::rows; }
+    LAMINA_INLINE LAMINA_FN int column(int c) const { return column0 + c * fragment::columns; }
+  };
+
+  template <bool LeftAlong, bool RightAlong>
+  LAMINA_INLINE LAMINA_FN void multiply_tile(const Team& team, const typename memory::tile& from) {
+    using left = detail::word_layout<LeftAlong, Shape::rows, Shape::words>;
+    using right = detail::word_layout<RightAlong, Shape::columns, Shape::words>;
+    LAMINA_CUDA_UNROLL
+    for (int word0 = 0; word0 < Shape::words; word0 += fragment::words) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        lane_state& mine = lanes_[n];
+        const place_in_tile p(team.rank(n));
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < Shape::tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int i = 0; i < 4; ++i)
+            mine.left[r][i] =
+                from.left[(p.row(r) + fragment::left_row(p.lane, i)) * left::line_step +
+                          (word0 + fragment::left_word(p.lane, i)) * left::word_step];
+        }
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < Shape::wide; ++c) {
+          LAMINA_CUDA_UNROLL
+          for (int i = 0; i < 2; ++i)
+            mine.right[c][i] =
+                from.right[(p.column(c) + fragment::right_column(p.lane)) * right::line_step +
+                           (word0 + fragment::right_word(p.lane, i)) * right::word_step];
+        }
+      }
+      multiply_fragments(team);
+    }
+  }
+  LAMINA_INLINE LAMINA_FN void multiply_fragments([[maybe_unused]] const Team& team) {
+    LAMINA_CUDA_UNROLL
+    for (int r = 0; r < Shape::tall; ++r) {
+      LAMINA_CUDA_UNROLL
+      for (int c = 0; c < Shape::wide; ++c) {
+#if defined(__CUDA_ARCH__)
+        format::multiply(lanes_[0].sums[r][c], lanes_[0].left[r], lanes_[0].right[c]);
+#else
+        lane_state& mine = lanes_[0];
+        if constexpr (requires {
+                        team.template multiply<format>(mine.sums[r][c], mine.left[r],
+                                                       mine.right[c]);
+                      })
+          team.template multiply<format>(mine.sums[r][c], mine.left[r], mine.right[c]);
+        else if constexpr (here > 1)
+          for (lane_state* warp = lanes_; warp < lanes_ + here; warp += fragment::lanes)
+            multiply_on_host<format>(
+                [=](int lane) -> auto& { return warp[lane].left[r]; },
+                [=](int lane) -> auto& { return warp[lane].right[c]; },
+                [=](int lane) -> auto& { return warp[lane].sums[r][c]; });
+#endif
+      }
+    }
+  }
+
+  lane_state lanes_[here];
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products by tensor cores, with the lanes of a warp as the hardware numbers them, on the host:
+// whole numbers that are not rounded give the exact product, others one with rounded operands.
+#include <barrier>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cuda/conv_kernels.hpp>
+#include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/engine/cuda/matmul_kernels.hpp>
+#include <lamina/engine/cuda/tensor_backend.hpp>
+
+namespace cuda = lamina::engine::cuda;
+using cuda::bfloat16_format, cuda::tf32_format;
+using lamina::group_head;
+
+namespace {
+
+using host = cuda::host_backend<1>;
+template <class Format>
+using tensors = cuda::tensor_backend<host, Format>;
+
+float bits(std::uint32_t b) { return std::bit_cast<float>(b); }
+
+/// What a number becomes as an operand.
+template <class Format>
+float rounded(float x) {
+  const float all[2] = {x, 0};
+  float these[Format::terms];
+  for (int i = 0; i < Format::terms; ++i) these[i] = all[i];
+  return Format::value(Format::word(these), 0);
+}
+
+/// A matrix in memory of padded rows whose padding is not a number, so that it must not be read as
+/// one; `shift` floats away from where packs are aligned.
+struct matrix {
+  int rows, columns, stride, shift;
+  std::vector<float> memory;
+
+  matrix(int r, int c, int gap = -1, int away = 0)
+      : rows(r),
+        columns(c),
+        stride(gap < 0 ? lamina::padded(c) : c + gap),
+        shift(away),
+        memory(static_cast<std::size_t>(r * stride + away + 64),
+               std::numeric_limits<float>::quiet_NaN()) {}
+  float* data() {
+    float* from = memory.data();
+    while (reinterpret_cast<std::uintptr_t>(from) % 64 != 0) ++from;
+    return from + shift;
+  }
+  float& at(int r, int c) { return data()[r * stride + c]; }
+  template <class F>
+  matrix& fill(const F& f) {
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < columns; ++c) at(r, c) = f();
+    return *this;
+  }
+};
+
+using keep_head = cuda::detail::keep_head;
+
+/// A thread of a team of two warps that wait for each other: those of a warp at its products, all
+/// of them at barriers.
+struct warp_thread {
+  static constexpr int lanes = 1, threads = 64;
+  struct meeting {
+    std::barrier<> all{threads}, warp[2]{std::barrier<>(32), std::barrier<>(32)};
+    const std::uint32_t *left[threads], *right[threads];
+    float* sums[threads];
+  };
+  int index, count, number;
+  meeting* here;
+
+  int rank(int) const { return number; }
+  void barrier() const { here->all.arrive_and_wait(); }
+  template <class Format>
+  void multiply(float (&sums)[4], const std::uint32_t (&left)[4],
+                const std::uint32_t (&right)[2]) const {
+    here->sums[number] = sums;
+    here->left[number] = left;
+    here->right[number] = right;
+    here->warp[number / 32].arrive_and_wait();
+    if (number % 32 == 0)
+      cuda::multiply_on_host<Format>([&](int lane) { return here->left[number + lane]; },
+                                     [&](int lane) { return here->right[number + lane]; },
+                                     [&](int lane) { return here->sums[number + lane]; });
+    here->warp[number / 32].arrive_and_wait();
+  }
+};
+
+/// A place whose teams are such threads.
+template <class Format>
+struct place_of_warps {
+  using product_tile = cuda::tensor_shape<Format, 32, 16, 32, 2, 1>;
+  template <class Body>
+  void teams(const typename Body::arguments& g) {
+    const auto shared = std::make_unique<typename Body::shared>();
+    warp_thread::meeting here;
+    std::vector<std::thread> threads;
+    for (int n = 0; n < warp_thread::threads; ++n)
+      threads.emplace_back([&, n] { Body::run(g, warp_thread{0, 1, n, &here}, *shared); });
+    for (std::thread& t : threads) t.join();
+  }
+};
+
+/// The product of a head by the tensor cores of a host: rows of padded width.
+template <class Format, group_head Head, class Backend = tensors<Format>>
+matrix product(matrix& left, matrix& right, int rows, int columns, int depth) {
+  using body = cuda::product_body<Head, keep_head, typename Backend::product_tile>;
+  matrix to(rows, columns);
+  typename body::arguments g{};
+  g.of[0] = left.data();
+  g.of[1] = right.data();
+  g.of[2] = to.data();
+  g.rows = rows;
+  g.columns = columns;
+  g.width = to.stride;
+  g.depth = depth;
+  g.left_stride = left.stride;
+  g.right_stride = right.stride;
+  g.channels = 1;
+  Backend().template teams<body>(g);
+  return to;
+}
+
+/// Whether all three heads give the exact product of small whole numbers.
+template <class Format, class Backend = tensors<Format>>
+void check_exact(int rows, int columns, int depth, int gap, int shift) {
+  CAPTURE(rows, columns, depth, gap, shift);
+  std::mt19937 random(7);
+  const auto whole = [&] { return static_cast<float>(static_cast<int>(random() % 31) - 15); };
+  matrix x(rows, depth, gap, shift), w(depth, columns, gap, shift);
+  matrix wt(columns, depth, gap, shift), xt(depth, rows, gap, shift);
+  x.fill(whole), w.fill(whole);
+  for (int k = 0; k < depth; ++k) {
+    for (int j = 0; j < columns; ++j) wt.at(j, k) = w.at(k, j);
+    for (int i = 0; i < rows; ++i) xt.at(k, i) = x.at(i, k);
+  }
+  matrix a = product<Format, group_head::gemm, Backend>(x, w, rows, columns, depth);
+  matrix b = product<Format, group_head::gemm_dx, Backend>(x, wt, rows, columns, depth);
+  matrix c = product<Format, group_head::gemm_dw, Backend>(xt, w, rows, columns, depth);
+  int wrong = 0;
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j) {
+      float sum = 0;
+      for (int k = 0; k < depth; ++k) sum += x.at(i, k) * w.at(k, j);
+      wrong += a.at(i, j) != sum || b.at(i, j) != sum || c.at(i, j) != sum;
+    }
+  CHECK(wrong == 0);
+}
+
+template <class Format>
+void check_exact() {
+  check_exact<Format>(1, 1, 1, -1, 0);
+  check_exact<Format>(64, 64, 32, -1, 0);
+  check_exact<Format>(70, 5, 33, -1, 0);
+  check_exact<Format>(7, 130, 100, -1, 0);
+  check_exact<Format>(65, 66, 67, -1, 0);
+  // Rows whose packs are not aligned, as those of data that lie as they came.
+  check_exact<Format>(33, 18, 13, 0, 0);
+  check_exact<Format>(33, 20, 44, 0, 1);
+  // No terms: the sum of nothing.
+  check_exact<Format>(3, 5, 0, -1, 0);
+}
+
+}  // namespace
+
+TEST_CASE("tensor cores multiply whole numbers exactly, of every size and way of lying") {
+  SECTION("tf32") { check_exact<tf32_format>(); }
+  SECTION("bfloat16") { check_exact<bfloat16_format>(); }
+}
+
+// What this tests are the barriers: a thread sanitizer sees where one is missing.
+TEST_CASE("warps that wait for each other multiply as one after the other do", "[threads]") {
+  check_exact<tf32_format, place_of_warps<tf32_format>>(40, 17, 100, -1, 0);
+  check_exact<bfloat16_format, place_of_warps<bfloat16_format>>(40, 17, 100, -1, 0);
+}
+
+TEST_CASE("operands are rounded to the nearest, sums are not") {
+  // 1 and the half of tf32's last place: away from zero. A little less: down.
+  CHECK(rounded<tf32_format>(bits(0x3f801000)) == bits(0x3f802000));
+  CHECK(rounded<tf32_format>(bits(0xbf801000)) == bits(0xbf802000));
+  CHECK(rounded<tf32_format>(bits(0x3f800fff)) == 1);
+  // bfloat16: of two the even one.
+  CHECK(rounded<bfloat16_format>(bits(0x3f808000)) == 1);
+  CHECK(rounded<bfloat16_format>(bits(0x3f818000)) == bits(0x3f820000));
+  CHECK(rounded<bfloat16_format>(bits(0x3f808001)) == bits(0x3f810000));
+  const float infinite = std::numeric_limits<float>::infinity();
+  CHECK(rounded<tf32_format>(infinite) == infinite);
+  CHECK(rounded<bfloat16_format>(-infinite) == -infinite);
+  CHECK(rounded<tf32_format>(std::numeric_limits<float>::max()) == infinite);
+  for (const std::uint32_t nan : {0x7fffffffu, 0x7f800001u, 0xffffffffu}) {
+    CHECK(std::isnan(rounded<tf32_format>(bits(nan))));
+    CHECK(std::isnan(rounded<bfloat16_format>(bits(nan))));
+  }
+  std::mt19937 random(3);
+  std::normal_distribution<float> number;
+  for (int i = 0; i < 1000; ++i) {
+    const float x = number(random);
+    CHECK(std::abs(rounded<tf32_format>(x) - x) <= std::ldexp(std::abs(x), -11));
+    CHECK(std::abs(rounded<bfloat16_format>(x) - x) <= std::ldexp(std::abs(x), -8));
+  }
+  // 300 terms of 1 + 2^-12: an operand of tf32 is 1; the sum of 300 is no bfloat16, but stays.
+  const auto sum_of = [&]<class Format>(Format, float x) {
+    matrix left(1, 300), right(300, 1);
+    left.fill([&] { return x; });
+    right.fill([] { return 1.0f; });
+    return product<Format, group_head::gemm>(left, right, 1, 1, 300).at(0, 0);
+  };
+  CHECK(sum_of(tf32_format{}, bits(0x3f800800)) == 300);
+  CHECK(sum_of(bfloat16_format{}, bits(0x3f804000)) == 300);
+  CHECK(sum_of(bfloat16_format{}, 0.5f) == 150);
+  CHECK(sum_of(bfloat16_format{}, bits(0x3f810000)) == 300 * bits(0x3f810000));
+}
