@@ -119,6 +119,60 @@ TEST_CASE("a batch of one equals a row of a batch") {
   }
 }
 
+TEST_CASE("numbers in braces and single numbers are fed as containers are") {
+  lamina::model m{net, 3};
+  lamina::evaluator e{m};
+  const std::vector<float> x{0.5f, 1, -1, 0.25f, 0, 2};
+  const std::vector<std::int64_t> label{2};
+  e.forward(lamina::feed<"x">(x), lamina::feed<"label">(label));
+  const float cost = e.cost();
+  e.forward(lamina::feed<"x">({0.5f, 1.f, -1.f, 0.25f, 0.f, 2.f}),
+            lamina::feed<"label">(std::int64_t{2}));
+  CHECK(e.cost() == cost);
+  CHECK(e.activation<"output">().shape(0) == 1);
+  const float rows[2][6] = {{0.5f, 1, -1, 0.25f, 0, 2}, {1, 1, 1, 1, 1, 1}};
+  e.forward(lamina::feed<"x">(rows[0], 12), lamina::feed<"label">({2L, 2L}));
+  CHECK(e.activation<"output">().shape(0) == 2);
+}
+
+namespace {
+struct numbered {};
+struct derived_sample : numbered {
+  std::array<float, 6> x;
+  std::int64_t label;
+};
+struct constructed_sample {
+  explicit constructed_sample(const test::sample& s) : x(s.x), label(s.label) {}
+  std::array<float, 6> x;
+  std::int64_t label;
+};
+template <class S>
+std::vector<S> samples_as(const std::vector<test::sample>& from) {
+  std::vector<S> all;
+  for (const test::sample& s : from)
+    if constexpr (std::is_aggregate_v<S>)
+      all.push_back({{}, s.x, s.label});
+    else
+      all.push_back(S(s));
+  return all;
+}
+static_assert(lamina::detail::fields_of<2, test::sample>() == 2);
+static_assert(lamina::detail::fields_of<1, test::sample>() == 2);
+static_assert(lamina::detail::fields_of<3, test::sample>() == 2);
+static_assert(lamina::detail::fields_of<2, std::array<float, 2>>() == 2);
+static_assert(lamina::detail::fields_of<1, std::array<float, 2>>() == 1);
+static_assert(lamina::detail::fields_of<3, std::vector<float>>() == 1);
+}  // namespace
+
+TEST_CASE("samples with a base or a constructor are taken apart too") {
+  lamina::model m{net, 3};
+  lamina::evaluator e{m};
+  const auto samples = test::samples(5);
+  const double cost = e.test(samples | lamina::reader::batch(5)).cost;
+  CHECK(e.test(samples_as<derived_sample>(samples) | lamina::reader::batch(5)).cost == cost);
+  CHECK(e.test(samples_as<constructed_sample>(samples) | lamina::reader::batch(5)).cost == cost);
+}
+
 TEST_CASE("with all data the cost and the metrics are there, and test() is their mean") {
   lamina::model m{net, 3};
   lamina::evaluator e{m};

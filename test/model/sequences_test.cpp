@@ -95,6 +95,20 @@ TEST_CASE("each sequence alone equals its row in the batch") {
   }
 }
 
+TEST_CASE("sequences in braces are fed as those in containers") {
+  lamina::model model{polarity};
+  lamina::evaluator e{model}, braces{model};
+  e.forward(lamina::feed<"word">(std::vector<std::vector<std::int64_t>>{{3, 1, 4}, {}, {1}}));
+  braces.forward(lamina::feed<"word">({{3, 1, 4}, {}, {1}}));
+  const auto expected = e.activation<"logits">(), found = braces.activation<"logits">();
+  REQUIRE(found.shape(0) == 3);
+  CHECK(std::vector<float>(found.begin(), found.end()) ==
+        std::vector<float>(expected.begin(), expected.end()));
+  braces.forward(lamina::feed<"word">({3, 1, 4}));  // one sequence
+  REQUIRE(braces.activation<"logits">().shape(0) == 1);
+  CHECK(braces.activation<"logits">()(0, 0) == Approx(expected(0, 0)));
+}
+
 TEST_CASE("nested sequences are fed as containers of containers") {
   lamina::model model{points};
   lamina::evaluator e{model};

@@ -46,6 +46,22 @@ constexpr V scaled(V x, double factor, double bias) {
 
 }  // namespace detail
 
+/// `if (x > 0)` asks for what nobody knows while a program is recorded: an error of one line.
+template <class T, class R, int... D, class Y>
+constexpr int operator<=>(variable<T, R, D...>, const Y&) {
+  static_assert(never<Y>,
+                "lamina: comparison: a variable has no value while a program is recorded; "
+                "layer::less_than and the like compare, layer::if_else and layer::cond choose");
+  return 0;
+}
+template <class T, class R, int... D, class Y>
+constexpr bool operator==(variable<T, R, D...>, const Y&) {
+  static_assert(never<Y>,
+                "lamina: comparison: a variable has no value while a program is recorded; "
+                "layer::less_than and the like compare, layer::if_else and layer::cond choose");
+  return false;
+}
+
 /// elementwise_add.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto operator+(variable<T, R, D...> x, variable<U, S, E...> y) {

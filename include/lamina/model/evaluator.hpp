@@ -74,10 +74,17 @@ class evaluator {
   /// Of a program without a model: an error of one line.
   template <class Q, class... More>
   requires(std::is_same_v<Q, P>) explicit evaluator(const Q& program, const More&...)
-      : evaluator(model<P>(program)) {
+      : evaluator(static_cast<const model<P>&>(model<P>(program))) {
     static_assert(never<Q>,
                   "lamina: evaluator: expected a model, evaluator e{model}, found a program; put "
                   "lamina::model m{program} before it");
+  }
+  /// Of a model that is gone at the end of the line: likewise.
+  template <class... More>
+  explicit evaluator(model<P>&& m, const More&...) : evaluator(static_cast<const model<P>&>(m)) {
+    static_assert(never<P, More...>,
+                  "lamina: evaluator: expected a model that outlives it, found a temporary one; "
+                  "give the model a name: lamina::model m{program}");
   }
   /// Copies the parameters of the model again, to the place or as bfloat16.
   void refresh() { machine_.refresh(); }
@@ -89,23 +96,10 @@ class evaluator {
   template <class... Feed>
   void forward(Feed... feeds) {
     static_assert(sizeof...(Feed) > 0, "lamina: forward: feed at least one data layer");
-    constexpr bool known = ((data_named<P>(Feed::name.view()) >= 0) && ...);
-    using all = detail::known_data<P, !known>;
-    static_assert(check<known, gets_type<detail::name_letters<Feed::name>...>, all>,
-                  "lamina: feed: the program has no data layer of this name");
-    rows_ = -1;
-    given_ = 0;
-    feeder_.clear();
-    unsigned long long copied = 0;
-    ((copied |= copy(feeds)), ...);
-    if (copied != 0) {
-      rows_ = feeder_.rows();
-      feeder_.view().feed_to(machine_, copied);
-    }
-    unsigned long long given = copied;
-    ((given |= take(feeds)), ...);
-    machine_.run(given, seed_, 0);
-    given_ = given;
+    constexpr bool named = (detail::is_feed<Feed> && ...);
+    static_assert(check<named, gets_type<Feed...>>,
+                  "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
+    if constexpr (named && !(__is_same(Feed, feed_nothing) || ...)) run(feeds...);
   }
 
   /// The activation of a layer or variable after forward(), as a view in its own shape. Layers that
@@ -161,7 +155,12 @@ class evaluator {
     static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
                   "lamina: reader: expected mini-batches, ranges of samples: put | "
                   "lamina::reader::batch(n) behind the reader");
-    if constexpr (batched)
+    constexpr int layers = P::desc.count.data;
+    constexpr int fields = detail::fields_a_sample<layers, reader::reader_element_t<Reader>>;
+    constexpr bool fits = fields == layers;
+    static_assert(check<fits, expects<layers>, gets<fields>>,
+                  "lamina: reader: a sample has one field for each data layer of the program");
+    if constexpr (batched && fits)
       return tested(batches);
     else
       return {};
@@ -174,6 +173,28 @@ class evaluator {
   void reset() { detail::initialise_state<P>(machine_); }
 
  private:
+  /// Feeds and runs.
+  template <class... Feed>
+  void run(Feed... feeds) {
+    constexpr bool known = ((data_named<P>(Feed::name.view()) >= 0) && ...);
+    using all = detail::known_data<P, !known>;
+    static_assert(check<known, gets_type<detail::name_letters<Feed::name>...>, all>,
+                  "lamina: feed: the program has no data layer of this name");
+    rows_ = -1;
+    given_ = 0;
+    feeder_.clear();
+    unsigned long long copied = 0;
+    ((copied |= copy(feeds)), ...);
+    if (copied != 0) {
+      rows_ = feeder_.rows();
+      feeder_.view().feed_to(machine_, copied);
+    }
+    unsigned long long given = copied;
+    ((given |= take(feeds)), ...);
+    machine_.run(given, seed_, 0);
+    given_ = given;
+  }
+
   template <class Reader>
   test_result tested(Reader& batches) {
     using metrics = program_metrics<program>;

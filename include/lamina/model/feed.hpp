@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <iterator>
 #include <span>  // with the concepts of ranges: <ranges> adds all views
 #include <type_traits>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/fixed_string.hpp>
 
@@ -29,18 +31,39 @@ struct feed_sequences {
   const Sequences& values;
 };
 
+/// What a wrong feed becomes, so that one mistake is one error.
+struct feed_nothing {};
+
 namespace detail {
 template <class T>
 inline constexpr std::size_t array_size = 0;
 template <class T, std::size_t N>
 inline constexpr std::size_t array_size<std::array<T, N>> = N;
+
+/// Numbers one behind the other, in arrays or not.
+template <class R>
+concept flat_numbers = std::ranges::contiguous_range<R> &&
+    (std::is_arithmetic_v<std::ranges::range_value_t<R>> ||
+     array_size<std::ranges::range_value_t<R>> > 0);
+/// A container for each sequence.
+template <class R>
+concept ragged_numbers = std::ranges::forward_range<R> &&
+    std::ranges::forward_range<std::ranges::range_value_t<R>> &&
+    (array_size<std::ranges::range_value_t<R>> == 0);
+
+/// Whether a value is what feed() returns, and whether it holds something.
+template <class F>
+inline constexpr bool is_feed = __is_same(F, feed_nothing);
+template <fixed_string Name, class T>
+inline constexpr bool is_feed<feed_value<Name, T>> = true;
+template <fixed_string Name, class S>
+inline constexpr bool is_feed<feed_sequences<Name, S>> = true;
 }  // namespace detail
 
 /// Feeds a contiguous container of numbers, or of std::array of numbers, row by row:
 /// `e.forward(feed<"image">(pixels))`. It is read in place and must live until the run is over.
-template <fixed_string Name, std::ranges::contiguous_range R>
-requires std::is_arithmetic_v<std::ranges::range_value_t<R>> ||
-    (detail::array_size<std::ranges::range_value_t<R>> > 0) auto feed(const R& values) {
+template <fixed_string Name, detail::flat_numbers R>
+auto feed(const R& values) {
   using item = std::remove_cv_t<std::ranges::range_value_t<R>>;
   if constexpr (detail::array_size < item >> 0) {
     using number = typename item::value_type;
@@ -53,16 +76,46 @@ requires std::is_arithmetic_v<std::ranges::range_value_t<R>> ||
 }
 /// Feeds sequences of different length, a container each: `e.forward(feed<"words">(sentences))`. An
 /// element is a number or a container of numbers; of nested sequences, an element is a sequence.
-template <fixed_string Name, std::ranges::forward_range R>
-requires std::ranges::forward_range<std::ranges::range_value_t<R>> &&
-    (detail::array_size<std::ranges::range_value_t<R>> ==
-     0) feed_sequences<Name, R> feed(const R& sequences) {
+template <fixed_string Name, detail::ragged_numbers R>
+feed_sequences<Name, R> feed(const R& sequences) {
   return {sequences};
+}
+/// Feeds the numbers in braces, and sequences in braces: `e.forward(feed<"image">({0.5f, 1.f}))`,
+/// `e.forward(feed<"words">({{3, 1}, {4, 1, 5}}))`. They live until the end of the statement.
+template <fixed_string Name, element T, std::size_t N>
+feed_value<Name, T> feed(const T (&values)[N]) {
+  return {values, N};
+}
+template <fixed_string Name, element T>
+auto feed(const std::initializer_list<std::initializer_list<T>>& sequences) {
+  return feed_sequences<Name, std::initializer_list<std::initializer_list<T>>>{sequences};
+}
+/// Feeds one number: `e.forward(feed<"price">(3.f))`.
+template <fixed_string Name, element T>
+feed_value<Name, T> feed(const T& number) {
+  return {&number, 1};
 }
 /// Feeds `count` numbers at an address.
 template <fixed_string Name, element T>
 feed_value<Name, T> feed(const T* values, std::size_t count) {
   return {values, count};
+}
+
+/// What cannot be fed: an error of one line.
+template <fixed_string Name, class X>
+requires(!element<X> && !detail::flat_numbers<X> && !detail::ragged_numbers<X>) feed_nothing
+    feed(const X&) {
+  static_assert(check<never<X>, gets_type<X>>,
+                "lamina: feed: expected numbers one behind the other, or a container for each "
+                "sequence");
+  return {};
+}
+/// As above, where the name stands among the arguments: `feed("x", values)`.
+template <class X>
+feed_nothing feed(const char*, const X&) {
+  static_assert(never<X>,
+                "lamina: feed: expected the name as a template argument, feed<\"x\">(values)");
+  return {};
 }
 
 }  // namespace lamina

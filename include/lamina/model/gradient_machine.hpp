@@ -48,6 +48,23 @@ class gradient_machine {
     detail::initialise_state<P>(machine_);
   }
 
+  /// Of a program without a model: an error of one line.
+  template <class Q, class... More>
+  requires(std::is_same_v<Q, P>) explicit gradient_machine(const Q& program, const More&...)
+      : gradient_machine(static_cast<const model<P>&>(model<P>(program))) {
+    static_assert(never<Q>,
+                  "lamina: gradient_machine: expected a model, gradient_machine g{model}, found a "
+                  "program; put lamina::model m{program} before it");
+  }
+  /// Of a model that is gone at the end of the line: likewise.
+  template <class... More>
+  explicit gradient_machine(model<P>&& m, const More&...)
+      : gradient_machine(static_cast<const model<P>&>(m)) {
+    static_assert(never<P, More...>,
+                  "lamina: gradient_machine: expected a model that outlives it, found a temporary "
+                  "one; give the model a name: lamina::model m{program}");
+  }
+
   /// Cost and gradients of a mini-batch given as one array a data layer, in the order of the data
   /// layers. `step` and `first_row` select the random numbers of dropout. Returns the cost.
   LAMINA_NOINLINE float backward(int rows, const void* const* data, std::uint64_t step = 0,
@@ -104,5 +121,9 @@ class gradient_machine {
   feeder<P> feeder_;
   std::uint64_t seed_;
 };
+
+/// Leads `gradient_machine g{program}` to the constructor that tells what is missing.
+template <program_type P, class... More>
+gradient_machine(const P&, const More&...) -> gradient_machine<P>;
 
 }  // namespace lamina

@@ -5,8 +5,10 @@
 // value as a template argument, which would spell the whole program in every symbol.
 #pragma once
 
+#include <array>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <lamina/core/check.hpp>
 #include <lamina/program/block.hpp>
@@ -17,20 +19,24 @@ namespace lamina {
 
 namespace detail {
 
+/// What a record function may return.
 template <class R>
-struct returned {
-  static_assert(std::is_void_v<R>,
-                "lamina: program: the record function returns variables, a tuple of variables or "
-                "nothing");
-  static constexpr bool has_cost = false;
-};
-template <class T, class R, int... D>
-struct returned<variable<T, R, D...>> {
-  static constexpr bool has_cost = true;
-};
+inline constexpr bool is_recorded = std::is_void_v<R> || is_variable<R>;
 template <class... V>
-struct returned<std::tuple<V...>> {
-  static constexpr bool has_cost = sizeof...(V) > 0;
+inline constexpr bool is_recorded<std::tuple<V...>> = (is_variable<V> && ...);
+template <class V, class W>
+inline constexpr bool is_recorded<std::pair<V, W>> = is_variable<V>&& is_variable<W>;
+template <class V, std::size_t N>
+inline constexpr bool is_recorded<std::array<V, N>> = is_variable<V>;
+
+/// The type that a record function returns; nothing where it cannot be called.
+template <class F>
+struct recorded {
+  using type = void;
+};
+template <class F>
+requires(std::is_invocable_v<F, block&>) struct recorded<F> {
+  using type = std::invoke_result_t<F, block&>;
 };
 
 template <class T, class R, int... D>
@@ -63,8 +69,9 @@ template <class F>
 constexpr void record(program_builder& b) {
   b.blocks.push({-1, -1});
   block main{&b, 0};
-  using result = decltype(std::declval<F>()(main));
-  if constexpr (!std::is_default_constructible_v<F>) {
+  using result = typename recorded<F>::type;
+  if constexpr (!std::is_default_constructible_v<F> || !std::is_invocable_v<F, block&> ||
+                !is_recorded<result>) {
     return;  // `program` says what is wrong
   } else if constexpr (std::is_void_v<result>) {
     F{}(main);
@@ -193,8 +200,14 @@ struct program : program_base<program<F>> {
   static_assert(std::is_default_constructible_v<F>,
                 "lamina: program: the record function captures nothing; what it needs are "
                 "constants and template arguments");
+  static_assert(std::is_invocable_v<F, block&>,
+                "lamina: program: the record function takes a block, [](lamina::block& main) { ... "
+                "}");
   /// The type of handle, or tuple of handles, that the record function returns.
-  using result = decltype(std::declval<F>()(std::declval<block&>()));
+  using result = typename detail::recorded<F>::type;
+  static_assert(check<detail::is_recorded<result>, gets_type<result>>,
+                "lamina: program: the record function returns variables, a tuple of variables or "
+                "nothing");
 
   /// The recorded ProgramDesc.
   static constexpr program_desc desc = changed<empty_program, &detail::record<F>>();

@@ -29,13 +29,16 @@ class adaptor {
     return make_(std::move(reader));
   }
 
+  /// What it does: few calls lie between a user's line and a mistake there.
+  const Make& make() const { return make_; }
+
  private:
   Make make_;
 };
 
 template <readable R, class Make>
 auto operator|(R&& reader, const adaptor<Make>& decorator) {
-  return decorator(std::forward<R>(reader));
+  return decorator.make()(share(std::forward<R>(reader)));
 }
 
 namespace detail {
@@ -47,6 +50,8 @@ template <class T>
 constexpr bool is_generator = false;
 template <class T>
 constexpr bool is_generator<generator<T>> = true;
+/// The reader behind a mistake.
+inline generator<int> no_elements() { co_return; }
 }  // namespace detail
 
 /// What is no reader: says so, and goes on as an empty reader, so that one mistake is one error.
@@ -61,7 +66,7 @@ requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto opera
   static_assert(generated || readable<R>,
                 "lamina::reader: the left side of | is no reader: expected a copyable range, or a "
                 "callable without arguments (or of the pass number) that returns a range");
-  return []() -> generator<int> { co_return; };
+  return detail::no_elements;
 }
 
 template <class First, class Second>

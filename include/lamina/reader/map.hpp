@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/invoke.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
@@ -56,7 +57,13 @@ requires(sizeof...(R) > 0) auto map(F f, R&&... readers) {
 template <class F>
 auto map(F f) {
   auto make = [f = std::move(f)]<class R>(std::shared_ptr<R> reader) {
-    return mapped_reader<F, R>(f, std::move(reader));
+    constexpr bool takes = std::is_invocable_v<F&, decltype(std::declval<cursor<R>&>().take())>;
+    static_assert(check<takes, gets_type<reader_element_t<R>>>,
+                  "lamina: reader: map: the function takes an element of the reader");
+    if constexpr (takes)
+      return mapped_reader<F, R>(f, std::move(reader));
+    else
+      return detail::no_elements;
   };
   return adaptor<decltype(make)>(std::move(make));
 }

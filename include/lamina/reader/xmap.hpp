@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/invoke.hpp>
 #include <lamina/core/threading.hpp>
@@ -203,7 +204,13 @@ auto xmap(F f, xmap_options options = {}) {
     throw error("lamina: reader::xmap: expected at least 1 thread and a buffer of 1, found " +
                 std::to_string(options.threads) + " and " + std::to_string(options.buffer));
   auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {
-    return xmapped_reader<R, F>(std::move(reader), f, options);
+    constexpr bool takes = std::is_invocable_v<F&, reader_element_t<R>>;
+    static_assert(check<takes, gets_type<reader_element_t<R>>>,
+                  "lamina: reader: map: the function takes an element of the reader");
+    if constexpr (takes)
+      return xmapped_reader<R, F>(std::move(reader), f, options);
+    else
+      return detail::no_elements;
   };
   return adaptor<decltype(make)>(std::move(make));
 }

@@ -159,7 +159,12 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
                 "lamina: reader: expected mini-batches, ranges of samples: put | "
                 "lamina::reader::batch(n) behind the reader");
-  if constexpr (cost == cost_kind::number && batched) {
+  constexpr int layers = P::desc.count.data;
+  constexpr int fields = detail::fields_a_sample<layers, reader::reader_element_t<Reader>>;
+  constexpr bool fits = fields == layers;
+  static_assert(check<fits, expects<layers>, gets<fields>>,
+                "lamina: reader: a sample has one field for each data layer of the program");
+  if constexpr (cost == cost_kind::number && batched && fits) {
     constexpr bool takes = takes_gradients<P, Opt>;
     static_assert(check<takes, gets_type<Opt>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A branch of C++ by the value of a variable, which nobody knows while a program is recorded.
+// expect-error: static.assert.*comparison: a variable has no value while a program is recorded
+// expect-lines: 12
+#include <lamina/layers/activation_functions.hpp>
+#include <lamina/layers/arithmetic.hpp>
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/mean.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::mean(layer::data<"x", float, 4>(main));
+#ifdef SHOULD_FAIL
+  if (x > 0) x = layer::sqrt(x);  // <- here
+#else
+  if (sizeof(x) > 0) x = layer::sqrt(x);
+#endif
+  return x;
+});
+
+int main() { return net.parameter_count() != 0; }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// An evaluator of a model that is gone when it is used.
+// expect-error: static.assert.*evaluator: expected a model that outlives it, found a temporary one
+// expect-lines: 12
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/mean.hpp>
+#include <lamina/model/evaluator.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  return layer::mean(layer::fc<1>(layer::data<"x", float, 4>(main)));
+});
+
+int main() {
+#ifdef SHOULD_FAIL
+  lamina::evaluator e{lamina::model{net}};  // <- here
+#else
+  lamina::model m{net};
+  lamina::evaluator e{m};
+#endif
+  e.forward(lamina::feed<"x">({1.f, 2.f, 3.f, 4.f}));
+  return e.cost() != 0;
+}

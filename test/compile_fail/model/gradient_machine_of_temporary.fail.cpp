@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gradient machine of a model that is gone when it is used.
+// expect-error: static.assert.*gradient_machine: expected a model that outlives it, found a temporary one
+// expect-lines: 12
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/mean.hpp>
+#include <lamina/model/gradient_machine.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  return layer::mean(layer::fc<1>(layer::data<"x", float, 4>(main)));
+});
+
+int main() {
+#ifdef SHOULD_FAIL
+  lamina::gradient_machine g{lamina::model{net}};  // <- here
+#else
+  lamina::model m{net};
+  lamina::gradient_machine g{m};
+#endif
+  return g.gradient<"fc_0.w_0">().size() == 0;
+}
