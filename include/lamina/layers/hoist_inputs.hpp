@@ -85,7 +85,7 @@ class input_hoister {
 
   /// Records what operator `op` computes before the loop, and reads it in its place.
   constexpr bool hoist(const operator_desc& op, growing<operator_desc>& made) {
-    const bool product = op.schema == &schema_of<mul>();
+    const bool product = op.schema == &schema_of<lamina::mul>();
     if (op.block != body_ || op.role != op_role::forward ||
         !(product || op.schema == &schema_of<lookup_table>()))
       return false;

@@ -11,6 +11,7 @@
 #include <lamina/layers/beam_search_decode.hpp>
 #include <lamina/layers/body.hpp>
 #include <lamina/layers/chunk_eval.hpp>
+#include <lamina/layers/class_vectors.hpp>
 #include <lamina/layers/compare.hpp>
 #include <lamina/layers/concat.hpp>
 #include <lamina/layers/conditional.hpp>
@@ -33,9 +34,11 @@
 #include <lamina/layers/embedding.hpp>
 #include <lamina/layers/fc.hpp>
 #include <lamina/layers/gather.hpp>
+#include <lamina/layers/glu.hpp>
 #include <lamina/layers/group_norm.hpp>
 #include <lamina/layers/gru_unit.hpp>
 #include <lamina/layers/hoist_inputs.hpp>
+#include <lamina/layers/hsigmoid.hpp>
 #include <lamina/layers/if_else.hpp>
 #include <lamina/layers/img_conv_group.hpp>
 #include <lamina/layers/layer_helper.hpp>
@@ -47,12 +50,13 @@
 #include <lamina/layers/lstm_unit.hpp>
 #include <lamina/layers/matmul.hpp>
 #include <lamina/layers/mean.hpp>
+#include <lamina/layers/nce.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/pool2d.hpp>
 #include <lamina/layers/prelu.hpp>
 #include <lamina/layers/print.hpp>
-#include <lamina/layers/read_minibatch.hpp>
 #include <lamina/layers/random.hpp>
+#include <lamina/layers/read_minibatch.hpp>
 #include <lamina/layers/recurrent.hpp>
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/reduce.hpp>
@@ -65,6 +69,7 @@
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/layers/row_loss.hpp>
 #include <lamina/layers/scale.hpp>
+#include <lamina/layers/scaled_dot_product_attention.hpp>
 #include <lamina/layers/sequence.hpp>
 #include <lamina/layers/sequence_concat.hpp>
 #include <lamina/layers/sequence_conv.hpp>

@@ -49,4 +49,5 @@ TEST_CASE("conv3d on the engine") {
   check_engine(volume<4, 3, 5, 6, 2, extent3{2, 3, 1},
                       window3{.stride = {1, 2, 1}, .padding = {1, 0, 0}, .groups = 2}>,
                few);
+  check_engine(volume<2, 4, 5, 7, 3, 2, window3{.padding = {0, 1, 0}, .dilation = {1, 2, 3}}>, few);
 }

@@ -22,7 +22,8 @@ constexpr auto batches = program([](block& main) {
   auto w = layer::data<"w", float, C, H, W>(main);
   auto y = layer::batch_norm(x);
   auto z = layer::batch_norm(y, {.act = lamina::activation::relu, .use_global_stats = true});
-  return std::tuple{layer::mean(y * w + z * z) + layer::mean(other), y, z};
+  auto t = layer::batch_norm(x, {.is_test = true, .momentum = 0.5f, .epsilon = 0.1f});
+  return std::tuple{layer::mean(y * w + z * z + t * w) + layer::mean(other), y, z, t};
 });
 
 template <int C, int H, int W, int Groups>
@@ -32,7 +33,9 @@ constexpr auto alone = program([](block& main) {
   auto a = layer::group_norm<Groups>(x);
   auto b = layer::instance_norm(x, {.shift = false});
   auto c = layer::lrn(x, {.n = 4, .k = 2, .alpha = 0.2f});
-  return std::tuple{layer::mean((a + b + c) * w), a, b, c};
+  auto d = layer::group_norm<Groups>(x, {.scale = false, .epsilon = 0.1f});
+  auto e = layer::instance_norm(x, {.scale = false, .shift = false, .epsilon = 0.1f});
+  return std::tuple{layer::mean((a + b + c + d + e) * w), a, b, c, d, e};
 });
 
 }  // namespace

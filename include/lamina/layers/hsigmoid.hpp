@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/hsigmoid.hpp - a cost over many classes that looks at log2 of them.
+#pragma once
+
+#include <lamina/layers/assign.hpp>
+#include <lamina/layers/class_vectors.hpp>
+#include <lamina/layers/elementwise.hpp>
+#include <lamina/layers/loss.hpp>
+#include <lamina/layers/reduce.hpp>
+#include <lamina/layers/slice.hpp>
+
+namespace lamina::layer {
+
+namespace detail {
+
+/// A whole constant [Count], 1 2 4 ...
+template <int Count>
+constexpr auto powers_of_two(layer_helper& layer) {
+  program_builder& b = layer.builder();
+  const auto y = layer.template output<variable<std::int32_t, once, Count>>();
+  without_gradient(layer, y.id);
+  const int extent[] = {Count};
+  int values[Count];
+  for (int i = 0; i < Count; ++i) values[i] = 1 << i;
+  const attribute_value shape = b.integer_list(extent, 1);
+  const attribute_value no_values{0, 0, 0}, all = b.integer_list(values, Count);
+  const int attributes = b.attribute_list(shape, static_cast<int>(dtype::int32), no_values, all);
+  const int out = b.arguments.count;
+  b.argument(y.id);
+  b.operators.push(
+      {&schema_of<lamina::assign_value>(), out, out, out + 1, attributes, b.current_block, b.role});
+  return cast<std::int64_t>(y);
+}
+constexpr int bits_of(int number) {
+  int n = 0;
+  for (; number > 0; number /= 2) ++n;
+  return n;
+}
+
+}  // namespace detail
+
+/// -log of the probability of the label's class, one number a row, where a class is a leaf of a
+/// binary tree and its probability the product of what is decided at the nodes above it: at each a
+/// sigmoid of x . w + b. With c = label + Classes, node j of the path is c / 2^(j + 1) - 1 and its
+/// decision bit j of c, for 0 <= j < floor(log2(c)). A row costs log2(Classes) products instead of
+/// Classes. `x` has one dimension. Parameters: vectors [Classes - 1, width] by Xavier and biases
+/// [Classes - 1, 1] of zeros. Source: Morin and Bengio 2005. Fluid: layers.hsigmoid with the
+/// default tree.
+template <int Classes, class T, class R, int... D, class U, class S, int... E>
+constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
+                        const class_cost_attr& attr = {}, int line = __builtin_LINE()) {
+  using given = variable<U, S, E...>;
+  constexpr bool fits = detail::is_real<T> && has_rows<R> && sizeof...(D) == 1 &&
+                        __is_same(given, variable<std::int64_t, R, 1>);
+  static_assert(check<fits, expects_type<variable<std::int64_t, R, 1>>,
+                      gets_type<variable<T, R, D...>, given>>,
+                "lamina: hsigmoid: floating point rows of one dimension, and a label int64 [1] for "
+                "each");
+  constexpr bool enough = Classes >= 2 && Classes <= 1 << 29;
+  static_assert(check<enough, gets<Classes>>, "lamina: hsigmoid: there are at least two classes");
+  if constexpr (fits && enough) {
+    require_one_program(x, label, line);
+    constexpr int bits = detail::bits_of(2 * Classes - 1) - 1;
+    layer_helper layer(*x.builder, "hierarchical_sigmoid", attr.name);
+    const auto powers = detail::powers_of_two<bits>(layer);
+    block here{x.builder, x.builder->current_block};
+    const auto two = fill_constant<std::int64_t, bits>(here, 2);
+    const auto one = fill_constant<std::int64_t, bits>(here, 1);
+    const auto none = fill_constant<std::int64_t, bits>(here, 0);
+    const auto leaf =
+        expand<1, bits>(elementwise_add(label, fill_constant<std::int64_t>(here, Classes)));
+    const auto above = elementwise_floordiv(leaf, powers);
+    const auto decision = cast<T>(elementwise_mod(above, two));
+    const auto node = elementwise_sub(elementwise_floordiv(above, two), one);
+    // Where the path is over the node is -1: another is looked at, for nothing.
+    const auto seen = elementwise_max(node, none);
+    const auto score =
+        detail::class_scores<Classes - 1, bits>(layer, x, reshape<bits, 1>(seen), attr, line);
+    const auto costs = sigmoid_cross_entropy_with_logits(score, decision);
+    const auto on_path = cast<T>(elementwise_min(elementwise_add(node, one), one));
+    return layer.returns(reduce_sum<1>(elementwise_mul(costs, on_path), keep_dim));
+  } else {
+    return x;
+  }
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/nce.hpp - a cost over many classes that looks at some samples of them.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/layers/activation_functions.hpp>
+#include <lamina/layers/arithmetic.hpp>
+#include <lamina/layers/assign.hpp>
+#include <lamina/layers/class_vectors.hpp>
+#include <lamina/layers/concat.hpp>
+#include <lamina/layers/random.hpp>
+#include <lamina/layers/reduce.hpp>
+#include <lamina/layers/split.hpp>
+
+namespace lamina::layer {
+
+/// Noise-contrastive estimation, one cost a row: tells the label's class from `Samples` classes
+/// that are drawn anew for each row, all equally likely. With o = sigmoid(x . w + b) of a class
+/// and e = Samples / Classes it is
+///   -log(o / (o + e)) of the label - the sum of log(e / (o + e)) of the samples
+/// `x` has one dimension. Parameters: vectors [Classes, width] by Xavier and biases [Classes, 1] of
+/// zeros. Source: Gutmann and Hyvarinen 2010, Mnih and Teh 2012. Fluid: layers.nce with the sampler
+/// "uniform".
+template <int Classes, int Samples = 10, class T, class R, int... D, class U, class S, int... E>
+constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
+                   const class_cost_attr& attr = {}, int line = __builtin_LINE()) {
+  using given = variable<U, S, E...>;
+  constexpr bool fits = __is_same(T, float) && has_rows<R> && sizeof...(D) == 1 &&
+                        __is_same(given, variable<std::int64_t, R, 1>);
+  static_assert(check<fits, expects_type<variable<std::int64_t, R, 1>>,
+                      gets_type<variable<T, R, D...>, given>>,
+                "lamina: nce: float rows of one dimension, and a label int64 [1] for each");
+  constexpr bool enough = Classes >= 2 && Classes <= 1 << 24 && Samples >= 1;
+  static_assert(check<enough, gets<Classes, Samples>>,
+                "lamina: nce: there are 2 to 2^24 classes and at least one sample");
+  if constexpr (fits && enough) {
+    require_one_program(x, label, line);
+    layer_helper layer(*x.builder, "nce", attr.name);
+    // Rounded down; a product with Classes may be rounded up to it.
+    const auto drawn = uniform_random_batch_size_like<Samples>(
+        x, {.min = 0, .max = static_cast<float>(Classes), .seed = attr.seed});
+    const auto sampled = cast<std::int64_t>(clip(drawn, 0, static_cast<float>(Classes) - 1));
+    const auto ids = reshape<1 + Samples, 1>(concat(std::tuple{label, sampled}, {}, line));
+    const auto score = detail::class_scores<Classes, 1 + Samples>(layer, x, ids, attr, line);
+    constexpr double expected = static_cast<double>(Samples) / Classes;
+    const auto chosen = reduce_sum<1>(log(sigmoid(score) * (1 / expected) + 1), keep_dim);
+    const auto of_label = logsigmoid(std::get<0>(split<sections<1, Samples>>(score)));
+    block here{x.builder, x.builder->current_block};
+    const auto constant = log(fill_constant<float>(here, expected));
+    return layer.returns(elementwise_add(chosen - of_label, constant, {}, line));
+  } else {
+    return x;
+  }
+}
+
+}  // namespace lamina::layer

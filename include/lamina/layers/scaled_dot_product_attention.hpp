@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/scaled_dot_product_attention.hpp - attention of several heads.
+#pragma once
+
+#include <lamina/layers/dropout.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/matmul.hpp>
+#include <lamina/layers/reshape.hpp>
+#include <lamina/layers/softmax.hpp>
+
+namespace lamina::layer {
+
+/// Options of scaled_dot_product_attention.
+struct scaled_dot_product_attention_attr {
+  float dropout_rate = 0;  // of the weights
+  std::string_view name{};
+};
+
+namespace detail {
+
+/// [positions, width] as one matrix for each head.
+template <int Heads, class T, class R, int L, int W>
+constexpr auto heads_of(variable<T, R, L, W> x) {
+  return transpose<0, 2, 1, 3>(reshape<L, Heads, W / Heads>(x));
+}
+/// x^-1/2 by Newton's steps.
+constexpr double inverse_root(double x) {
+  double root = 1;
+  while (root * root * x > 2) root /= 2;
+  for (int i = 0; i < 60; ++i) root *= 1.5 - 0.5 * x * root * root;
+  return root;
+}
+
+}  // namespace detail
+
+/// softmax(q k^T / sqrt(width of a head)) v: for each query [L, W] the average of values [M, V]
+/// under weights that its products with keys [M, W] give. With several heads queries, keys and
+/// values go through an fc as wide as they are and are cut into Heads parts, each of which attends
+/// by itself; the results lie side by side. Result: [L, V]. Source: Vaswani et al. 2017. Fluid:
+/// nets.scaled_dot_product_attention.
+template <int Heads = 1, class T, class R, int L, int W, class U, class S, int M, int K, class X,
+          class Q, int N, int V>
+constexpr auto scaled_dot_product_attention(variable<T, R, L, W> queries, variable<U, S, M, K> keys,
+                                            variable<X, Q, N, V> values,
+                                            const scaled_dot_product_attention_attr& attr = {},
+                                            int line = __builtin_LINE()) {
+  constexpr bool fits = detail::is_real<T> && has_rows<R> &&
+                        __is_same(variable<U, S, M, K>, variable<T, R, M, W>) &&
+                        __is_same(variable<X, Q, N, V>, variable<T, R, M, V>);
+  static_assert(check<fits, expects_type<variable<T, R, M, W>, variable<T, R, M, V>>,
+                      gets_type<variable<U, S, M, K>, variable<X, Q, N, V>>>,
+                "lamina: scaled_dot_product_attention: keys are as wide as queries, there is a "
+                "value for each key, and all have the same rows and floating point type");
+  constexpr int heads = Heads > 0 ? Heads : 1;
+  constexpr bool divides = !fits || (Heads > 0 && W % heads == 0 && V % heads == 0);
+  static_assert(check<divides, expects<Heads>, gets<W, V>>,
+                "lamina: scaled_dot_product_attention: the number of heads divides the widths of "
+                "keys and values");
+  layer_helper layer(*queries.builder, "scaled_dot_product_attention", attr.name);
+  if constexpr (fits && divides) {
+    constexpr matmul_form by_rows{.transpose_y = true};
+    constexpr auto alpha = static_cast<float>(detail::inverse_root(W / heads));
+    const auto attend = [&](auto q, auto k, auto v) {
+      auto weights = softmax(matmul<by_rows>(q, k, {.alpha = alpha}, line));
+      if (attr.dropout_rate > 0) weights = dropout(weights, attr.dropout_rate);
+      return matmul(weights, v, {}, line);
+    };
+    if constexpr (heads == 1) {
+      return layer.returns(attend(queries, keys, values));
+    } else {
+      const auto q = detail::heads_of<heads>(fc<W, 2>(queries, {}, line));
+      const auto k = detail::heads_of<heads>(fc<K, 2>(keys, {}, line));
+      const auto v = detail::heads_of<heads>(fc<V, 2>(values, {}, line));
+      const auto seen = attend(q, k, v);
+      return layer.returns(reshape<L, V>(transpose<0, 2, 1, 3>(seen)));
+    }
+  } else {
+    return queries;
+  }
+}
+
+}  // namespace lamina::layer
