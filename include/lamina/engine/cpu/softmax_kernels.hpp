@@ -14,11 +14,32 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// y = softmax of the n numbers at x.
-/// Returns log(sum e^(x - max)) + max, the log-partition function.
-inline float softmax_row(const float* x, float* y, int n) {
+/// The largest of n numbers. (By vectors: a chain of n comparisons would cost more than as many exp.)
+LAMINA_INLINE float largest_of(const float* x, int n) {
   float largest = x[0];
-  for (int j = 1; j < n; ++j) largest = x[j] > largest ? x[j] : largest;
+  int j = 1;
+  if (n >= lanes) {
+    vector most = vector::load_unaligned(x);
+    for (j = lanes; j + lanes <= n; j += lanes)
+      most = math::max(most, vector::load_unaligned(x + j));
+    alignas(64) float part[lanes];
+    most.store_aligned(part);
+    for (const float p : part) largest = p > largest ? p : largest;
+  }
+  for (; j < n; ++j) largest = x[j] > largest ? x[j] : largest;
+  return largest;
+}
+
+/// What softmax divides by, the sum of e^(x - largest).
+struct softmax_sum {
+  float sum, largest;
+  /// log(sum e^x), the log-partition function.
+  float partition() const { return std::log(sum) + largest; }
+};
+
+/// y = softmax of the n numbers at x.
+inline softmax_sum softmax_row(const float* x, float* y, int n) {
+  const float largest = largest_of(x, n);
   int j = 0;
   vector sums(0.f);
   const vector shift(largest);
@@ -31,7 +52,7 @@ inline float softmax_row(const float* x, float* y, int n) {
   for (; j < n; ++j) sum += y[j] = std::exp(x[j] - largest);
   const float factor = 1.0f / sum;
   for (j = 0; j < n; ++j) y[j] *= factor;
-  return std::log(sum) + largest;
+  return {sum, largest};
 }
 
 /// The softmax of lines that are `step` apart, for one number or one vector of neighbouring lines.
@@ -124,7 +145,8 @@ struct call_kernel<softmax_with_cross_entropy> {
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
         const float* x = logits.row<const float>(r) + o * n;
-        const float partition = detail::softmax_row(x, softmax.row<float>(r) + o * n, n);
+        const float partition =
+            detail::softmax_row(x, softmax.row<float>(r) + o * n, n).partition();
         float cost = 0;
         if (soft) {
           const float* y = label.row<const float>(r) + o * n;
