@@ -79,4 +79,15 @@ struct lrn : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 3;
 };
 
+/// The channels around channel c that lrn adds up, from first to before end; with `back` those that
+/// channel c is one of the neighbours of.
+struct channels_around {
+  int first, end;
+  constexpr channels_around(int c, int n, int channels, bool back = false)
+      : first(c - (back ? n - 1 - (n - 1) / 2 : (n - 1) / 2)), end(first + n) {
+    if (first < 0) first = 0;
+    if (end > channels) end = channels;
+  }
+};
+
 }  // namespace lamina

@@ -31,7 +31,8 @@ struct image_range {
 
 /// The rows (or columns) of an image with `size` of them that part k of `parts` of a region holds.
 /// One function for all engines: a border that is rounded otherwise is another region.
-inline image_range region_part(float first, float last, float scale, int parts, int k, int size) {
+LAMINA_FN inline image_range region_part(float first, float last, float scale, int parts, int k,
+                                         int size) {
   const int begin = static_cast<int>(math::round(first * scale));
   const int end = static_cast<int>(math::round(last * scale));
   const int length = end - begin + 1 > 1 ? end - begin + 1 : 1;

@@ -20,6 +20,25 @@ LAMINA_COLD inline recurrent_activation recurrent_activation_of(const operator_c
   return static_cast<recurrent_activation>(found);
 }
 
+/// The function that a number among the attributes stands for.
+LAMINA_COLD inline recurrent_activation recurrent_activation_numbered(const operator_call& c,
+                                                                      int attribute) {
+  const int number = c.integer(attribute);
+  if (number < 0 || number > 3) fail(c, {"expected an activation from 0 to 3, found ", number});
+  return static_cast<recurrent_activation>(number);
+}
+
+/// x between -limit and limit; x itself where the limit is 0.
+template <class T>
+LAMINA_INLINE LAMINA_FN T clipped(T x, float limit) {
+  return limit > 0 ? T(math::min(math::max(x, T(-limit)), T(limit))) : x;
+}
+/// The gradient dy of a clipped y: 0 where the limit holds.
+template <class T>
+LAMINA_INLINE LAMINA_FN T through_clip(T y, T dy, float limit) {
+  return limit > 0 ? T(math::select(math::abs(y) < T(limit), dy, T(0))) : dy;
+}
+
 /// f(x).
 template <class T>
 LAMINA_INLINE LAMINA_FN T value_of(recurrent_activation f, T x) {

@@ -3,7 +3,7 @@
 // maxout.
 #pragma once
 
-
+#include <lamina/engine/call/channel_parts.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/tunable_activation.hpp>
 
@@ -11,30 +11,12 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Which element of Alpha serves an element of a row.
-class slope_chooser {
- public:
-  slope_chooser(const call_context& c, const operand& x) : width_(x.columns) {
-    const std::string_view mode = text_of(c, 0);
-    if (mode == "channel") {
-      const array_layout a = layout_of(x);
-      width_ = a.rank > 1 && a.extent[1] > 0 ? x.columns / static_cast<int>(a.extent[1]) : 1;
-    } else if (mode == "element") {
-      width_ = 1;
-    } else if (mode != "all") {
-      fail(c, {"expected the mode 'all', 'channel' or 'element', found '", mode, "'"});
-    }
-    if (width_ < 1) width_ = 1;
-  }
-  /// Calls f(number of the slope, first column, columns) for the parts of a row.
-  template <class F>
-  void for_each(int columns, F&& f) const {
-    for (int j = 0, i = 0; j < columns; j += width_, ++i) f(i, j, width_);
-  }
-
- private:
-  int width_;
-};
+/// Calls f(number of the slope, first column, columns) for the parts of a row that a slope of prelu
+/// serves.
+template <class F>
+void for_each_slope(int width, int columns, F&& f) {
+  for (int j = 0, i = 0; j < columns; j += width, ++i) f(i, j, width);
+}
 
 /// Element i of Alpha in the order of its rows.
 inline float& alpha_at(const operand& alpha, int i) {
@@ -49,11 +31,11 @@ struct call_kernel<prelu> {
   static void run(const call_context& c) {
     const operand in = c.input(0), alpha = c.input(1), out = c.output(0);
     require_float(c, in);
-    const detail::slope_chooser slopes(c, in);
+    const int width = slope_width(c, in);
     for (int r = 0; r < in.rows; ++r) {
       const float* x = in.row<const float>(r);
       float* y = out.row<float>(r);
-      slopes.for_each(in.columns, [&](int i, int first, int n) {
+      detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
         const float a = detail::alpha_at(alpha, i);
         for (int j = first; j < first + n; ++j) y[j] = x[j] > 0 ? x[j] : a * x[j];
       });
@@ -67,12 +49,12 @@ struct call_kernel<gradient_of<prelu>> {
   static void run(const call_context& c) {
     const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
     const operand dx = c.output(0), dalpha = c.output(1);
-    const detail::slope_chooser slopes(c, in);
+    const int width = slope_width(c, in);
     if (dalpha) clear(dalpha);
     for (int r = 0; r < in.rows; ++r) {
       const float* x = in.row<const float>(r);
       const float* d = slope.row<const float>(r);
-      slopes.for_each(in.columns, [&](int i, int first, int n) {
+      detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
         const float a = detail::alpha_at(alpha, i);
         float total = 0;
         for (int j = first; j < first + n; ++j) total += x[j] > 0 ? 0.0f : d[j] * x[j];
@@ -91,7 +73,7 @@ struct call_kernel<maxout> {
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     require_float(c, in);
-    const int groups = c.integer(0), inner = inner_of(in);
+    const int groups = c.integer(0), inner = channel_width(in);
     for (int r = 0; r < out.rows; ++r)
       for (int j = 0; j < out.columns; ++j) {
         const float* x = in.row<const float>(r) + first_of(j, inner, groups);
@@ -99,11 +81,6 @@ struct call_kernel<maxout> {
         for (int g = 1; g < groups; ++g) best = x[g * inner] > best ? x[g * inner] : best;
         out.row<float>(r)[j] = best;
       }
-  }
-  /// Elements of a channel.
-  static int inner_of(const operand& x) {
-    const array_layout a = layout_of(x);
-    return a.rank > 1 && a.extent[1] > 0 ? x.columns / static_cast<int>(a.extent[1]) : 1;
   }
   /// The first of the elements that element j of Out is chosen from.
   static std::ptrdiff_t first_of(int j, int inner, int groups) {
@@ -119,7 +96,7 @@ struct call_kernel<gradient_of<maxout>> {
     const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
     using forward = call_kernel<maxout>;
-    const int groups = c.integer(0), inner = forward::inner_of(in);
+    const int groups = c.integer(0), inner = channel_width(in);
     clear(dx);
     for (int r = 0; r < out.rows; ++r)
       for (int j = 0; j < out.columns; ++j) {

@@ -133,15 +133,6 @@ struct call_kernel<gradient_of<instance_norm>> {
   }
 };
 
-namespace detail {
-/// The channels around channel c: from first to before end.
-struct channels_around {
-  int first, end;
-  channels_around(int c, int n, int channels)
-      : first(std::max(0, c - (n - 1) / 2)), end(std::min(channels, c - (n - 1) / 2 + n)) {}
-};
-}  // namespace detail
-
 template <>
 struct call_kernel<lrn> {
   template <class = void>
@@ -153,7 +144,7 @@ struct call_kernel<lrn> {
                 beta = static_cast<float>(c.number(3));
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < channels; ++i) {
-        const detail::channels_around near(i, n, channels);
+        const channels_around near(i, n, channels);
         const float* const from = x.row<const float>(r);
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
         float* const to = y ? y.row<float>(r) + at : nullptr;
@@ -186,9 +177,7 @@ struct call_kernel<gradient_of<lrn>> {
     const float factor = 2 * static_cast<float>(c.number(2)) * beta;
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < channels; ++i) {
-        // The channels that channel i is near to lie around it the other way round.
-        const int behind = n - 1 - (n - 1) / 2;
-        const int first = std::max(0, i - behind), end = std::min(channels, i + (n - 1) / 2 + 1);
+        const channels_around near(i, n, channels, true);
         const float *const from = x.row<const float>(r), *const out = y.row<const float>(r),
                            *const whole = middle.row<const float>(r),
                            *const slope = d.row<const float>(r);
@@ -197,7 +186,7 @@ struct call_kernel<gradient_of<lrn>> {
         for_each_place(size, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           number sum(0.F);
-          for (int m = first; m < end; ++m) {
+          for (int m = near.first; m < near.end; ++m) {
             const std::ptrdiff_t p = static_cast<std::ptrdiff_t>(m) * size + j;
             sum += load(slope + p, like) * load(out + p, like) / load(whole + p, like);
           }

@@ -8,13 +8,9 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-inline recurrent_activation gru_unit_function(const call_context& c, int attribute) {
-  const int number = c.integer(attribute);
-  if (number < 0 || number > 3) fail(c, {"expected an activation from 0 to 3, found ", number});
-  return static_cast<recurrent_activation>(number);
-}
 inline gru_cell gru_unit_cell(const call_context& c, int width) {
-  return {width, gru_unit_function(c, 0), gru_unit_function(c, 1), c.flag(2)};
+  return {width, recurrent_activation_numbered(c, 0), recurrent_activation_numbered(c, 1),
+          c.flag(2)};
 }
 
 }  // namespace detail

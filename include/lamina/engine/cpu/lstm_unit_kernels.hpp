@@ -2,12 +2,23 @@
 // lamina/engine/cpu/lstm_unit_kernels.hpp - one step of a long short-term memory: lstm_unit.
 #pragma once
 
+#include <lamina/engine/call/lstm_unit_step.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
-#include <lamina/operators/activation.hpp>
 #include <lamina/operators/lstm.hpp>
 
 namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// The gates at a place of a row of X.
+template <class T>
+LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const float* g, int n, float forget_bias, T like) {
+  return {load(g, like), T(load(g + n, like) + T(forget_bias)), load(g + 2 * n, like),
+          load(g + 3 * n, like)};
+}
+
+}  // namespace detail
 
 template <>
 struct call_kernel<lstm_unit> {
@@ -20,14 +31,10 @@ struct call_kernel<lstm_unit> {
     for (int r = 0; r < x.rows; ++r) {
       const float* const g = x.row<const float>(r);
       for_each_place(n, [&](std::ptrdiff_t j, auto like) {
-        using number = decltype(like);
-        const number f = sigmoid::f(number(load(g + n + j, like) + number(forget_bias)));
-        const number now = f * load(before.row<const float>(r) + j, like) +
-                           sigmoid::f(load(g + j, like)) * tanh::f(load(g + 3 * n + j, like));
+        const auto gates = detail::lstm_unit_at(g + j, n, forget_bias, like);
+        const auto now = gates.cell(load(before.row<const float>(r) + j, like));
         if (cell) store(cell.row<float>(r) + j, now);
-        if (hidden)
-          store(hidden.row<float>(r) + j,
-                number(sigmoid::f(load(g + 2 * n + j, like)) * tanh::f(now)));
+        if (hidden) store(hidden.row<float>(r) + j, gates.hidden(now));
       });
     }
   }
@@ -45,21 +52,18 @@ struct call_kernel<gradient_of<lstm_unit>> {
     for (int r = 0; r < x.rows; ++r) {
       const float* const g = x.row<const float>(r);
       for_each_place(n, [&](std::ptrdiff_t j, auto like) {
-        using number = decltype(like);
-        const number i = sigmoid::f(load(g + j, like)), o = sigmoid::f(load(g + 2 * n + j, like));
-        const number f = sigmoid::f(number(load(g + n + j, like) + number(forget_bias)));
-        const number candidate = tanh::f(load(g + 3 * n + j, like));
-        const number a = tanh::f(load(cell.row<const float>(r) + j, like));
-        const number dh = load(d_hidden.row<const float>(r) + j, like);
-        const number dc = load(d_cell.row<const float>(r) + j, like) + tanh::df(a, number(dh * o));
-        if (d_before) store(d_before.row<float>(r) + j, number(dc * f));
+        const auto slopes = detail::lstm_unit_at(g + j, n, forget_bias, like)
+                                .backward(load(cell.row<const float>(r) + j, like),
+                                          load(before.row<const float>(r) + j, like),
+                                          load(d_cell.row<const float>(r) + j, like),
+                                          load(d_hidden.row<const float>(r) + j, like));
+        if (d_before) store(d_before.row<float>(r) + j, slopes.before);
         if (!dx) return;
         float* const to = dx.row<float>(r) + j;
-        const number c_before = load(before.row<const float>(r) + j, like);
-        store(to, sigmoid::df(i, number(dc * candidate)));
-        store(to + n, sigmoid::df(f, number(dc * c_before)));
-        store(to + 2 * n, sigmoid::df(o, number(dh * a)));
-        store(to + 3 * n, tanh::df(candidate, number(dc * i)));
+        store(to, slopes.i);
+        store(to + n, slopes.f);
+        store(to + 2 * n, slopes.o);
+        store(to + 3 * n, slopes.candidate);
       });
     }
   }

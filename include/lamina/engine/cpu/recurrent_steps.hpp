@@ -109,17 +109,6 @@ LAMINA_NOINLINE inline void apply(recurrent_activation f, float* x, std::ptrdiff
   if (f == recurrent_activation::relu) detail::apply_in_place<relu>(x, n);
 }
 
-/// x between -limit and limit; x itself where the limit is 0.
-template <class T>
-LAMINA_INLINE T clipped(T x, float limit) {
-  return limit > 0 ? T(math::min(math::max(x, T(-limit)), T(limit))) : x;
-}
-/// The gradient dy of a clipped y: 0 where the limit holds.
-template <class T>
-LAMINA_INLINE T through_clip(T y, T dy, float limit) {
-  return limit > 0 ? T(math::select(math::abs(y) < T(limit), dy, T(0))) : dy;
-}
-
 /// A weight in panels, packed once for all steps, and the memory of its products.
 struct step_product {
   int depth, width;

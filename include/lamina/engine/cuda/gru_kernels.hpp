@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/gru_kernels.hpp - gru: a team walks along a sequence, a thread has some of the
-// states. What is kept for the gradient is ordered by rows.
+// lamina/engine/cuda/gru_kernels.hpp - gru, gru_unit: a team walks along a sequence, or takes the
+// one step of a row; a thread has some of the states. What is kept for the gradient is ordered by
+// rows.
 #pragma once
 
 #include <lamina/engine/cuda/part_copy.hpp>
@@ -132,43 +133,56 @@ struct gru_bias_lines {
   }
 };
 
-inline gru_arguments gru_of(const call_site& c) {
-  const operand x = c.input(0), weight = c.input(2), bias = c.input(3);
-  gru_arguments a{};
-  a.steps = {c.sequences(x.domain), c.flag(2)};
-  a.candidate = recurrent_activation_of(c, 0);
-  a.gate = recurrent_activation_of(c, 1);
-  a.origin_mode = c.flag(3);
-  a.n = weight.rows;
-  a.weight = {weight.row<const float>(0), weight.stride, divider(weight.columns), a.n};
-  a.bias = bias ? bias.row<const float>(0) : nullptr;
-  a.x = x;
-  a.h0 = c.input(1);
-  a.rows = x.rows;
-  a.lines = a.count = a.steps.all.count;
-  a.width = 3 * a.n * a.n;  // a block a sequence, unless it is tiny
-  return a;
-}
+/// gru over sequences, or with Unit gru_unit, whose rows are sequences of one step. The slots of
+/// what Hidden is behind: Gate and ResetHiddenPrev are the same.
+template <bool Unit>
+struct gru_call {
+  static constexpr int hidden = Unit ? 2 : 3;
 
-}  // namespace detail
+  static gru_arguments arguments(const call_site& c) {
+    const operand x = c.input(0), weight = c.input(2), bias = c.input(3);
+    gru_arguments a{};
+    if constexpr (Unit) {
+      a.steps = {{nullptr, x.rows}, false};
+      a.candidate = recurrent_activation_numbered(c, 0);
+      a.gate = recurrent_activation_numbered(c, 1);
+      a.origin_mode = c.flag(2);
+    } else {
+      a.steps = {c.sequences(x.domain), c.flag(2)};
+      a.candidate = recurrent_activation_of(c, 0);
+      a.gate = recurrent_activation_of(c, 1);
+      a.origin_mode = c.flag(3);
+    }
+    a.n = weight.rows;
+    a.weight = {weight.row<const float>(0), weight.stride, divider(weight.columns), a.n};
+    a.bias = bias ? bias.row<const float>(0) : nullptr;
+    a.x = x;
+    a.h0 = c.input(1);
+    a.rows = x.rows;
+    a.lines = a.count = a.steps.all.count;
+    a.width = 3 * a.n * a.n;  // a block a sequence, unless it is tiny
+    return a;
+  }
+};
 
-template <>
-struct call_kernel<gru> {
+template <bool Unit>
+struct gru_kernel {
+  using call = gru_call<Unit>;
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     require_float(c, c.input(0));
-    auto a = detail::gru_of(c);
-    detail::scratch_rows room(c.run.scratch);
+    auto a = call::arguments(c);
+    scratch_rows room(c.run.scratch);
     a.gates = room.or_take(c.output(0), a.rows, 3 * a.n);
     a.reset = room.or_take(c.output(1), a.rows, a.n);
-    a.hidden = room.or_take(c.output(3), a.rows, a.n);
-    if (a.lines > 0) b.template lines<team_lines<detail::gru_lines>>(a);
+    a.hidden = room.or_take(c.output(call::hidden), a.rows, a.n);
+    if (a.lines > 0) b.template lines<team_lines<gru_lines>>(a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const int n = c.input(2).rows, rows = c.input(0).rows;
-    detail::scratch_rows room(nullptr);
+    scratch_rows room(nullptr);
     room.take(rows, 3 * n);
     room.take(rows, n);
     room.take(rows, n);
@@ -176,38 +190,37 @@ struct call_kernel<gru> {
   }
 };
 
-template <>
-struct call_kernel<gradient_of<gru>> {
+template <bool Unit>
+struct gru_gradient_kernel {
+  using call = gru_call<Unit>;
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     using shape = typename Backend::product_tile;
     const operand reset = c.input(5), d_weight = c.output(2), d_bias = c.output(3);
-    auto a = detail::gru_of(c);
+    auto a = call::arguments(c);
     const int n = a.n;
-    detail::scratch_rows room(c.run.scratch);
+    scratch_rows room(c.run.scratch);
     a.gates = c.input(4);
-    a.hidden = c.input(7);
-    a.d_hidden = c.input(8);
+    a.hidden = c.input(4 + call::hidden);
+    a.d_hidden = c.input(5 + call::hidden);
     a.d_gates = room.or_take(c.output(0), a.rows, 3 * n);
     a.back = room.take(a.lines, n);
     a.dh0 = c.output(1);
     int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
     float* const weight = room.take(1, 3 * n * n).data;
-    if (a.lines > 0) b.template lines<team_lines<detail::gru_slope_lines>>(a);
+    if (a.lines > 0) b.template lines<team_lines<gru_slope_lines>>(a);
     if (d_bias) {
-      a.d_bias = d_bias.row<float>(0);
-      run_lines<detail::gru_bias_lines>(b, a, 3 * n, a.rows, true);
+      a.d_bias = d_bias.template row<float>(0);
+      run_lines<gru_bias_lines>(b, a, 3 * n, a.rows, true);
     }
     if (!d_weight) return;
-    detail::find_steps_before(b, a.steps, a.rows, before);
-    const detail::states_before states{a.hidden, a.h0, before};
-    b.template teams<detail::step_weight_body<shape>>(
-        {states, a.d_gates, weight, 2 * n, n, 2 * n, a.rows});
-    const detail::read_matrices left(reset.row<const float>(0), {}, n, a.rows, reset.stride, true);
-    const detail::read_matrices right(a.d_gates.data + 2 * n, {}, a.rows, n, a.d_gates.stride,
-                                      false);
-    detail::multiply(b, left, right, 1, 1, 1, weight + 2 * n * n, {}, n);
+    find_steps_before(b, a.steps, a.rows, before);
+    const states_before states{a.hidden, a.h0, before};
+    b.template teams<step_weight_body<shape>>({states, a.d_gates, weight, 2 * n, n, 2 * n, a.rows});
+    const read_matrices left(reset.template row<const float>(0), {}, n, a.rows, reset.stride, true);
+    const read_matrices right(a.d_gates.data + 2 * n, {}, a.rows, n, a.d_gates.stride, false);
+    multiply(b, left, right, 1, 1, 1, weight + 2 * n * n, {}, n);
     operand made = d_weight;
     made.data = weight;
     made.stride = 3 * n;
@@ -216,13 +229,24 @@ struct call_kernel<gradient_of<gru>> {
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const int n = c.input(2).rows, rows = c.input(0).rows;
-    detail::scratch_rows room(nullptr);
+    scratch_rows room(nullptr);
     room.take(rows, 3 * n);
-    room.take(c.sequences(c.input(0).domain).count, n);
+    room.take(call::arguments(c).lines, n);
     room.take(1, rows);
     room.take(1, 3 * n * n);
     return room.used();
   }
 };
+
+}  // namespace detail
+
+template <>
+struct call_kernel<gru> : detail::gru_kernel<false> {};
+template <>
+struct call_kernel<gradient_of<gru>> : detail::gru_gradient_kernel<false> {};
+template <>
+struct call_kernel<gru_unit> : detail::gru_kernel<true> {};
+template <>
+struct call_kernel<gradient_of<gru_unit>> : detail::gru_gradient_kernel<true> {};
 
 }  // namespace lamina::engine::cuda

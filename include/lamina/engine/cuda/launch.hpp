@@ -5,18 +5,23 @@
 // `lines` a call. Dimensions are arguments, so groups that differ only in size are one kernel.
 #pragma once
 
+#include <lamina/engine/cuda/activation_kernels.hpp>
 #include <lamina/engine/cuda/array_kernels.hpp>
+#include <lamina/engine/cuda/axis_kernels.hpp>
 #include <lamina/engine/cuda/batch_norm_kernels.hpp>
 #include <lamina/engine/cuda/collect_kernels.hpp>
 #include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/conv_kernels.hpp>
 #include <lamina/engine/cuda/copy_kernels.hpp>
+#include <lamina/engine/cuda/distance_kernels.hpp>
 #include <lamina/engine/cuda/dropout_kernels.hpp>
 #include <lamina/engine/cuda/gru_kernels.hpp>
+#include <lamina/engine/cuda/image_norm_kernels.hpp>
 #include <lamina/engine/cuda/join_kernels.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/lookup_kernels.hpp>
 #include <lamina/engine/cuda/lstm_kernels.hpp>
+#include <lamina/engine/cuda/lstm_unit_kernels.hpp>
 #include <lamina/engine/cuda/matmul_kernels.hpp>
 #include <lamina/engine/cuda/metric_kernels.hpp>
 #include <lamina/engine/cuda/norm_kernels.hpp>
@@ -25,7 +30,9 @@
 #include <lamina/engine/cuda/product_body.hpp>
 #include <lamina/engine/cuda/rank_table_kernels.hpp>
 #include <lamina/engine/cuda/reduce_kernels.hpp>
+#include <lamina/engine/cuda/region_kernels.hpp>
 #include <lamina/engine/cuda/reshape_kernels.hpp>
+#include <lamina/engine/cuda/resize_kernels.hpp>
 #include <lamina/engine/cuda/sequence_kernels.hpp>
 #include <lamina/engine/cuda/sequence_window_kernels.hpp>
 #include <lamina/engine/cuda/serial_backend.hpp>

@@ -43,13 +43,17 @@ class scratch_rows {
   std::ptrdiff_t at_ = 0;
 };
 
-/// The steps of sequences: rows from their begin on, or from their end back.
+/// The steps of sequences: rows from their begin on, or from their end back. Without offsets each
+/// row is a sequence of one step.
 struct sequence_steps {
   sequence_view all;
   bool reverse;
 
-  LAMINA_INLINE LAMINA_FN int length(int s) const { return all.end(s) - all.begin(s); }
+  LAMINA_INLINE LAMINA_FN int length(int s) const {
+    return all.offsets != nullptr ? all.end(s) - all.begin(s) : 1;
+  }
   LAMINA_INLINE LAMINA_FN int row(int s, int k) const {
+    if (all.offsets == nullptr) return s;
     return reverse ? all.end(s) - 1 - k : all.begin(s) + k;
   }
 };

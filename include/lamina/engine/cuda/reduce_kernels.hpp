@@ -151,6 +151,38 @@ struct reduce_gradient_kernel {
   }
 };
 
+/// How many factors are 0, and the product of all others: for each result, and what becomes of its
+/// slope. Out / x would not do where factors are 0.
+struct product_slope_lines {
+  struct arguments {
+    const float *x, *slope;
+    float* to;
+    element_loops<3> kept;  // of X, dX, slope
+    element_loops<2> over;  // of X, dX
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const auto first = a.kept.at(i);
+    float product = 1;
+    int zeros = 0;
+    for (int k = team.rank(); k < a.over.count; k += team.size()) {
+      const float v = a.x[first.of[0] + a.over.at(k).of[0]];
+      zeros += v == 0 ? 1 : 0;
+      product *= v == 0 ? 1.0f : v;
+    }
+    product = team.reduce(product, reducer<reduction_kind::product>{});
+    zeros = sum_of(team, zeros);
+    const float d = a.slope[first.of[2]];
+    for (int k = team.rank(); k < a.over.count; k += team.size()) {
+      const auto at = a.over.at(k);
+      const float v = a.x[first.of[0] + at.of[0]];
+      const float others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : 0.0f;
+      a.to[first.of[1] + at.of[1]] = d * others;
+    }
+  }
+};
+
 }  // namespace detail
 
 template <>
@@ -178,6 +210,35 @@ struct call_kernel<gradient_of<reduce_max>> : detail::reduce_gradient_kernel<red
 };
 template <>
 struct call_kernel<gradient_of<reduce_min>> : detail::reduce_gradient_kernel<reduction_kind::min> {
+};
+template <>
+struct call_kernel<gradient_of<reduce_prod>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_float(c, dx);
+    const reduced_layout l(c, in, slope);
+    const array_layout g = layout_of(dx);
+    loop_nest<3> kept;
+    loop_nest<2> over;
+    for (int d = 0; d < g.rank; ++d)
+      if (l.is_reduced[d])
+        over.add(g.extent[d], l.x.step[d], g.step[d]);
+      else
+        kept.add(g.extent[d], l.x.step[d], g.step[d], l.out[d]);
+    detail::product_slope_lines::arguments a{in.row<const float>(0),
+                                             slope.row<const float>(0),
+                                             dx.row<float>(0),
+                                             element_loops<3>(c, kept),
+                                             element_loops<2>(c, over),
+                                             0,
+                                             0,
+                                             0};
+    run_lines<detail::product_slope_lines>(b, a, a.kept.count, a.over.count,
+                                           over.inner_step(0) != 1 && kept.inner_step(0) == 1);
+  }
 };
 
 }  // namespace lamina::engine::cuda

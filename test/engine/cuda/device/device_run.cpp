@@ -16,6 +16,7 @@
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
+#include "engine/cuda/operator_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/shape_programs.hpp"
 
@@ -118,11 +119,13 @@ void run_all(backend& device) {
   const optimizer::sgd sgd{.learning_rate = 0.1f};
   const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
   report("limited norms", test::train_both(test::classes, limited, device, sizes), 1e-4);
-  report("lamb", test::train_both(test::classes, optimizer::lamb{.learning_rate = 0.02f}, device, sizes),
+  report("lamb",
+         test::train_both(test::classes, optimizer::lamb{.learning_rate = 0.02f}, device, sizes),
          1e-3);
   report("lars momentum",
          test::train_both(test::classes,
-                          optimizer::lars_momentum{.learning_rate = 3.0f, .lars_coeff = 0.1f,
+                          optimizer::lars_momentum{.learning_rate = 3.0f,
+                                                   .lars_coeff = 0.1f,
                                                    .clip = lamina::clip_by_global_norm(0.5f)},
                           device, sizes),
          1e-3);
@@ -136,6 +139,9 @@ void run_all(backend& device) {
   report("sentences", test::train_both(test::sentences, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("paragraphs", test::train_both(test::paragraphs, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("likenesses", test::train_both(test::likenesses, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("regions", test::train_both(test::regions, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("units", test::train_both(test::units, sgd, device, {7, 64, 7, 7}), 1e-3);
   // Recorded with all iterations, walked along by the host, and read from the device.
   report("steps of a dimension", test::train_both(test::steps, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 1e-3);

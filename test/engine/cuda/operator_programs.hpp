@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/operator_programs.hpp - programs of operators that few networks need. For tests
+// on the host and for a run on a device.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "engine/cuda/train_both.hpp"
+
+namespace test {
+
+/// Norms along dimensions, likenesses of rows, running sums, products whose factors may be 0, sums
+/// of whole numbers.
+inline constexpr auto likenesses = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4, 6>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto y = layer::prelu(layer::fc<6, 2>(x), {.mode = layer::prelu_mode::element});
+  auto rows = layer::l2_normalize(y);
+  auto columns = layer::l2_normalize<1>(layer::prelu(x * y));
+  auto sums =
+      layer::cumsum<1>(rows, {.exclusive = true}) + layer::cumsum(columns, {.reverse = true});
+  auto half = layer::relu(layer::fc<5>(sums));
+  auto few = layer::reduce_prod<-1>(layer::relu(y));
+  auto all = layer::reduce_prod<1>(half, layer::keep_dim);
+  auto near = layer::cos_sim(half, layer::fc<5>(rows));
+  auto one = layer::reduce_mean<0>(half, layer::keep_dim);
+  auto far = layer::cos_sim(layer::fc<5>(columns), one);
+  auto twice = layer::sum({label, label, label});
+  auto logits =
+      layer::fc<5>(layer::concat<1>(std::tuple{few, all, near, far, layer::cast<float>(twice)}));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label)) + layer::mean(near);
+});
+
+/// Images across channels, of other sizes, and parts of them.
+inline constexpr auto regions = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 6, 5, 4>(main);
+  auto where = layer::sequence<"where", float, 4>(main);
+  auto c =
+      layer::lrn(layer::conv2d<6, 3, lamina::window{.padding = 1}>(image), {.n = 4, .alpha = 0.2f});
+  auto few = layer::maxout<2>(layer::prelu(c, {.mode = layer::prelu_mode::channel}));
+  auto large = layer::resize_bilinear<lamina::extent2{9, 7}>(few);
+  auto other =
+      layer::resize_bilinear<lamina::extent2{3, 9}>(few, {.align_corners = false, .align_mode = 0});
+  auto near = layer::resize_nearest<lamina::extent2{8, 3}>(few, {.align_corners = false});
+  auto parts = layer::roi_pool<lamina::extent2{2, 3}>(large, where, {.spatial_scale = 6});
+  auto cost = layer::mean(layer::square(layer::fc<5>(parts)));
+  return cost + layer::mean(layer::square(layer::fc<5>(layer::sin(other)))) +
+         layer::mean(layer::square(layer::fc<5>(layer::tanh(near))));
+});
+
+/// Steps of recurrent units, and recurrences whose states are projections with limits.
+inline constexpr auto units = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto whole = layer::sequence_pool(x, {.type = lamina::pool::sum});
+  auto h = layer::fc<5>(whole);
+  auto once = std::get<0>(layer::gru_unit<15>(layer::fc<15>(whole), h));
+  auto twice = std::get<0>(layer::gru_unit<15>(
+      layer::fc<15>(once), once,
+      {.origin_mode = true, .activation = lamina::recurrent_activation::relu, .bias = false}));
+  auto [hidden, cell] = layer::lstm_unit(whole, twice, layer::tanh(h), {.forget_bias = 0.5f});
+  auto [state, cells] = layer::dynamic_lstmp<24, 4>(layer::fc<24>(x));
+  auto back = std::get<0>(layer::dynamic_lstmp<20, 3>(
+      layer::fc<20>(state), layer::fc<3>(whole), cell,
+      {.use_peepholes = false, .is_reverse = true, .cell_clip = 0.3f, .proj_clip = 0.2f}));
+  auto a = layer::sequence_pool(back, {.type = lamina::pool::first});
+  auto b = layer::sequence_pool(cells, {.type = lamina::pool::last});
+  auto logits = layer::fc<5>(layer::concat<1>(std::tuple{a, b, hidden, once}));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+}  // namespace test
