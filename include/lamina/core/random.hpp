@@ -38,8 +38,14 @@ struct normal_pair {
 };
 LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
   const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(uniform_from(a))));
-  const double angle = 6.283185307179586 * static_cast<double>(uniform_from(b));
+  const double turn = 2 * static_cast<double>(uniform_from(b));
+#if defined(__CUDA_ARCH__)
+  // Of any angle these two keep a table on the stack.
+  return {radius * cospi(turn), radius * sinpi(turn)};
+#else
+  const double angle = 3.141592653589793 * turn;
   return {radius * std::cos(angle), radius * std::sin(angle)};
+#endif
 }
 
 /// N(0, 1) for one element: words 0 and 1 of philox(seed, stream, index).

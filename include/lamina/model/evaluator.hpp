@@ -29,6 +29,8 @@ LAMINA_COLD void initialise_state(Machine& m) {
     engine::cpu::detail::fill(
         {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
         p.attributes[p.startup[k].attributes + 2].number);
+    // What a machine at a place shows is a copy.
+    if constexpr (requires { m.store(lies); }) m.store(lies);
   }
 }
 

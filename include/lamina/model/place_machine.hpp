@@ -48,6 +48,7 @@ class place_machine {
   static constexpr const variable_place* place(int variable) {
     return machine_type::place(variable);
   }
+  void store(const variable_place& place) { machine_.store(place); }
 
   /// The gradient of parameter i, copied to the host and there in the layout of the parameter; null
   /// if none reaches it.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the print operator of the compiled engine writes to stderr.
-#include <cstdio>
 #include <string>
 
 #include "laws/engine_law.hpp"
+#include "stderr_text.hpp"
 #include <catch2/catch.hpp>
-#include <unistd.h>
 
 #include <lamina/layers/layers.hpp>
 
@@ -23,39 +22,20 @@ constexpr auto printing_sequences = lamina::program([](lamina::block& main) {
   return layer::mean(layer::sequence_pool(layer::print(words), {.type = lamina::pool::sum}));
 });
 
-/// What `f` writes to stderr.
-template <class F>
-std::string written_by(F f) {
-  std::FILE* file = std::tmpfile();
-  REQUIRE(file != nullptr);
-  std::fflush(stderr);
-  const int before = dup(2);
-  dup2(fileno(file), 2);
-  f();
-  std::fflush(stderr);
-  dup2(before, 2);
-  close(before);
-  std::string text(4096, '\0');
-  std::rewind(file);
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::fclose(file);
-  return text;
-}
-
 }  // namespace
 
 TEST_CASE("print writes message, name, shape, type and the first elements, the first times") {
   using run_type = lamina::law::engine_run<std::remove_const_t<decltype(printing)>>;
   run_type run{lamina::law::engine_law_options{.low = 0.5f, .high = 0.5f}};
   run.draw(2);
-  const std::string text = written_by([&] { run.run_engine(0, 2); });
+  const std::string text = test::written_by([&] { run.run_engine(0, 2); });
   const std::string tail =
       "\tseen\tTensor[x]\n\tshape: [2,3,]\n\tdtype: f\n\tdata: 0.5,0.5,0.5,0.5,\n";
   REQUIRE(text.find(tail) != std::string::npos);
   CHECK(text.find_first_not_of("0123456789") == text.find(tail));
   // Forward and backward are two operators, each of which prints once.
   CHECK(text.find("Tensor[print_0.tmp_0@GRAD]") != std::string::npos);
-  CHECK(written_by([&] { run.run_engine(0, 2); }).empty());
+  CHECK(test::written_by([&] { run.run_engine(0, 2); }).empty());
   CHECK(run.on_engine(run_type::desc.outputs[0])[0] == Approx(0.5));
 }
 
@@ -63,14 +43,15 @@ TEST_CASE("print writes where sequences begin and end") {
   using run_type = lamina::law::engine_run<std::remove_const_t<decltype(printing_sequences)>>;
   run_type run{lamina::law::engine_law_options{.low = 0.5f, .high = 0.5f}};
   run.draw(3);
-  const std::string of_engine = written_by([&] { run.run_engine(0, 3); });
+  const std::string of_engine = test::written_by([&] { run.run_engine(0, 3); });
   CHECK(of_engine.find("\tshape: [8,2,]\n\tdtype: f\n\tLoD: [[ 0,3,4,8, ]]\n\tdata: 0.5,") !=
         std::string::npos);
   // A shard counts from its own first row.
-  CHECK(written_by([&] { run.run_engine(1, 2); }).find("LoD: [[ 0,1,5, ]]") != std::string::npos);
+  CHECK(test::written_by([&] { run.run_engine(1, 2); }).find("LoD: [[ 0,1,5, ]]") !=
+        std::string::npos);
 }
 
 TEST_CASE("print passes values and gradients on, as the executor's does") {
-  const std::string text = written_by([] { lamina::law::check_engine(printing); });
+  const std::string text = test::written_by([] { lamina::law::check_engine(printing); });
   CHECK(text.find("Tensor[x]") != std::string::npos);
 }

@@ -70,4 +70,53 @@ inline constexpr auto units = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
+/// Tags of words: the cost of the right ones, and the best ones.
+inline constexpr auto tags = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto label = layer::sequence<"label", std::int64_t>(x);
+  auto scores = layer::fc<5>(x);
+  auto cost = layer::linear_chain_crf(scores, label, {.param = {.name = "crf"}});
+  auto path = layer::crf_decoding(scores, {.param = {.name = "crf"}});
+  auto right = layer::crf_decoding(layer::scale(scores, 2.0f), label, {.param = {.name = "crf"}});
+  auto found = layer::mean(layer::cast<float>(path)) + layer::mean(layer::cast<float>(right));
+  return layer::mean(layer::square(cost)) + found;
+});
+
+/// Labels without positions; for sequences of labels that are half as long
+/// (sequence_lengths::halves).
+inline constexpr auto spoken = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto label = layer::sequence<"label", std::int64_t>(main);
+  auto scores = layer::fc<6>(x);
+  auto cost = layer::warpctc(scores, label, {.blank = 5});
+  auto other = layer::warpctc(layer::tanh(scores), label, {.blank = 5, .norm_by_times = true});
+  return layer::mean(layer::square(cost)) + layer::mean(other);
+});
+
+/// Random numbers of every kind, one of them with a seed of its own.
+inline constexpr auto noises = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto a = layer::uniform_random<5>(main, {.min = 0});
+  auto b = layer::gaussian_random<5>(main, {.mean = 0.5f, .seed = 7});
+  auto c = layer::uniform_random_batch_size_like<5>(x);
+  auto d = layer::gaussian_random_batch_size_like<5>(x, {.std = 2});
+  return layer::mean(layer::square(layer::fc<5>(x) * c + d + a * b));
+});
+
+/// Statistics over all mini-batches.
+inline constexpr auto areas = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto chances = layer::softmax(layer::fc<2>(x));
+  auto area = layer::auc(chances, label, {.num_thresholds = 40, .name = "area"});
+  return std::tuple{layer::mean(chances), area};
+});
+
+/// A variable that is printed, and its gradient.
+inline constexpr auto printed = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto y = layer::print(layer::fc<3>(x), {.message = "seen", .summarize = 5});
+  return layer::mean(layer::square(layer::sequence_pool(y, {.type = lamina::pool::sum})));
+});
+
 }  // namespace test

@@ -22,12 +22,14 @@ namespace test {
 namespace layer = lamina::layer;
 using lamina::activation;
 
-/// Samples for every data of a program: numbers from -1 to 1, whole numbers below `classes`,
-/// sequences of up to 5 elements.
+/// How long sequences are: up to 5 elements each, or half as long as those of the domain before.
+enum class sequence_lengths { any, halves };
+
+/// Samples for every data of a program: numbers from -1 to 1, whole numbers below `classes`.
 template <class P>
 class random_samples {
  public:
-  random_samples(int n, int classes) {
+  random_samples(int n, int classes, sequence_lengths lengths = sequence_lengths::any) {
     std::mt19937 random(5);
     std::uniform_real_distribution<float> number(-1, 1);
     all_.rows.count[lamina::batch::domain] = n;
@@ -35,8 +37,14 @@ class random_samples {
       const int parents = all_.rows.count[P::desc.domains[d].parent];
       std::vector<int>& offsets = offsets_[d];
       offsets.push_back(0);
-      for (int i = 0; i < parents; ++i)
-        offsets.push_back(offsets.back() + static_cast<int>(random() % 6));
+      for (int i = 0; i < parents; ++i) {
+        int length = static_cast<int>(random() % 6);
+        if (lengths == sequence_lengths::halves && d > lamina::batch::domain + 1) {
+          const std::size_t at = static_cast<std::size_t>(i);
+          length = (offsets_[d - 1][at + 1] - offsets_[d - 1][at]) / 2;
+        }
+        offsets.push_back(offsets.back() + length);
+      }
       all_.rows.count[d] = offsets.back();
       all_.rows.offsets[d] = offsets.data();
     }
@@ -76,13 +84,13 @@ struct difference {
 /// Equal models, equal mini-batches, one trained on the CPU and one by the backend.
 template <class P, class Opt, class Backend>
 difference train_both(P program, const Opt& opt, Backend& backend, const std::vector<int>& sizes,
-                      int classes = 5) {
+                      int classes = 5, sequence_lengths lengths = sequence_lengths::any) {
   lamina::model on_cpu{program, 3}, at_place{program, 3};
   lamina::trainer<P, Opt> expected(opt, on_cpu, 1, 11);
   lamina::device_trainer<P, Opt, Backend> found(backend, opt, at_place, 11);
   int first = 0;
   for (const int n : sizes) first += n;
-  const random_samples<P> s(first, classes);
+  const random_samples<P> s(first, classes, lengths);
   const auto relative = [](double a, double b) {
     return std::isfinite(b) ? std::abs(a - b) / std::max(1e-3, std::abs(a)) : 1.0;
   };

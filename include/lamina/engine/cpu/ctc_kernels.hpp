@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/ctc_kernels.hpp - warpctc: the costs of labels without positions.
 //
-// Sums over paths are logarithms, a vector of states at a time. Of the sums over beginnings only
-// every k-th row is kept, k about the root of the rows of a sequence; the others are computed again
-// on the way back, a block of k rows at a time: so memory grows with the root of the rows.
+// Sums over paths are logarithms, a vector of states at a time.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/core/padding.hpp>
+#include <lamina/engine/call/ctc_path.hpp>
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/ctc.hpp>
@@ -19,23 +18,6 @@
 namespace lamina::engine::cpu {
 
 namespace detail {
-
-/// The logarithm of no probability: far below all others, but a number, so that differences are.
-inline constexpr float ctc_none = -1e30f;
-
-/// Rows of a sequence that are one block.
-inline int ctc_block(int rows) {
-  int k = 1;
-  while (k * k < rows) ++k;
-  return k;
-}
-
-/// log(e^a + e^b + e^c).
-template <class V>
-LAMINA_INLINE V log_sum(V a, V b, V c) {
-  const V most = math::max(math::max(a, b), c);
-  return most + math::log(math::exp(V(a - most)) + math::exp(V(b - most)) + math::exp(V(c - most)));
-}
 
 /// The paths of one sequence: labels with a blank before, between and behind them, each state
 /// followed by itself, the next one, or, over a blank between two different labels, the one after.

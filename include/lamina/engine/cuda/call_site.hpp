@@ -14,14 +14,16 @@
 namespace lamina::engine::cuda {
 
 /// What a checked number chooses: an element of a line of input 0, a row of it, or one of as many
-/// as attribute 0 says.
-enum class chosen : std::uint8_t { element, row, attribute };
+/// as attribute 0 says; or it is a fraction, from 0 to 1.
+enum class chosen : std::uint8_t { element, row, attribute, fraction };
 
-/// An input whose numbers a kernel checks: its slot, and what a message calls one.
+/// An input whose numbers a kernel checks: its slot, and what a message calls one; what else is
+/// expected of one that is in its range.
 struct checked_input {
   int slot = -1;
   const char* what = "";
   chosen from = chosen::element;
+  const char* rule = "";
 };
 
 /// What a schedule knows of a group.

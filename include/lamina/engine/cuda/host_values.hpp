@@ -10,6 +10,7 @@
 #include <lamina/operators/block_operators.hpp>
 #include <lamina/operators/dropout.hpp>
 #include <lamina/operators/fill.hpp>
+#include <lamina/operators/print.hpp>
 #include <lamina/operators/rank_table.hpp>
 #include <lamina/operators/split_merge.hpp>
 #include <lamina/plan/plan.hpp>
@@ -44,6 +45,15 @@ constexpr bool is_of_host(const operator_schema* schema) {
 constexpr bool may_be_of_host(const operator_schema* schema) {
   return is_of_host(schema) || schema->kind == operator_kind::pointwise ||
          schema == &schema_of<fill_constant>();
+}
+
+/// Operators whose numbers are others each time that they run.
+constexpr bool draws_numbers(const operator_schema* schema) {
+  return schema == &schema_of<dropout>() || schema == &schema_of<uniform_random>() ||
+         schema == &schema_of<gaussian_random>() ||
+         schema == &schema_of<truncated_gaussian_random>() ||
+         schema == &schema_of<uniform_random_batch_size_like>() ||
+         schema == &schema_of<gaussian_random_batch_size_like>();
 }
 
 /// By plan variable of program P: whether the host computes it, and whether the place needs it too.
@@ -93,7 +103,8 @@ constexpr bool repeats_alike(const L& l, const instruction& block) {
   for (int k = 0; k < l.count.instructions; ++k) {
     const instruction i = l.instructions[k];
     if (!is_inside(P::desc, i.block, block.runs)) continue;
-    if (i.schema == &schema_of<dropout>() || is_of_host(i.schema)) return false;
+    if (draws_numbers(i.schema) || is_of_host(i.schema) || i.schema == &schema_of<print>())
+      return false;
     if (i.runs >= 0 && !repeats_alike<P>(l, i)) return false;
     for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
       if (!plain(l.operands[a].id)) return false;

@@ -13,6 +13,8 @@
 #include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/conv_kernels.hpp>
 #include <lamina/engine/cuda/copy_kernels.hpp>
+#include <lamina/engine/cuda/crf_kernels.hpp>
+#include <lamina/engine/cuda/ctc_kernels.hpp>
 #include <lamina/engine/cuda/distance_kernels.hpp>
 #include <lamina/engine/cuda/dropout_kernels.hpp>
 #include <lamina/engine/cuda/gru_kernels.hpp>
@@ -27,7 +29,9 @@
 #include <lamina/engine/cuda/norm_kernels.hpp>
 #include <lamina/engine/cuda/pointwise_kernels.hpp>
 #include <lamina/engine/cuda/pool_kernels.hpp>
+#include <lamina/engine/cuda/print_kernels.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/random_kernels.hpp>
 #include <lamina/engine/cuda/rank_table_kernels.hpp>
 #include <lamina/engine/cuda/reduce_kernels.hpp>
 #include <lamina/engine/cuda/region_kernels.hpp>

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/block_engine.hpp>
@@ -29,6 +30,8 @@ class machine {
   static constexpr bool has_blocks = schedule::has_blocks;
   static_assert(check<plan_type::memory.selected_rows == 0>,
                 "lamina: cuda: gradients of rows do not run on the device yet: see docs/cuda.md");
+  static_assert(check<(schedule::lacking < 0), gets_type<typename schedule::lacking_group>>,
+                "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
   static_assert(
       check<runs_blocks<P, Backend>()>,
       "lamina: cuda: sequences of new lengths do not run on the device yet: see docs/cuda.md");
@@ -120,6 +123,8 @@ class machine {
     const variable_place* const found = place(variable);
     return found == nullptr ? nullptr : address(*found);
   }
+  /// Copies to the place what was changed at the address of a variable, before anything runs again.
+  void store(const variable_place& place) { memory_.store(place); }
   /// The gradient of parameter i at the place, in rows as the device keeps it; null if none.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
   /// The numbers that statements read: attributes, and what an optimizer sets before a step.
@@ -143,12 +148,20 @@ class machine {
   }
   /// Whether a run depends on the numbers of rows alone, and not on what the host reads meanwhile.
   bool repeats() const {
-    if constexpr (has_blocks)
+    if constexpr (prints)
+      return false;
+    else if constexpr (has_blocks)
       return host_table<P, Backend>::repeats ||
              (host_table<P, Backend>::repeats_with_nodes && backend_.knows_conditions());
     else
       return true;
   }
+  /// Whether an operator writes what it is given.
+  static constexpr bool prints = [] {
+    for (int k = 0; k < P::desc.count.operators; ++k)
+      if (is<print>(P::desc.operators[k])) return true;
+    return false;
+  }();
   struct run_key {
     std::int64_t rows[domains], first_row[domains];
     unsigned long long given, data_are_there;
@@ -164,9 +177,11 @@ class machine {
     const call_site failed = memory_.site(g, state);
     argument_view numbers = failed.in(e.checked.slot);
     const argument_view first = failed.in(0);
-    const int count = e.checked.from == chosen::element ? first.line
-                      : e.checked.from == chosen::row   ? first.rows
-                                                        : failed.integer(0);
+    const bool is_fraction = e.checked.from == chosen::fraction;
+    const int count = is_fraction                         ? 2
+                      : e.checked.from == chosen::element ? first.line
+                      : e.checked.from == chosen::row     ? first.rows
+                                                          : failed.integer(0);
     if constexpr (has_blocks) {
       // The arrays of that iteration may hold others by now.
       if (host_table<P, Backend>::table.inner[g])
@@ -182,9 +197,17 @@ class machine {
     backend_.wait();
     const int row = i / numbers.columns;
     numbers.data = found;
-    throw error(text() << "lamina: " << failed.schema().type << ": " << e.checked.what << " in row "
-                       << row << ": expected 0 to " << count - 1 << ", found "
-                       << numbers.integer(0));
+    text message;
+    message << "lamina: " << failed.schema().type << ": " << e.checked.what << " in row " << row
+            << ": expected ";
+    const std::int64_t number = numbers.integer(0);
+    if (is_fraction)
+      message.print("0 to 1, found %g", load_number(found, numbers.type, 0));
+    else if (number >= 0 && number < count)
+      message << e.checked.rule << ", found " << number;
+    else
+      message << "0 to " << count - 1 << ", found " << number;
+    throw error(message);
   }
 
   Backend& backend_;

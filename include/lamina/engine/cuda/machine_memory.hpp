@@ -72,7 +72,10 @@ class machine_memory {
                                            : reinterpret_cast<float*>(more_scratch_.data());
   }
 
-  run_state state() const { return {rows_, offsets_, first_row_, seed(), fault(), scratch()}; }
+  run_state state() const {
+    return {rows_,     offsets_, first_row_, seed(),       fault(),
+            scratch(), nullptr,  &reader_,   host_offsets_};
+  }
   /// Group g, about to run.
   call_site site(int g, const run_state& state) const {
     const auto& e = schedule::table.entries[g];
@@ -110,15 +113,13 @@ class machine_memory {
   void bind() {
     // There is no memory yet, but rows are all that tells how much is needed.
     const std::ptrdiff_t scratch = needed_scratch(rows_);
-    std::size_t end = aligned(numbers_bytes);
+    std::size_t end = data_at;
     for (int d = batch::domain; d < domains; ++d) {
       const int rows = layout.fed[d] ? rows_[d] : 0;
       constants()[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
     }
     range_ = data_range<P>(rows_);
     end += range_.size();
-    fixed_at_ = end;
-    end += aligned(static_cast<std::size_t>(fixed_size) * sizeof(float));
     for (int d = batch::domain; d < domains; ++d) {
       if (!layout.fed[d]) continue;
       arena_at_[d] = end;
@@ -128,7 +129,7 @@ class machine_memory {
     scratch_at_ = end;
     end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
     // What was recorded names places of the memory that is gone.
-    const bool moved = arena_.reserve(end);
+    const bool moved = reserve(end);
     if (data_.reserve(range_.size()) || moved) backend_.forget();
     for (int d = batch::domain; d < domains; ++d)
       if (range_.has_offsets(d))
@@ -169,10 +170,7 @@ class machine_memory {
   const int** host_offsets() { return host_offsets_; }
   run_state context(std::uint64_t, std::uint64_t, const row_maker* maker) {
     run_state s = state();
-    reader_ = {this, &read_number};
     s.maker = maker;
-    s.reader = &reader_;
-    s.host_offsets = host_offsets_;
     return s;
   }
   /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
@@ -218,15 +216,21 @@ class machine_memory {
   LAMINA_COLD float* fetch(const variable_place& v) {
     const float* const from = address_of(v.slot);
     if (from == nullptr) return nullptr;
-    const std::size_t rows = static_cast<std::size_t>(operator_call::rows_of(rows_, v.rows));
-    const std::size_t bytes =
-        rows * static_cast<std::size_t>(v.stride) * static_cast<std::size_t>(size_of(v.type));
+    const std::size_t bytes = bytes_of(v);
     // Several variables may be looked at side by side.
     for (fetched& f : fetched_)
       if (f.slot.space == v.slot.space && f.slot.offset == v.slot.offset)
         return copy(f, from, bytes);
     fetched_.push_back({v.slot, staging_buffer<Backend>(backend_)});
     return copy(fetched_.back(), from, bytes);
+  }
+
+  /// The way back, of what fetch() gave.
+  LAMINA_COLD void store(const variable_place& v) {
+    for (const fetched& f : fetched_)
+      if (f.slot.space == v.slot.space && f.slot.offset == v.slot.offset)
+        backend_.upload(address_of(v.slot), f.to.data(), bytes_of(v));
+    backend_.wait();
   }
 
   float* address_of(memory_slot s) const {
@@ -249,7 +253,7 @@ class machine_memory {
       case memory_space::view:
         return nowhere();
       case memory_space::fixed:
-        return floats(fixed_at_) + s.offset;
+        return floats(fixed_at) + s.offset;
       case memory_space::parameter:
         return outside_.parameters[s.offset];
       case memory_space::accumulator:
@@ -277,7 +281,34 @@ class machine_memory {
   static constexpr std::size_t begun_offset = fault_offset + sizeof(fault_word);
   static constexpr std::size_t numbers_bytes =
       begun_offset + static_cast<std::size_t>(P::desc.count.blocks) * sizeof(unsigned);
-  static constexpr std::size_t data_at = aligned(numbers_bytes);
+  // What has a fixed place stays where it is, however many rows the data have.
+  static constexpr std::size_t fixed_at = aligned(numbers_bytes);
+  static constexpr std::size_t fixed_bytes =
+      aligned(static_cast<std::size_t>(fixed_size) * sizeof(float));
+  static constexpr std::size_t data_at = fixed_at + fixed_bytes;
+  /// Whether variables that are no parameters persist: statistics over all mini-batches.
+  static constexpr bool persists = [] {
+    for (int v = 0; v < P::desc.count.variables; ++v)
+      if (P::desc.variables[v].persistable && P::desc.variables[v].kind == variable_kind::temporary)
+        return true;
+    return false;
+  }();
+  /// Makes room in the arena; what persists is kept.
+  bool reserve(std::size_t bytes) {
+    if constexpr (persists) {
+      if (arena_.data() != nullptr && bytes > arena_.size()) {
+        staging_buffer<Backend> kept(backend_);
+        kept.reserve(fixed_bytes);
+        backend_.download(kept.data(), at(fixed_at), fixed_bytes);
+        backend_.wait();
+        arena_.reserve(bytes);
+        backend_.upload(at(fixed_at), kept.data(), fixed_bytes);
+        backend_.wait();
+        return true;
+      }
+    }
+    return arena_.reserve(bytes);
+  }
 
   /// What is needed of the plan at run time: by domain floats a row, and whether its rows are fed.
   struct sizes {
@@ -307,14 +338,26 @@ class machine_memory {
         arguments_[a] = address_of(schedule::table.slots[a]);
     }
   }
-  /// Waits for a number that only the place knows.
+  /// Waits for a number that only the place knows, or for a whole array.
   static void read_number(void* self, void* to, const void* from, std::size_t bytes) {
     machine_memory& m = *static_cast<machine_memory*>(self);
+    if (bytes > sizeof(fault_word)) {
+      staging_buffer<Backend> whole(m.backend_);
+      whole.reserve(bytes);
+      m.backend_.download(whole.data(), from, bytes);
+      m.backend_.wait();
+      std::memcpy(to, whole.data(), bytes);
+      return;
+    }
     m.backend_.download(m.results_.data() + sizeof(fault_word), from, bytes);
     m.backend_.wait();
     std::memcpy(to, m.results_.data() + sizeof(fault_word), bytes);
   }
 
+  std::size_t bytes_of(const variable_place& v) const {
+    return static_cast<std::size_t>(operator_call::rows_of(rows_, v.rows)) *
+           static_cast<std::size_t>(v.stride) * static_cast<std::size_t>(size_of(v.type));
+  }
   struct fetched {
     memory_slot slot;
     staging_buffer<Backend> to;
@@ -340,13 +383,13 @@ class machine_memory {
   const void* feeds_[at_least_one(data_count)] = {};
   data_range<P> range_;  // at data_at
   std::size_t arena_at_[domains] = {};
-  std::size_t fixed_at_ = 0, scratch_at_ = 0;
+  std::size_t scratch_at_ = 0;
   float* arguments_[at_least_one(schedule::arguments)] = {};
   int rows_[domains] = {};
   std::int64_t first_row_[domains] = {};
   const int* host_offsets_[domains] = {};
   const int* offsets_[domains] = {};
-  place_reader reader_{};
+  place_reader reader_{this, &read_number};
   [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
                                            detail::no_block_memory>
       blocks_;

@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include <lamina/core/check.hpp>
 #include <lamina/engine/cuda/launch.hpp>
 #include <lamina/plan/call_program.hpp>
 #include <lamina/plan/run_time_tables.hpp>
@@ -46,11 +45,8 @@ struct schedule_table {
   };
   template <class Group>
   static constexpr kernel kernel_of() {
-    constexpr bool exists = group_launch<Group>::exists;
-    static_assert(check<exists, gets_type<Group>>,
-                  "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
     kernel k{};
-    if constexpr (exists) {
+    if constexpr (group_launch<Group>::exists) {
       k.run = &group_launch<Group>::template run<Backend>;
       if constexpr (has_blocks)
         if constexpr (requires { &group_launch<Group>::template run_here<Backend>; })
@@ -62,10 +58,23 @@ struct schedule_table {
     }
     return k;
   }
+  template <int K>
+  using distinct_group = expression::group_of<plan_type, plan_type::distinct.first[K]>;
   template <int... K>
   static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
-    return {{kernel_of<expression::group_of<plan_type, plan_type::distinct.first[K]>>()...}};
+    return {{kernel_of<distinct_group<K>>()...}};
   }
+
+  template <int... K>
+  static constexpr int find_lacking(std::integer_sequence<int, K...>) {
+    int first = -1;
+    (void)((!group_launch<distinct_group<K>>::exists && (first = K, true)) || ...);
+    return first;
+  }
+  /// The first distinct group that the backend has no kernel for; -1: it has one for each.
+  static constexpr int lacking =
+      find_lacking(std::make_integer_sequence<int, plan_type::kernels>{});
+  using lacking_group = distinct_group<lacking < 0 ? 0 : lacking>;
 
   struct table_type {
     entry entries[at_least_one(groups)];

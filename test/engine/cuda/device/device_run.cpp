@@ -100,6 +100,25 @@ void run_tensors(const char* name, double most) {
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 10 * most);
 }
 
+/// Statistics that go on when the rows grow.
+void run_statistics() {
+  using P = std::remove_const_t<decltype(test::areas)>;
+  const lamina::model model{test::areas, 3};
+  lamina::evaluator on_cpu{model};
+  lamina::evaluator on_device{model, lamina::cuda::place{0}};
+  const test::random_samples<P> s(30, 2);
+  const auto area_of = [](auto& e, const lamina::batch_view<P>& batch) {
+    batch.feed_to(e.machine());
+    e.machine().run(~0ull, 0, 0);
+    return *reinterpret_cast<const double*>(e.machine().template address<P::desc.outputs[1]>());
+  };
+  double apart = 0;
+  for (const int n : {4, 12, 9, 30})
+    apart = std::max(apart,
+                     std::abs(area_of(on_cpu, s.batch(0, n)) - area_of(on_device, s.batch(0, n))));
+  check("statistics over mini-batches", apart < 1e-2);
+}
+
 void run_all(backend& device) {
   // Sizes that come back: run, recorded as a graph, and launched from then on.
   const std::vector<int> sizes = {7, 12, 7, 7, 7, 12, 12, 1};
@@ -117,6 +136,7 @@ void run_all(backend& device) {
                           {300, 1000, 300, 300}),
          1e-3);
   const optimizer::sgd sgd{.learning_rate = 0.1f};
+  constexpr auto halves = test::sequence_lengths::halves;
   const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
   report("limited norms", test::train_both(test::classes, limited, device, sizes), 1e-4);
   report("lamb",
@@ -142,6 +162,10 @@ void run_all(backend& device) {
   report("likenesses", test::train_both(test::likenesses, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("regions", test::train_both(test::regions, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("units", test::train_both(test::units, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("tags", test::train_both(test::tags, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("spoken", test::train_both(test::spoken, sgd, device, {7, 64, 7, 7}, 5, halves), 1e-3);
+  report("noises", test::train_both(test::noises, sgd, device, {7, 64, 7, 7}), 1e-4);
+  report("printed", test::train_both(test::printed, sgd, device, {2, 2}), 1e-4);
   // Recorded with all iterations, walked along by the host, and read from the device.
   report("steps of a dimension", test::train_both(test::steps, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 1e-3);
@@ -169,6 +193,7 @@ int main() {
     run_machines();
     run_tensors<lamina::cuda::tf32_type>("tf32", 1e-3);
     run_tensors<lamina::cuda::bfloat16_type>("bfloat16", 1e-2);
+    run_statistics();
   } catch (const lamina::error& e) {
     std::printf("%s\n", e.what());
     return std::string(e.what()).find("found none") != std::string::npos ? 77 : 1;
