@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/filling.hpp - fills an array of somebody else during constant evaluation.
 // Why a reference to an array and no pointer: g++ computes each access through a pointer from an
-// address, which costs it three times an access to an element of an array that it knows.
+// address, which costs it three times an access to an element of an array that it knows. Why the
+// count is a reference too: a member is written along all the objects and bases that it lies in.
 #pragma once
 
 namespace lamina {
@@ -11,11 +12,11 @@ namespace lamina {
 template <class T, int Room>
 struct filling {
   T (&items)[Room];
-  int count;
+  int& count;
   bool full = false;
 
-  /// `used` elements are there already.
-  constexpr filling(T (&array)[Room], int used) : items(array), count(used) {}
+  /// `used` elements are there already; it is kept up to date.
+  constexpr filling(T (&array)[Room], int& used) : items(array), count(used) {}
 
   /// Makes room for `n` more elements; returns where they begin. When there is none, at the start:
   /// whoever appends any number of elements looks first whether the array is full.

@@ -17,7 +17,7 @@ namespace lamina {
 /// Where a slot that is written again lies.
 enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
 
-/// The views of a program, numbered. A program of one block has none.
+/// The views of a program, numbered. A program without loops, or without arrays, has none.
 template <int Variables, int Instructions>
 struct array_views {
   int numbers[at_least_one(Variables)];         // by variable: of the view, or -1
@@ -41,25 +41,17 @@ struct view_finder {
   static constexpr int blocks = P::desc.count.blocks;
 
   array_views<variables, instructions> r{};
-  int* writers = new int[static_cast<unsigned>(variables) + 1];    // instructions that write it
-  int* array_of = new int[static_cast<unsigned>(variables) + 1];   // that a view shows
-  int* last_read = new int[static_cast<unsigned>(variables) + 1];  // of an array
-  int* once_in = new int[static_cast<unsigned>(variables) + 1];    // of an array: see find_uses
-  int* gradient = new int[static_cast<unsigned>(blocks) + 1];      // of a loop's body: instruction
-  bool* cleared = new bool[static_cast<unsigned>(variables) + 1];
+  int writers[at_least_one(variables)];    // instructions that write it
+  int array_of[at_least_one(variables)];   // that a view shows
+  int last_read[at_least_one(variables)];  // of an array
+  int once_in[at_least_one(variables)];    // of an array: see find_uses
+  int gradient[blocks];                    // of a loop's body: instruction
+  bool cleared[at_least_one(variables)];
 
   static constexpr int several = -2;
 
   constexpr view_finder() = default;
   view_finder(const view_finder&) = delete;
-  constexpr ~view_finder() {
-    delete[] writers;
-    delete[] array_of;
-    delete[] last_read;
-    delete[] once_in;
-    delete[] gradient;
-    delete[] cleared;
-  }
 
   static constexpr bool is_array(int v) {
     return v >= 0 && v < P::desc.count.variables &&
@@ -162,12 +154,20 @@ struct view_finder {
   }
 };
 
+template <class P>
+constexpr bool has_arrays() {
+  const int variables = P::desc.count.variables;
+  for (int v = 0; v < variables; ++v)
+    if (P::desc.variables[v].kind == variable_kind::tensor_array) return true;
+  return false;
+}
+
 }  // namespace detail
 
 /// Finds the views of program P.
 template <class P, auto const& L, auto const& Loops, auto const& Reach>
 constexpr auto find_views() {
-  if constexpr (P::desc.count.blocks > 1) {
+  if constexpr (P::desc.count.blocks > 1 && detail::has_arrays<P>()) {
     detail::view_finder<P, L, Loops, Reach> f;
     f.find_uses();
     f.find_views();

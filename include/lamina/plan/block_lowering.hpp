@@ -19,36 +19,43 @@ struct block_lowering : pool_lowering {
   /// and of those inside read and write of other blocks, its condition among them.
   constexpr void lower_block(const operator_desc& op, int k) {
     const int inner = sub_block_of(p, op);
-    const int made = variables.count;
-    bool* seen = new bool[2 * static_cast<unsigned>(made)];
-    for (int v = 0; v < 2 * made; ++v) seen[v] = false;
-    const auto is_new = [&](int v, int list) {
-      if (v < 0) return false;
-      v = root(v);
-      if (seen[list * made + v] || is_inside(p, variables.items[v].block, inner)) return false;
-      return seen[list * made + v] = true;
-    };
-    const int end = instructions.count;
+    const auto& of = variables.items;
+    const int made = variables.count, end = instructions.count;
+    bool read[lowered_limits.variables], written[lowered_limits.variables];
+    for (int v = 0; v < made; ++v) read[v] = written[v] = false;
     instruction i = begin(group_head::call, *op.schema, 0, k);
     i.runs = inner;
     const int condition = condition_of(p, op);
-    if (condition >= 0) seen[root(condition)] = true, use(condition, access::load);
+    if (condition >= 0) read[root(condition)] = true, use(condition, access::load);
     for (int at = first_inside(inner); at < end; ++at) {
-      const instruction& from = instructions.items[at];
-      if (!is_inside(p, from.block, inner)) continue;
-      for (int a = from.inputs; a < from.inputs + from.input_count; ++a)
-        if (is_new(operands.items[a].id, 0)) use(root(operands.items[a].id), access::load);
-      for (int r = from.outputs; r < from.outputs + from.output_count; ++r)
-        if (is_new(results.items[r], 1)) result(root(results.items[r]));
+      const instruction from = instructions.items[at];
+      if (from.block != inner && !is_inside(p, from.block, inner)) continue;
+      for (int a = from.inputs; a < from.inputs + from.input_count; ++a) {
+        const int id = operands.items[a].id;
+        const int v = id < 0 ? -1 : of[id].root;
+        if (v < 0 || of[v].block == from.block || read[v] || is_inside(p, of[v].block, inner))
+          continue;
+        read[v] = true;
+        use(v, access::load);
+      }
+      for (int r = from.outputs; r < from.outputs + from.output_count; ++r) {
+        const int id = results.items[r];
+        const int v = id < 0 ? -1 : of[id].root;
+        if (v < 0 || of[v].block == from.block || written[v] || is_inside(p, of[v].block, inner))
+          continue;
+        written[v] = true;
+        result(v);
+      }
     }
-    delete[] seen;
     end_block(i);
     finish_products(k);
   }
   constexpr int first_inside(int inner) const {
-    for (int i = 0; i < instructions.count; ++i)
-      if (is_inside(p, instructions.items[i].block, inner)) return i;
-    return instructions.count;
+    const int count = instructions.count;
+    for (int i = 0; i < count; ++i)
+      if (const int of = instructions.items[i].block; of >= inner && is_inside(p, of, inner))
+        return i;
+    return count;
   }
   constexpr void end_block(instruction& i) {
     // Copies of what the block has changed are out of date.

@@ -45,7 +45,9 @@ constexpr auto find_reach() {
     for (int v = 0; v < variables; ++v) r.owners[v] = L.variables[v].block, r.frames[v] = -1;
     const auto mention = [&](int v, int from) {
       if (v < 0) return;
-      int& owner = r.owners[L.variables[v].root];
+      const int root = L.variables[v].root;
+      if (L.variables[root].block == from) return;
+      int& owner = r.owners[root];
       // Blocks have larger numbers than those around them.
       while (owner != from) (owner > from ? owner : from) = parent(owner > from ? owner : from);
     };

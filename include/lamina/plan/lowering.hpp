@@ -33,7 +33,6 @@ struct lowering : mean_lowering {
       if (gradient[i] >= 0 && variables.items[gradient[i]].block == 0 &&
           is_weight(p.variables[p.parameters[i].variable]))
         gradient[i] = in_panels(gradient[i], -1);
-    finish();
   }
 
  private:
@@ -42,7 +41,7 @@ struct lowering : mean_lowering {
   // -- one operator ------------------------------------------------------------------------------
 
   constexpr void lower(const operator_desc op, int k) {
-    if (many) block = op.block;
+    if (many && block != op.block) block = op.block;
     if (has_chains() && lower_pooled(op, k)) return;
     switch (op.schema->kind) {
       case operator_kind::source:
@@ -385,7 +384,8 @@ struct lowering : mean_lowering {
 template <class P, const lowered_program& Shapes>
 constexpr lowered_program lowered_from() {
   lowered_program r = Shapes;
-  lowering(P::desc, r).run();
+  lowering_facts facts;
+  lowering(P::desc, r, facts).run();
   return r;
 }
 

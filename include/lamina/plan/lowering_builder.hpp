@@ -10,6 +10,18 @@
 
 namespace lamina {
 
+/// What lowering knows of the variables of a program. Arrays beside the lowering and not in it: a
+/// compiler writes a member along all the bases that it lies in.
+struct lowering_facts {
+  static constexpr int room = program_limits.variables;
+  int copy_of[room];  // its staged, packed or unpacked copy, or -1
+  // Not in use where a program has one block:
+  bool changed[room];  // several operators write it
+  bool escapes[room];  // operators outside of its block name it
+  int summed[room];    // what one operator adds it to, and does nothing else
+  int turned[room];    // the panels of its transpose, or -1
+};
+
 /// What a lowering has made so far, and the ways to add to it.
 struct lowering_builder {
   const program_desc& p;
@@ -18,36 +30,36 @@ struct lowering_builder {
   filling<operand, lowered_limits.operands> operands;
   filling<int, lowered_limits.results> results;
   filling<float, lowered_limits.constants> constants;
-  static constexpr int room = program_limits.variables;
-  const bool many;     // blocks: else the next four arrays are not in use
-  bool changed[room];  // by variable: several operators write it
-  bool escapes[room];  // by variable: operators outside of its block name it
-  int summed[room];    // by variable: what one operator adds it to, and does nothing else
-  int turned[room];    // by variable: the panels of its transpose, or -1
-  int copy_of[room];   // by variable: its staged, packed or unpacked copy, or -1
+  const bool many;  // blocks
+  static constexpr int room = lowering_facts::room;
+  int (&copy_of)[room];
+  bool (&changed)[room];
+  bool (&escapes)[room];
+  int (&summed)[room];
+  int (&turned)[room];
   int (&gradient)[lowered_limits.parameters];  // by parameter: its whole gradient
   int block = 0;                               // of the operator that is lowered
-  lowered_program& made;
 
-  /// Appends to what shapes_of() made of the program, which finish() completes. An evaluation of
-  /// its own, for clang counts the steps of each.
-  constexpr lowering_builder(const program_desc& program, lowered_program& to)
+  /// Appends to what shapes_of() made of the program. An evaluation of its own, for clang counts
+  /// the steps of each.
+  constexpr lowering_builder(const program_desc& program, lowered_program& to, lowering_facts& facts)
       : p(program),
         variables(to.variables, to.count.variables),
-        instructions(to.instructions, 0),
-        operands(to.operands, 0),
-        results(to.results, 0),
-        constants(to.constants, 0),
+        instructions(to.instructions, to.count.instructions),
+        operands(to.operands, to.count.operands),
+        results(to.results, to.count.results),
+        constants(to.constants, to.count.constants),
         many(program.count.blocks > 1),
-        gradient(to.gradients),
-        made(to) {
+        copy_of(facts.copy_of),
+        changed(facts.changed),
+        escapes(facts.escapes),
+        summed(facts.summed),
+        turned(facts.turned),
+        gradient(to.gradients) {
     for (int d = batch::domain; d < p.count.domains; ++d) constants.push(0.0f);
-    for (int v = 0; v < p.count.variables; ++v) copy_of[v] = -1;
+    const int count = program.count.variables;
+    for (int v = 0; v < count; ++v) facts.copy_of[v] = -1;
     if (many) find_changed();
-  }
-  constexpr void finish() {
-    made.count = {variables.count, instructions.count, operands.count,
-                  results.count,   constants.count,    p.count.parameters};
   }
   lowering_builder(const lowering_builder&) = delete;
 
@@ -57,27 +69,41 @@ struct lowering_builder {
   /// does not: it only loses an optimisation.
   constexpr void find_changed() {
     int writers[room];
-    for (int v = 0; v < p.count.variables; ++v)
+    const int count = p.count.variables, operators = p.count.operators;
+    const auto& arguments = p.arguments;
+    const operator_schema* const adds = &schema_of<sum>();
+    for (int v = 0; v < count; ++v)
       writers[v] = 0, escapes[v] = false, summed[v] = turned[v] = -1;
-    for (int k = 0; k < p.count.operators; ++k) {
+    for (int k = 0; k < operators; ++k) {
       const operator_desc op = p.operators[k];
       for (int at = op.inputs; at < op.end; ++at)
-        if (const int v = argument(at); v >= 0 && v < p.count.variables)
-          escapes[v] = escapes[v] || !is_inside(p, op.block, p.variables[v].block);
-      if (op.block > 0 && op.inputs < op.outputs) find_summed(op);
-      if (sub_block_of(p, op) >= 0) continue;
+        if (const int v = arguments[at]; v >= 0 && v < count)
+          if (const int of = p.variables[v].block;
+              of != op.block && of != 0 && !is_inside(p, op.block, of))
+            escapes[v] = true;
+      if (op.block > 0) {
+        if (op.schema == adds)
+          find_summed(op);
+        else
+          for (int at = op.inputs; at < op.outputs; ++at)
+            if (const int v = arguments[at]; v >= 0 && v < count) summed[v] = -2;
+      }
+      if (op.attributes >= 0 && sub_block_of(p, op) >= 0) continue;
       // A parameter that a loop trains is another one in each iteration.
       const int writes = op.block > 0 && op.role == op_role::optimize ? 2 : 1;
+      if (op.end == op.outputs + 1) {
+        if (const int v = arguments[op.outputs]; v >= 0) writers[v] += writes;
+        continue;
+      }
       for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
-        for (int n = op.schema->outputs[s].duplicable ? argument(at++) : 1; n > 0; --n, ++at)
-          if (argument(at) >= 0) writers[argument(at)] += writes;
+        for (int n = op.schema->outputs[s].duplicable ? arguments[at++] : 1; n > 0; --n, ++at)
+          if (arguments[at] >= 0) writers[arguments[at]] += writes;
     }
-    for (int v = 0; v < p.count.variables; ++v) changed[v] = writers[v] > 1;
+    for (int v = 0; v < count; ++v) changed[v] = writers[v] > 1;
   }
-  /// Sum = Sum + the gradients of one iteration.
+  /// Sum = Sum + the gradients of one iteration. All that any other operator reads is no addend.
   constexpr void find_summed(const operator_desc& op) {
-    const bool adds = op.schema->inputs[0].duplicable && op.schema == &schema_of<sum>() &&
-                      argument(op.inputs + 1) == argument(op.outputs);
+    const bool adds = argument(op.inputs + 1) == argument(op.outputs);
     for (int at = adds ? op.inputs + 2 : op.inputs; at < op.outputs; ++at)
       if (const int v = argument(at); v >= 0 && v < p.count.variables)
         summed[v] = adds && summed[v] == -1 ? argument(op.outputs) : -2;

@@ -49,14 +49,17 @@ constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
 constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
-    const operator_desc& op = b.operators[k];
+    const operator_desc op = b.operators.items[k];
     // The gradient of an iteration reads what the iteration has left.
     if (op.role != op_role::forward) continue;
-    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
-      const int n = op.schema->inputs[s].duplicable ? b.arguments[at++] : 1;
+    const bool lists = op.schema->has_lists;
+    for (int s = 0, at = op.inputs; at < op.outputs; ++s) {
+      const int n = lists && op.schema->inputs[s].duplicable ? b.arguments.items[at++] : 1;
       for (int i = 0; i < n; ++i, ++at)
-        if (b.arguments[at] >= 0 && !is_inside(b, op.block, b.variables[b.arguments[at]].block))
-          wrong = b.arguments[at];
+        if (const int v = b.arguments.items[at]; v >= 0)
+          if (const int of = b.variables.items[v].block;
+              of != op.block && of != 0 && !is_inside(b, op.block, of))
+            wrong = v;
     }
   }
   for (int i = 0; i < b.outputs.count; ++i)

@@ -111,12 +111,8 @@ struct program_builder {
            parameters.full || data.full || startup.full || outputs.full || domains.full;
   }
 
-  /// Writes back how much was made. A program that outgrew an array is a fault.
+  /// Writes back what is not in an array. A program that outgrew one is a fault.
   constexpr void finish() {
-    made.count = {variables.count, operators.count, arguments.count,  attributes.count,
-                  dims.count,      integers.count,  reals.count,      characters.count,
-                  names.count,     blocks.count,    parameters.count, data.count,
-                  startup.count,   outputs.count,   domains.count};
     if (is_full()) {
       made.count = {};
       fault.kind = fault_kind::program_size;

@@ -29,6 +29,9 @@ constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_st
   bool found = false;
   for (int k = 0; k < b.operators.count; ++k) {
     const operator_desc op = b.operators.items[k];
+    // Nothing is left to find out about the one result that most operators have.
+    if (op.end == op.outputs + 1)
+      if (const int v = b.arguments.items[op.outputs]; v < 0 || wanted[v]) continue;
     const operator_schema schema = *op.schema;
     if (schema.gradient == nullptr) continue;
     bool any = false;
@@ -92,10 +95,7 @@ class block_gradients {
   /// The first `operators` operators of the program are the forward ones.
   constexpr block_gradients(program_builder& b, int operators) : b_(b) {
     if (b.blocks.count < 2) return;
-    const unsigned variables = static_cast<unsigned>(b.variables.count);
-    carrier_ = new int[variables];
-    copy_ = new int[variables];
-    begin_ = new int[static_cast<unsigned>(b.blocks.count)];
+    has_blocks_ = true;
     for (int v = 0; v < b.variables.count; ++v) carrier_[v] = copy_[v] = -1;
     for (int i = 0; i < b.blocks.count; ++i) begin_[i] = operators;
     for (int k = operators; k-- > 0;) {
@@ -106,11 +106,6 @@ class block_gradients {
   }
   block_gradients(const block_gradients&) = delete;
   block_gradients& operator=(const block_gradients&) = delete;
-  constexpr ~block_gradients() {
-    delete[] carrier_;
-    delete[] copy_;
-    delete[] begin_;
-  }
 
   /// Appends the gradients of the operators of `block` in front of operator `end` to the current
   /// block.
@@ -122,10 +117,10 @@ class block_gradients {
       const int first = b_.operators.count;
       if (op.schema->gradient != nullptr) {
         if (!hands_over(op)) op.schema->gradient(b_, op);
-      } else if (carrier_ != nullptr) {
+      } else if (has_blocks_) {
         if (const int inner = sub_block_of(b_, op); inner >= 0) differentiate(op, inner, k);
       }
-      if (carrier_ != nullptr) read_copies(first, block);
+      if (has_blocks_) read_copies(first, block);
     }
   }
 
@@ -133,20 +128,24 @@ class block_gradients {
   /// without gradients nobody reads them.
   constexpr void place_copies() {
     if (copies_.count == 0) return;
-    growing<operator_desc> old;
-    old.reserve(b_.operators.count);
-    for (int k = 0; k < b_.operators.count; ++k) old.push(b_.operators.items[k]);
-    b_.operators.count = 0;
-    for (int k = 0; k < old.count; ++k) {
-      for (int i = 0; i < copies_.count; ++i) {
+    const int old = b_.operators.count;
+    b_.operators.take(copies_.count);
+    if (b_.operators.full) return;
+    auto& operators = b_.operators.items;
+    bool begins[program_limits.operators];
+    for (int k = 0; k < old; ++k) begins[k] = false;
+    for (int i = 0; i < copies_.count; ++i) begins[begin_[carrier_[copies_[i]]]] = true;
+    // From the last one on, each moves behind the copies that stand in front of it.
+    for (int k = old, to = b_.operators.count; to > k;) {
+      operators[--to] = operators[--k];
+      for (int i = copies_.count; begins[k] && i-- > 0;) {
         const int v = copies_[i];
         if (begin_[carrier_[v]] != k) continue;
-        const int block = b_.current_block;
-        b_.current_block = carrier_[v];
-        b_.add_operator(schema_of<assign>(), {v}, {copy_[v]});
-        b_.current_block = block;
+        const int at = b_.arguments.count;
+        b_.argument(v);
+        b_.argument(copy_[v]);
+        operators[--to] = {&schema_of<assign>(), at, at + 1, at + 2, -1, carrier_[v], b_.role};
       }
-      b_.operators.push(old[k]);
     }
   }
 
@@ -261,8 +260,9 @@ class block_gradients {
   // are left out.
   constexpr void outer_variables(int body, int end, const growing<int>& to, growing<int>& read,
                                  growing<int>& arrays) {
-    bool* seen = new bool[static_cast<unsigned>(b_.gradients->forward_variables)];
-    for (int v = 0; v < b_.gradients->forward_variables; ++v) seen[v] = false;
+    bool seen[gradient_state::room];
+    const int forward = b_.gradients->forward_variables;
+    for (int v = 0; v < forward; ++v) seen[v] = false;
     for (int i = 0; i < to.count; ++i) seen[to[i]] = true;
     const auto note = [&](int v) {
       if (!wants_gradient(b_, v) || seen[v] || is_inside(b_, b_.variables.items[v].block, body))
@@ -278,7 +278,6 @@ class block_gradients {
           b_.variables.items[output_of(b_, op, 0)].kind == variable_kind::tensor_array)
         note(output_of(b_, op, 0));
     }
-    delete[] seen;
   }
 
   // At the end of a gradient block: sum = sum + the gradients of v in this block.
@@ -327,9 +326,10 @@ class block_gradients {
   }
 
   program_builder& b_;
-  int* carrier_ = nullptr;  // by variable: the block that hands a value over to it, or -1
-  int* copy_ = nullptr;     // by variable: its copy at the start of that block, or -1
-  int* begin_ = nullptr;    // by block: its first operator, those of blocks inside included
+  bool has_blocks_ = false;             // else the next three are not in use
+  int carrier_[gradient_state::room];   // by variable: the block that hands a value over, or -1
+  int copy_[gradient_state::room];      // by variable: its copy at the start of that block, or -1
+  int begin_[program_limits.blocks];    // by block: its first operator, those of blocks inside too
   growing<int> copies_{};   // the variables that have one
 };
 
