@@ -75,8 +75,42 @@ constexpr auto made_in_a_step = lamina::program([](block& main) {
   return std::tuple{cost_of(out), out};
 });
 
+// Arrays of sequences that are fed, where no operator makes rows: what is read has sequences that
+// are known already.
+constexpr auto array_of_fed = lamina::program([](block& main) {
+  auto x = layer::nested_sequence<"x", float, 2>(main);
+  auto h = layer::fc<2>(x, {.act = lamina::activation::tanh});
+  auto i = layer::fill_constant<std::int64_t>(main, 0), n = layer::fill_constant<std::int64_t>(main, 3);
+  auto all = layer::array_write(h, i);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](block&) {
+    auto next = layer::tanh(layer::fc<2>(layer::array_read(all, i)));
+    layer::increment(i);
+    layer::array_write(next, i, all);
+    layer::less_than(i, n, going);
+  });
+  auto last = layer::array_read(all, i);
+  return std::tuple{cost_of(pooled(pooled(last))), last};
+});
+constexpr auto steps_of_elements = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3, 2>(main);
+  auto out = layer::static_rnn(x, [&](auto& step) {
+    auto m = step.memory(lamina::dims<2>);
+    auto next = layer::sequence_reverse(layer::tanh(layer::fc<2>(std::tuple{step.input(x), m})));
+    step.update(m, next);
+    return next;
+  });
+  return std::tuple{cost_of(pooled(layer::reshape<6>(out))), out};
+});
+
 }  // namespace
 
 TEST_CASE("Attention in a step") { lamina::law::check_engine(decoder); }
 TEST_CASE("A recurrence in a step") { lamina::law::check_engine(rnn_in_a_step); }
+TEST_CASE("Arrays of fed sequences") {
+  lamina::law::check_engine(array_of_fed, {.batches = {1, 17, 40}});
+}
+TEST_CASE("Steps of the elements of fed sequences") {
+  lamina::law::check_engine(steps_of_elements, {.batches = {1, 17, 40}});
+}
 TEST_CASE("Made sequences in a step") { lamina::law::check_engine(made_in_a_step); }

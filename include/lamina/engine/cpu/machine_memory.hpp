@@ -88,7 +88,8 @@ class machine_memory {
     place_arguments();
     find_scratch();
   }
-  /// Memory for the offsets of so many sequences of a domain that is not fed.
+  /// Memory for the offsets of so many sequences of a domain. One that is fed has its sequences, and
+  /// gets the same ones again from an array that holds rows of it.
   int* make_offsets(int domain, int sequences) {
     std::vector<int>& offsets = offsets_[domain];
     const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
@@ -202,6 +203,8 @@ class machine_memory {
   }
 
   static constexpr int made_count = all_fed ? 1 : domains;
+  // Only programs with blocks read arrays.
+  static constexpr int offsets_count = all_fed && P::desc.count.blocks <= 1 ? 1 : domains;
   // A program that trains has other filters in each step.
   static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
   struct no_filters {};
@@ -217,7 +220,7 @@ class machine_memory {
   tensor_array arrays_[at_least_one(arrays_count)];
   cpu::selected_rows selected_[at_least_one(selected_count)];
   aligned_buffer made_[made_count];  // arenas of domains that are not fed
-  std::vector<int> offsets_[made_count];
+  std::vector<int> offsets_[offsets_count];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
   bool bound_ = false;
 };
