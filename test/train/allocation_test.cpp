@@ -77,6 +77,13 @@ constexpr auto images = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
+// Filters that an evaluator keeps transformed.
+constexpr auto filters = lamina::program([](lamina::block& main) {
+  constexpr lamina::window around{.padding = 1};
+  auto x = layer::data<"x", float, 1, 4, 4>(main);
+  return layer::conv2d<12, 3, around>(layer::conv2d<12, 3, around>(x));
+});
+
 // Rows of a table that are updated alone.
 constexpr auto rows = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 6>(main);
@@ -134,6 +141,17 @@ TEST_CASE("serving asks for memory once") {
             e.forward(lamina::feed<"x">(large));
             e.forward(lamina::feed<"x">(small));
           }
+        }) == 0);
+}
+
+TEST_CASE("serving images asks for memory once") {
+  const lamina::model m{filters};
+  lamina::evaluator e{m};
+  const std::vector<float> large(300 * 16, 0.5f), small(16, 0.5f);
+  e.forward(lamina::feed<"x">(large));
+  CHECK(allocations_of([&] {
+          e.forward(lamina::feed<"x">(small));
+          e.forward(lamina::feed<"x">(large));
         }) == 0);
 }
 

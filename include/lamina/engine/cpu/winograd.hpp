@@ -162,11 +162,9 @@ class winograd {
             filter_,   p.lines + line_floats()};
   }
   /// Moves the place of transformed filters to where they are kept; whether they are there already.
-  /// With many tiles the products take so long that their transform does not matter.
   LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
                                      std::ptrdiff_t filter_stride, places& p) const {
-    constexpr int many_tiles = 256;
-    if (kept == nullptr || samples_ * tile_rows_ * tiles_ > many_tiles) return false;
+    if (kept == nullptr) return false;
     const filter_memory::place found = kept->find(
         filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
         square_points() * filter_place(filters_, channels_));
