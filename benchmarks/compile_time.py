@@ -4,9 +4,11 @@
 
 The subjects are the include of <lamina/lamina.hpp> alone, networks of fc layers that a for loop records and networks
 of convolutions, each with a machine that trains it, a while_loop of 2,300 operators with its gradient on a machine, and
-examples/digits.cpp. Each is compiled to an object with -O2; the least of --repeat runs counts.
+examples/digits.cpp. Each is compiled to an object with -O2; the least of --repeat runs counts. With --peers come the
+includes of dlib and of libtorch and the same digits program written in them (installed where they are missing), each
+compiled in turn with lamina's (A B C, A B C ...); the last column is lamina's seconds over theirs.
 
-usage: compile_time.py [--compiler CXX]... [--layers N]... [--only TEXT]... [--repeat N] [--flags FLAGS] [--json]
+usage: compile_time.py [--compiler CXX]... [--layers N]... [--only TEXT]... [--repeat N] [--flags FLAGS] [--peers] [--json]
        The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers. --only: subjects with this in
        their names.
 """
@@ -19,6 +21,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True
+import packages
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 INCLUDE_ONLY = "#include <lamina/lamina.hpp>\n"
@@ -116,6 +121,11 @@ IMAGE_NETWORKS = {"LeNet": ("1, 28, 28", LENET), "ResNet, W7": ("3, 32, 32", RES
                   "ResNet-50": ("3, 224, 224", RESNET_50)}
 
 
+# Package, further flags and header of each peer; peers/digits_NAME.cpp is its program.
+PEERS = {"dlib": ("libdlib-dev", "", "dlib/dnn.h"),
+         "libtorch": ("libtorch-dev", "-I/usr/include/torch/csrc/api/include", "torch/torch.h")}
+
+
 def compile_once(command):
     """(seconds of processor time, peak kilobytes) of one compilation and its children, which must succeed."""
     with tempfile.TemporaryFile("w+") as errors:
@@ -134,36 +144,43 @@ def longest_symbol(object_file):
     return max((len(line.split(maxsplit=1)[0]) for line in names.splitlines()), default=0)
 
 
-def measure(compiler, flags, source, repeat):
-    """The four numbers of one source with one compiler."""
+def measure(compiler, flags, sources, repeat):
+    """The four numbers of each (source, further flags) with one compiler, compiled in turn."""
     with tempfile.TemporaryDirectory() as folder:
-        target = pathlib.Path(folder, "subject.o")
-        command = [*shlex.split(compiler), "-std=c++20", "-O2", *flags, f"-I{ROOT / 'include'}", "-c", str(source),
-                   "-o", str(target)]
-        runs = [compile_once(command) for _ in range(repeat)]
-        return {"seconds": round(min(seconds for seconds, _ in runs), 2),
-                "megabytes": round(min(peak for _, peak in runs) / 1024),
-                "object_kilobytes": round(target.stat().st_size / 1024),
-                "longest_symbol": longest_symbol(target)}
+        runs = [[] for _ in sources]
+        for _ in range(repeat):
+            for number, (source, further) in enumerate(sources):
+                runs[number].append(compile_once(
+                    [*shlex.split(compiler), "-std=c++20", "-O2", *flags, *shlex.split(further), "-c", str(source), "-o", f"{folder}/{number}.o"]))
+        return [{"seconds": round(min(seconds for seconds, _ in of), 2),
+                 "megabytes": round(min(peak for _, peak in of) / 1024),
+                 "object_kilobytes": round(pathlib.Path(folder, f"{number}.o").stat().st_size / 1024),
+                 "longest_symbol": longest_symbol(f"{folder}/{number}.o")} for number, of in enumerate(runs)]
 
 
-def subjects(layers, folder):
-    """(name, source file) of everything that is measured."""
+def subjects(layers, folder, peers):
+    """Lists of (name, source file, further flags): lamina's, and behind it the same of peers."""
+    own = shlex.join([f"-I{ROOT / 'include'}"])
+
     def write(name, text):
         path = pathlib.Path(folder, name)
         path.write_text(text)
         return path
 
-    yield "include only", write("include_only.cpp", INCLUDE_ONLY)
+    yield [("include only", write("include_only.cpp", INCLUDE_ONLY), own)] + [
+        (f"{peer} only", write(f"include_{peer}.cpp", f"#include <{header}>\n"), flag)
+        for peer, (_, flag, header) in peers.items()]
     for count in layers:
-        yield f"{count} fc layers", write(f"layers_{count}.cpp", NETWORK.replace("LAYERS", str(count)))
-    yield "2,300 ops in a loop", write("loop.cpp", LOOP)
+        yield [(f"{count} fc layers", write(f"layers_{count}.cpp", NETWORK.replace("LAYERS", str(count))), own)]
+    yield [("2,300 ops in a loop", write("loop.cpp", LOOP), own)]
     for number, (name, (shape, recorded)) in enumerate(IMAGE_NETWORKS.items()):
-        yield name, write(f"images_{number}.cpp",
-                          IMAGE_NETWORK.replace("SHAPE", shape).replace("LAYERS", recorded.strip("\n")))
+        yield [(name, write(f"images_{number}.cpp",
+                            IMAGE_NETWORK.replace("SHAPE", shape).replace("LAYERS", recorded.strip("\n"))), own)]
     digits = ROOT / "examples" / "digits.cpp"
     if digits.is_file():
-        yield "examples/digits.cpp", digits
+        yield [("examples/digits.cpp", digits, own)] + [
+            (f"digits in {peer}", ROOT / "benchmarks" / "peers" / f"digits_{peer}.cpp", flag)
+            for peer, (_, flag, _) in peers.items()]
 
 
 def main():
@@ -173,28 +190,40 @@ def main():
     parser.add_argument("--only", action="append")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--flags", default="", help="further flags, such as -march=native")
+    parser.add_argument("--peers", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     compilers = options.compiler or [c for c in ("g++", "clang++") if shutil.which(c)]
 
+    absent = packages.install([package for package, *_ in PEERS.values()]) if options.peers else []
+    peers = {name: peer for name, peer in PEERS.items() if options.peers and peer[0] not in absent}
+    for package in absent:
+        print(f"absent: {package}", file=sys.stderr)
+
     results, failed = [], False
     if not options.json:
-        print(f"{'':<22}{'compiler':<14}{'seconds':>9}{'MB':>7}{'object kB':>11}{'longest symbol':>16}")
+        print(f"{'':<22}{'compiler':<14}{'seconds':>9}{'MB':>7}{'object kB':>11}{'longest symbol':>16}"
+              f"{'lamina/it' if peers else '':>11}".rstrip())
     with tempfile.TemporaryDirectory() as folder:
-        for name, source in subjects(options.layers or [4, 16, 64, 256], folder):
-            if options.only and not any(text in name for text in options.only):
+        for group in subjects(options.layers or [4, 16, 64, 256], folder, peers):
+            names = [name for name, _, _ in group]
+            if options.only and not any(text in names[0] for text in options.only):
                 continue
             for compiler in compilers:
                 try:
-                    row = measure(compiler, shlex.split(options.flags), source, options.repeat)
+                    rows = measure(compiler, shlex.split(options.flags), [job[1:] for job in group], options.repeat)
                 except RuntimeError as error:
                     failed = True
-                    print(f"{name} with {compiler} does not compile:\n{error}", file=sys.stderr)
+                    print(f"{', '.join(names)} with {compiler}: a file does not compile:\n{error}", file=sys.stderr)
                     continue
-                results.append({"subject": name, "compiler": compiler, **row})
-                if not options.json:
-                    print(f"{name:<22}{compiler:<14}{row['seconds']:>9.2f}{row['megabytes']:>7}"
-                          f"{row['object_kilobytes']:>11}{row['longest_symbol']:>16}", flush=True)
+                for name, row in zip(names, rows):
+                    if name != names[0]:
+                        row["lamina_over_it"] = round(rows[0]["seconds"] / row["seconds"], 2)
+                    results.append({"subject": name, "compiler": compiler, **row})
+                    if not options.json:
+                        print(f"{name:<22}{compiler:<14}{row['seconds']:>9.2f}{row['megabytes']:>7}"
+                              f"{row['object_kilobytes']:>11}{row['longest_symbol']:>16}"
+                              f"{row.get('lamina_over_it', ''):>11}".rstrip(), flush=True)
     if options.json:
         print(json.dumps(results, indent=2))
     return failed
