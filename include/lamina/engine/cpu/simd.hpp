@@ -3,25 +3,9 @@
 // of this machine.
 #pragma once
 
-// g++ 12 takes the undefined vectors inside of AVX-512's intrinsics for mistakes (its bug 105593).
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-
-#include <xsimd/xsimd.hpp>
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
-
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-
 #include <lamina/core/config.hpp>
 #include <lamina/core/padding.hpp>
+#include <lamina/engine/cpu/intrinsics.hpp>
 
 namespace lamina::engine::cpu {
 

@@ -3,13 +3,7 @@
 // registers.
 #pragma once
 
-// <immintrin.h> costs the compiler as much as all of xsimd: only where its instructions exist.
-#if defined(__AVX__)
-#include <immintrin.h>
-#elif defined(__SSE__)
-#include <xmmintrin.h>
-#endif
-
+#include <lamina/engine/cpu/intrinsics.hpp>
 #include <lamina/engine/cpu/panel.hpp>
 
 namespace lamina::engine::cpu {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/intrinsics.hpp - xsimd and the instructions of this machine, without those of
+// others.
+#pragma once
+
+// g++ 12 takes the undefined vectors inside of AVX-512's intrinsics for mistakes (its bug 105593).
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+// g++ parses all of <immintrin.h> for every machine, and most of it is AVX-512: a tenth of the time
+// that <lamina/lamina.hpp> costs. So the parts that this machine has are included one by one,
+// behind the guard of the whole, which they ask for; xsimd, which wants the whole, finds the guard
+// too. Then the guard is withdrawn: who includes <immintrin.h> himself gets what is missing, for
+// each part has a guard of its own. This is known of g++ 12; other compilers get everything.
+#if defined(__AVX__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__) && \
+    !defined(_IMMINTRIN_H_INCLUDED)
+#define LAMINA_PARTS_OF_IMMINTRIN
+// The order is that of <immintrin.h>: a part needs those before it.
+// clang-format off
+#include <x86gprintrin.h>
+#include <nmmintrin.h>
+#include <wmmintrin.h>
+#define _IMMINTRIN_H_INCLUDED
+#include <avxintrin.h>
+#include <avxvnniintrin.h>
+#include <avx2intrin.h>
+#if defined(__AVX512F__)
+#include <avx512fintrin.h>
+#include <avx512cdintrin.h>
+#include <avx512vlintrin.h>
+#include <avx512bwintrin.h>
+#include <avx512dqintrin.h>
+#include <avx512vlbwintrin.h>
+#include <avx512vldqintrin.h>
+#include <avx512ifmaintrin.h>
+#include <avx512ifmavlintrin.h>
+#include <avx512vbmiintrin.h>
+#include <avx512vbmivlintrin.h>
+#include <avx512vbmi2intrin.h>
+#include <avx512vbmi2vlintrin.h>
+#include <avx512vnniintrin.h>
+#include <avx512vnnivlintrin.h>
+#endif
+#include <fmaintrin.h>
+#include <f16cintrin.h>
+#if defined(__AVX512BF16__)
+#include <avx512bf16vlintrin.h>
+#include <avx512bf16intrin.h>
+#endif
+// clang-format on
+#elif defined(__AVX__)
+#include <immintrin.h>
+#elif defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+#include <xsimd/xsimd.hpp>
+
+#if defined(LAMINA_PARTS_OF_IMMINTRIN)
+#undef LAMINA_PARTS_OF_IMMINTRIN
+#undef _IMMINTRIN_H_INCLUDED
+#endif
+
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
