@@ -3,7 +3,6 @@
 // <condition_variable> cost every program that includes them a quarter of a second.
 #pragma once
 
-#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -98,9 +97,11 @@ class thread {
   /// Throws lamina::error when the system starts no more threads.
   template <class F>
   explicit thread(F f) {
-    auto task = std::make_unique<F>(std::move(f));
-    start(&call<F>, task.get());
-    task.release();
+    F* const task = new F(std::move(f));
+    if (const int failure = start(&call<F>, task)) {
+      delete task;
+      refuse(failure);
+    }
   }
   thread(thread&& other) noexcept
       : handle_(other.handle_), runs_(std::exchange(other.runs_, false)) {}
@@ -117,15 +118,18 @@ class thread {
  private:
   template <class F>
   static void* call(void* task) noexcept {
-    (*std::unique_ptr<F>(static_cast<F*>(task)))();
+    (*static_cast<F*>(task))();
+    delete static_cast<F*>(task);
     return nullptr;
   }
-  LAMINA_COLD void start(void* (*run)(void*), void* task) {
+  LAMINA_COLD int start(void* (*run)(void*), void* task) {
     const int failure = pthread_create(&handle_, nullptr, run, task);
-    if (failure != 0)
-      throw error(text() << "lamina: a thread cannot be started: "
-                         << std::generic_category().message(failure));
-    runs_ = true;
+    runs_ = failure == 0;
+    return failure;
+  }
+  [[noreturn]] LAMINA_COLD static void refuse(int failure) {
+    throw error(text() << "lamina: a thread cannot be started: "
+                       << std::generic_category().message(failure));
   }
 
   pthread_t handle_{};

@@ -2,15 +2,16 @@
 // lamina/core/worker_pool.hpp - threads that wait for work, and work that they do in step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include <unistd.h>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/owned_array.hpp>
 #include <lamina/core/threading.hpp>
 
 namespace lamina {
@@ -21,8 +22,7 @@ class worker_pool {
  public:
   /// Throws lamina::error when the system starts no more threads.
   LAMINA_COLD explicit worker_pool(int tasks)
-      : threads_(tasks > 1 ? std::make_unique<threading::thread[]>(static_cast<unsigned>(tasks - 1))
-                           : nullptr),
+      : threads_(tasks > 1 ? static_cast<std::size_t>(tasks - 1) : 0),
         patience_(tasks > 1 && tasks <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
     try {
       for (; started_ < tasks - 1; ++started_)
@@ -107,7 +107,7 @@ class worker_pool {
 
   threading::mutex mutex_;
   threading::condition begin_, end_;
-  std::unique_ptr<threading::thread[]> threads_;
+  owned_array<threading::thread> threads_;
   int started_ = 0;
   const int patience_;
   void* task_ = nullptr;

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include <lamina/core/owned_array.hpp>
 #include <lamina/engine/cpu/bfloat16_schedule.hpp>
 #include <lamina/model/bfloat16_storage.hpp>
 #include <lamina/model/evaluator.hpp>
@@ -21,7 +21,7 @@ template <program_type P>
 class bfloat16_copies {
  protected:
   LAMINA_COLD explicit bfloat16_copies(const model<P>& m)
-      : model_(&m), copies_(new engine::cpu::aligned_buffer[count]), pointers_(new float*[count]) {
+      : model_(&m), copies_(count), pointers_(count) {
     refresh();
   }
   LAMINA_COLD void refresh() {
@@ -63,8 +63,8 @@ class bfloat16_copies {
   static constexpr layout_table needs = make();
 
   const model<P>* model_;
-  std::unique_ptr<engine::cpu::aligned_buffer[]> copies_;
-  std::unique_ptr<float*[]> pointers_;
+  owned_array<engine::cpu::aligned_buffer> copies_;
+  owned_array<float*> pointers_;
 };
 
 }  // namespace detail

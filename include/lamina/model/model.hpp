@@ -9,6 +9,7 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/aligned_buffer.hpp>
 #include <lamina/model/initialize.hpp>
@@ -229,8 +230,8 @@ class model {
 
   static constexpr std::size_t at_least = at_least_one(P::desc.count.parameters);
   using owner_type = std::shared_ptr<engine::cpu::aligned_buffer>;
-  std::unique_ptr<owner_type[]> owners_{new owner_type[at_least]};
-  std::unique_ptr<float* []> pointers_ { new float*[at_least] };  // evaluators keep its address
+  owned_array<owner_type> owners_{at_least};
+  owned_array<float*> pointers_{at_least};  // evaluators keep its address
 };
 
 }  // namespace lamina

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
+#include <lamina/core/owned_array.hpp>
 #include <lamina/engine/cpu/aligned_buffer.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
@@ -56,7 +56,7 @@ class moving_statistics {
   explicit moving_statistics(float* const* model) : model_(model) {
     if constexpr (count > 0) {
       const parameter_list_view all = parameters_in<P>();
-      pointers_.reset(new float*[at_least_one(P::desc.count.parameters)]);
+      pointers_ = owned_array<float*>(at_least_one(P::desc.count.parameters));
       std::copy_n(model, all.size(), pointers_.get());
       for (int i = 0; i < count; ++i) {
         copies_[i].resize(all.floats(parameter(i)));
@@ -90,7 +90,7 @@ class moving_statistics {
  private:
   float* const* model_;
   engine::cpu::aligned_buffer copies_[at_least_one(count)];
-  std::unique_ptr<float*[]> pointers_;
+  owned_array<float*> pointers_;
 };
 
 }  // namespace lamina

@@ -24,7 +24,7 @@ class event_handler {
     using target = std::decay_t<F>;
     if constexpr (requires { f == nullptr; })
       if (f == nullptr) return;
-    target_ = std::make_shared<target>(std::forward<F>(f));
+    target_ = std::shared_ptr<void>(new target(std::forward<F>(f)));  // half of make_shared's code
     call_ = [](void* to, const event& e) { (*static_cast<target*>(to))(e); };
   }
 

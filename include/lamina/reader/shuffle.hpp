@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -69,10 +70,13 @@ class shuffled_reader {
   }
 
  private:
-  // A vector of bool would not hand out references.
-  struct kept {
-    value_type element;
+  // A vector of bool would not hand out references; all else lies in a vector like batch()'s.
+  struct kept_bool {
+    kept_bool(bool b) : element(b) {}
+    operator bool&() { return element; }
+    bool element;
   };
+  using kept = std::conditional_t<std::is_same_v<value_type, bool>, kept_bool, value_type>;
   class source {
    public:
     using value_type = shuffled_reader::value_type;
@@ -83,12 +87,12 @@ class shuffled_reader {
     bool next() {
       if (++at_ < buffer_.size()) return true;
       buffer_.clear();
-      while (buffer_.size() < size_ && elements_.next()) buffer_.push_back({elements_.take()});
+      while (buffer_.size() < size_ && elements_.next()) buffer_.emplace_back(elements_.take());
       detail::permute(buffer_, engine_);
       at_ = 0;
       return !buffer_.empty();
     }
-    value_type& current() { return buffer_[at_].element; }
+    value_type& current() { return buffer_[at_]; }
 
    private:
     cursor<R> elements_;

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
+#include <lamina/core/owned_array.hpp>
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
@@ -44,14 +44,14 @@ class gradient_part {
   const moving_statistics<P>& statistics() const { return statistics_; }
 
  private:
-  LAMINA_COLD static std::unique_ptr<float* []> allocate(const bool* updated,
-                                                         engine::cpu::aligned_buffer& memory) {
+  LAMINA_COLD static owned_array<float*> allocate(const bool* updated,
+                                                  engine::cpu::aligned_buffer& memory) {
     const parameter_list_view all = parameters_in<P>();
     std::size_t floats = 0;
     for (int i = 0; i < all.size(); ++i)
       if (updated[i]) floats += all.floats(i);
     memory.resize(floats);
-    std::unique_ptr<float*[]> pointers(new float*[at_least_one(P::desc.count.parameters)]);
+    owned_array<float*> pointers(at_least_one(P::desc.count.parameters));
     float* at = memory.data();
     for (int i = 0; i < all.size(); ++i) {
       pointers[i] = updated[i] ? at : nullptr;
@@ -62,7 +62,7 @@ class gradient_part {
 
   moving_statistics<P> statistics_;
   engine::cpu::aligned_buffer memory_;
-  std::unique_ptr<float*[]> gradients_;
+  owned_array<float*> gradients_;
   engine::cpu::machine<Training> machine_;
 };
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 
+#include <lamina/core/owned_array.hpp>
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/feeder.hpp>
@@ -113,7 +113,7 @@ template <program_type P, reader::readable Reader>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {}) {
   constexpr auto& owners = detail::accumulator_owners<P>;
   constexpr int count = at_least_one(detail::count_accumulators<P>());
-  const std::unique_ptr<float*[]> accumulators(new float*[count]);
+  const owned_array<float*> accumulators(count);
   std::size_t floats = 0;
   for (const int i : owners.parameter) floats += i < 0 ? 0 : parameters_in<P>().floats(i);
   engine::cpu::aligned_buffer memory(floats);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/owned_array.hpp>
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
@@ -76,7 +77,7 @@ class trainer {
       detail::initialise_state<P>(*fused_);
       return;
     }
-    const std::unique_ptr<bool[]> updated(new bool[places]);  // by a whole gradient
+    const owned_array<bool> updated(places);  // by a whole gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<fused>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < std::max(1, threads); ++t)
@@ -88,9 +89,9 @@ class trainer {
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
     if (!limited) return;
-    clips_.reset(new gradient_clip[places]);
-    norms_.reset(new float[places]);
-    scales_.reset(new float[places]);
+    clips_ = owned_array<gradient_clip>(places);
+    norms_ = owned_array<float>(places);
+    scales_ = owned_array<float>(places);
   }
 
   /// One mini-batch. Returns the cost before the update.
@@ -224,7 +225,7 @@ class trainer {
     for (float& w : weight_) w /= std::max(1.0f, weighed);
     average_statistics();
     scalar_ = traits::scalars(opt_, steps_);
-    if (clips_ == nullptr) {
+    if (!clips_) {
       pool_.run([this](int t) { finish_gradients(t, adds | updates, nullptr); });
     } else {
       if (parts > 1) pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
@@ -338,15 +339,14 @@ class trainer {
   std::int64_t steps_ = 0;
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
-  std::unique_ptr<float*[]> accumulator_pointers_ { new float*[places * at_least_one(states)] },
-      gradients_{new float*[places]()};
+  owned_array<float*> accumulator_pointers_{places * at_least_one(states)}, gradients_{places};
   engine::cpu::selected_rows* rows_[any_rows ? places : 1] = {};  // by parameter, if of some rows
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
   std::vector<float> costs_;
-  std::vector<float> weight_;  // by machine: its share of the rows of the last mini-batch
-  std::unique_ptr<gradient_clip[]> clips_;  // by parameter, where norms are limited
-  std::unique_ptr<float[]> norms_, scales_;
+  std::vector<float> weight_;         // by machine: its share of the rows of the last mini-batch
+  owned_array<gradient_clip> clips_;  // by parameter, where norms are limited
+  owned_array<float> norms_, scales_;
   worker_pool pool_;
 };
 

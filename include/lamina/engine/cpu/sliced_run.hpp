@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <lamina/core/owned_array.hpp>
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/engine/cpu/machine.hpp>
 
@@ -180,7 +181,7 @@ class sliced_run {
 
   LAMINA_COLD sliced_run(machine<P>& m, worker_pool& pool) : machine_(m), pool_(pool) {
     if (pool.size() == 1) return;
-    scratch_ = std::make_unique<aligned_buffer[]>(static_cast<std::size_t>(pool.size()));
+    scratch_ = owned_array<aligned_buffer>(static_cast<std::size_t>(pool.size()));
     machine_.run_by({this, &run});
   }
   sliced_run(const sliced_run&) = delete;
@@ -270,7 +271,7 @@ class sliced_run {
 
   machine<P>& machine_;
   worker_pool& pool_;
-  std::unique_ptr<aligned_buffer[]> scratch_;  // of all threads but the first
+  owned_array<aligned_buffer> scratch_;  // of all threads but the first
 };
 
 }  // namespace lamina::engine::cpu
