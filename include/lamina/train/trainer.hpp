@@ -165,9 +165,10 @@ class trainer {
   /// Whether the gradient of a parameter is selected rows.
   static bool has_rows(int i) { return rows_gradient_table<fused>::table.of[i] >= 0; }
 
-  /// The update of parameter i by whole arrays, or of the floats from `first` on that lie there.
+  /// The update of parameter i by whole arrays, or of the floats from `first` on, whose gradient is
+  /// `gradient`.
   LAMINA_NOINLINE void update_parameter(int i, std::size_t first, const engine::cpu::operand& param,
-                                        const float* scale) {
+                                        float* gradient, const float* scale) {
     float number[rows_update::attributes.size()] = {};
     set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
     float* array[2 + states] = {model_.memory()[i] + first, nullptr};
@@ -175,7 +176,7 @@ class trainer {
     if constexpr (any_rows)
       if (rows_[i] != nullptr)
         return engine::cpu::call_kernel<rows_update>::run(param, array, *rows_[i], number);
-    array[1] = gradients_[i] + first;
+    array[1] = gradient;
     engine::cpu::call_kernel<update>::run(param, array, number);
   }
 
@@ -243,6 +244,7 @@ class trainer {
   /// What thread t does with the gradients: its share of all floats, or the whole of a parameter
   /// that cannot be cut.
   enum : unsigned { adds = 1, updates = 2 };
+  static constexpr std::size_t together = 2048;
   LAMINA_NOINLINE void finish_gradients(int t, unsigned what, const float* scale) {
     const parameter_list_view all = parameters_in<P>();
     const std::size_t parts = machines_.size(), part = static_cast<std::size_t>(t);
@@ -258,18 +260,22 @@ class trainer {
           update_parameter(i, 0,
                            {nullptr, lies.rows, lies.columns, padded(lies.columns), dtype::float32,
                             lies.panel, nullptr, 0},
-                           scale);
+                           gradients_[i], scale);
         continue;
       }
-      // Lines of 16 floats, some of which stay in the cache between the sum and the update.
+      // Lines of 16 floats, some of which stay in the cache between the sum and the update. A sum
+      // that is used at once is kept nowhere else: what other threads will write stays theirs.
+      alignas(64) float sums[together];
+      const bool at_once = what == (adds | updates) && updated;
       const std::size_t lines = n / alignment_floats;
       const std::size_t end = lines * (part + 1) / parts * alignment_floats;
       for (std::size_t a = lines * part / parts * alignment_floats; a < end;) {
-        const std::size_t b = std::min<std::size_t>(end, a + 2048);
-        if ((what & adds) != 0) add_gradients(i, a, b);
+        const std::size_t b = std::min<std::size_t>(end, a + together);
+        float* const sum = at_once ? sums : gradients_[i] + a;
+        if ((what & adds) != 0) add_gradients(i, a, b, sum);
         if ((what & updates) != 0 && updated) {
           const int count = static_cast<int>(b - a);
-          update_parameter(i, a, {nullptr, 1, count, count, dtype::float32, false, nullptr, 0},
+          update_parameter(i, a, {nullptr, 1, count, count, dtype::float32, false, nullptr, 0}, sum,
                            scale);
         }
         a = b;
@@ -277,16 +283,23 @@ class trainer {
     }
   }
 
-  /// Mean over the rows of all parts, part by part, into the first machine's memory.
-  LAMINA_NOINLINE void add_gradients(int i, std::size_t first, std::size_t end) {
-    float* const to = gradients_[i];
-    const float own = weight_[0];
-    for (std::size_t k = first; k < end; ++k) to[k] = own > 0 ? to[k] * own : 0.0f;
+  /// Mean over the rows of all parts, part by part, of some floats of the gradient of parameter i.
+  LAMINA_NOINLINE void add_gradients(int i, std::size_t first, std::size_t end, float* to) {
+    using engine::cpu::vector;
+    const std::size_t n = end - first;  // whole vectors
+    const float* const mine = gradients_[i] + first;
+    const vector own(weight_[0]);
+    for (std::size_t k = 0; k < n; k += engine::cpu::lanes)
+      vector(weight_[0] > 0 ? vector::load_aligned(mine + k) * own : vector(0.F))
+          .store_aligned(to + k);
     for (std::size_t t = 1; t < machines_.size(); ++t) {
       if (weight_[t] <= 0) continue;
-      const float* const from = machines_[t]->gradient(i);
-      const float w = weight_[t];
-      for (std::size_t k = first; k < end; ++k) to[k] += w * from[k];
+      const float* const from = machines_[t]->gradient(i) + first;
+      const vector w(weight_[t]);
+      for (std::size_t k = 0; k < n; k += engine::cpu::lanes)
+        engine::cpu::fused_multiply_add(w, vector::load_aligned(from + k),
+                                        vector::load_aligned(to + k))
+            .store_aligned(to + k);
     }
   }
   LAMINA_NOINLINE void add_whole(int i, std::size_t floats) {
@@ -297,7 +310,7 @@ class trainer {
           if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
         return;
       }
-    add_gradients(i, 0, floats);
+    add_gradients(i, 0, floats, gradients_[i]);
   }
 
   /// The moving statistics of the model: the mean of those of the parts, by rows.
