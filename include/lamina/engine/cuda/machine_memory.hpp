@@ -72,7 +72,8 @@ class machine_memory {
                                            : reinterpret_cast<float*>(more_scratch_.data());
   }
 
-  run_state state() const {
+  run_state state() {
+    reader_ = {this, &read_number};
     return {rows_,     offsets_, first_row_, seed(),       fault(),
             scratch(), nullptr,  &reader_,   host_offsets_};
   }
@@ -389,7 +390,7 @@ class machine_memory {
   std::int64_t first_row_[domains] = {};
   const int* host_offsets_[domains] = {};
   const int* offsets_[domains] = {};
-  place_reader reader_{this, &read_number};
+  place_reader reader_{};
   [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
                                            detail::no_block_memory>
       blocks_;
