@@ -40,6 +40,15 @@ inline constexpr auto functions = lamina::program([](lamina::block& main) {
   return hard + soft + layer::mean(layer::square_error_cost(logits, y));
 });
 
+/// Products of so many terms that they are split, forward and for the gradient of an input.
+inline constexpr auto deep = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 13>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto h = layer::fc<600>(x, {.act = activation::tanh});
+  auto logits = layer::fc<5>(layer::fc<530>(h, {.act = activation::relu}));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
 struct dense_samples {
   std::vector<float> x, y;
   std::vector<std::int64_t> label;

@@ -42,6 +42,7 @@
 #include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>
 #include <lamina/engine/cuda/split_merge_kernels.hpp>
+#include <lamina/engine/cuda/split_product.hpp>
 #include <lamina/engine/cuda/update_kernels.hpp>
 #include <lamina/operators/block_operators.hpp>
 
@@ -85,6 +86,40 @@ struct product_launch {
     g.left_stride = c.info(0).stride;
     g.right_stride = c.info(1).stride;
     b.template teams<body>(g);
+  }
+
+  // Of products that are long enough to be split where they have few tiles.
+  template <class Backend>
+  static constexpr bool splits(int depth) {
+    return product_split<typename Backend::product_tile>::most(depth) > 1;
+  }
+  template <class Backend>
+  static void run_split(Backend& b, const call_site& c) {
+    using shape = typename Backend::product_tile;
+    const int rows = c.run.rows_of(c.group.rows), depth = c.run.rows_of(c.group.depth);
+    const int parts = product_split<shape>::parts(rows, padded(c.group.columns), depth);
+    if (parts == 1) return run(b, c);
+    auto g = arguments_of<part_product_body<Head, shape>>(c);
+    g.of[2] = c.run.scratch;
+    g.left_stride = c.info(0).stride;
+    g.right_stride = c.info(1).stride;
+    g.parts = parts;
+    // Whole tiles, so that none but the last is filled up with zeros.
+    const int part_tiles = (depth + parts * shape::depth - 1) / (parts * shape::depth);
+    g.part_terms = part_tiles * shape::depth;
+    g.parts = (depth + g.part_terms - 1) / g.part_terms;
+    b.template teams<part_product_body<Head, shape>>(g);
+    auto sum = arguments_of<part_statements_body<S>>(c);
+    sum.part = c.run.scratch;
+    sum.parts = g.parts;
+    sum.packs = divider(sum.width / pack_width);
+    sum.count = sum.rows * (sum.width / pack_width);
+    b.template elements<part_statements_body<S>>(sum);
+  }
+  template <class Backend>
+  static std::ptrdiff_t split_scratch(const call_site& c) {
+    return product_split<typename Backend::product_tile>::scratch(
+        c.run.rows_of(c.group.rows), padded(c.group.columns), c.run.rows_of(c.group.depth));
   }
 };
 

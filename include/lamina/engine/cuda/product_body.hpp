@@ -10,24 +10,39 @@
 namespace lamina::engine::cuda {
 
 /// Left[rows, depth] * Right[depth, columns] of the three heads, as they lie in memory:
-/// gemm X W, gemm_dx dY W^T, gemm_dw X^T dY. Terms are added in the order of the depth.
+/// gemm X W, gemm_dx dY W^T, gemm_dw X^T dY.
+template <group_head Head>
+struct product_sides {
+  static constexpr bool left_turned = Head == group_head::gemm_dw;
+  static constexpr bool right_turned = Head == group_head::gemm_dx;
+  using left_reader = matrix_reader<!left_turned>;
+  using right_reader = matrix_reader<right_turned>;
+
+  template <class Arguments>
+  static LAMINA_INLINE LAMINA_FN left_reader left(const Arguments& g) {
+    const std::ptrdiff_t l = g.left_stride;
+    return {g.of[0], left_turned ? 1 : l, left_turned ? l : 1, g.rows, g.depth};
+  }
+  template <class Arguments>
+  static LAMINA_INLINE LAMINA_FN right_reader right(const Arguments& g) {
+    const std::ptrdiff_t r = g.right_stride;
+    return {g.of[1], right_turned ? r : 1, right_turned ? 1 : r, g.columns, g.depth};
+  }
+};
+
+/// Tiles of the product, statements on their sums. Terms are added in the order of the depth.
 template <group_head Head, class S, class Shape>
 struct product_body {
   using runner = statement_runner<S>;
   using arguments = group_arguments<detail::largest<1, runner::arguments - 1>() + 1>;
   static constexpr int threads = Shape::threads;
-  static constexpr bool left_turned = Head == group_head::gemm_dw;
-  static constexpr bool right_turned = Head == group_head::gemm_dx;
   using shared = typename Shape::memory;
   static int teams(const arguments& g) { return across(g) * down(g); }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
-    const std::ptrdiff_t l = g.left_stride, r = g.right_stride;
-    const matrix_reader<!left_turned> left{g.of[0], left_turned ? 1 : l, left_turned ? l : 1,
-                                           g.rows, g.depth};
-    const matrix_reader<right_turned> right{g.of[1], right_turned ? r : 1, right_turned ? 1 : r,
-                                            g.columns, g.depth};
+    const auto left = product_sides<Head>::left(g);
+    const auto right = product_sides<Head>::right(g);
     typename Shape::template share<Team> mine(team);
     const int tiles = across(g) * down(g);
     for (int t = team.index; t < tiles; t += team.count) {

@@ -43,7 +43,15 @@ struct schedule_table {
   struct kernels {
     kernel of[at_least_one(plan_type::kernels)];
   };
-  template <class Group>
+  /// The most terms of a sum in one of the groups of kernel K, where the program knows it.
+  static constexpr int most_terms(int kernel) {
+    int most = 0;
+    for (int g = 0; g < groups; ++g)
+      if (plan_type::distinct.kernel[g] == kernel && plan_type::grouped.groups[g].depth > most)
+        most = plan_type::grouped.groups[g].depth;
+    return most;
+  }
+  template <class Group, int Terms>
   static constexpr kernel kernel_of() {
     kernel k{};
     if constexpr (group_launch<Group>::exists) {
@@ -53,6 +61,11 @@ struct schedule_table {
           k.run_here = &group_launch<Group>::template run_here<Backend>;
       if constexpr (requires { &group_launch<Group>::template scratch<Backend>; })
         k.scratch = group_launch<Group>::template scratch<Backend>;
+      if constexpr (requires { group_launch<Group>::template splits<Backend>(Terms); })
+        if constexpr (group_launch<Group>::template splits<Backend>(Terms)) {
+          k.run = &group_launch<Group>::template run_split<Backend>;
+          k.scratch = group_launch<Group>::template split_scratch<Backend>;
+        }
       if constexpr (requires { group_launch<Group>::checked; })
         k.checked = group_launch<Group>::checked;
     }
@@ -62,7 +75,7 @@ struct schedule_table {
   using distinct_group = expression::group_of<plan_type, plan_type::distinct.first[K]>;
   template <int... K>
   static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
-    return {{kernel_of<distinct_group<K>>()...}};
+    return {{kernel_of<distinct_group<K>, most_terms(K)>()...}};
   }
 
   template <int... K>

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/split_product.hpp - products of many terms and few tiles: parts of the terms
+// by teams of their own, then the parts added in their order, and statements on the sum.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cuda/product_body.hpp>
+
+namespace lamina::engine::cuda {
+
+/// How a product is split: as many parts as keep a device of about 256 resident teams at work, each
+/// of some tiles deep. The same on every device: equal inputs give equal bits.
+template <class Shape>
+struct product_split {
+  static constexpr int resident = 256;
+  /// Terms of the shortest part.
+  static constexpr int shortest = 8 * Shape::depth;
+
+  /// The most parts of a product over `depth` terms: 1 if it is never split.
+  static constexpr int most(int depth) { return depth < 2 * shortest ? 1 : depth / shortest; }
+  static int parts(int rows, int width, int depth) {
+    const auto tiles = [](int n, int each) { return (n + each - 1) / each; };
+    const int all = tiles(rows, Shape::rows) * tiles(width, Shape::columns);
+    return std::clamp(resident / std::max(1, all), 1, most(depth));
+  }
+  /// Floats for the parts of as many rows, or of fewer, which may be split into more.
+  static std::ptrdiff_t scratch(int rows, int width, int depth) {
+    if (most(depth) == 1) return 0;
+    const std::ptrdiff_t all = std::ptrdiff_t{rows} * width;
+    return std::min(all * most(depth), std::ptrdiff_t{resident} * Shape::rows * Shape::columns);
+  }
+};
+
+/// What the kernel of the parts is given; of[2]: the first part.
+struct part_product_arguments : group_arguments<3> {
+  int parts, part_terms;
+};
+
+/// Tiles of all parts.
+template <group_head Head, class Shape>
+struct part_product_body {
+  using arguments = part_product_arguments;
+  static constexpr int threads = Shape::threads;
+  using shared = typename Shape::memory;
+  static int teams(const arguments& g) { return g.parts * across(g) * down(g); }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
+    const auto left = product_sides<Head>::left(g);
+    const auto right = product_sides<Head>::right(g);
+    typename Shape::template share<Team> mine(team);
+    const int tiles = across(g) * down(g);
+    for (int t = team.index; t < g.parts * tiles; t += team.count) {
+      const int part = t / tiles, tile = t % tiles, first = part * g.part_terms;
+      const int end = g.depth - first < g.part_terms ? g.depth : first + g.part_terms;
+      const int row0 = tile / across(g) * Shape::rows, column0 = tile % across(g) * Shape::columns;
+      mine.multiply(team, s, first, end, row0, left, column0, right);
+      float* const to = g.of[2] + static_cast<std::ptrdiff_t>(part) * g.rows * g.width;
+      mine.each(team, s, [&](int y, int x, const pack& sums) {
+        const int row = row0 + y, column = column0 + x;
+        if (row < g.rows && column < g.width)
+          store_pack(to + static_cast<std::ptrdiff_t>(row) * g.width + column, sums);
+      });
+    }
+  }
+
+ private:
+  static LAMINA_FN int across(const arguments& g) {
+    return (g.width + Shape::columns - 1) / Shape::columns;
+  }
+  static LAMINA_FN int down(const arguments& g) { return (g.rows + Shape::rows - 1) / Shape::rows; }
+};
+
+/// The sum of the parts, in their order, as the head of a group.
+template <class S>
+struct part_statements_body {
+  using runner = statement_runner<S>;
+  struct arguments : group_arguments<at_least_one(runner::arguments)> {
+    const float* part;
+    int parts;
+    divider packs;  // of a row
+    int count;      // packs of all rows
+  };
+
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(g.count) * pack_width;
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(i) * pack_width;
+    int column = i;
+    const int row = g.packs.divide(column);
+    const float* from = g.part + first;
+    pack sum = load_constant(from);
+    // Two at once: with more, registers are spilled.
+    LAMINA_CUDA_KEEP_LOOP
+    for (int left = g.parts - 1; left > 0; left -= 2) {
+      const pack one = load_constant(from + size);
+      from += 2 * size;
+      const pack two = left > 1 ? load_constant(from) : filled(0.0f);
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j) sum.v[j] = sum.v[j] + one.v[j] + two.v[j];
+    }
+    runner::run(g.of, sum, {first, row, column * pack_width});
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of many terms and few tiles are split, with the sums of one that is not.
+#include <type_traits>
+#include <vector>
+
+#include "engine/cuda/dense_programs.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/engine/cuda/split_product.hpp>
+#include <lamina/engine/cuda/tensor_backend.hpp>
+
+namespace cuda = lamina::engine::cuda;
+namespace optimizer = lamina::optimizer;
+
+namespace {
+
+template <class Body>
+inline constexpr bool is_split =
+    std::is_same_v<typename Body::arguments, cuda::part_product_arguments>;
+
+/// A host that counts the products that it splits, and those that it does not.
+template <class Base>
+struct counting_host : Base {
+  int split = 0, whole = 0;
+  template <class Body>
+  void teams(const typename Body::arguments& g) {
+    (is_split<Body> ? split : whole) += 1;
+    Base::template teams<Body>(g);
+  }
+};
+using host = cuda::host_backend<1>;
+using tf32_host = cuda::backend_of<host, lamina::cuda::tf32_type>;
+
+}  // namespace
+
+TEST_CASE("a program of deep products learns at a place what it does on the CPU") {
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  SECTION("float") {
+    counting_host<host> backend;
+    CHECK(test::train_both(test::deep, sgd, backend, {7, 12, 7}).worst() < 2e-5);
+    CHECK(backend.split > 0);
+    CHECK(backend.whole > 0);
+  }
+  SECTION("tf32") {
+    // Only with 512 terms or more: two products forward, and the gradient of the input of one.
+    counting_host<tf32_host> backend;
+    CHECK(test::train_both(test::deep, sgd, backend, {7}).worst() < 2e-3);
+    CHECK(backend.split == 3);
+  }
+}
+
+TEST_CASE("parts of products fit into the memory of as many rows, or of more") {
+  using shape = cuda::tile_shape<64, 64, 16, 4>;
+  using split = cuda::product_split<shape>;
+  CHECK(split::parts(16, 128, 255) == 1);
+  CHECK(split::parts(16, 128, 784) == 6);
+  CHECK(split::parts(64, 4096, 4096) == 4);
+  CHECK(split::parts(4096, 4096, 4096) == 1);
+  CHECK(split::scratch(4096, 4096, 255) == 0);
+  for (const int width : {16, 64, 80, 1024, 4096})
+    for (const int depth : {256, 784, 4096, 10000})
+      for (int rows = 1; rows < 600; ++rows) {
+        const auto needed = [&](int r) {
+          const int parts = split::parts(r, width, depth);
+          return parts > 1 ? std::ptrdiff_t{parts} * r * width : 0;
+        };
+        const std::ptrdiff_t room = split::scratch(rows, width, depth);
+        if (needed(rows) > room || split::scratch(rows - 1, width, depth) > room)
+          FAIL_CHECK(rows << " rows of " << width << " over " << depth);
+      }
+}
