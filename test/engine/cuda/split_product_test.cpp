@@ -29,6 +29,19 @@ struct counting_host : Base {
     Base::template teams<Body>(g);
   }
 };
+/// A deep product, and then rows of a branch, for which there is scratch memory of its own.
+constexpr auto branching = lamina::program([](lamina::block& main) {
+  auto x = test::layer::data<"x", float, 13>(main);
+  auto key = test::layer::data<"key", float>(main);
+  auto h = test::layer::fc<64>(x, {.act = test::activation::tanh});
+  auto y = test::layer::fc<5>(h);
+  auto z = test::layer::if_else(
+      test::layer::greater_than(key, test::layer::scale(key, 0)),
+      [&](auto& yes) { return test::layer::tanh(yes.input(y)); },
+      [&](auto& no) { return test::layer::fc<5>(no.input(h)); });
+  return test::layer::mean(test::layer::square(z));
+});
+
 using host = cuda::host_backend<1>;
 using tf32_host = cuda::backend_of<host, lamina::cuda::tf32_type>;
 
@@ -48,6 +61,12 @@ TEST_CASE("a program of deep products learns at a place what it does on the CPU"
     CHECK(test::train_both(test::deep, sgd, backend, {7}).worst() < 2e-3);
     CHECK(backend.split == 3);
   }
+}
+
+TEST_CASE("scratch memory that a branch asked for grows with the mini-batch") {
+  cuda::host_backend<1> backend;
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  CHECK(test::train_both(branching, sgd, backend, {3, 40, 40}).worst() < 2e-5);
 }
 
 TEST_CASE("parts of products fit into the memory of as many rows, or of more") {

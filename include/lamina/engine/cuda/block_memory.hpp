@@ -190,4 +190,12 @@ class block_memory {
   int capacity_[domains] = {};
 };
 
+namespace detail {
+/// The memory of a program without blocks.
+struct no_block_memory {
+  template <class Backend>
+  explicit no_block_memory(Backend&) {}
+};
+}  // namespace detail
+
 }  // namespace lamina::engine::cuda

@@ -20,13 +20,6 @@
 
 namespace lamina::engine::cuda {
 
-namespace detail {
-struct no_block_memory {
-  template <class Backend>
-  explicit no_block_memory(Backend&) {}
-};
-}  // namespace detail
-
 /// Everything of program P whose size its plan tells lies in one arena: constants and seed, the
 /// data, what has a fixed place, what has rows. It is allocated anew only when rows grow.
 template <class P, class Backend>
@@ -132,6 +125,9 @@ class machine_memory {
     // What was recorded names places of the memory that is gone.
     const bool moved = reserve(end);
     if (data_.reserve(range_.size()) || moved) backend_.forget();
+    // Once there is more than the fed rows needed, it serves all groups: with more of these too.
+    if constexpr (has_blocks)
+      if (more_scratch_.data() != nullptr && reserve_more_scratch()) backend_.forget();
     for (int d = batch::domain; d < domains; ++d)
       if (range_.has_offsets(d))
         offsets_[d] = reinterpret_cast<const int*>(at(data_at + range_.offsets(d)));
@@ -184,9 +180,7 @@ class machine_memory {
     if (!blocks_.grow(domain, rows, layout.width[domain])) return;
     backend_.forget();
     place_arguments();
-    int most[domains];
-    for (int d = 0; d < domains; ++d) most[d] = layout.fed[d] ? rows_[d] : blocks_.capacity(d);
-    more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
+    reserve_more_scratch();
   }
   int* make_offsets(int, int) { return nullptr; }
   /// What a graph needs to decide whether a block runs.
@@ -275,6 +269,12 @@ class machine_memory {
   }
 
  private:
+  /// Scratch memory for the fed rows and for as many made ones as have room; whether it has moved.
+  bool reserve_more_scratch() {
+    int most[domains];
+    for (int d = 0; d < domains; ++d) most[d] = layout.fed[d] ? rows_[d] : blocks_.capacity(d);
+    return more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
+  }
   static constexpr std::size_t aligned(std::size_t n) { return data_range<P>::aligned(n); }
   static constexpr std::size_t seed_offset =
       (static_cast<std::size_t>(constants_count) * sizeof(float) + 7) / 8 * 8;
