@@ -293,6 +293,8 @@ class block_runner {
       if (!known_[d]) continue;
       if (offsets != nullptr) Engine::offsets(*memory_)[d] = offsets;
       memory_->make_rows(d, static_cast<int>(rows) - 1);
+      if constexpr (requires { memory_->send_offsets(d); })
+        if (offsets != nullptr) memory_->send_offsets(d);
     }
     for (int inner = 0; inner < tables::loop_count; ++inner)
       if (table.loops[inner].parent == l) last_[inner] = from_word<word>(*at++);

@@ -5,12 +5,14 @@
 #include <cstdint>
 
 #include <lamina/core/rows.hpp>
+#include <lamina/engine/call/made_rows.hpp>
 #include <lamina/engine/call/row_maker.hpp>
 
 namespace lamina::engine::cpu {
 
 using engine::minibatch_source;
 using engine::row_maker;
+using engine::sequence_rows;
 
 /// The rows of one run, by row domain of the program. Sequence i of a domain is its rows
 /// offsets[i] - offsets[0] to offsets[i + 1] - offsets[0], one sequence for each row of the
@@ -27,16 +29,6 @@ struct domain_rows {
     count[batch::domain] = batch_rows;
     first[batch::domain] = first_row;
   }
-};
-
-/// The sequences of one domain.
-struct sequence_rows {
-  const int* offsets;
-  int count;
-
-  int begin(int i) const { return offsets[i] - offsets[0]; }
-  int end(int i) const { return offsets[i + 1] - offsets[0]; }
-  int length(int i) const { return offsets[i + 1] - offsets[i]; }
 };
 
 }  // namespace lamina::engine::cpu

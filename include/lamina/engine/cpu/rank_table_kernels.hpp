@@ -9,18 +9,6 @@
 
 namespace lamina::engine::cpu {
 
-namespace detail {
-
-/// How many levels the rows of an array lie below those of a table; 0 where they do not.
-inline int levels_below(const call_context& c, int domain, int table) {
-  int levels = 0;
-  for (int d = domain; d != table; d = c.parent_of(d), ++levels)
-    if (c.kind_of(d) != domain_kind::sequence) return 0;
-  return levels;
-}
-
-}  // namespace detail
-
 template <>
 struct call_kernel<lod_rank_table> {
   template <class = void>
@@ -114,7 +102,7 @@ struct call_kernel<reorder_lod_tensor_by_rank> {
   static void run(const call_context& c) {
     const operand x = c.input(0);
     const rank_table table(c.input(1));
-    const int levels = detail::levels_below(c, x.domain, table.domain());
+    const int levels = levels_below(c, x.domain, table.domain());
     const int found = levels == 0 ? x.rows : c.rows_in(table.domain());
     if (found != table.count())
       fail(c, {"expected ", table.count(), " rows or sequences, found ", found});
@@ -133,7 +121,7 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
     const rank_table table(c.input(0));
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
-    const int levels = detail::levels_below(c, dx.domain, table.domain());
+    const int levels = levels_below(c, dx.domain, table.domain());
     if (levels == 0) {
       const row_copier copy(d, dx);
       for (int r = 0; r < d.rows; ++r) copy(r, table.index(r));

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include <lamina/engine/call/call_error.hpp>
+#include <lamina/engine/call/made_rows.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 
 namespace lamina::engine::cpu {
@@ -68,9 +69,6 @@ inline void clear_block(const operand& out, int from, int n) {
   std::memset(static_cast<char*>(out.data) + from * step, 0, static_cast<std::size_t>(n * step));
 }
 
-/// Whether an operand stands for a variable: one of rows that nobody has made yet has no address.
-inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
-
 /// A number of a row, a step or a slot: the one value of an operand, which is not negative.
 inline int index_in(const call_context& c, const operand& i) {
   const std::int64_t n = integer_in(i, 0, 0);
@@ -79,54 +77,13 @@ inline int index_in(const call_context& c, const operand& i) {
   return static_cast<int>(n);
 }
 
-/// How many levels of sequences the rows of a domain form.
-inline int levels_of(const call_context& c, int domain) {
-  int n = 0;
-  for (; c.kind_of(domain) == domain_kind::sequence; domain = c.parent_of(domain)) ++n;
-  return n;
-}
-/// The domain that lies so many levels above another.
-inline int domain_above(const call_context& c, int domain, int levels) {
-  for (; levels > 0; --levels) domain = c.parent_of(domain);
-  return domain;
-}
-/// Where a row that lies `from` levels above those of a domain begins, seen `to` levels above them.
-inline int first_below(const call_context& c, int domain, int from, int to, int row) {
-  while (from-- > to) row = c.sequences(domain_above(c, domain, from)).begin(row);
-  return row;
-}
-
-/// Gives the rows of a domain n sequences, of `length(i)` rows each; n are the rows of its parent.
-template <class Length>
-int make_sequences(const call_context& c, int domain, int n, Length&& length) {
-  int* const offsets = c.make_offsets(domain, n);
-  int at = offsets[0] = 0;
-  for (int i = 0; i < n; ++i) offsets[i + 1] = at += length(i);
-  c.set_rows(domain, at);
-  return at;
-}
-
 /// Output `out_slot` becomes some parts of input `x_slot`: a part is a row that lies `levels`
 /// levels above the rows of X, with all that is below it. `each(f)` calls f with the numbers of the
 /// parts in their order, each time it is called. Makes rows and sequences of the output.
 template <class Each>
 void choose_parts(const call_context& c, int x_slot, int out_slot, int levels, const Each& each) {
   const int from = c.input(x_slot).domain, to = c.output(out_slot).domain;
-  int n = 0;
-  each([&](int) { ++n; });
-  c.set_rows(domain_above(c, to, levels), n);
-  for (int l = levels; l-- > 0;) {
-    const int made = domain_above(c, to, l);
-    int* const offsets = c.make_offsets(made, n);
-    const sequence_rows all = c.sequences(domain_above(c, from, l));
-    int s = 0, rows = offsets[0] = 0;
-    each([&](int part) {
-      const int end = first_below(c, from, levels, l + 1, part + 1);
-      for (int i = first_below(c, from, levels, l + 1, part); i < end; ++i)
-        offsets[++s] = rows += all.length(i);
-    });
-    c.set_rows(made, n = rows);
-  }
+  make_parts(c, from, to, levels, each);
   const operand x = c.input(x_slot), out = c.output(out_slot);
   if (!out) return;
   // Parts that follow each other are one block.

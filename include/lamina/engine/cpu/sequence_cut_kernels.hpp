@@ -10,24 +10,6 @@
 
 namespace lamina::engine::cpu {
 
-namespace detail {
-
-/// Calls f(input, first row, rows, first row of the result) for the sequences of all inputs in the
-/// order of the result.
-template <class F>
-void for_each_joined(const call_context& c, F&& f) {
-  const int inputs = c.input_count(0);
-  int at = 0;
-  for (int s = 0; s < c.sequences(c.input(0)).count; ++s)
-    for (int i = 0; i < inputs; ++i) {
-      const sequence_rows all = c.sequences(c.input(0, i));
-      f(i, all.begin(s), all.length(s), at);
-      at += all.length(s);
-    }
-}
-
-}  // namespace detail
-
 template <>
 struct call_kernel<sequence_concat> {
   template <class = void>
@@ -43,7 +25,7 @@ struct call_kernel<sequence_concat> {
       return n;
     });
     const operand out = c.output(0);
-    detail::for_each_joined(c, [&](int i, int from, int rows, int to) {
+    for_each_joined(c, [&](int i, int from, int rows, int to) {
       copy_block(c.input(0, i), from, out, to, rows);
     });
   }
@@ -54,7 +36,7 @@ struct call_kernel<gradient_of<sequence_concat>> {
   template <class = void>
   static void run(const call_context& c) {
     const operand d = c.input(1);
-    detail::for_each_joined(c, [&](int i, int to, int rows, int from) {
+    for_each_joined(c, [&](int i, int to, int rows, int from) {
       if (const operand dx = c.output(0, i)) copy_block(d, from, dx, to, rows);
     });
   }

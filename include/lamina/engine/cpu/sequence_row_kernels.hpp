@@ -96,16 +96,6 @@ namespace detail {
 /// it repeats whole sequences.
 inline bool repeats_rows(const call_context& c, int x, int out) { return c.parent_of(out) == x; }
 
-/// Calls f(first row in X, rows, first row in Out) for each copy of a sequence of X.
-template <class F>
-void for_each_copy(const call_context& c, int x, int out, F&& f) {
-  const sequence_rows all = c.sequences(x), copies = c.sequences(c.parent_of(out));
-  int at = 0;
-  for (int i = 0; i < copies.count; ++i)
-    for (int k = 0; k < copies.length(i); ++k, at += all.length(i))
-      f(all.begin(i), all.length(i), at);
-}
-
 }  // namespace detail
 
 template <>
@@ -124,7 +114,7 @@ struct call_kernel<sequence_expand> {
       return c.sequences(x).length(item);
     });
     const operand from = c.input(0), to = c.output(0);
-    detail::for_each_copy(
+    for_each_copy(
         c, x, out, [&](int first, int rows, int at) { copy_block(from, first, to, at, rows); });
   }
 };
@@ -139,7 +129,7 @@ struct call_kernel<gradient_of<sequence_expand>> {
     if (detail::repeats_rows(c, dx.domain, d.domain))
       return detail::add_repeated(d, dx, c.sequences(d));
     clear(dx);
-    detail::for_each_copy(c, dx.domain, d.domain, [&](int first, int rows, int at) {
+    for_each_copy(c, dx.domain, d.domain, [&](int first, int rows, int at) {
       for (int r = 0; r < rows; ++r) {
         const float* const from = d.row<const float>(at + r);
         float* const to = dx.row<float>(first + r);
@@ -192,29 +182,21 @@ struct call_kernel<lod_reset> {
 
  private:
   static void make_rows(const call_context& c) {
-    const int made = c.output(0).domain;
-    const int numbers = c.input(1) ? c.input(1).rows * c.input(1).columns : c.list_size(0);
-    const int rows = c.input(0).rows;
-    const int n = numbers > 0 ? numbers - 1 : 0;
-    if (!c.flag(1))
-      c.set_rows(c.parent_of(made), n);
-    else if (numbers != rows + 1)
-      fail(c, {"expected one sequence for each of ", rows, " rows, found ", numbers, " offsets"});
-    const operand offsets = c.input(1);
-    int* const to = c.make_offsets(made, n);
-    for (int i = 0; i <= n; ++i) {
-      const std::int64_t at = offsets
-                                  ? integer_in(offsets, i / offsets.columns, i % offsets.columns)
-                              : numbers > 0 ? c.integer_at(0, i)
-                                            : -1;
-      const int least = i == 0 ? 0 : to[i - 1];
-      if (at < least || at > rows || (i == 0 && at != 0) || (i == n && at != rows))
-        fail(c, {"expected offsets that begin with 0, never descend and end with ", rows,
-                 ", found ", at, " at place ", i});
-      to[i] = static_cast<int>(at);
-    }
-    c.set_rows(made, rows);
+    made_offsets(c, c.output(0).domain, c.input(0).rows, c.flag(1), numbers{c});
   }
+  /// The list, or the numbers of an operand, which is taken anew each time: arrays may move.
+  struct numbers {
+    const call_context& c;
+    std::size_t size() const {
+      return static_cast<std::size_t>(c.input(1) ? c.input(1).rows * c.input(1).columns
+                                                 : c.list_size(0));
+    }
+    std::int64_t operator[](std::size_t i) const {
+      const operand o = c.input(1);
+      const int n = static_cast<int>(i);
+      return o ? integer_in(o, n / o.columns, n % o.columns) : c.integer_at(0, n);
+    }
+  };
 };
 
 template <>

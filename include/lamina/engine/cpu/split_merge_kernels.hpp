@@ -22,12 +22,6 @@ struct row_mask {
   }
 };
 
-/// How many levels the rows of a domain lie below those of a mask with `level` levels above it.
-inline int levels_below_mask(const call_context& c, int domain, int level) {
-  const int levels = levels_of(c, domain) - level;
-  return levels > 0 ? levels : 0;
-}
-
 }  // namespace detail
 
 template <>
@@ -36,7 +30,7 @@ struct call_kernel<split_lod_tensor> {
   static void run(const call_context& c) {
     const operand x = c.input(0);
     const int entries = c.input(1).rows;
-    const int levels = detail::levels_below_mask(c, x.domain, c.integer(0));
+    const int levels = levels_below_mask(c, x.domain, c.integer(0));
     const int found = levels == 0 ? x.rows : c.rows_in(domain_above(c, x.domain, levels));
     if (found != entries)
       fail(c, {"expected as many rows or sequences as entries of the mask, ", entries, ", found ",
@@ -56,9 +50,15 @@ template <>
 struct call_kernel<merge_lod_tensor> {
   template <class = void>
   static void run(const call_context& c) {
-    const int levels = detail::levels_below_mask(c, c.output(0).domain, c.integer(0));
+    const int levels = levels_below_mask(c, c.output(0).domain, c.integer(0));
     for (int side = 2; side < 4; ++side) require_entries(c, side, levels);
-    if (c.input(0).domain != c.output(0).domain) make_rows(c, levels);
+    if (c.input(0).domain != c.output(0).domain) {
+      int made_of[2];
+      for (int side = 0; side < 2; ++side)
+        made_of[side] = is_given(c.input(3 - side)) ? c.input(3 - side).domain : -1;
+      make_merged_rows(c, c.output(0).domain, made_of, levels, c.input(1).rows,
+                       [&c] { return detail::row_mask{c.input(1)}; });
+    }
     const operand out = c.output(0);
     const operand sides[] = {c.input(3), c.input(2)};
     const detail::row_mask mask{c.input(1)};
@@ -105,35 +105,6 @@ struct call_kernel<merge_lod_tensor> {
     for (int i = 0; i < mask.values.rows; ++i) entries += mask[i] == (side == 2) ? 1 : 0;
     const int found = levels == 0 ? from.rows : c.rows_in(domain_above(c, from.domain, levels));
     if (found != entries) fail_rows(c, found, entries);
-  }
-  /// The rows of the mask, and below them the sequences of both sides.
-  static void make_rows(const call_context& c, int levels) {
-    const int to = c.output(0).domain;
-    const int sides[] = {c.input(3).domain, c.input(2).domain};
-    int n = c.input(1).rows;
-    c.set_rows(domain_above(c, to, levels), n);
-    for (int l = levels; l-- > 0;) {
-      const int made = domain_above(c, to, l);
-      int* const offsets = c.make_offsets(made, n);
-      const detail::row_mask mask{c.input(1)};
-      int next[2] = {0, 0}, s = 0, rows = offsets[0] = 0;
-      for (int i = 0; i < mask.values.rows; ++i) {
-        const int side = mask[i] ? 1 : 0;
-        if (!is_given(c.input(side == 1 ? 2 : 3))) {
-          // A side that is left out has no rows.
-          const int begin = first_below(c, to, levels, l + 1, i);
-          const int end = first_below(c, to, levels, l + 1, i + 1);
-          for (int k = begin; k < end; ++k) offsets[++s] = rows;
-          continue;
-        }
-        const int from = sides[side], part = next[side]++;
-        const sequence_rows all = c.sequences(domain_above(c, from, l));
-        const int end = first_below(c, from, levels, l + 1, part + 1);
-        for (int k = first_below(c, from, levels, l + 1, part); k < end; ++k)
-          offsets[++s] = rows += all.length(k);
-      }
-      c.set_rows(made, n = rows);
-    }
   }
 };
 

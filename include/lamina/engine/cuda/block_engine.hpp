@@ -89,12 +89,11 @@ class place_block_runner : public engine::block_runner<P, place_block_engine<P, 
       : engine::block_runner<P, place_block_engine<P, Backend>>(place_chunks<Backend>{&b}) {}
 };
 
-/// Whether all rows that a program makes, and all numbers that it goes by, are of a kind that a
-/// place runs.
+/// Whether all numbers that a program goes by are of a kind that a place runs.
 template <class P, class Backend>
 constexpr bool runs_blocks() {
   if constexpr (schedule_table<P, Backend>::has_blocks)
-    return !host_table<P, Backend>::makes_sequences() && !host_table<P, Backend>::values.lacks;
+    return !host_table<P, Backend>::values.lacks;
   else
     return true;
 }

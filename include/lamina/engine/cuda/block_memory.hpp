@@ -99,12 +99,40 @@ struct host_table {
   static constexpr bool repeats = !values.waits && !values.ranks && plan_type::fed.all();
   /// The same where graphs decide which blocks run.
   static constexpr bool repeats_with_nodes = !values.reads && !values.ranks && plan_type::fed.all();
-  /// Whether all rows that it makes are steps and parts, and not sequences of their own.
-  static constexpr bool makes_sequences() {
-    for (int d = batch::domain; d < domains; ++d)
-      if (!plan_type::fed.of[d] && P::desc.domains[d].kind == domain_kind::sequence) return true;
-    return false;
+};
+
+/// Numbers of the host on their way to a place, each at a place of its own until the run is over.
+template <class Backend>
+class sent_numbers {
+ public:
+  explicit sent_numbers(Backend& b) : backend_(b) {}
+  /// All that was sent has arrived.
+  void clear() { chunk_ = used_ = 0; }
+  void send(void* to, const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    char* const at = take(bytes);
+    std::memcpy(at, from, bytes);
+    backend_.upload(to, at, bytes);
   }
+
+ private:
+  static constexpr std::size_t chunk_bytes = std::size_t{1} << 16;
+  char* take(std::size_t bytes) {
+    for (;; ++chunk_, used_ = 0) {
+      if (chunk_ == chunks_.size()) {
+        chunks_.emplace_back(backend_);
+        chunks_.back().reserve(bytes > chunk_bytes ? bytes : chunk_bytes);
+      }
+      if (chunks_[chunk_].size() - used_ < bytes) continue;
+      char* const at = chunks_[chunk_].data() + used_;
+      used_ += bytes;
+      return at;
+    }
+  }
+
+  Backend& backend_;
+  std::vector<staging_buffer<Backend>> chunks_;
+  std::size_t chunk_ = 0, used_ = 0;
 };
 
 /// Numbers, tables and arrays of one machine.
@@ -115,11 +143,11 @@ class block_memory {
   using schedule = typename known::schedule;
   static constexpr int domains = known::domains;
 
-  LAMINA_COLD explicit block_memory(Backend& b) : backend_(b) {
+  LAMINA_COLD explicit block_memory(Backend& b) : backend_(b), sent_(b) {
     for (int i = 0; i < known::plan_type::memory.arrays; ++i)
       arrays_.emplace_back(place_chunks<Backend>{&b});
     for (int i = 0; i < known::table.ranks_count; ++i) ranks_.emplace_back(b);
-    for (int d = 0; d < domains; ++d) made_.emplace_back(b);
+    for (int d = 0; d < domains; ++d) made_.emplace_back(b), offsets_.emplace_back(b);
     for (int a = 0; a < schedule::arguments; ++a) {
       if (known::table.number[a] >= 0)
         on_host_[a] = reinterpret_cast<float*>(&numbers_[known::table.number[a]]);
@@ -155,6 +183,22 @@ class block_memory {
           reinterpret_cast<float*>(words + known::table.frame_numbers[i].word);
   }
 
+  void begin_run() { sent_.clear(); }
+  /// Copies numbers to the place; they may be others right after.
+  void send(void* to, const void* from, std::size_t bytes) { sent_.send(to, from, bytes); }
+  /// Where the sequences of a domain that is not fed begin, on the host and at the place.
+  int* make_offsets(int domain, int sequences) {
+    std::vector<int>& made = host_offsets_[domain];
+    const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
+    if (made.size() < wanted) made.resize(wanted);
+    return made.data();
+  }
+  int* offsets_at_place(int domain, std::size_t bytes) {
+    auto& made = offsets_[static_cast<std::size_t>(domain)];
+    if (bytes > made.size()) made.reserve(bytes + bytes / 4);
+    return reinterpret_cast<int*>(made.data());
+  }
+
   /// Makes room for the rows of a domain that is not fed; returns whether its arrays have moved.
   bool grow(int domain, int rows, int width) {
     int& capacity = capacity_[domain];
@@ -185,6 +229,9 @@ class block_memory {
   std::vector<place_array<Backend>> arrays_;
   std::vector<staging_buffer<Backend>> ranks_;
   std::vector<device_buffer<Backend>> made_;  // by domain: arenas of those that are not fed
+  std::vector<device_buffer<Backend>> offsets_;
+  std::vector<int> host_offsets_[domains];
+  sent_numbers<Backend> sent_;
   std::uint64_t numbers_[at_least_one(known::table.number_count)] = {};
   float* on_host_[at_least_one(schedule::arguments)] = {};
   int capacity_[domains] = {};

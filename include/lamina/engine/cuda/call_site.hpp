@@ -14,8 +14,9 @@
 namespace lamina::engine::cuda {
 
 /// What a checked number chooses: an element of a line of input 0, a row of it, or one of as many
-/// as attribute 0 says; or it is a fraction, from 0 to 1.
-enum class chosen : std::uint8_t { element, row, attribute, fraction };
+/// as attribute 0 says; or it is a fraction, from 0 to 1. Or the number is the length of a sequence,
+/// whose rows have to find room in a row of output 0.
+enum class chosen : std::uint8_t { element, row, attribute, fraction, length };
 
 /// An input whose numbers a kernel checks: its slot, and what a message calls one; what else is
 /// expected of one that is in its range.
@@ -34,10 +35,15 @@ struct group_info {
   const operator_desc* op;        // whose attributes count; null for the plan's own copies
 };
 
-/// How the host learns numbers that only the place knows, in programs with loops and branches.
+/// How the host learns numbers that only the place knows, and tells it its own, in programs with
+/// loops and branches.
 struct place_reader {
   void* machine;
   void (*read)(void* machine, void* to, const void* from, std::size_t bytes);  // waits
+  /// Does not wait, and leaves the numbers to whoever has them.
+  void (*write)(void* machine, void* to, const void* from, std::size_t bytes);
+  /// Tells the place where the sequences of a domain begin.
+  void (*send_offsets)(void* machine, int domain);
 };
 
 /// What changes from run to run.

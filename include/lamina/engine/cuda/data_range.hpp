@@ -90,4 +90,20 @@ class data_range {
   std::size_t size_ = 0;
 };
 
+/// By domain of program P: floats a row, and whether its rows are fed.
+template <class P>
+struct domain_sizes {
+  int width[P::desc.count.domains];
+  bool fed[P::desc.count.domains];
+};
+template <class P>
+constexpr domain_sizes<P> find_domain_sizes() {
+  domain_sizes<P> s{};
+  for (int d = batch::domain; d < P::desc.count.domains; ++d) {
+    s.width[d] = plan<P>::memory.arena_width[d];
+    s.fed[d] = plan<P>::fed.of[d];
+  }
+  return s;
+}
+
 }  // namespace lamina::engine::cuda

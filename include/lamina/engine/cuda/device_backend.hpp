@@ -88,6 +88,7 @@ class device_backend {
   }
   void release(void* p, std::size_t bytes) noexcept {
     // Waits for whatever still uses it.
+    finish_copies();
     cudaFree(p);
     in_use_ -= bytes;
   }
@@ -100,7 +101,9 @@ class device_backend {
     return p;
   }
   void release_staging(void* p) noexcept {
-    if (p != nullptr) cudaFreeHost(p);
+    if (p == nullptr) return;
+    finish_copies();
+    cudaFreeHost(p);
   }
   void upload(void* to, const void* from, std::size_t bytes) {
     if (bytes != 0)
@@ -232,6 +235,10 @@ class device_backend {
   };
   static constexpr std::size_t most_recorded = 32;
 
+  /// A copy ahead that no run has taken may still be on its way.
+  void finish_copies() noexcept {
+    if (copies_ != nullptr) cudaStreamSynchronize(copies_);
+  }
   LAMINA_COLD void create_copies() {
     for (cudaEvent_t* const e : {&arrived_, &taken_})
       if (*e == nullptr)

@@ -134,10 +134,9 @@ constexpr auto find_host_values() {
   for (int k = 0; k < l.count.instructions; ++k) {
     const instruction i = l.instructions[k];
     if (i.schema != &schema_of<lod_rank_table>()) continue;
-    // A table is made once a run, of sequences that are fed.
+    // A table is made once a run, with a row for each sequence, and as many are fed.
     const int table = root(l.results[i.outputs]);
-    const bool known = plan_type::fed.of[domain_of_rows(l.variables[table].rows)] &&
-                       plan_type::fed.of[domain_of_rows(l.variables[l.operands[i.inputs].id].rows)];
+    const bool known = plan_type::fed.of[domain_of_rows(l.variables[table].rows)];
     r.computed[table] = known && plan_type::memory.slots[table].space != memory_space::frame;
     r.ranks = true;
   }

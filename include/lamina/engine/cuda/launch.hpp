@@ -37,7 +37,9 @@
 #include <lamina/engine/cuda/region_kernels.hpp>
 #include <lamina/engine/cuda/reshape_kernels.hpp>
 #include <lamina/engine/cuda/resize_kernels.hpp>
+#include <lamina/engine/cuda/sequence_cut_kernels.hpp>
 #include <lamina/engine/cuda/sequence_kernels.hpp>
+#include <lamina/engine/cuda/sequence_pad_kernels.hpp>
 #include <lamina/engine/cuda/sequence_window_kernels.hpp>
 #include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>

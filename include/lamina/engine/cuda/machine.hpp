@@ -18,7 +18,7 @@
 namespace lamina::engine::cuda {
 
 /// Runs program P by a backend in float. Owns activations, gradients and copies of the data at the
-/// place, never parameters. For programs of one block whose rows are all fed.
+/// place, never parameters.
 template <class P, class Backend>
 class machine {
  public:
@@ -34,7 +34,8 @@ class machine {
                 "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
   static_assert(
       check<runs_blocks<P, Backend>()>,
-      "lamina: cuda: sequences of new lengths do not run on the device yet: see docs/cuda.md");
+      "lamina: cuda: rank tables of rows that a program makes do not run on the device yet: see "
+      "docs/cuda.md");
 
   LAMINA_COLD machine(Backend& b, const outside_memory& outside)
       : backend_(b), memory_(b, outside), blocks_(b) {
@@ -175,6 +176,7 @@ class machine {
     }
     const run_state state = memory_.state();
     const call_site failed = memory_.site(g, state);
+    if (e.checked.from == chosen::length) fail_length(failed, e.checked.slot, i);
     argument_view numbers = failed.in(e.checked.slot);
     const argument_view first = failed.in(0);
     const bool is_fraction = e.checked.from == chosen::fraction;
@@ -208,6 +210,20 @@ class machine {
     else
       message << "0 to " << count - 1 << ", found " << number;
     throw error(message);
+  }
+
+  [[noreturn]] LAMINA_COLD void fail_length(const call_site& failed, int slot, int i) {
+    const operand x = failed.input(slot);
+    const int most = failed.output(0).columns / at_least_one(x.columns);
+    if constexpr (has_blocks) {
+      // Sequences of that iteration may be others by now.
+      if (host_table<P, Backend>::table.inner[failed.number_of_group])
+        lamina::engine::fail(failed, {"expected sequences of at most ", most,
+                                      " rows, found more in sequence ", i});
+    }
+    const int* const offsets = failed.run.host_offsets[x.domain];
+    lamina::engine::fail(failed, {"expected sequences of at most ", most, " rows, found ",
+                                  offsets[i + 1] - offsets[i], " in sequence ", i});
   }
 
   Backend& backend_;

@@ -41,10 +41,11 @@ class machine_memory {
         numbers_(b),
         data_(b),
         results_(b),
+        read_(b),
         prefetched_(b),
         blocks_(b) {
     numbers_.reserve(numbers_bytes);
-    results_.reserve(2 * sizeof(fault_word));  // of the run, and a number in between
+    results_.reserve(sizeof(fault_word));
     for (int i = 0; i < constants_count; ++i) constants()[i] = constant_table<P>::table.of[i];
   }
 
@@ -66,7 +67,7 @@ class machine_memory {
   }
 
   run_state state() {
-    reader_ = {this, &read_number};
+    reader_ = {this, &read_numbers, &write_numbers, &send_offsets};
     return {rows_,     offsets_, first_row_, seed(),       fault(),
             scratch(), nullptr,  &reader_,   host_offsets_};
   }
@@ -149,6 +150,7 @@ class machine_memory {
   /// place already.
   bool stage(unsigned long long given, std::uint64_t seed) {
     const fault_word none = no_fault;
+    if constexpr (has_blocks) blocks_.begin_run();
     std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
     std::memcpy(numbers_.data() + fault_offset, &none, sizeof(none));
     if (prefetched_.take(at(data_at), rows_, feeds_, host_offsets_)) return true;
@@ -159,8 +161,6 @@ class machine_memory {
     backend_.upload(at(0), numbers_.data(), numbers_bytes);
     if (!data_are_there) backend_.upload(at(data_at), data_.data(), range_.size());
   }
-  // -- loops and branches ------------------------------------------------------------------------
-
   place_array<Backend>& array(int i) { return blocks_.array(i); }
   auto& blocks() { return blocks_; }
   Backend& backend() { return backend_; }
@@ -182,7 +182,20 @@ class machine_memory {
     place_arguments();
     reserve_more_scratch();
   }
-  int* make_offsets(int, int) { return nullptr; }
+  /// Memory of the host for where the sequences of a domain that is not fed begin.
+  int* make_offsets(int domain, int sequences) {
+    int* const made = blocks_.make_offsets(domain, sequences);
+    host_offsets_[domain] = made;
+    return made;
+  }
+  /// Copies to the place where the sequences of such a domain begin, as the host has it.
+  void send_offsets(int domain) {
+    const std::size_t bytes =
+        static_cast<std::size_t>(rows_[schedule::program.domains[domain].parent] + 1) * sizeof(int);
+    int* const to = blocks_.offsets_at_place(domain, bytes);
+    offsets_[domain] = to;
+    blocks_.send(to, host_offsets_[domain], bytes);
+  }
   /// What a graph needs to decide whether a block runs.
   condition_body::arguments condition(int group, int block, int argument, std::uint64_t limit) {
     return {reinterpret_cast<const std::uint8_t*>(arguments_[argument]),
@@ -196,7 +209,7 @@ class machine_memory {
     const float* const here = blocks_.on_host()[argument];
     if (here != nullptr) return *reinterpret_cast<const bool*>(here);
     bool found = false;
-    read_number(this, &found, arguments_[argument], sizeof(found));
+    read_numbers(this, &found, arguments_[argument], sizeof(found));
     return found;
   }
 
@@ -311,20 +324,7 @@ class machine_memory {
     return arena_.reserve(bytes);
   }
 
-  /// What is needed of the plan at run time: by domain floats a row, and whether its rows are fed.
-  struct sizes {
-    int width[domains];
-    bool fed[domains];
-  };
-  static constexpr sizes make_layout() {
-    sizes s{};
-    for (int d = batch::domain; d < domains; ++d) {
-      s.width[d] = plan_type::memory.arena_width[d];
-      s.fed[d] = plan_type::fed.of[d];
-    }
-    return s;
-  }
-  static constexpr sizes layout = make_layout();
+  static constexpr domain_sizes<P> layout = find_domain_sizes<P>();
 
   float* const* on_host(int first) const {
     if constexpr (has_blocks)
@@ -339,20 +339,19 @@ class machine_memory {
         arguments_[a] = address_of(schedule::table.slots[a]);
     }
   }
-  /// Waits for a number that only the place knows, or for a whole array.
-  static void read_number(void* self, void* to, const void* from, std::size_t bytes) {
+  /// Waits for numbers that only the place knows.
+  static void read_numbers(void* self, void* to, const void* from, std::size_t bytes) {
     machine_memory& m = *static_cast<machine_memory*>(self);
-    if (bytes > sizeof(fault_word)) {
-      staging_buffer<Backend> whole(m.backend_);
-      whole.reserve(bytes);
-      m.backend_.download(whole.data(), from, bytes);
-      m.backend_.wait();
-      std::memcpy(to, whole.data(), bytes);
-      return;
-    }
-    m.backend_.download(m.results_.data() + sizeof(fault_word), from, bytes);
+    m.read_.reserve(bytes);
+    m.backend_.download(m.read_.data(), from, bytes);
     m.backend_.wait();
-    std::memcpy(to, m.results_.data() + sizeof(fault_word), bytes);
+    std::memcpy(to, m.read_.data(), bytes);
+  }
+  static void write_numbers(void* self, void* to, const void* from, std::size_t bytes) {
+    if constexpr (has_blocks) static_cast<machine_memory*>(self)->blocks_.send(to, from, bytes);
+  }
+  static void send_offsets(void* self, int domain) {
+    if constexpr (has_blocks) static_cast<machine_memory*>(self)->send_offsets(domain);
   }
 
   std::size_t bytes_of(const variable_place& v) const {
@@ -378,7 +377,7 @@ class machine_memory {
   Backend& backend_;
   outside_memory outside_;
   device_buffer<Backend> arena_, more_scratch_;
-  staging_buffer<Backend> numbers_, data_, results_;
+  staging_buffer<Backend> numbers_, data_, results_, read_;
   prefetched_data<P, Backend> prefetched_;
   std::vector<fetched> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};

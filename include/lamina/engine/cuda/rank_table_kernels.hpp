@@ -5,6 +5,7 @@
 
 #include <lamina/engine/call/rank_table.hpp>
 #include <lamina/engine/cuda/array_kernels.hpp>
+#include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/operators/fill.hpp>
 #include <lamina/operators/rank_table.hpp>
 
@@ -39,13 +40,13 @@ struct placed_table {
 template <>
 struct call_kernel<lod_rank_table> {
   template <class Backend>
-  static void here(Backend& b, const call_site& c) {
+  static void here(Backend&, const call_site& c) {
     const operand table = c.output(0);
     const int* const offsets = c.run.host_offsets[c.input(0).domain];
     rank_sequences(table, table.rows, [&](int i) { return offsets[i + 1] - offsets[i]; });
-    b.upload(c.others[1], table.data,
-             static_cast<std::size_t>(table.rows) * static_cast<std::size_t>(table.stride) *
-                 sizeof(std::int64_t));
+    c.run.reader->write(c.run.reader->machine, c.others[1], table.data,
+                        static_cast<std::size_t>(table.rows) *
+                            static_cast<std::size_t>(table.stride) * sizeof(std::int64_t));
   }
 };
 
@@ -103,8 +104,16 @@ struct call_kernel<shrink_rnn_memory> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const int n = detail::placed_table(c, 2).on_host.alive(c.index_in(1));
-    if (n > c.input(0).rows)
-      fail(c, {"expected at least ", n, " rows or sequences, found ", c.input(0).rows});
+    const int from = c.input(0).domain, levels = levels_of(c, from);
+    const int found = levels == 0 ? c.input(0).rows : c.rows_in(domain_above(c, from, levels));
+    if (n > found) fail(c, {"expected at least ", n, " rows or sequences, found ", found});
+    if (levels > 0) {
+      // The first sequences are the first rows.
+      make_parts(host_rows(c), from, c.output(0).domain, levels, [n](auto&& take) {
+        for (int i = 0; i < n; ++i) take(i);
+      });
+      return copy_rows(b, c.input(0), c.output(0), c.output(0).rows);
+    }
     c.set_rows(c.output(0).domain, n);
     if (c.shows()) return c.show(c.input(0).data);
     copy_rows(b, c.input(0), c.output(0), n);
@@ -129,11 +138,21 @@ struct call_kernel<reorder_lod_tensor_by_rank> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const int n = detail::placed_table(c, 1).on_host.count();
-    if (c.input(0).rows != n)
-      fail(c, {"expected ", n, " rows or sequences, found ", c.input(0).rows});
+    const detail::placed_table table(c, 1);
+    const int n = table.on_host.count();
+    const int levels = levels_below(c, c.input(0).domain, table.on_host.domain());
+    const int found = levels == 0 ? c.input(0).rows : c.rows_in(table.on_host.domain());
+    if (found != n) fail(c, {"expected ", n, " rows or sequences, found ", found});
+    if (levels > 0)
+      return choose_parts(b, c, 0, 0, levels, [&](auto&& take) {
+        for (int r = 0; r < n; ++r) take(table.on_host.index(r));
+      });
     c.set_rows(c.output(0).domain, n);
     move_rows<row_move::gather>(b, c.input(0), c.output(0), n, detail::placed_table(c, 1).ranks());
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_order::scratch(c);
   }
 };
 
@@ -143,7 +162,19 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand d = c.input(1), dx = c.output(0);
-    if (dx) move_rows<row_move::scatter>(b, d, dx, d.rows, detail::placed_table(c, 0).ranks());
+    if (!dx) return;
+    const detail::placed_table table(c, 0);
+    const int levels = levels_below(c, dx.domain, table.on_host.domain());
+    if (levels == 0) return move_rows<row_move::scatter>(b, d, dx, d.rows, table.ranks());
+    const row_order order =
+        order_of_parts(host_rows(c), dx.domain, levels, [&](auto&& take) {
+          for (int r = 0; r < table.on_host.count(); ++r) take(table.on_host.index(r));
+        });
+    move_rows<row_move::scatter>(b, d, dx, d.rows, order.send(c));
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_order::scratch(c);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <lamina/core/math.hpp>
 #include <lamina/engine/call/sequence_pooling.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
+#include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
 #include <lamina/operators/sequence_expand.hpp>
 #include <lamina/operators/sequence_shape.hpp>
@@ -28,7 +29,7 @@ struct sequence_arguments {
 
 /// `domain`: of the sequences; `like`: an array with a row for each element.
 template <class Kernel, class Backend>
-void run_sequences(Backend& b, const call_site& c, sequence_arguments a, int domain,
+void run_sequences(Backend& b, const call_site& c, typename Kernel::arguments a, int domain,
                    const operand& like) {
   a.all = c.sequences(domain);
   a.columns = divider(like.columns);
@@ -166,10 +167,29 @@ struct sequence_repeat {
   }
 };
 
-inline void require_repeated_rows(const call_site& c, int x, int out) {
-  if (c.parent_of(out) != x)
-    fail(c, {"expected one row for each sequence: whole sequences are not repeated at a device"});
-}
+/// Whether sequence_expand repeats rows of X, whose domain then lies right above that of Out; else
+/// it repeats whole sequences.
+inline bool repeats_rows(const call_site& c, int x, int out) { return c.parent_of(out) == x; }
+
+/// The sum over the copies of a sequence, in their order; `outs`: where each begins.
+struct copied_arguments : sequence_arguments {
+  sequence_view copies, outs;
+};
+struct copied_slope_lines {
+  using arguments = copied_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s);
+    for (int i = team.rank(); i < (end - begin) * a.columns.divisor(); i += team.size()) {
+      int j = i;
+      const int r = a.columns.divide(j);
+      float sum = 0;
+      for (int k = a.copies.begin(s); k < a.copies.end(s); ++k)
+        sum += a.in[0].row<const float>(a.outs.begin(k) + r)[j];
+      a.out[0].row<float>(begin + r)[j] = sum;
+    }
+  }
+};
 
 }  // namespace detail
 
@@ -236,9 +256,24 @@ struct call_kernel<sequence_expand> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const operand x = c.input(0), out = c.output(0);
-    detail::require_repeated_rows(c, x.domain, out.domain);
-    detail::sequence_repeat::forward(b, c, x, out);
+    const int x = c.input(0).domain, out = c.output(0).domain;
+    if (detail::repeats_rows(c, x, out))
+      return detail::sequence_repeat::forward(b, c, c.input(0), c.output(0));
+    const host_rows h(c);
+    const int copies = c.parent_of(out);
+    int item = 0;
+    make_sequences(h, out, c.rows_in(copies), [&](int copy) {
+      while (copy >= h.sequences(copies).end(item)) ++item;
+      return h.sequences(x).length(item);
+    });
+    row_order order;
+    for_each_copy(h, x, out, [&](int first, int rows, int) { order.add(first, rows); });
+    move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.send(c));
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return detail::repeats_rows(c, c.input(0).domain, c.output(0).domain) ? 0
+                                                                          : row_order::scratch(c);
   }
 };
 template <>
@@ -248,8 +283,15 @@ struct call_kernel<gradient_of<sequence_expand>> {
   static void launch(Backend& b, const call_site& c) {
     const operand d = c.input(2), dx = c.output(0);
     if (!dx) return;
-    detail::require_repeated_rows(c, dx.domain, d.domain);
-    detail::sequence_repeat::backward(b, c, d, dx);
+    if (detail::repeats_rows(c, dx.domain, d.domain))
+      return detail::sequence_repeat::backward(b, c, d, dx);
+    require_float(c, d);
+    detail::copied_arguments a{};
+    a.copies = c.sequences(c.parent_of(d.domain));
+    a.outs = c.sequences(d.domain);
+    a.in[0] = view_of_operand(d);
+    a.out[0] = view_of_operand(dx);
+    detail::run_sequences<detail::copied_slope_lines>(b, c, a, dx.domain, dx);
   }
 };
 template <>
@@ -282,14 +324,26 @@ struct call_kernel<sequence_reverse> {
   }
 };
 
-/// In the sequences of another variable: the rows stay.
+/// In the sequences of another variable, or in those whose offsets are given: the rows stay.
 template <>
 struct call_kernel<lod_reset> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
+    const operand y = c.input(1);
+    if (!y || c.kind_of(y.domain) != domain_kind::sequence) make_rows(c);
     require_size(c, c.output(0), c.input(0));
     copy_elements(b, c.input(0), c.output(0));
+  }
+
+ private:
+  static void make_rows(const call_site& c) {
+    std::vector<std::int64_t> offsets;
+    if (c.input(1))
+      offsets = values_of(c, 1);
+    else
+      for (int i = 0; i < c.list_size(0); ++i) offsets.push_back(c.integer_at(0, i));
+    made_offsets(host_rows(c), c.output(0).domain, c.input(0).rows, c.flag(1), offsets);
   }
 };
 template <>

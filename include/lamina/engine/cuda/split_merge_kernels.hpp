@@ -3,7 +3,7 @@
 // mask chooses is known at the place only: the host waits for this number once a branch.
 #pragma once
 
-#include <lamina/engine/cuda/row_map.hpp>
+#include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/operators/split_merge.hpp>
 
 namespace lamina::engine::cuda {
@@ -77,8 +77,6 @@ struct mask_order {
   }
 };
 
-inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
-
 }  // namespace detail
 
 template <>
@@ -86,28 +84,43 @@ struct call_kernel<split_lod_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const int n = c.input(1).rows;
-    if (c.input(0).rows != n)
+    const int n = c.input(1).rows, from = c.input(0).domain;
+    const int levels = levels_below_mask(c, from, c.integer(0));
+    const int found = levels == 0 ? c.input(0).rows : c.rows_in(domain_above(c, from, levels));
+    if (found != n)
       fail(c, {"expected as many rows or sequences as entries of the mask, ", n, ", found ",
-               c.input(0).rows});
+               found});
+    if (levels > 0) return split_sequences(b, c, levels);
     int chosen = -1;
     for (int side = 0; side < 2; ++side) {
       const operand out = c.output(side);
-      if (!detail::is_given(out) || c.knows_rows(out.domain)) continue;
+      if (!is_given(out) || c.knows_rows(out.domain)) continue;
       if (chosen < 0) chosen = detail::mask_order::count_true(b, c);
       c.set_rows(out.domain, side == 0 ? chosen : n - chosen);
     }
     const int* const order = detail::mask_order::sort(b, c);
     for (int side = 0; side < 2; ++side) {
       const operand out = c.output(side);
-      if (!detail::is_given(out)) continue;
+      if (!is_given(out)) continue;
       move_rows<row_move::gather>(b, c.input(0), out, out.rows,
                                   detail::mask_order::rows(order, side == 0 ? 0 : n - out.rows));
     }
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::mask_order::scratch<Backend>(c);
+    return detail::mask_order::scratch<Backend>(c) + row_order::scratch(c);
+  }
+
+ private:
+  template <class Backend>
+  static void split_sequences(Backend& b, const call_site& c, int levels) {
+    const std::vector<std::int64_t> mask = values_of(c, 1);
+    for (int side = 0; side < 2; ++side)
+      if (is_given(c.output(side)))
+        choose_parts(b, c, 0, side, levels, [&](auto&& take) {
+          for (std::size_t i = 0; i < mask.size(); ++i)
+            if ((mask[i] != 0) == (side == 0)) take(static_cast<int>(i));
+        });
   }
 };
 
@@ -117,9 +130,11 @@ struct call_kernel<merge_lod_tensor> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const int n = c.input(1).rows;
+    if (const int levels = levels_below_mask(c, c.output(0).domain, c.integer(0)); levels > 0)
+      return merge_sequences(b, c, levels);
     if (c.input(0).domain != c.output(0).domain) c.set_rows(c.output(0).domain, n);
     const operand sides[] = {c.input(2), c.input(3)}, out = c.output(0);
-    const bool given[] = {detail::is_given(sides[0]), detail::is_given(sides[1])};
+    const bool given[] = {is_given(sides[0]), is_given(sides[1])};
     const int yes = given[0] ? sides[0].rows : n - sides[1].rows;
     if (given[0] && given[1] && sides[0].rows + sides[1].rows != n)
       fail(c, {"expected ", n, " rows for the entries of the mask, found ",
@@ -136,7 +151,45 @@ struct call_kernel<merge_lod_tensor> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::mask_order::scratch<Backend>(c);
+    return detail::mask_order::scratch<Backend>(c) + row_order::scratch(c);
+  }
+
+ private:
+  /// Inputs 3 and 2 are the sides of false and true.
+  template <class Backend>
+  static void merge_sequences(Backend& b, const call_site& c, int levels) {
+    const host_rows h(c);
+    const std::vector<std::int64_t> mask = values_of(c, 1);
+    int domains[2], entries[2] = {0, 0};
+    for (const std::int64_t m : mask) ++entries[m != 0 ? 1 : 0];
+    for (int side = 0; side < 2; ++side) {
+      const operand from = c.input(3 - side);
+      domains[side] = is_given(from) ? from.domain : -1;
+      if (domains[side] < 0) continue;
+      const int found = c.rows_in(domain_above(c, from.domain, levels));
+      if (found != entries[side]) fail_rows(c, found, entries[side]);
+    }
+    if (c.input(0).domain != c.output(0).domain)
+      make_merged_rows(h, c.output(0).domain, domains, levels, static_cast<int>(mask.size()),
+                       [&] { return mask.data(); });
+    const operand out = c.output(0);
+    for (int side = 0; side < 2; ++side) {
+      const row_order order =
+          order_of_parts(h, out.domain, levels, [&](auto&& take) {
+            for (std::size_t i = 0; i < mask.size(); ++i)
+              if ((mask[i] != 0) == (side == 1)) take(static_cast<int>(i));
+          });
+      const operand from = c.input(3 - side);
+      if (domains[side] < 0)
+        move_rows<row_move::scatter_zeros>(b, out, out, order.size(), order.send(c));
+      else if (order.size() > from.rows)
+        fail_rows(c, from.rows, order.size());
+      else
+        move_rows<row_move::scatter>(b, from, out, order.size(), order.send(c));
+    }
+  }
+  [[noreturn]] LAMINA_COLD static void fail_rows(const call_site& c, int found, int expected) {
+    fail(c, {"expected ", expected, " rows for the entries of the mask, found ", found});
   }
 };
 
@@ -190,7 +243,7 @@ struct call_kernel<select_output> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     for (int i = 0; i < c.output_count(0); ++i)
-      if (detail::is_given(c.output(0, i))) detail::take_whole(b, c, 0, i, i);
+      if (is_given(c.output(0, i))) detail::take_whole(b, c, 0, i, i);
   }
 };
 

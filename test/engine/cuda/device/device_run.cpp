@@ -16,6 +16,7 @@
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
+#include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/operator_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/shape_programs.hpp"
@@ -168,6 +169,14 @@ void run_all(backend& device) {
   report("spoken", test::train_both(test::spoken, sgd, device, {7, 64, 7, 7}, 5, halves), 1e-3);
   report("noises", test::train_both(test::noises, sgd, device, {7, 64, 7, 7}), 1e-4);
   report("printed", test::train_both(test::printed, sgd, device, {2, 2}), 1e-4);
+  // Sequences of new lengths, by lengths and by values.
+  report("pieces of sequences", test::train_both(test::pieces, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("words", test::train_both(test::words, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("copies of sequences", test::train_both(test::copies, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("parts of rows", test::train_both(test::parts, sgd, device, {3, 3}), 1e-4);
+  report("ways of sequences", test::train_both(test::ways, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("decoder", test::train_both(test::decoder, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("made in steps", test::train_both(test::made_in_steps, sgd, device, {7, 64, 7}), 1e-3);
   // Recorded with all iterations, walked along by the host, and read from the device.
   report("steps of a dimension", test::train_both(test::steps, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 1e-3);

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequences of new lengths at a place are those that the CPU's engine makes.
+#include <string>
+#include <vector>
+
+#include "engine/cuda/made_sequence_programs.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cuda/host_backend.hpp>
+
+namespace cuda = lamina::engine::cuda;
+namespace optimizer = lamina::optimizer;
+
+namespace {
+
+constexpr optimizer::sgd how{.learning_rate = 0.1f};
+
+/// Work is done as late as it is waited for: what the host tells the place has to stay.
+template <class P>
+double apart(P program, const std::vector<int>& sizes = {5, 3, 5, 9}) {
+  cuda::host_backend<1> backend;
+  backend.defer();
+  return test::train_both(program, how, backend, sizes).worst();
+}
+
+}  // namespace
+
+TEST_CASE("sequences of new lengths at a place are those of the CPU") {
+  CHECK(apart(test::pieces) < 1e-5);
+  CHECK(apart(test::words) < 1e-5);
+  CHECK(apart(test::copies) < 1e-5);
+  CHECK(apart(test::parts, {3, 3}) < 1e-5);
+}
+
+TEST_CASE("sequences in branches and steps at a place are those of the CPU") {
+  CHECK(apart(test::ways) < 1e-5);
+  CHECK(apart(test::decoder) < 2e-5);
+  CHECK(apart(test::made_in_steps) < 2e-4);
+}
+
+TEST_CASE("teams of threads make the sequences that one makes", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::pieces, how, backend, {4}).worst() < 1e-5);
+  CHECK(test::train_both(test::words, how, backend, {3}).worst() < 1e-5);
+}
+
+namespace {
+
+constexpr auto short_rows = lamina::program([](lamina::block& main) {
+  auto x = test::layer::sequence<"x", float, 2>(main);
+  auto [padded, length] = test::layer::sequence_pad<3>(test::layer::fc<2>(x), 0);
+  return test::detail::cost_of(padded);
+});
+constexpr auto wrong_cut = lamina::program([](lamina::block& main) {
+  auto x = test::layer::sequence<"x", float, 2>(main);
+  auto n = test::layer::data<"n", std::int64_t>(main);
+  auto cut = test::layer::sequence_slice<"cut">(test::layer::fc<2>(x), n - n, n);
+  return test::detail::cost_of(test::detail::pooled(cut));
+});
+constexpr auto wrong_id = lamina::program([](lamina::block& main) {
+  auto word = test::layer::sequence<"word", std::int64_t>(main);
+  auto weight = test::layer::sequence<"weight", float>(word);
+  auto x = test::layer::data<"x", float, 3>(main);
+  return test::detail::cost_of(
+      test::layer::sequence_scatter(test::layer::fc<3>(x), word, weight));
+});
+
+/// What a step on the CPU says, and what one at a place does.
+template <class P>
+void check_messages(P program, const char* part) {
+  lamina::model on_cpu{program, 3}, at_place{program, 3};
+  cuda::host_backend<1> backend;
+  lamina::trainer<P, optimizer::sgd> expected(how, on_cpu, 1, 11);
+  lamina::device_trainer<P, optimizer::sgd, cuda::host_backend<1>> found(backend, how, at_place,
+                                                                         11);
+  const test::random_samples<P> s(9, 9);
+  const auto message_of = [&](auto& trainer) -> std::string {
+    try {
+      trainer.step(s.batch(0, 9));
+    } catch (const lamina::error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string wanted = message_of(expected);
+  CHECK(wanted.find(part) != std::string::npos);
+  // What is known when a kernel is launched is told with the layer.
+  CHECK(message_of(found).substr(0, wanted.size()) == wanted);
+}
+
+}  // namespace
+
+TEST_CASE("what does not fit into sequences is said as on the CPU") {
+  check_messages(short_rows, "expected sequences of at most 3 rows, found");
+  check_messages(wrong_cut, "length in row");
+  check_messages(wrong_id, "id in row");
+}
