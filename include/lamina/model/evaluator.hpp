@@ -136,9 +136,13 @@ class evaluator {
     constexpr int domain = detail::domain_of_level(program::desc, rows, Level);
     static_assert(check < domain >= 0 || found<0, gets<Level>, detail::name_letters<Name>>,
                   "lamina: sequences: the rows of this variable form no sequences of this level");
-    const auto& now = machine_.memory().rows();
-    constexpr int parent = domain < 0 ? 0 : program::desc.domains[domain].parent;
-    return {now.offsets[domain < 0 ? 0 : domain], now.count[parent]};
+    constexpr int known = domain < 0 ? 0 : domain;
+    if constexpr (requires { machine_.sequences(known); }) {
+      return machine_.sequences(known);
+    } else {
+      const auto& now = machine_.memory().rows();
+      return {now.offsets[known], now.count[program::desc.domains[known].parent]};
+    }
   }
 
   /// The cost after forward() with the data that it depends on. Throws lamina::error for a program

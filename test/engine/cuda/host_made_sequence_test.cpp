@@ -7,6 +7,8 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/engine/cuda/place.hpp>
+#include <lamina/model/evaluator.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
@@ -42,6 +44,39 @@ TEST_CASE("teams of threads make the sequences that one makes", "[threads]") {
   cuda::host_backend<4> backend;
   CHECK(test::train_both(test::pieces, how, backend, {4}).worst() < 1e-5);
   CHECK(test::train_both(test::words, how, backend, {3}).worst() < 1e-5);
+}
+
+namespace {
+
+constexpr auto named = lamina::program([](lamina::block& main) {
+  auto x = test::layer::sequence<"x", float, 2>(main);
+  auto h = test::layer::fc<2>(x);
+  return test::layer::sequence_concat<"twice">(std::tuple{h, h}, {.name = "twice"});
+});
+
+}  // namespace
+
+TEST_CASE("an evaluator at a place tells where the sequences are that were made") {
+  using P = std::remove_const_t<decltype(named)>;
+  const lamina::model model{named, 3};
+  lamina::evaluator expected{model};
+  lamina::evaluator<P, lamina::place_machine<P, cuda::host_backend<1>>> found(model,
+                                                                              lamina::place{});
+  using sentence = std::vector<float>;
+  for (const std::vector<sentence>& x :
+       {std::vector<sentence>{{1, 2}, {}, {3, 4, 5, 6}}, std::vector<sentence>{{7, 8, 9, 1}}}) {
+    expected.forward(lamina::feed<"x">(x));
+    found.forward(lamina::feed<"x">(x));
+    const auto a = expected.sequences<"twice">(), b = found.sequences<"twice">();
+    REQUIRE(b.count == a.count);
+    for (int i = 0; i < a.count; ++i) {
+      CHECK(b.begin(i) == a.begin(i));
+      CHECK(b.end(i) == a.end(i));
+    }
+    const auto u = expected.activation<"twice">(), v = found.activation<"twice">();
+    REQUIRE(v.shape()[0] == u.shape()[0]);
+    for (int r = 0; r < static_cast<int>(u.shape()[0]); ++r) CHECK(v(r, 1) == Approx(u(r, 1)));
+  }
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/engine/call/made_rows.hpp>
 #include <lamina/engine/cuda/block_engine.hpp>
 #include <lamina/engine/cuda/machine_memory.hpp>
 
@@ -67,6 +68,10 @@ class machine {
   /// Sets the array of the n-th data, in the memory of the host; it is copied by the next run.
   void feed(int data, const void* values) { memory_.feed(data, values); }
   int rows(int domain = batch::domain) const { return memory_.rows()[domain]; }
+  /// Where the sequences of a domain begin, as the host knows it after a run.
+  sequence_rows sequences(int domain) {
+    return {memory_.host_offsets()[domain], rows(schedule::program.domains[domain].parent)};
+  }
 
   /// Copies a mini-batch to the place while a run goes on; a run that is bound to it and fed with
   /// it next need not wait for the copy. `data` has an array for each data.
