@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
 
+#include <lamina/core/sort_stably.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -158,9 +162,14 @@ std::vector<beam_hypothesis<Real>> hypotheses_of(const std::vector<lod_tensor>& 
     for (std::size_t r = rows[sources[s]]; r < rows[sources[s + 1]]; ++r)
       found.push_back({{id.flat(r)}, {score.flat(r)}, parent(r)});
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.scores[0] > b.scores[0]; });
-  return found;
+  std::vector<std::size_t> order(found.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  sort_stably(order, [&](std::size_t a, std::size_t b) {
+    return found[a].scores[0] > found[b].scores[0];
+  });
+  std::vector<beam_hypothesis<Real>> sorted;
+  for (const std::size_t i : order) sorted.push_back(std::move(found[i]));
+  return sorted;
 }
 
 template <class Real>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <lamina/core/sort_stably.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -112,7 +113,7 @@ void top_k_forward(kernel_context<Real>& ctx) {
   std::vector<std::size_t> order(n);
   for (std::size_t r = 0; r * n < x.size(); ++r) {
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    sort_stably(order, [&](std::size_t a, std::size_t b) {
       return x.flat(r * n + a) > x.flat(r * n + b);
     });
     for (std::size_t j = 0; j < k; ++j) {

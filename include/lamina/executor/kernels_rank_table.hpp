@@ -2,9 +2,9 @@
 // lamina/executor/kernels_rank_table.hpp - sequences of different length step by step.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
+#include <lamina/core/sort_stably.hpp>
 #include <lamina/executor/kernels_array.hpp>
 #include <lamina/executor/kernels_split_merge.hpp>
 
@@ -51,7 +51,7 @@ void lod_rank_table_forward(kernel_context<Real>& ctx) {
   const lod& sequences = ctx.lod("X");
   std::vector<std::size_t> order(sequences.sequences());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  sort_stably(order, [&](std::size_t a, std::size_t b) {
     return sequences.length(a) > sequences.length(b);
   });
   std::vector<std::int64_t> items;

@@ -166,8 +166,9 @@ void save_safetensors(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
   std::vector<const named_tensors::value_type*> order;
   for (const auto& entry : values) order.push_back(&entry);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return size_of(a->second.type()) > size_of(b->second.type());
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    const int size_a = size_of(a->second.type()), size_b = size_of(b->second.type());
+    return size_a != size_b ? size_a > size_b : a->first < b->first;
   });
   nlohmann::json json = nlohmann::json::object();
   std::uint64_t begin = 0;

@@ -3,7 +3,6 @@
 // tests them where there is no device.
 #pragma once
 
-#include <algorithm>
 #include <barrier>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/sort_stably.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
@@ -203,7 +203,7 @@ class host_backend {
     perform([=] {
       std::vector<int> order(static_cast<std::size_t>(count));
       std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [=](int a, int b) { return keys[a] < keys[b]; });
+      sort_stably(order, [=](int a, int b) { return keys[a] < keys[b]; });
       for (int i = 0; i < count; ++i) {
         sorted_keys[i] = keys[order[static_cast<std::size_t>(i)]];
         sorted_numbers[i] = numbers[order[static_cast<std::size_t>(i)]];
