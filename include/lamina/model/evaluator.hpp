@@ -101,7 +101,26 @@ class evaluator {
     constexpr bool named = (detail::is_feed<Feed> && ...);
     static_assert(check<named, gets_type<Feed...>>,
                   "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
-    if constexpr (named && !(__is_same(Feed, feed_nothing) || ...)) run(feeds...);
+    // Here and not in a function of its own: an error about a feed shows each function above it.
+    if constexpr (named && !(__is_same(Feed, feed_nothing) || ...)) {
+      constexpr bool known = ((data_named<P>(Feed::name.view()) >= 0) && ...);
+      using all = detail::known_data<P, !known>;
+      static_assert(check<known, gets_type<detail::name_letters<Feed::name>...>, all>,
+                    "lamina: feed: the program has no data layer of this name");
+      rows_ = -1;
+      given_ = 0;
+      feeder_.clear();
+      unsigned long long copied = 0;
+      ((copied |= copy(feeds)), ...);
+      if (copied != 0) {
+        rows_ = feeder_.rows();
+        feeder_.view().feed_to(machine_, copied);
+      }
+      unsigned long long given = copied;
+      ((given |= take(feeds)), ...);
+      machine_.run(given, seed_, 0);
+      given_ = given;
+    }
   }
 
   /// The activation of a layer or variable after forward(), as a view in its own shape. Layers that
@@ -179,28 +198,6 @@ class evaluator {
   void reset() { detail::initialise_state<P>(machine_); }
 
  private:
-  /// Feeds and runs.
-  template <class... Feed>
-  void run(Feed... feeds) {
-    constexpr bool known = ((data_named<P>(Feed::name.view()) >= 0) && ...);
-    using all = detail::known_data<P, !known>;
-    static_assert(check<known, gets_type<detail::name_letters<Feed::name>...>, all>,
-                  "lamina: feed: the program has no data layer of this name");
-    rows_ = -1;
-    given_ = 0;
-    feeder_.clear();
-    unsigned long long copied = 0;
-    ((copied |= copy(feeds)), ...);
-    if (copied != 0) {
-      rows_ = feeder_.rows();
-      feeder_.view().feed_to(machine_, copied);
-    }
-    unsigned long long given = copied;
-    ((given |= take(feeds)), ...);
-    machine_.run(given, seed_, 0);
-    given_ = given;
-  }
-
   template <class Reader>
   test_result tested(Reader& batches) {
     using metrics = program_metrics<program>;

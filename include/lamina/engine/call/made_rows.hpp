@@ -8,18 +8,9 @@
 
 #include <lamina/engine/call/call_error.hpp>
 #include <lamina/engine/call/operator_call.hpp>
+#include <lamina/engine/call/sequence_rows.hpp>
 
 namespace lamina::engine {
-
-/// The sequences of one domain.
-struct sequence_rows {
-  const int* offsets;
-  int count;
-
-  int begin(int i) const { return offsets[i] - offsets[0]; }
-  int end(int i) const { return offsets[i + 1] - offsets[0]; }
-  int length(int i) const { return offsets[i + 1] - offsets[i]; }
-};
 
 /// Whether an operand stands for a variable: one of rows that nobody has made yet has no address.
 inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include <lamina/core/rows.hpp>
-#include <lamina/engine/call/made_rows.hpp>
 #include <lamina/engine/call/row_maker.hpp>
+#include <lamina/engine/call/sequence_rows.hpp>
 
 namespace lamina::engine::cpu {
 
