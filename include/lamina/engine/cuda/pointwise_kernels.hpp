@@ -127,10 +127,6 @@ struct pointwise_call {
   }
 };
 
-}  // namespace detail
-
-namespace detail {
-
 /// to = or += from, in float, double or whole numbers.
 struct add_body {
   struct arguments {
