@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/core/math.hpp>
+#include <lamina/engine/cuda/channel_place.hpp>
 #include <lamina/engine/cuda/recurrent_body.hpp>
 #include <lamina/operators/image_norm.hpp>
 
@@ -22,11 +23,9 @@ struct lrn_arguments {
 struct lrn_body {
   using arguments = lrn_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int at = i;
-    const int r = a.columns.divide(at), size = a.size.divisor();
-    int j = at;
-    const int channel = a.size.divide(j);
-    const channels_around near(channel, a.n, a.channels);
+    const channel_place to(a.columns, a.size, i);
+    const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
+    const channels_around near(to.channel, a.n, a.channels);
     const float* const x = a.x.row(r);
     float sum = 0;
     for (int m = near.first; m < near.end; ++m) {
@@ -41,11 +40,9 @@ struct lrn_body {
 struct lrn_slope_body {
   using arguments = lrn_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int at = i;
-    const int r = a.columns.divide(at), size = a.size.divisor();
-    int j = at;
-    const int channel = a.size.divide(j);
-    const channels_around near(channel, a.n, a.channels, true);
+    const channel_place to(a.columns, a.size, i);
+    const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
+    const channels_around near(to.channel, a.n, a.channels, true);
     float sum = 0;
     for (int m = near.first; m < near.end; ++m) {
       const int p = m * size + j;

@@ -2,6 +2,7 @@
 // lamina/engine/cuda/region_kernels.hpp - parts of images: roi_pool.
 #pragma once
 
+#include <lamina/engine/cuda/channel_place.hpp>
 #include <lamina/engine/cuda/recurrent_body.hpp>
 #include <lamina/operators/region.hpp>
 
@@ -37,14 +38,11 @@ struct region_arguments {
 struct region_body {
   using arguments = region_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int at = i;
-    const int r = a.columns.divide(at);
-    int part = at;
-    const int channel = a.parts.divide(part);
-    int across = part;
-    const int down = a.across.divide(across);
+    const channel_place to(a.columns, a.parts, i);
+    int across = to.inside;
+    const int r = to.row, down = a.across.divide(across);
     const float* const region = a.regions.row(r);
-    const float* const plane = a.x.row(a.image_of(r)) + channel * a.down * a.over;
+    const float* const plane = a.x.row(a.image_of(r)) + to.channel * a.down * a.over;
     const image_range rows = region_part(region[1], region[3], a.scale,
                                          a.parts.divisor() / a.across.divisor(), down, a.down);
     const image_range columns =
@@ -58,8 +56,8 @@ struct region_body {
         most = plane[k];
         place = k;
       }
-    if (a.y) a.y.row(r)[at] = most;
-    if (a.places != nullptr) a.places[r * a.places_stride + at] = place;
+    if (a.y) a.y.row(r)[to.at] = most;
+    if (a.places != nullptr) a.places[r * a.places_stride + to.at] = place;
   }
 };
 

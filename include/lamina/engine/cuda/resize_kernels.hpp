@@ -3,6 +3,7 @@
 // a thread an element.
 #pragma once
 
+#include <lamina/engine/cuda/channel_place.hpp>
 #include <lamina/engine/cuda/recurrent_body.hpp>
 #include <lamina/operators/resize.hpp>
 
@@ -39,8 +40,7 @@ struct interpolated_side {
 
 struct resize_arguments {
   row_array from, to;
-  divider columns;        // of an array with a thread for each element ...
-  divider width, height;  // ... and the sides of its images
+  divider columns, plane, width;  // of the array with a thread for each element, of its channels
   interpolated_side rows, lines;
   int count;
 };
@@ -48,29 +48,25 @@ struct resize_arguments {
 struct resize_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int at = i;
-    const int r = a.columns.divide(at);
-    int k = at;
-    int y = a.width.divide(k);
-    const int channel = a.height.divide(y);
+    const channel_place to(a.columns, a.plane, i);
+    int k = to.inside;
+    const int y = a.width.divide(k);
     const interpolation_place v = a.rows.at(y), h = a.lines.at(k);
-    const float* const image = a.from.row(r) + channel * a.rows.in * a.lines.in;
+    const float* const image = a.from.row(to.row) + to.channel * a.rows.in * a.lines.in;
     const float *const u = image + v.low * a.lines.in, *const l = image + v.high * a.lines.in;
     const float above = u[h.low] + h.part * (u[h.high] - u[h.low]);
     const float below = l[h.low] + h.part * (l[h.high] - l[h.low]);
-    a.to.row(r)[at] = a.rows.is_nearest ? u[h.low] : above + v.part * (below - above);
+    a.to.row(to.row)[to.at] = a.rows.is_nearest ? u[h.low] : above + v.part * (below - above);
   }
 };
 /// An element of the source takes its share of the slopes of all elements that it is in.
 struct resize_slope_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int at = i;
-    const int r = a.columns.divide(at);
-    int k = at;
-    int y = a.width.divide(k);
-    const int channel = a.height.divide(y);
-    const float* const image = a.from.row(r) + channel * a.rows.out * a.lines.out;
+    const channel_place to(a.columns, a.plane, i);
+    int k = to.inside;
+    const int y = a.width.divide(k);
+    const float* const image = a.from.row(to.row) + to.channel * a.rows.out * a.lines.out;
     const int first = a.lines.first_from(k - 1);
     float sum = 0;
     for (int row = a.rows.first_from(y - 1); row < a.rows.out; ++row) {
@@ -84,7 +80,7 @@ struct resize_slope_body {
       }
       sum += interpolated_side::share(v, y) * of_row;
     }
-    a.to.row(r)[at] = sum;
+    a.to.row(to.row)[to.at] = sum;
   }
 };
 
@@ -95,7 +91,7 @@ resize_arguments resize_of(const call_site& c, const operand& x, const operand& 
   require_float(c, x);
   resize_arguments a{};
   a.columns = divider(each.columns);
-  a.height = divider(each.dims[2]);
+  a.plane = divider(each.dims[2] * each.dims[3]);
   a.width = divider(each.dims[3]);
   a.rows = {x.dims[2], y.dims[2], Nearest, c.flag(3), c.integer(4)};
   a.lines = {x.dims[3], y.dims[3], Nearest, c.flag(3), c.integer(4)};
