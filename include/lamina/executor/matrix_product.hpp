@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <xsimd/xsimd.hpp>
+#include <lamina/core/intrinsics.hpp>
 
 namespace lamina::kernel {
 

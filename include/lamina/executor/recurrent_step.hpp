@@ -6,8 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include <xsimd/xsimd.hpp>
-
+#include <lamina/core/intrinsics.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/operators/recurrent_activation.hpp>
 

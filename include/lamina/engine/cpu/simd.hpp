@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/padding.hpp>
-#include <lamina/engine/cpu/intrinsics.hpp>
+#include <lamina/core/intrinsics.hpp>
 
 namespace lamina::engine::cpu {
 

@@ -3,7 +3,7 @@
 // registers.
 #pragma once
 
-#include <lamina/engine/cpu/intrinsics.hpp>
+#include <lamina/core/intrinsics.hpp>
 #include <lamina/engine/cpu/panel.hpp>
 
 namespace lamina::engine::cpu {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/intrinsics.hpp - xsimd and the instructions of this machine, without those of
+// lamina/core/intrinsics.hpp - xsimd and the instructions of this machine, without those of
 // others.
 #pragma once
+
+#include <cstdint>
 
 // g++ 12 takes the undefined vectors inside of AVX-512's intrinsics for mistakes (its bug 105593).
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
@@ -66,4 +68,24 @@
 
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
+#endif
+
+// Without optimisation g++ makes macros of the blends of bytes and words, with casts that batches do
+// not have, and xsimd 8 names those for integers of every size: its log did not compile.
+#if XSIMD_VERSION_MAJOR < 9 && defined(__AVX512BW__) && defined(__GNUC__) && \
+    !defined(__clang__) && !defined(__OPTIMIZE__)
+namespace xsimd::kernel {
+template <>
+inline batch<std::int32_t, avx512bw> select<avx512bw, std::int32_t, void>(
+    const batch_bool<std::int32_t, avx512bw>& condition, const batch<std::int32_t, avx512bw>& yes,
+    const batch<std::int32_t, avx512bw>& no, requires_arch<avx512bw>) noexcept {
+  return _mm512_mask_blend_epi32(condition.data, no.data, yes.data);
+}
+template <>
+inline batch<std::int64_t, avx512bw> select<avx512bw, std::int64_t, void>(
+    const batch_bool<std::int64_t, avx512bw>& condition, const batch<std::int64_t, avx512bw>& yes,
+    const batch<std::int64_t, avx512bw>& no, requires_arch<avx512bw>) noexcept {
+  return _mm512_mask_blend_epi64(condition.data, no.data, yes.data);
+}
+}  // namespace xsimd::kernel
 #endif
