@@ -92,6 +92,31 @@ constexpr optimizer::rmsprop limited_rmsprop{.learning_rate = 0.02f,
 constexpr optimizer::adam limited_adam{.learning_rate = 0.05f,
                                        .clip = lamina::clip_by_global_norm(0.2f)};
 
+/// The interpreter, from parameters `first`, trains as the compiled loop has trained `in`.
+template <class P>
+void check_interpreted(const P& program, const lamina::model<P>& first, const lamina::model<P>& in,
+                       const std::vector<minibatch>& batches) {
+  lamina::basic_executor<double> executor;
+  lamina::scope scope;
+  const auto view = program.view();
+  interpreted::start(executor, scope, program, first);
+  std::size_t next = 0;
+  executor.run(view, scope, {}, interpreted::reading(batches, 5, next));
+  for (int i = 0; i < P::desc.count.parameters; ++i) {
+    const std::string name = lamina::name_of(view, view.parameters[i].variable);
+    INFO(name);
+    const auto a = in.get(i), begin = first.get(i);
+    const auto interpreted = scope.get(name).template cast<double>();
+    double moved = 0, off = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      moved = std::max(moved, std::abs(static_cast<double>(a.flat(k) - begin.flat(k))));
+      off = std::max(off, std::abs(static_cast<double>(a.flat(k)) - interpreted.flat(k)));
+    }
+    CHECK(moved > 1e-3);
+    CHECK(off < 2e-6);
+  }
+}
+
 /// Both loops, and the interpreter, from the same parameters. Those outside are met bit for bit;
 /// where a norm is limited, compilers may round two loops differently in the last place.
 template <bool Own, const auto& Opt>
@@ -102,7 +127,7 @@ void compare() {
   const auto batches = some_minibatches();
   lamina::model in{inside<Own, Opt>};
   lamina::model out{outside<Own>};
-  const lamina::model first{outside<Own>};
+  const lamina::model first{inside<Own, Opt>};
   const float found = lamina::run(in, batches).cost;
 
   lamina::trainer<outside_type, std::remove_cvref_t<decltype(Opt)>> trainer(Opt, out);
@@ -114,30 +139,38 @@ void compare() {
   }
   CHECK(std::abs(found - last) <= (limited ? 2e-7f : 0));
 
-  lamina::basic_executor<double> executor;
-  lamina::scope scope;
-  const auto view = inside<Own, Opt>.view();
-  interpreted::start(executor, scope, inside<Own, Opt>, first);
-  std::size_t next = 0;
-  executor.run(view, scope, {}, interpreted::reading(batches, 5, next));
-
+  check_interpreted(inside<Own, Opt>, first, in, batches);
   REQUIRE(inside_type::desc.count.parameters == outside_type::desc.count.parameters);
   for (int i = 0; i < inside_type::desc.count.parameters; ++i) {
-    const std::string name = lamina::name_of(view, view.parameters[i].variable);
-    INFO(name);
-    const auto a = in.get(i), b = out.get(i), begin = first.get(i);
-    const auto interpreted = scope.get(name).template cast<double>();
-    double moved = 0, apart = 0, off = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-      moved = std::max(moved, std::abs(static_cast<double>(a.flat(k) - begin.flat(k))));
+    INFO(lamina::name_of(inside<Own, Opt>.view(), inside_type::desc.parameters[i].variable));
+    const auto a = in.get(i), b = out.get(i);
+    double apart = 0;
+    for (std::size_t k = 0; k < a.size(); ++k)
       apart = std::max(apart, std::abs(static_cast<double>(a.flat(k) - b.flat(k))));
-      off = std::max(off, std::abs(static_cast<double>(a.flat(k)) - interpreted.flat(k)));
-    }
-    CHECK(moved > 1e-3);
     CHECK(apart <= (limited ? 2e-7 : 0));
-    CHECK(off < 2e-6);
   }
 }
+
+/// Two costs of each mini-batch, each with an optimizer of its own, over layers that both costs
+/// have or of which each has its own.
+template <bool Shared, const auto& First, const auto& Second>
+constexpr auto two_costs = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto last = layer::fill_constant<float>(main, 0);
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<float, 5>, lamina::field<integer>>(loop, more);
+    auto hidden = layer::fc<7>(x, {.act = lamina::activation::tanh, .name = "a"});
+    auto classes = layer::fc<3>(hidden, {.name = "b"});
+    auto cost = layer::mean(layer::softmax_with_cross_entropy(classes, label));
+    First.minimize(cost);
+    auto other = Shared ? hidden : layer::fc<7>(x, {.act = lamina::activation::tanh, .name = "c"});
+    auto size = layer::mean(layer::square(layer::fc<2>(other, {.name = "d"})));
+    Second.minimize(size);
+    last = cost + size;
+  });
+  return last;
+});
 
 }  // namespace
 
@@ -157,4 +190,40 @@ TEST_CASE("accumulators inside of a program begin as outside") { compare<false, 
 TEST_CASE("norms of gradients are limited inside of a program as outside") {
   compare<false, limited_rmsprop>();
   compare<true, limited_adam>();
+}
+
+TEST_CASE("an optimizer changes what its own cost depends on, not what another's does") {
+  // The second cost has no part in the first one's layers.
+  constexpr auto& program = two_costs<false, cosine_adam, adagrad>;
+  const auto batches = some_minibatches();
+  lamina::model in{program};
+  const lamina::model first{program};
+  lamina::run(in, batches);
+  lamina::model out{outside<false>};
+  using outside_type = std::remove_const_t<decltype(outside<false>)>;
+  for (int i = 0; i < outside_type::desc.count.parameters; ++i) out.set(i, first.get(i));
+  lamina::trainer<outside_type, optimizer::adam> trainer(cosine_adam, out);
+  lamina::feeder<outside_type> feeder;
+  for (const minibatch& b : batches) {
+    feeder.fill(b);
+    trainer.step(feeder.view());
+  }
+  for (int i = 0; i < outside_type::desc.count.parameters; ++i) {
+    INFO(i);
+    for (std::size_t k = 0; k < out.get(i).size(); ++k)
+      REQUIRE(in.get(i).flat(k) == out.get(i).flat(k));
+  }
+  check_interpreted(program, first, in, batches);
+}
+
+TEST_CASE("two optimizers of one parameter have accumulators of their own, by name too") {
+  const auto check = [](const auto& program) {
+    const auto batches = some_minibatches();
+    lamina::model in{program};
+    const lamina::model first{program};
+    lamina::run(in, batches);
+    check_interpreted(program, first, in, batches);
+  };
+  check(two_costs<true, adamax, adamax>);
+  check(two_costs<true, adagrad, limited_adam>);
 }

@@ -87,13 +87,14 @@ class minimizer {
     if (has_powers<Opt> || !optimizer::is_constant(rate_of(opt_))) record_rate();
     b_.role = role;
     const int before = b_.cost;
+    const int known = b_.variables.count;  // gradients of other costs among them
     b_.cost = cost_;
     add_gradients<false>(b_);
     b_.cost = before;
     const unsigned parameters = static_cast<unsigned>(b_.parameters.count) + 1;
     int* gradient = new int[parameters];
     int* scale = new int[parameters];
-    find_gradients(b_, b_.variables.count, b_.parameters.count, b_.current_block, gradient);
+    find_gradients(b_, known, b_.variables.count, b_.parameters.count, b_.current_block, gradient);
     b_.role = op_role::optimize;
     const bool limited = record_scales(gradient, scale);
     b_.role = role;

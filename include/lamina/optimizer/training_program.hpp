@@ -30,6 +30,17 @@ constexpr const char* update_suffix(int s) {
   return suffix_at<Opt>(s, std::make_integer_sequence<int, update_operator<Opt>::states>{});
 }
 
+/// How many accumulators of a parameter have this suffix: another optimizer of the same program may
+/// have states of the same names.
+constexpr int accumulators_called(const program_builder& b, int param, std::string_view suffix) {
+  int n = 0;
+  for (int v = 0; v < b.variables.count; ++v) {
+    const variable_desc& d = b.variables.items[v];
+    n += d.kind == variable_kind::accumulator && d.of == param && suffix == d.suffix ? 1 : 0;
+  }
+  return n;
+}
+
 /// One update a trainable parameter that a gradient reaches, in the order of the parameters.
 /// `numbers(i, rows)` records the attributes of that of parameter i, whose gradient may be selected
 /// rows, or returns -1: a training loop sets them. Given: the variables of the learning rate, and
@@ -55,9 +66,11 @@ constexpr void add_updates(program_builder& b, const Gradients& gradient, const 
     b.argument(gradient[i]);
     const int first = b.variables.count;
     for (int s = 0; s < states; ++s)
-      b.argument(b.variables.push({-1, param, update_suffix<Opt>(s), 0, d.dims, d.rank, d.rows,
-                                   given.first_index + i * states + s, 0, d.type,
-                                   variable_kind::accumulator, true, true}));
+      b.argument(b.variables.push(
+          {-1, param, update_suffix<Opt>(s),
+           given.first_index > 0 ? accumulators_called(b, param, update_suffix<Opt>(s)) : 0, d.dims,
+           d.rank, d.rows, given.first_index + i * states + s, 0, d.type,
+           variable_kind::accumulator, true, true}));
     if constexpr (Given) {
       b.argument(given.learning_rate);
       b.argument(given.scale[i]);
@@ -73,12 +86,13 @@ constexpr void add_updates(program_builder& b, const Gradients& gradient, const 
   b.role = before;
 }
 
-/// The whole gradient of each parameter of a cost in `block`, or -1.
+/// The whole gradient of each parameter of a cost in `block`, or -1; among variables
+/// [first, variables).
 template <class Program, class Gradients>
-constexpr void find_gradients(const Program& p, int variables, int parameters, int block,
+constexpr void find_gradients(const Program& p, int first, int variables, int parameters, int block,
                               Gradients& gradient) {
   for (int i = 0; i < parameters; ++i) gradient[i] = -1;
-  for (int v = 0; v < variables; ++v) {
+  for (int v = first; v < variables; ++v) {
     const variable_desc d = p.variables[v];
     if ((d.kind == variable_kind::gradient || d.kind == variable_kind::selected_rows) &&
         d.number < 0 && d.block == block && p.variables[d.of].kind == variable_kind::parameter)
@@ -98,7 +112,7 @@ constexpr bool has_rows_gradient(const Program& p) {
 template <class Opt>
 constexpr void make_training(program_builder& b) {
   int gradient[program_limits.parameters];
-  find_gradients(b, b.variables.count, b.parameters.count, 0, gradient);
+  find_gradients(b, 0, b.variables.count, b.parameters.count, 0, gradient);
   add_updates<Opt>(b, gradient, [](int, bool) { return -1; });
 }
 

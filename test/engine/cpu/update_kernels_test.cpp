@@ -43,8 +43,8 @@ constexpr void make_update(lamina::program_builder& b) {
   b.outputs.count = 0;
   b.cost = -1;
   int* gradient = new int[static_cast<unsigned>(b.parameters.count) + 1];
-  lamina::detail::find_gradients(Backward::desc, Backward::desc.count.variables, b.parameters.count,
-                                 0, gradient);
+  lamina::detail::find_gradients(Backward::desc, 0, Backward::desc.count.variables,
+                                 b.parameters.count, 0, gradient);
   for (int i = 0; i < b.parameters.count; ++i) {
     if (gradient[i] < 0) continue;
     lamina::variable_desc d = b.variables[b.parameters[i].variable];
