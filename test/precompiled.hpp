@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of other projects that nearly every test parses, xtensor's through lamina's one door to it;
+// The headers of other projects that nearly every test parses, xtensor's and xsimd's through lamina's doors to them;
 // no other header of lamina, so that a change rebuilds little.
 #pragma once
 
@@ -20,7 +20,7 @@
 #include <xtensor/xtensor.hpp>
 #include <xtensor/xview.hpp>
 #endif
-#include <xsimd/xsimd.hpp>
+#include <lamina/core/intrinsics.hpp>
 
 #include <algorithm>
 #include <array>

@@ -31,6 +31,8 @@ lamina_source_test(structure.headers structure/check_headers.py)
 lamina_source_test(structure.headers_self_test structure/check_headers.py --self-test)
 lamina_source_test(docs.errors docs/check_errors.py)
 lamina_source_test(docs.errors_self_test docs/check_errors.py --self-test)
+lamina_source_test(docs.layers docs/layer_page.py)
+lamina_source_test(docs.layers_self_test docs/layer_page.py --self-test)
 lamina_source_test(docs.interop interop/operator_table.py page)
 lamina_source_test(docs.interop_self_test interop/operator_table.py self-test)
 

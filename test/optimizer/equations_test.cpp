@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
-#include <xsimd/xsimd.hpp>
 
+#include <lamina/core/intrinsics.hpp>
 #include <lamina/core/philox.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 

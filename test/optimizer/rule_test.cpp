@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include <catch2/catch.hpp>
-#include <xsimd/xsimd.hpp>
 
+#include <lamina/core/intrinsics.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 
 namespace user {

@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/layers.md: every layer with its call, what it computes and its options, from the docstrings of layers/*.hpp.
+
+usage: layer_page.py [--update]
+       layer_page.py --self-test
+
+Fails where the page is not what the headers say, where a header is in no family, or where a public function has no
+docstring; --update writes the page. What is written explicitly in a call is a template parameter that no argument of the
+function names.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LAYERS, PAGE = ROOT / "include" / "lamina" / "layers", ROOT / "docs" / "layers.md"
+
+# Family, what is common to it, its headers in the order of the page.
+FAMILIES = [
+    ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
+     "data sequence read_minibatch"),
+    ("Fully connected, embeddings, products", "",
+     "fc embedding matmul class_vectors"),
+    ("Activations", "`fc`, convolutions and the elementwise layers take the parameterless ones as an option too: "
+     "`{.act = lamina::activation::relu}`.", "activation_functions tunable_activations prelu glu softmax"),
+    ("Arithmetic", "`x + y`, `x - 1.f`, `2.f * x` and their kind are layers too.",
+     "elementwise scale sum mean reduce cumsum compare"),
+    ("Costs", "Most give one number a row or an element; `mean` makes the cost of a program of them.",
+     "cross_entropy softmax_with_cross_entropy loss row_loss hsigmoid nce linear_chain_crf warpctc"),
+    ("Shapes and rows", "", "reshape concat split slice gather assign topk cos_sim"),
+    ("Normalisation and regularisation", "", "batch_norm layer_norm group_norm dropout"),
+    ("Images", "[Images](images.md) says how the engine computes them.",
+     "conv2d conv2d_transpose conv3d pool2d resize region residual img_conv_group simple_img_conv_pool"),
+    ("Sequences", "[Sequences](sequences.md) has the rules of their rows.",
+     "sequence_pool sequence_softmax sequence_conv sequence_conv_pool row_conv sequence_expand sequence_expand_as "
+     "sequence_concat sequence_slice sequence_reverse sequence_pad sequence_unpad sequence_mask sequence_reshape "
+     "sequence_enumerate sequence_erase sequence_scatter sequence_rows lod_reset lod_append"),
+    ("Recurrent layers", "",
+     "dynamic_lstm dynamic_lstmp dynamic_gru gru_unit lstm_unit recurrent_nets simple_attention "
+     "scaled_dot_product_attention"),
+    ("Loops and branches", "[Control flow](control_flow.md) has examples.",
+     "while_loop tensor_array if_else conditional dynamic_rnn static_rnn"),
+    ("Labels and decoding", "", "crf_decoding ctc_greedy_decoder beam_search beam_search_decode chunk_eval edit_distance"),
+    ("Random numbers, side effects", "", "random print stop_gradient"),
+]
+# What the layers are made of, and lists.
+PARTS = set("activation arithmetic body hoist_inputs layer_helper layers one_operator recurrent rnn_recorder row_ids shape window".split())
+
+BLOCK = re.compile(r"^(?P<open>namespace detail \{)|^(?P<close>\}  // namespace detail)|^(?P<note>(?:// .*\n)+)\n|"
+                   r"(?P<doc>(?:^///.*\n)*)^(?P<head>template <|struct |class |enum class |constexpr )", re.M)
+# Functions that return these are no layers.
+VALUES = re.compile(r"constexpr (int|bool|extent2|extents|attribute_value) ")
+OPTIONS = re.compile("_attr$|_form$|^window|^extent")
+FEWEST_IN_TABLE = 4
+
+
+def closing(text, at, pairs="<>"):
+    """The place behind the bracket that closes the one at `at`."""
+    depth = 0
+    for i in range(at, len(text)):
+        if text[i] == pairs[0]:
+            depth += 1
+        elif text[i] == pairs[1] and text[i - 1] != "-":
+            depth -= 1
+            if depth == 0:
+                return i + 1
+    raise ValueError(f"no {pairs[1]} for: {text[at:at + 60]}")
+
+
+def parts_of(text):
+    """A list as its elements: commas within brackets of any kind do not part them."""
+    found, depth, begin = [], 0, 0
+    for i, c in enumerate(text + ","):
+        if c in "<({[":
+            depth += 1
+        elif c in ">)}]" and text[i - 1] != "-":
+            depth -= 1
+        elif c == "," and depth == 0:
+            found.append(" ".join(text[begin:i].split()))
+            begin = i + 1
+    return [part for part in found if part]
+
+
+def parameter_name(parameter):
+    """The name of one parameter of a template: that of `int... D` is D."""
+    return re.split(r"\s*=", parameter)[0].replace("...", " ").split()[-1]
+
+
+def entries_of(text):
+    """What one header declares outside of detail, in order: notes, types and functions, each a dict."""
+    inside, at, found = 0, 0, []
+    while match := BLOCK.search(text, at):
+        at = match.end()
+        if match["open"] or match["close"]:
+            inside += 1 if match["open"] else -1
+            continue
+        if inside:
+            continue
+        if match["note"]:
+            if found or "#include" not in text[at:]:
+                found.append({"kind": "note", "doc": "\n".join(line[3:] for line in match["note"].splitlines())})
+            continue
+        entry = {"doc": "\n".join(line.lstrip()[4:] for line in match["doc"].splitlines()), "template": []}
+        begin = match.start("head")
+        if match["head"] == "template <":
+            end = closing(text, match.end() - 1)
+            entry["template"], begin = parts_of(text[match.end():end - 1]), end
+        rest = re.sub(r"^\s*requires .*\n", "", text[begin:]).lstrip()
+        if kind := re.match(r"(struct|class|enum class) (\w+)[^;{<]*\{", rest):
+            body = rest[kind.end():closing(rest, kind.end() - 1, "{}") - 1]
+            found.append(entry | {"kind": kind[1], "name": kind[2], "body": body})
+            at = max(at, text.index(body, begin) + len(body))
+        elif kind := re.match(r"constexpr [^(;{=]*?\b(\w+)\(", rest):
+            end = closing(rest, kind.end() - 1, "()")
+            at = max(at, text.index(rest[:end], begin) + end)
+            if VALUES.match(rest):
+                continue
+            if "static_assert(never<" not in rest[end:end + 80]:
+                found.append(entry | {"kind": "function", "name": kind[1], "arguments": parts_of(rest[kind.end():end - 1])})
+    return found
+
+
+def call_of(entry):
+    """How a function is called."""
+    shown = [a for a in entry["arguments"] if not re.match(r"int line\b", a)]
+    named = " ".join(shown)
+    own = [p for p in entry["template"] if not re.search(rf"\b{parameter_name(p)}\b", named)]
+    shown = [re.sub(r"^const (.*?)&", r"\1", a) for a in shown]
+    return f"{entry['name']}{'<' + ', '.join(own) + '>' if own else ''}({', '.join(shown)})"
+
+
+def members_of(body):
+    """[(member, comment)] of options; the name of the layer, which all have, is left out."""
+    found = []
+    for line in body.splitlines():
+        if re.match(r"  (using|static|friend) ", line):
+            continue
+        if member := re.match(r"  ([\w:<>, ]+ \w+(?:\{.*?\}| = [^;]*)?);(?:\s*//\s*(.*))?$", line):
+            if not re.match(r"std::string_view name\b", member[1]):
+                found.append((member[1], member[2] or ""))
+        elif found and (more := re.match(r"\s+// (.*)$", line)):
+            found[-1] = (found[-1][0], f"{found[-1][1]} {more[1]}".strip())
+    return found
+
+
+def methods_of(body):
+    """The functions of a class that have a docstring."""
+    public = body.split(" private:")[0]
+    public = public.split(" public:")[-1]
+    return [e for e in entries_of(re.sub(r"^  ", "", public, flags=re.M)) if e["kind"] == "function" and e["doc"]]
+
+
+def paragraphs(doc, indent):
+    """A docstring in Markdown: what is indented is code."""
+    lines, code = [], False
+    for line in doc.splitlines():
+        indented = line.startswith("  ")
+        if indented and not code:
+            lines += ["", "  ```cpp"] if lines and lines[-1] else ["  ```cpp"]
+        elif code and not indented and line.strip():
+            while lines[-1] == "":
+                lines.pop()
+            lines += ["  ```", ""]
+        if indented or line.strip():
+            code = indented
+        lines.append("" if not line.strip() else line if indented else "  " + line)
+    if code:
+        lines.append("  ```")
+    return "\n".join((indent + line).rstrip() for line in lines).strip()
+
+
+def option_line(entry):
+    if entry["kind"] == "enum class":
+        values = [v for v in parts_of(re.sub(r"//.*", "", entry["body"]))]
+        return f"  - `{entry['name']}`: {', '.join(f'`{v}`' for v in values)}."
+    members = members_of(entry["body"]) if OPTIONS.search(entry["name"]) else []
+    listed = ", ".join(f"`{m}`" + (f" ({c})" if c else "") for m, c in members)
+    return f"  - `{entry['name']}`: {listed}." if members else None
+
+
+def header_lines(name, text, types, used, faults):
+    """The lines of one header. TYPES are those of all headers by name, USED those that the page has already."""
+    found, documented = [], set()  # of lists of lines; one line: a short function
+    for entry in entries_of(text):
+        kind = entry["kind"]
+        if kind == "note":
+            found.append(["", entry["doc"], ""])
+            continue
+        if kind == "class":
+            found.append([f"- `{entry['name']}`\\", "  " + paragraphs(entry["doc"], "")] +
+                         [f"  - `{call_of(m)}`\\\n    {paragraphs(m['doc'], '  ')}" for m in methods_of(entry["body"])])
+        if kind != "function":
+            continue
+        if not entry["doc"]:
+            if entry["name"] not in documented:
+                faults.append(f"layers/{name}.hpp: {entry['name']} has no docstring")
+            continue
+        documented.add(entry["name"])
+        options, more = [], entry["template"] + entry["arguments"]
+        while more:
+            new = [t for t in types if t not in used and any(re.search(rf"\b{t}\b", m) for m in more)]
+            used.update(new)
+            options += [line for t in new if (line := option_line(types[t]))]
+            more = [types[t]["body"] for t in new]
+        if options or "\n" in entry["doc"]:
+            found.append([f"- `{call_of(entry)}`\\", "  " + paragraphs(entry["doc"], "")] + options)
+        else:
+            found.append([(call_of(entry), entry["doc"])])
+    return in_tables(found)
+
+
+def in_tables(found):
+    """Where short functions follow each other they become a table."""
+    lines, i = [], 0
+    while i < len(found):
+        run = 0
+        while i + run < len(found) and isinstance(found[i + run][0], tuple):
+            run += 1
+        if run >= FEWEST_IN_TABLE:
+            cells = [tuple(part.replace("|", "\\|") for part in row[0]) for row in found[i:i + run]]
+            lines += ["", "| call | result |", "| --- | --- |", *(f"| `{call}` | {doc} |" for call, doc in cells), ""]
+        elif run:
+            lines += [line for row in found[i:i + run] for line in (f"- `{row[0][0]}`\\", "  " + row[0][1])]
+        else:
+            lines += found[i]
+            run = 1
+        i += run
+    return lines
+
+
+def page(headers, families=FAMILIES, parts=PARTS):
+    """(the page, what is wrong) of {header: text}."""
+    faults = []
+    placed = [h for _, _, names in families for h in names.split()]
+    faults += [f"layers/{h}.hpp: in no family of layer_page.py" for h in sorted(headers) if h not in placed and h not in parts]
+    faults += [f"layer_page.py: there is no layers/{h}.hpp" for h in [*placed, *parts] if h not in headers]
+    faults += [f"layer_page.py: {h} is named twice" for h in set(placed) if placed.count(h) > 1 or h in parts]
+    lines = ["# Layers", "",
+             "All functions that record operators, by family, in namespace `lamina::layer`. `test/docs/layer_page.py --update` writes this",
+             "page from the docstrings of `layers/*.hpp`.", "",
+             "A call shows what is written in angle brackets and the arguments; what the arguments' types say is not written. `T` is the",
+             "element type, `R` the rows (`batch`, `tokens<...>`, `once`), `D...` the dimensions of one row. Options are named in braces,",
+             "`{.act = lamina::activation::relu, .name = \"hidden\"}`; each has a `name`, by which the layer's result is asked for and its",
+             "parameters are called, and its default stands behind it.", ""]
+    lines += [f"[{title}](#{re.sub(r'[^a-z ]', '', title.lower()).replace(' ', '-')}) ·" for title, _, _ in families]
+    lines[-1] = lines[-1][:-2]
+    types = {e["name"]: e for text in headers.values() for e in entries_of(text) if e["kind"] in ("struct", "enum class")}
+    used = set()
+    for title, text, names in families:
+        lines += ["", f"## {title}", ""] + ([text, ""] if text else [])
+        for name in names.split():
+            if name in headers:
+                lines += header_lines(name, headers[name], types, used, faults)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n", faults
+
+
+SAMPLE = """#pragma once
+
+#include <x.hpp>
+
+namespace lamina::layer {
+
+/// Options of bend.
+struct bend_attr {
+  float by = 1;  // how
+                 // far
+  std::string_view name{};
+};
+
+namespace detail {
+/// Not to be seen.
+constexpr auto hidden(int x) { return x; }
+}  // namespace detail
+
+// Of both.
+
+/// x bent. Fluid: bend.
+template <int Axis = -1, class T, int... D>
+constexpr auto bend(variable<T, D...> x, const bend_attr& attr = {}, int line = __builtin_LINE()) {
+  return x;
+}
+
+/// Axis was forgotten.
+template <class X>
+constexpr auto bend(X x) {
+  static_assert(never<X>, "");
+}
+template <class T>
+constexpr auto fold(variable<T> x) { return x; }
+
+/// Walks:
+///
+///   walk().go(1);
+class walk {
+ public:
+  /// On.
+  constexpr walk& go(int steps) { return *this; }
+
+ private:
+  /// Not to be seen.
+  constexpr void rest(int x) {}
+};
+
+}  // namespace lamina::layer
+"""
+
+
+def self_test():
+    text, faults = page({"bend": SAMPLE, "lost": "", "part": ""}, [("Shapes", "All.", "bend gone")], {"part"})
+    assert faults == ["layers/lost.hpp: in no family of layer_page.py", "layer_page.py: there is no layers/gone.hpp",
+                      "layers/bend.hpp: fold has no docstring"], faults
+    body = text[text.index("## Shapes"):]
+    expected = ["## Shapes", "", "All.", "", "Of both.", "", "- `bend<int Axis = -1>(variable<T, D...> x, bend_attr attr = {})`\\",
+                "  x bent. Fluid: bend.", "  - `bend_attr`: `float by = 1` (how far).", "- `walk`\\", "  Walks:", "", "  ```cpp",
+                "  walk().go(1);", "  ```", "  - `go(int steps)`\\", "    On."]
+    assert body.rstrip().splitlines() == expected, "\n" + body
+    print("ok")
+
+
+def main():
+    if "--self-test" in sys.argv:
+        return self_test()
+    headers = {path.stem: path.read_text() for path in LAYERS.glob("*.hpp")}
+    text, faults = page(headers)
+    if "--update" in sys.argv:
+        PAGE.write_text(text)
+    elif not PAGE.exists() or PAGE.read_text() != text:
+        faults.append("docs/layers.md is not what the headers say: run test/docs/layer_page.py --update")
+    for fault in faults:
+        print(fault)
+    print(f"{len(headers)} headers, {sum(line.startswith('- ') for line in text.splitlines())} layers")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
