@@ -77,6 +77,39 @@ TEST_CASE("a run that was stopped in the middle of a pass goes on there") {
   CHECK(newest(parts) == newest(whole));
 }
 
+TEST_CASE("a run that was stopped at the end of a pass goes on with the next one") {
+  const test::folder whole, parts;
+  lamina::model uninterrupted{net}, m{net};
+  adam.train(uninterrupted, batches(), options(whole, 4));
+  std::string ended;
+  for (const int last : {1, 3}) {
+    auto o = options(parts, 4);
+    o.on_event = [&](const lamina::event& e) {
+      if (!e.is_end_pass()) return;
+      ended += std::to_string(e.pass) + ":" + std::to_string(e.samples) + " ";
+      if (e.pass == last) e.stop();
+    };
+    adam.train(m, batches(), o);
+  }
+  CHECK(ended == "0:50 1:50 2:50 3:50 ");
+  CHECK(test::bytes_of(m) == test::bytes_of(uninterrupted));
+  CHECK(newest(parts) == newest(whole));
+}
+
+TEST_CASE("a run from the beginning wants no checkpoints of another in its directory") {
+  const test::folder folder;
+  lamina::model m{net}, other{net, 2};
+  adam.train(m, batches(), options(folder, 5));
+  const auto before = test::bytes_of(other);
+  auto o = options(folder, 1);
+  o.checkpoint.resume = false;
+  CHECK(test::error_of([&] { adam.train(other, batches(), o); }) ==
+        "lamina: train: expected a directory without checkpoints, or checkpoint.resume = true, "
+        "found " +
+            (folder / "checkpoint_35").string());
+  CHECK(test::bytes_of(other) == before);
+}
+
 TEST_CASE("a run that died goes on from its last checkpoint of mini-batches") {
   const test::folder whole, parts;
   lamina::model uninterrupted{net};

@@ -14,10 +14,12 @@ namespace lamina::optimizer {
 /// states, the step, the pass and the seed.
 struct checkpoint_options {
   checkpoint_directory directory{};  // none: no checkpoints
-  int every_passes = 1;            // 0: not by passes
-  std::int64_t every_batches = 0;  // 0: not by mini-batches
-  int keep = 3;                    // the newest so many stay, older ones are removed; 0: all stay
-  bool resume = false;             // go on from the newest whole checkpoint, if there is one
+  int every_passes = 1;              // 0: not by passes
+  std::int64_t every_batches = 0;    // 0: not by mini-batches
+  int keep = 3;                      // the newest so many stay, older ones are removed; 0: all stay
+  // Go on from the newest whole checkpoint, if there is one; without, one that is there is an
+  // error.
+  bool resume = false;
 };
 
 /// `adam.train(model, reader, {.passes = 20, .threads = 2})`.

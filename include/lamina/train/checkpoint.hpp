@@ -117,6 +117,16 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   return true;
 }
 
+/// A run from the beginning would remove its own checkpoints behind those of another that has come
+/// further, and a later one would go on from those.
+LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
+  const std::vector<std::int64_t> all = checkpoints_in(directory);
+  if (!all.empty())
+    throw error(text() << "lamina: train: expected a directory without checkpoints, or "
+                          "checkpoint.resume = true, found "
+                       << checkpoint_path(directory, all.back()));
+}
+
 }  // namespace detail
 
 /// The code that knows files: an argument where only a program that names a directory shall have
@@ -124,9 +134,11 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
 struct checkpoint_files {
   decltype(&detail::write_checkpoint) write;
   decltype(&detail::read_checkpoint) read;
+  decltype(&detail::require_no_checkpoint) require_none;
 };
 inline const checkpoint_files& checkpoint_functions() {
-  static constexpr checkpoint_files all{&detail::write_checkpoint, &detail::read_checkpoint};
+  static constexpr checkpoint_files all{&detail::write_checkpoint, &detail::read_checkpoint,
+                                        &detail::require_no_checkpoint};
   return all;
 }
 

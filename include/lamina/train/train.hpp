@@ -31,14 +31,17 @@ namespace detail {
 template <class P, class Trainer, class Reader>
 LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_options& options) {
   using metrics = program_metrics<P>;
-  constexpr bool ahead = requires(const batch_view<P>& next) {
-    t.prefetch(next);
-  };
+  constexpr bool ahead = requires(const batch_view<P>& next) { t.prefetch(next); };
   feeder<P> feeders[ahead ? 2 : 1];
   training_position at;
   const checkpoint_options& saving = options.checkpoint;
-  if (saving.resume && !saving.directory.empty())
-    load_checkpoint(saving.directory.string(), t, at, options.seed, *saving.directory.files());
+  if (!saving.directory.empty()) {
+    const checkpoint_files& files = *saving.directory.files();
+    if (saving.resume)
+      load_checkpoint(saving.directory.string(), t, at, options.seed, files);
+    else
+      files.require_none(saving.directory.string());
+  }
 
   const auto save = [&](training_position reached) {
     save_checkpoint(saving.directory.string(), t, reached, options.seed, saving.keep,
@@ -100,7 +103,8 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
         save({pass, batch});
       if (stopping) break;
     }
-    if (!stopping) known_batches = batch;
+    const bool whole_pass = !stopping;
+    if (whole_pass) known_batches = batch;
     result.samples += samples;
     result.cost = samples > 0 ? cost / static_cast<double>(samples) : 0;
     if constexpr (requires { t.bring_back(); }) t.bring_back();
@@ -112,9 +116,9 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
             .cost = result.cost,
             .metrics = whole_span});
     if (!saving.directory.empty()) {
-      if (stopping)
+      if (!whole_pass)
         save({pass, batch});
-      else if (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0)
+      else if (stopping || (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0))
         save({pass + 1, 0});
     }
   }
