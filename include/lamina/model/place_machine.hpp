@@ -54,6 +54,7 @@ class place_machine {
   /// The gradient of parameter i, copied to the host and there in the layout of the parameter; null
   /// if none reaches it.
   LAMINA_COLD float* gradient(int i) {
+    if (machine_.gradient_rows(i) != nullptr) return nullptr;
     const float* const from = machine_.gradient(i);
     if (from == nullptr) return nullptr;
     gradients_.resize(static_cast<std::size_t>(P::desc.count.parameters));
@@ -62,8 +63,27 @@ class place_machine {
     parameters_.download_one(i, from, to.data());
     return to.data();
   }
-  /// Gradients of rows are none of the device's.
-  static engine::cpu::selected_rows* gradient_rows(int) { return nullptr; }
+  /// The same of one of some rows only; null if it is not.
+  LAMINA_COLD engine::cpu::selected_rows* gradient_rows(int i) {
+    const engine::cuda::selected_rows* const at_place = machine_.gradient_rows(i);
+    if (at_place == nullptr) return nullptr;
+    rows_.begin(at_place->columns);
+    const std::size_t n = static_cast<std::size_t>(at_place->count);
+    const std::size_t width = static_cast<std::size_t>(padded(at_place->columns));
+    engine::cuda::staging_buffer<Backend> numbers(*backend_), values(*backend_);
+    if (n == 0) return &rows_;
+    numbers.reserve(n * sizeof(int));
+    values.reserve(n * width * sizeof(float));
+    backend_->download(numbers.data(), at_place->numbers, n * sizeof(int));
+    backend_->download(values.data(), at_place->values, n * width * sizeof(float));
+    backend_->wait();
+    const engine::cuda::selected_rows_view here{
+        reinterpret_cast<int*>(numbers.data()), reinterpret_cast<float*>(values.data()),
+        static_cast<std::ptrdiff_t>(width), at_place->count, at_place->entries};
+    for (int r = 0; r < here.count; ++r)
+      if (here.counts(r)) rows_.add(here.numbers[r], here.values + r * here.stride);
+    return &rows_;
+  }
 
  private:
   const model<P>& model_;
@@ -71,6 +91,7 @@ class place_machine {
   device_arrays<Backend> parameters_;
   machine_type machine_;
   std::vector<std::vector<float>> gradients_;
+  engine::cpu::selected_rows rows_;  // the one that was looked at last
 };
 
 }  // namespace lamina

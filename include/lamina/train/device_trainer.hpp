@@ -76,7 +76,8 @@ class device_trainer {
       const auto scalars = traits::scalars(opt_, steps_);
       limits_->finish([&](int i) { return where.first[i] >= 0; }, [&](int i) { return clip_of(i); },
                       [&](int i, float* to) { set_numbers(i, scalars, to); },
-                      parameters_.pointers(), states_.pointers());
+                      [&](int i) { return machine_.gradient_rows(i); }, parameters_.pointers(),
+                      states_.pointers());
     }
     ++steps_;
     return *machine_.template address<P::desc.cost>();
@@ -129,6 +130,8 @@ class device_trainer {
     to[4] = prepare.l1;
     to[5] = prepare.l2;
     for (std::size_t k = 1; k < scalars.size(); ++k) to[5 + k] = scalars[k];
+    if (rows_gradient_table<training>::table.of[i] >= 0)
+      to[rows_update_operator<Opt>::lazy_mode] = traits::lazy_mode(opt_) ? 1.0f : 0.0f;
   }
   LAMINA_COLD std::vector<float> create_states() {
     const parameter_list_view all = parameters_in<P>();

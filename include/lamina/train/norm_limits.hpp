@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/engine/cuda/update_kernels.hpp>
+#include <lamina/engine/cuda/selected_rows_kernels.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
@@ -25,7 +25,9 @@ class norm_limits {
  public:
   using update = update_operator<Opt>;
   static constexpr int parameters = P::desc.count.parameters, states = update::states;
-  static constexpr std::size_t numbers = update::attributes.size();
+  using rows_update = rows_update_operator<Opt>;
+  static constexpr std::size_t numbers = rows_update::attributes.size();
+  static constexpr bool takes_rows = detail::has_rows_gradient(with_backward<P>::desc);
 
   LAMINA_COLD explicit norm_limits(Backend& b)
       : backend_(b),
@@ -35,13 +37,15 @@ class norm_limits {
         scratch_(b),
         found_(b),
         staged_(b) {
-    using engine::cuda::square_sum_lines;
     std::size_t parts = 0;
     std::ptrdiff_t scratch = 0;
     for (int i = 0; i < parameters; ++i) {
       first_.push_back(parts);
       scratch = std::max(scratch, engine::cuda::update_scratch<update>(elements(i)));
-      parts += static_cast<std::size_t>(square_sum_lines::parts(elements(i)));
+      if constexpr (takes_rows)
+        scratch = std::max(scratch, engine::cuda::rows_update_scratch<rows_update>(
+                                        parameter_table<P>::table.of[i].rows));
+      parts += static_cast<std::size_t>(parts_of(i));
     }
     first_.push_back(parts);
     squares_.reserve(parts * sizeof(double));
@@ -53,15 +57,19 @@ class norm_limits {
   float* const* gradients() const { return gradients_.pointers(); }
 
   /// Updates those parameters that `is_updated`. `clip_of(i)` is in force for parameter i, and
-  /// `set_numbers(i, to)` writes the numbers of its update.
-  template <class Updated, class Clip, class Numbers>
+  /// `set_numbers(i, to)` writes the numbers of its update; `rows_of(i)` is its gradient where that
+  /// has only some rows, or null.
+  template <class Updated, class Clip, class Numbers, class Rows>
   void finish(const Updated& is_updated, const Clip& clip_of, const Numbers& set_numbers,
-              float* const* values, float* const* accumulators) {
+              const Rows& rows_of, float* const* values, float* const* accumulators) {
     for (int i = 0; i < parameters; ++i)
       if (is_updated(i)) {
         const parameter_place& p = parameter_table<P>::table.of[i];
-        engine::cuda::sum_squares(backend_, gradients()[i], p.rows, p.columns, padded(p.columns),
-                                  reinterpret_cast<double*>(squares_.data()) + first_[index(i)]);
+        double* const to = reinterpret_cast<double*>(squares_.data()) + first_[index(i)];
+        const engine::cuda::selected_rows* const selected = rows_of(i);
+        engine::cuda::sum_squares(backend_, selected == nullptr ? gradients()[i] : selected->values,
+                                  selected == nullptr ? p.rows : selected->count, p.columns,
+                                  padded(p.columns), to, parts_of(i));
       }
     backend_.download(found_.data(), squares_.data(), first_.back() * sizeof(double));
     backend_.wait();
@@ -76,7 +84,7 @@ class norm_limits {
     backend_.upload(numbers_.data(), staged,
                     static_cast<std::size_t>(parameters) * numbers * sizeof(float));
     for (int i = 0; i < parameters; ++i)
-      if (is_updated(i)) run_update(i, values[i], accumulators + i * states);
+      if (is_updated(i)) run_update(i, values[i], rows_of(i), accumulators + i * states);
     backend_.wait();
   }
 
@@ -86,6 +94,8 @@ class norm_limits {
     const parameter_place& p = parameter_table<P>::table.of[i];
     return p.rows * p.columns;
   }
+  /// Into how many parts the norm of a gradient is cut: one of some rows as one of all.
+  static int parts_of(int i) { return engine::cuda::square_sum_lines::parts(elements(i)); }
   template <class Updated, class Clip>
   std::vector<float> scales(const Updated& is_updated, const Clip& clip_of) const {
     std::vector<gradient_clip> clips;
@@ -103,8 +113,15 @@ class norm_limits {
     optimizer::clip_scales(clips, norms, scale);
     return scale;
   }
-  void run_update(int i, float* value, float* const* accumulators) {
+  void run_update(int i, float* value, const engine::cuda::selected_rows* selected,
+                  float* const* accumulators) {
     const parameter_place& p = parameter_table<P>::table.of[i];
+    if constexpr (takes_rows)
+      if (selected != nullptr)
+        return engine::cuda::run_rows_update<rows_update>(
+            backend_, value, *selected, accumulators,
+            reinterpret_cast<float*>(numbers_.data()) + index(i) * numbers, p.rows, p.columns,
+            reinterpret_cast<float*>(scratch_.data()));
     float* of[3 + states] = {value, gradients()[i]};
     for (int s = 0; s < states; ++s) of[2 + s] = accumulators[s];
     of[2 + states] = reinterpret_cast<float*>(numbers_.data()) + index(i) * numbers;

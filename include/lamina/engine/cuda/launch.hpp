@@ -37,6 +37,7 @@
 #include <lamina/engine/cuda/region_kernels.hpp>
 #include <lamina/engine/cuda/reshape_kernels.hpp>
 #include <lamina/engine/cuda/resize_kernels.hpp>
+#include <lamina/engine/cuda/selected_rows_kernels.hpp>
 #include <lamina/engine/cuda/sequence_cut_kernels.hpp>
 #include <lamina/engine/cuda/sequence_kernels.hpp>
 #include <lamina/engine/cuda/sequence_pad_kernels.hpp>

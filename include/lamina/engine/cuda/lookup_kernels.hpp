@@ -66,18 +66,22 @@ struct entry_keys_body {
   }
 };
 
-/// The first of equal keys adds up what belongs to all of them.
+/// The first of equal keys adds up what belongs to all of them: the row of the table with that
+/// number or, of `Selected` rows, the row at its own place, where the others have zeros.
+template <bool Selected>
 struct entry_sum_lines {
   using arguments = entry_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
     const int key = a.keys[i];
-    if (key == a.entries || (i > 0 && a.keys[i - 1] == key)) return;
-    float* const to = static_cast<float*>(a.table) + key * a.table_step;
+    const bool adds = key != a.entries && (i == 0 || a.keys[i - 1] != key);
+    if (!Selected && !adds) return;
+    float* const to = static_cast<float*>(a.table) + (Selected ? i : key) * a.table_step;
     const float* const from = static_cast<const float*>(a.to);
     for (int j = team.rank(); j < a.size; j += team.size()) {
       float sum = 0;
-      for (int k = i; k < a.lines && a.keys[k] == key; ++k) sum += from[a.entry(a.places[k]) + j];
+      for (int k = i; adds && k < a.lines && a.keys[k] == key; ++k)
+        sum += from[a.entry(a.places[k]) + j];
       to[j] = sum;
     }
   }
@@ -109,32 +113,45 @@ inline entry_arguments entries_of(const call_site& c, const operand& ids, const 
 /// The scratch memory of sums by number: keys and places as they are and in order, and what the
 /// backend needs to sort them.
 template <class Backend>
-std::ptrdiff_t entry_sum_scratch(const operand& ids) {
-  const int n = ids.rows * ids.columns;
+std::ptrdiff_t entry_sum_scratch(int n) {
   std::size_t bytes = 0;
   Backend::template sort_scratch<int>(n, &bytes);
   return 4 * static_cast<std::ptrdiff_t>(padded(n)) +
          static_cast<std::ptrdiff_t>(bytes / sizeof(float)) + 1;
 }
 
-/// table = for each entry, the sum of the entries of `to` whose numbers chose it.
+/// Puts the keys that lie at the beginning of the scratch memory and their places behind them in
+/// order: the keys to `sorted`.
 template <class Backend>
-void add_entries(Backend& b, const call_site& c, entry_arguments a, const operand& table) {
-  require_float(c, table);
-  fill(b, table, 0);
+void sort_entries(Backend& b, int* scratch, entry_arguments& a, int* sorted) {
+  const int n = padded(a.lines);
+  int bits = 1;
+  while (bits < 31 && 1 << bits <= a.entries) ++bits;
+  b.template sort_pairs<int>(a.lines, bits, scratch, sorted, scratch + n, scratch + 3 * n,
+                             scratch + 4 * n);
+  a.keys = sorted;
+  a.places = scratch + 3 * n;
+}
+
+/// table = for each entry, the sum of the entries of `to` whose numbers chose it; with `sorted` a
+/// sum for the first of each of these numbers, which go there.
+template <bool Selected, class Backend>
+void add_entries(Backend& b, const call_site& c, entry_arguments a, int* sorted = nullptr) {
   if (a.lines == 0) return;
   int* const keys = reinterpret_cast<int*>(c.run.scratch);
   const int n = padded(a.lines);
   a.keys = keys;
   a.places = keys + n;
   b.template elements<entry_keys_body>(a);
-  int bits = 1;
-  while (bits < 31 && 1 << bits <= a.entries) ++bits;
-  b.template sort_pairs<int>(a.lines, bits, a.keys, keys + 2 * n, a.places, keys + 3 * n,
-                             keys + 4 * n);
-  a.keys = keys + 2 * n;
-  a.places = keys + 3 * n;
-  b.template lines<team_lines<entry_sum_lines>>(a);
+  sort_entries(b, keys, a, Selected ? sorted : keys + 2 * n);
+  b.template lines<team_lines<entry_sum_lines<Selected>>>(a);
+}
+template <class Backend>
+void add_entries_to(Backend& b, const call_site& c, const entry_arguments& a,
+                    const operand& table) {
+  require_float(c, table);
+  fill(b, table, 0);
+  add_entries<false>(b, c, a);
 }
 
 }  // namespace detail
@@ -161,11 +178,11 @@ struct call_kernel<gradient_of<lookup_table>> {
     if (!dw) return;
     auto a = detail::entries_of(c, c.input(1), dw, c.input(2));
     a.padding = static_cast<std::int64_t>(c.number(2));
-    detail::add_entries(b, c, a, dw);
+    detail::add_entries_to(b, c, a, dw);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::entry_sum_scratch<Backend>(c.input(1));
+    return detail::entry_sum_scratch<Backend>(c.input(1).rows * c.input(1).columns);
   }
 };
 
@@ -185,11 +202,11 @@ struct call_kernel<gradient_of<gather>> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand dx = c.output(0);
-    if (dx) detail::add_entries(b, c, detail::entries_of(c, c.input(1), dx, c.input(2)), dx);
+    if (dx) detail::add_entries_to(b, c, detail::entries_of(c, c.input(1), dx, c.input(2)), dx);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::entry_sum_scratch<Backend>(c.input(1));
+    return detail::entry_sum_scratch<Backend>(c.input(1).rows * c.input(1).columns);
   }
 };
 

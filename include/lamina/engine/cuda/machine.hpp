@@ -29,8 +29,6 @@ class machine {
   static constexpr int domains = P::desc.count.domains;
   /// Whether it has loops or branches: everything else is one pass.
   static constexpr bool has_blocks = schedule::has_blocks;
-  static_assert(check<plan_type::memory.selected_rows == 0>,
-                "lamina: cuda: gradients of rows do not run on the device yet: see docs/cuda.md");
   static_assert(check<(schedule::lacking < 0), gets_type<typename schedule::lacking_group>>,
                 "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
   static_assert(
@@ -133,6 +131,13 @@ class machine {
   void store(const variable_place& place) { memory_.store(place); }
   /// The gradient of parameter i at the place, in rows as the device keeps it; null if none.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
+  /// That gradient where it is one of some rows only; null if it is not.
+  const selected_rows* gradient_rows(int i) const {
+    if constexpr (memory_type::selects_rows)
+      if (const int found = rows_gradient_table<P>::table.of[i]; found >= 0)
+        return &memory_.rows_gradient(found);
+    return nullptr;
+  }
   /// The numbers that statements read: attributes, and what an optimizer sets before a step.
   float* constants() { return memory_.constants(); }
 

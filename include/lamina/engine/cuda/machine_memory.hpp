@@ -8,20 +8,21 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-#include <vector>
 
 #include <lamina/engine/cuda/block_memory.hpp>
 #include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/data_range.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
+#include <lamina/engine/cuda/fetched_variables.hpp>
 #include <lamina/engine/cuda/prefetched_data.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
+#include <lamina/engine/cuda/selected_rows.hpp>
 #include <lamina/plan/outside_memory.hpp>
 
 namespace lamina::engine::cuda {
 
-/// Everything of program P whose size its plan tells lies in one arena: constants and seed, the
-/// data, what has a fixed place, what has rows. It is allocated anew only when rows grow.
+/// Constants, seed and what has a fixed place lie in one memory, which stays as it is. Data and
+/// what has rows lie in an arena, which is allocated anew only when rows grow.
 template <class P, class Backend>
 class machine_memory {
  public:
@@ -32,10 +33,12 @@ class machine_memory {
   static constexpr int domains = P::desc.count.domains;
   static constexpr long long fixed_size = plan_type::memory.fixed_size;
   static constexpr bool has_blocks = schedule::has_blocks;
+  static constexpr bool selects_rows = plan_type::memory.selected_rows > 0;
 
   LAMINA_COLD machine_memory(Backend& b, const outside_memory& outside)
       : backend_(b),
         outside_(outside),
+        fixed_(b),
         arena_(b),
         more_scratch_(b),
         numbers_(b),
@@ -43,8 +46,16 @@ class machine_memory {
         results_(b),
         read_(b),
         prefetched_(b),
-        blocks_(b) {
+        fetched_(b),
+        blocks_(b),
+        selected_(b) {
+    // How much memory groups need depends on how many rows there are.
+    if constexpr (selects_rows)
+      for (int a = 0; a < schedule::arguments; ++a)
+        if (schedule::table.slots[a].space == memory_space::rows)
+          arguments_[a] = address_of(schedule::table.slots[a]);
     numbers_.reserve(numbers_bytes);
+    fixed_.reserve(fixed_at + fixed_bytes);
     results_.reserve(sizeof(fault_word));
     for (int i = 0; i < constants_count; ++i) constants()[i] = constant_table<P>::table.of[i];
   }
@@ -62,7 +73,7 @@ class machine_memory {
   fault_word* fault() const { return reinterpret_cast<fault_word*>(at(fault_offset)); }
 
   float* scratch() const {
-    return more_scratch_.data() == nullptr ? floats(scratch_at_)
+    return more_scratch_.data() == nullptr ? in_arena(scratch_at_)
                                            : reinterpret_cast<float*>(more_scratch_.data());
   }
 
@@ -107,8 +118,9 @@ class machine_memory {
   /// Finds a place for every array.
   void bind() {
     // There is no memory yet, but rows are all that tells how much is needed.
+    bool moved = select_rows();
     const std::ptrdiff_t scratch = needed_scratch(rows_);
-    std::size_t end = data_at;
+    std::size_t end = 0;
     for (int d = batch::domain; d < domains; ++d) {
       const int rows = layout.fed[d] ? rows_[d] : 0;
       constants()[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
@@ -124,14 +136,14 @@ class machine_memory {
     scratch_at_ = end;
     end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
     // What was recorded names places of the memory that is gone.
-    const bool moved = reserve(end);
+    moved = arena_.reserve(end) || moved;
     if (data_.reserve(range_.size()) || moved) backend_.forget();
     // Once there is more than the fed rows needed, it serves all groups: with more of these too.
     if constexpr (has_blocks)
       if (more_scratch_.data() != nullptr && reserve_more_scratch()) backend_.forget();
     for (int d = batch::domain; d < domains; ++d)
       if (range_.has_offsets(d))
-        offsets_[d] = reinterpret_cast<const int*>(at(data_at + range_.offsets(d)));
+        offsets_[d] = reinterpret_cast<const int*>(arena_.data() + range_.offsets(d));
     if constexpr (has_blocks) blocks_.bind(rows_);
     place_arguments();
     bound_ = true;
@@ -153,13 +165,13 @@ class machine_memory {
     if constexpr (has_blocks) blocks_.begin_run();
     std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
     std::memcpy(numbers_.data() + fault_offset, &none, sizeof(none));
-    if (prefetched_.take(at(data_at), rows_, feeds_, host_offsets_)) return true;
+    if (prefetched_.take(arena_.data(), rows_, feeds_, host_offsets_)) return true;
     range_.gather(data_.data(), given, rows_, feeds_, host_offsets_);
     return false;
   }
   void upload(bool data_are_there) {
     backend_.upload(at(0), numbers_.data(), numbers_bytes);
-    if (!data_are_there) backend_.upload(at(data_at), data_.data(), range_.size());
+    if (!data_are_there) backend_.upload(arena_.data(), data_.data(), range_.size());
   }
   place_array<Backend>& array(int i) { return blocks_.array(i); }
   auto& blocks() { return blocks_; }
@@ -177,7 +189,9 @@ class machine_memory {
       backend_.template elements<detail::fill_body>({floats(0) + inverse_rows(domain), 1,
                                                      divider(1), dtype::float32,
                                                      rows > 0 ? 1.0 / rows : 0.0, 1});
-    if (!blocks_.grow(domain, rows, layout.width[domain])) return;
+    const bool grows = blocks_.grow(domain, rows, layout.width[domain]);
+    select_rows();
+    if (!grows) return;
     backend_.forget();
     place_arguments();
     reserve_more_scratch();
@@ -223,26 +237,25 @@ class machine_memory {
   /// Copies a variable to the host, as it lies.
   LAMINA_COLD float* fetch(const variable_place& v) {
     const float* const from = address_of(v.slot);
-    if (from == nullptr) return nullptr;
-    const std::size_t bytes = bytes_of(v);
-    // Several variables may be looked at side by side.
-    for (fetched& f : fetched_)
-      if (f.slot.space == v.slot.space && f.slot.offset == v.slot.offset)
-        return copy(f, from, bytes);
-    fetched_.push_back({v.slot, staging_buffer<Backend>(backend_)});
-    return copy(fetched_.back(), from, bytes);
+    return from == nullptr ? nullptr : fetched_.fetch(v.slot, from, bytes_of(v));
   }
 
   /// The way back, of what fetch() gave.
   LAMINA_COLD void store(const variable_place& v) {
-    for (const fetched& f : fetched_)
-      if (f.slot.space == v.slot.space && f.slot.offset == v.slot.offset)
-        backend_.upload(address_of(v.slot), f.to.data(), bytes_of(v));
-    backend_.wait();
+    fetched_.store(v.slot, address_of(v.slot), bytes_of(v));
+  }
+
+  /// The n-th gradient of rows.
+  const selected_rows& rows_gradient(int n) const requires(selects_rows) {
+    return selected_.rows(n);
   }
 
   float* address_of(memory_slot s) const {
     switch (s.space) {
+      case memory_space::rows:
+        if constexpr (selects_rows)
+          return const_cast<float*>(reinterpret_cast<const float*>(&selected_.rows(s.offset)));
+        return nullptr;
       case memory_space::arena:
         if constexpr (has_blocks)
           if (!layout.fed[s.domain])
@@ -250,7 +263,7 @@ class machine_memory {
                        ? nowhere()
                        : blocks_.begin(s.domain) +
                              static_cast<std::ptrdiff_t>(s.offset) * blocks_.capacity(s.domain);
-        return floats(arena_at_[s.domain]) +
+        return in_arena(arena_at_[s.domain]) +
                static_cast<std::ptrdiff_t>(s.offset) * rows_[s.domain];
       case memory_space::array:
         if constexpr (has_blocks)
@@ -273,7 +286,7 @@ class machine_memory {
       case memory_space::numbers:
         return outside_.leaves_updates ? nullptr : floats(0) + s.offset;
       case memory_space::feed:
-        return floats(data_at + range_.data(s.offset));
+        return in_arena(range_.data(s.offset));
       case memory_space::none:
         return s.offset >= 0 ? floats(0) + s.offset : nullptr;
       default:
@@ -282,11 +295,28 @@ class machine_memory {
   }
 
  private:
-  /// Scratch memory for the fed rows and for as many made ones as have room; whether it has moved.
+  /// By domain: the rows that are fed, and as many made ones as have room.
+  void find_room(int* most) const {
+    for (int d = 0; d < domains; ++d) {
+      most[d] = rows_[d];
+      if constexpr (has_blocks)
+        if (!layout.fed[d]) most[d] = blocks_.capacity(d);
+    }
+  }
+  /// Scratch memory for these rows; whether it has moved.
   bool reserve_more_scratch() {
     int most[domains];
-    for (int d = 0; d < domains; ++d) most[d] = layout.fed[d] ? rows_[d] : blocks_.capacity(d);
+    find_room(most);
     return more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
+  }
+  /// Memory for the gradients of rows; whether it has moved.
+  bool select_rows() {
+    if constexpr (selects_rows) {
+      int most[domains];
+      find_room(most);
+      return selected_.bind(rows_, most);
+    }
+    return false;
   }
   static constexpr std::size_t aligned(std::size_t n) { return data_range<P>::aligned(n); }
   static constexpr std::size_t seed_offset =
@@ -295,35 +325,9 @@ class machine_memory {
   static constexpr std::size_t begun_offset = fault_offset + sizeof(fault_word);
   static constexpr std::size_t numbers_bytes =
       begun_offset + static_cast<std::size_t>(P::desc.count.blocks) * sizeof(unsigned);
-  // What has a fixed place stays where it is, however many rows the data have.
   static constexpr std::size_t fixed_at = aligned(numbers_bytes);
   static constexpr std::size_t fixed_bytes =
       aligned(static_cast<std::size_t>(fixed_size) * sizeof(float));
-  static constexpr std::size_t data_at = fixed_at + fixed_bytes;
-  /// Whether variables that are no parameters persist: statistics over all mini-batches.
-  static constexpr bool persists = [] {
-    for (int v = 0; v < P::desc.count.variables; ++v)
-      if (P::desc.variables[v].persistable && P::desc.variables[v].kind == variable_kind::temporary)
-        return true;
-    return false;
-  }();
-  /// Makes room in the arena; what persists is kept.
-  bool reserve(std::size_t bytes) {
-    if constexpr (persists) {
-      if (arena_.data() != nullptr && bytes > arena_.size()) {
-        staging_buffer<Backend> kept(backend_);
-        kept.reserve(fixed_bytes);
-        backend_.download(kept.data(), at(fixed_at), fixed_bytes);
-        backend_.wait();
-        arena_.reserve(bytes);
-        backend_.upload(at(fixed_at), kept.data(), fixed_bytes);
-        backend_.wait();
-        return true;
-      }
-    }
-    return arena_.reserve(bytes);
-  }
-
   static constexpr domain_sizes<P> layout = find_domain_sizes<P>();
 
   float* const* on_host(int first) const {
@@ -358,30 +362,23 @@ class machine_memory {
     return static_cast<std::size_t>(operator_call::rows_of(rows_, v.rows)) *
            static_cast<std::size_t>(v.stride) * static_cast<std::size_t>(size_of(v.type));
   }
-  struct fetched {
-    memory_slot slot;
-    staging_buffer<Backend> to;
-  };
-  float* copy(fetched& f, const float* from, std::size_t bytes) {
-    f.to.reserve(bytes < sizeof(float) ? sizeof(float) : bytes);
-    backend_.download(f.to.data(), from, bytes);
-    backend_.wait();
-    return reinterpret_cast<float*>(f.to.data());
-  }
-  char* at(std::size_t offset) const { return arena_.data() + offset; }
+  char* at(std::size_t offset) const { return fixed_.data() + offset; }
   // An array without rows has no memory, but an address: one that is null stands for an argument
   // that is absent.
   float* nowhere() const { return floats(0); }
   float* floats(std::size_t offset) const { return reinterpret_cast<float*>(at(offset)); }
+  float* in_arena(std::size_t offset) const {
+    return reinterpret_cast<float*>(arena_.data() + offset);
+  }
 
   Backend& backend_;
   outside_memory outside_;
-  device_buffer<Backend> arena_, more_scratch_;
+  device_buffer<Backend> fixed_, arena_, more_scratch_;
   staging_buffer<Backend> numbers_, data_, results_, read_;
   prefetched_data<P, Backend> prefetched_;
-  std::vector<fetched> fetched_;
+  fetched_variables<Backend> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};
-  data_range<P> range_;  // at data_at
+  data_range<P> range_;  // at the begin of the arena
   std::size_t arena_at_[domains] = {};
   std::size_t scratch_at_ = 0;
   float* arguments_[at_least_one(schedule::arguments)] = {};
@@ -393,6 +390,9 @@ class machine_memory {
   [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
                                            detail::no_block_memory>
       blocks_;
+  [[no_unique_address]] std::conditional_t<selects_rows, selected_rows_memory<P, Backend>,
+                                           no_selected_rows>
+      selected_;
   bool bound_ = false;
 };
 

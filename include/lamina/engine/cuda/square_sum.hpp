@@ -40,11 +40,11 @@ struct square_sum_lines {
   }
 };
 
-/// to[0] + to[1] + ... = the sum of the squares of rows x columns floats, `stride` apart.
+/// to[0] + ... + to[parts - 1] = the sum of the squares of rows x columns floats, `stride` apart.
 template <class Backend>
 void sum_squares(Backend& b, const float* from, int rows, int columns, std::ptrdiff_t stride,
-                 double* to) {
-  const int n = rows * columns, parts = square_sum_lines::parts(n);
+                 double* to, int parts) {
+  const int n = rows * columns;
   const int part = (n + parts - 1) / parts;
   b.template lines<team_lines<square_sum_lines>>(
       {from, stride, divider(columns), to, n, part, parts, part, parts});

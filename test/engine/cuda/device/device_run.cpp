@@ -18,6 +18,7 @@
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/operator_programs.hpp"
+#include "engine/cuda/selected_rows_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/shape_programs.hpp"
 
@@ -159,6 +160,16 @@ void run_all(backend& device) {
   report("shapes", test::train_both(test::shapes, sgd, device, sizes), 1e-4);
   report("reductions", test::train_both(test::reductions, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("lookups", test::train_both(test::lookups, sgd, device, {7, 64, 7, 7}), 1e-4);
+  const optimizer::adam lazy{.learning_rate = 0.01f, .lazy_mode = true};
+  report("rows of tables", test::train_both(test::tables, lazy, device, sizes), 1e-3);
+  report("all rows of tables, norms",
+         test::train_both(
+             test::tables,
+             optimizer::lamb{.learning_rate = 0.02f, .clip = lamina::clip_by_global_norm(0.1f)},
+             device, sizes),
+         1e-3);
+  report("rows of made sequences", test::train_both(test::kept_words, sgd, device, {7, 64, 7, 7}),
+         1e-3);
   report("sentences", test::train_both(test::sentences, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("paragraphs", test::train_both(test::paragraphs, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 1e-3);
