@@ -61,6 +61,12 @@ foreach(_compiler IN LISTS _compilers)
   endif()
   lamina_source_test(compile_time.debug_object.${_short} compile_time/compile.py --compiler ${_compiler}
                      --object-limit 10 ../../examples/digits.cpp -- ${_debug_flags})
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+    foreach(_architecture IN ITEMS x86-64 sapphirerapids)
+      lamina_source_test(compile_time.architectures.${_architecture}.${_short} compile_time/compile.py
+                         --compiler ${_compiler} architectures.cpp -- -O0 -march=${_architecture} -Wall -Wextra -Werror)
+    endforeach()
+  endif()
 endforeach()
 
 list(TRANSFORM _compilers PREPEND "--compiler=" OUTPUT_VARIABLE _compiler_options)
