@@ -14,11 +14,11 @@ struct place {
   int number = 0;
 };
 
-/// A place whose type says how it computes, as lamina::cuda::place{0, lamina::cuda::tf32}.
+/// A place whose type says how it computes, as lamina::cuda::place{0, lamina::cuda::tf32}, or how
+/// many there are, as lamina::cuda::places{0, 1}.
 template <class Place>
-concept typed_place = requires(const Place& at) {
+concept typed_place = requires {
   typename Place::arithmetic;
-  at.number;
 };
 
 /// Which places this translation unit can train at; a part of the names of functions that differ

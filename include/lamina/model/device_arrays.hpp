@@ -40,24 +40,28 @@ class device_arrays {
 
   /// From arrays of the host, and back to them.
   LAMINA_COLD void upload(float* const* host) {
-    each([&](const parameter_info& info, std::size_t i) {
-      float* const padded_rows = reinterpret_cast<float*>(staging_.data());
-      std::memset(padded_rows, 0, size_of(info) * sizeof(float));
-      unpack_like(info, host[i], rows_.data());
-      copy(info, rows_.data(), info.columns, padded_rows, padded(info.columns));
-      backend_.upload(pointers_[i], padded_rows, size_of(info) * sizeof(float));
-      backend_.wait();
-    });
+    each([&](const parameter_info& info, std::size_t i) { send(info, host[i], pointers_[i]); });
   }
   LAMINA_COLD void download(float* const* host) {
     each([&](const parameter_info& info, std::size_t i) { bring(info, pointers_[i], host[i]); });
   }
-  /// What lies at the place as parameter i does, to an array of the host.
+  /// An array of the host to where one lies at the place as parameter i does, and back.
+  LAMINA_COLD void upload_one(int i, const float* host, float* to) {
+    send(infos_[static_cast<std::size_t>(i)], host, to);
+  }
   LAMINA_COLD void download_one(int i, const float* from, float* host) {
     bring(infos_[static_cast<std::size_t>(i)], from, host);
   }
 
  private:
+  void send(const parameter_info& info, const float* host, float* to) {
+    float* const padded_rows = reinterpret_cast<float*>(staging_.data());
+    std::memset(padded_rows, 0, size_of(info) * sizeof(float));
+    unpack_like(info, host, rows_.data());
+    copy(info, rows_.data(), info.columns, padded_rows, padded(info.columns));
+    backend_.upload(to, padded_rows, size_of(info) * sizeof(float));
+    backend_.wait();
+  }
   void bring(const parameter_info& info, const float* from, float* host) {
     float* const padded_rows = reinterpret_cast<float*>(staging_.data());
     backend_.download(padded_rows, from, size_of(info) * sizeof(float));

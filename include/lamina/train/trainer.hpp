@@ -18,35 +18,11 @@
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/handed_rows.hpp>
 #include <lamina/plan/outside_memory.hpp>
+#include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradient_part.hpp>
+#include <lamina/train/update_constants.hpp>
 
 namespace lamina {
-
-namespace detail {
-
-/// Where the numbers of each parameter's update stand among a machine's constants.
-template <class P>
-struct update_constants {
-  int first[at_least_one(P::desc.count.parameters)];  // -1: the parameter is not updated
-};
-template <class P>
-constexpr update_constants<P> find_update_constants() {
-  update_constants<P> u;
-  for (int& f : u.first) f = -1;
-  using plan_type = plan<P>;
-  for (int k = 0; k < plan_type::lowered.count.instructions; ++k) {
-    if (plan_type::lowered.instructions[k].schema->kind != operator_kind::update) continue;
-    const instruction i = plan_type::lowered.instructions[k];
-    const int param = plan_type::lowered.operands[i.inputs].id;
-    const int constant = plan_type::lowered.operands[i.inputs + i.schema->input_count].id;
-    u.first[P::desc.variables[param].index] = constant_index(constant);
-  }
-  return u;
-}
-template <class P>
-inline constexpr update_constants<P> update_constants_of = find_update_constants<P>();
-
-}  // namespace detail
 
 /// Optimizer = {model, gradient machines} of PaddlePaddle's design, at work. With one thread and no
 /// limit on norms, forward, backward and update are one program in which updates are fused into the
@@ -192,34 +168,21 @@ class trainer {
     return *m.template address<P::desc.cost>();
   }
 
-  /// Whose rows the cost is a mean of: a part counts by how many of them it has.
-  static constexpr int cost_domain = [] {
-    for (int k = 0; k < P::desc.count.operators; ++k) {
-      if (!is<mean>(P::desc.operators[k])) continue;
-      const operator_desc op = P::desc.operators[k];
-      if (output_of(P::desc, op, 0) == P::desc.cost)
-        return P::desc.variables[input_of(P::desc, op, 0)].rows;
-    }
-    return batch::domain;
-  }();
-
-  /// Whether only a run tells how many these are.
-  static constexpr bool makes_cost_rows = !plan<fused>::fed.of[cost_domain];
+  using part_weight = cost_rows<P, fused>;
 
   LAMINA_NOINLINE float split_step(const batch_view<P>& batch) {
     const int parts = static_cast<int>(machines_.size());
     const int rows = batch.size();
     pool_.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
-      const int first = static_cast<int>(static_cast<std::int64_t>(rows) * t / parts);
-      const int end = static_cast<int>(static_cast<std::int64_t>(rows) * (t + 1) / parts);
-      const batch_view<P> part = batch.part(first, end);
-      const int counted = part.rows.count[makes_cost_rows ? batch::domain : cost_domain];
+      const batch_view<P> part =
+          batch.part(first_of_part(rows, t, parts), first_of_part(rows, t + 1, parts));
+      const int counted = part_weight::fed(part);
       weight_[k] = static_cast<float>(counted);
       if (counted == 0) return;
       costs_[k] = machines_[k]->run(part, seed_, static_cast<std::uint64_t>(steps_));
-      if (makes_cost_rows)
-        weight_[k] = static_cast<float>(machines_[k]->machine().rows(cost_domain));
+      if (part_weight::is_made)
+        weight_[k] = static_cast<float>(machines_[k]->machine().rows(part_weight::domain));
     });
     float weighed = 0;
     for (const float w : weight_) weighed += w;

@@ -81,13 +81,27 @@ struct difference {
   double worst() const { return std::max({cost, metric, parameters}); }
 };
 
-/// Equal models, equal mini-batches, one trained on the CPU and one by the backend.
-template <class P, class Opt, class Backend>
-difference train_both(P program, const Opt& opt, Backend& backend, const std::vector<int>& sizes,
-                      int classes = 5, sequence_lengths lengths = sequence_lengths::any) {
-  lamina::model on_cpu{program, 3}, at_place{program, 3};
-  lamina::trainer<P, Opt> expected(opt, on_cpu, 1, 11);
-  lamina::device_trainer<P, Opt, Backend> found(backend, opt, at_place, 11);
+/// The largest difference of two models' parameters, each relative to the largest of its array.
+template <class P>
+double parameters_apart(const lamina::model<P>& expected, const lamina::model<P>& found) {
+  double worst = 0;
+  for (int i = 0; i < P::desc.count.parameters; ++i) {
+    const auto a = expected.get(i), b = found.get(i);
+    double apart = 0, largest = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      const double u = a.data()[k], v = b.data()[k];
+      apart = std::isfinite(v) ? std::max(apart, std::abs(u - v)) : 1;
+      largest = std::max(largest, std::abs(u));
+    }
+    worst = std::max(worst, largest > 0 ? apart / largest : 1);
+  }
+  return worst;
+}
+
+/// Two trainers of equal models, one on the CPU and one not, on equal mini-batches of `sizes`.
+template <class P, class Expected, class Found>
+difference train_side_by_side(Expected& expected, Found& found, const std::vector<int>& sizes,
+                              int classes = 5, sequence_lengths lengths = sequence_lengths::any) {
   int first = 0;
   for (const int n : sizes) first += n;
   const random_samples<P> s(first, classes, lengths);
@@ -104,17 +118,18 @@ difference train_both(P program, const Opt& opt, Backend& backend, const std::ve
     first += n;
   }
   found.bring_back();
-  for (int i = 0; i < P::desc.count.parameters; ++i) {
-    const auto a = on_cpu.get(i), b = at_place.get(i);
-    double apart = 0, largest = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-      const double u = a.data()[k], v = b.data()[k];
-      apart = std::isfinite(v) ? std::max(apart, std::abs(u - v)) : 1;
-      largest = std::max(largest, std::abs(u));
-    }
-    d.parameters = std::max(d.parameters, largest > 0 ? apart / largest : 1);
-  }
+  d.parameters = parameters_apart(expected.trained(), found.trained());
   return d;
+}
+
+/// Equal models, equal mini-batches, one trained on the CPU and one by the backend.
+template <class P, class Opt, class Backend>
+difference train_both(P program, const Opt& opt, Backend& backend, const std::vector<int>& sizes,
+                      int classes = 5, sequence_lengths lengths = sequence_lengths::any) {
+  lamina::model on_cpu{program, 3}, at_place{program, 3};
+  lamina::trainer<P, Opt> expected(opt, on_cpu, 1, 11);
+  lamina::device_trainer<P, Opt, Backend> found(backend, opt, at_place, 11);
+  return train_side_by_side<P>(expected, found, sizes, classes, lengths);
 }
 
 /// How far the cost of a program in test mode is apart, on the CPU and by the backend: operators

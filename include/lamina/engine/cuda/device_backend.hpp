@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device_backend.hpp - a CUDA device: memory, one stream, recorded graphs. Needs
+// lamina/engine/cuda/device_backend.hpp - a CUDA device: memory, launches, recorded graphs. Needs
 // the CUDA Toolkit's headers and runtime library, but not its compiler: what launches kernels is
 // declared here and defined in device_kernels.cuh.
 #pragma once
@@ -16,6 +16,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
+#include <lamina/engine/cuda/device_stream.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
 
 /// Whether graphs have conditional nodes: the toolkit from 12.4 on. Drivers tell when they start.
@@ -25,17 +26,9 @@
 
 namespace lamina::engine::cuda {
 
-/// Throws lamina::error naming the call when it failed.
-LAMINA_COLD inline void fail_call(cudaError_t found, const char* call) {
-  throw error(text() << "lamina: cuda: " << call << ": " << cudaGetErrorString(found));
-}
-inline void check_call(cudaError_t found, const char* call) {
-  if (found != cudaSuccess) fail_call(found, call);
-}
-
 /// Device `number` of this machine. Work is done in the order of the calls, on one stream; another
 /// copies what will be needed next. Not for two threads at once.
-class device_backend {
+class device_backend : public device_stream {
  public:
   using product_tile = tile_shape<64, 64, 16, 4>;
   using sum_tile = sum_shape<8, 32>;
@@ -43,7 +36,7 @@ class device_backend {
   static constexpr int block_threads = 256;
 
   /// Throws lamina::error where there is no driver, or no such device.
-  LAMINA_COLD explicit device_backend(int number = 0) : number_(number) {
+  LAMINA_COLD explicit device_backend(int number = 0) : device_stream(number) {
     int devices = 0;
     const cudaError_t found = cudaGetDeviceCount(&devices);
     if (found != cudaSuccess || devices == 0)
@@ -56,8 +49,7 @@ class device_backend {
     use();
     check_call(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, number),
                "cudaDeviceGetAttribute");
-    check_call(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-               "cudaStreamCreateWithFlags");
+    create();
     int driver = 0;
     check_call(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
     conditions_ = LAMINA_CUDA_CONDITIONS != 0 && driver >= 12040;
@@ -72,7 +64,6 @@ class device_backend {
     for (const cudaEvent_t e : {arrived_, taken_})
       if (e != nullptr) cudaEventDestroy(e);
     if (copies_ != nullptr) cudaStreamDestroy(copies_);
-    if (stream_ != nullptr) cudaStreamDestroy(stream_);
     for (const cudaStream_t s : inner_) cudaStreamDestroy(s);
   }
 
@@ -246,7 +237,6 @@ class device_backend {
     check_call(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking),
                "cudaStreamCreateWithFlags");
   }
-  void use() { check_call(cudaSetDevice(number_), "cudaSetDevice"); }
   [[noreturn]] LAMINA_COLD void fail_allocation(std::size_t bytes) {
     std::size_t free = 0, total = 0;
     cudaGetLastError();
@@ -357,12 +347,11 @@ class device_backend {
     return made;
   }
 
-  int number_;
   int processors_ = 1;
   bool careful_ = false;
   const char* operator_ = "";
   std::size_t in_use_ = 0;
-  cudaStream_t stream_ = nullptr, copies_ = nullptr;
+  cudaStream_t copies_ = nullptr;
   cudaEvent_t arrived_ = nullptr, taken_ = nullptr;  // of what is copied ahead
   bool conditions_ = false;
   cudaGraph_t root_ = nullptr;       // that is being recorded

@@ -3,6 +3,7 @@
 // tests them where there is no device.
 #pragma once
 
+#include <atomic>
 #include <barrier>
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +63,7 @@ class host_backend {
       std::conditional_t<Threads == 1, tile_shape<4, 4, 4, 4>, tile_shape<8, 8, 4, 4>>;
   using sum_tile = std::conditional_t<Threads == 1, sum_shape<1, 1>, sum_shape<2, 2>>;
 
-  explicit host_backend(int /*number*/ = 0) {}
+  explicit host_backend(int number = 0) : number_(number) {}
   /// Memory of the place is no more than this from now on.
   void limit_memory(std::size_t bytes) { limit_ = bytes; }
 
@@ -103,6 +104,26 @@ class host_backend {
   void wait() {
     note('w');
     do_deferred();
+  }
+  int number() const { return number_; }
+  void use() {}
+  void reach(const host_backend&) {}
+  void mark() {
+    const int mark = ++marks_;
+    perform([this, mark] {
+      reached_.store(mark);
+      reached_.notify_all();
+    });
+  }
+  /// Where work is deferred, the other place has to be waited for by a thread of its own.
+  void wait_for(const host_backend& other) {
+    perform([&other, mark = other.marks_.load()] {
+      for (int now = other.reached_.load(); now < mark; now = other.reached_.load())
+        other.reached_.wait(now);
+    });
+  }
+  void copy_from(const host_backend&, void* to, const void* from, std::size_t bytes) {
+    upload(to, from, bytes);
   }
   /// From now on notes the order of calls: 'r'uns that are launched, copies 'a'head of them, that
   /// one is 't'aken, and when the host 'w'aits.
@@ -248,6 +269,8 @@ class host_backend {
     }
   }
 
+  int number_;
+  std::atomic<int> marks_{0}, reached_{0};  // that were asked for, and that the work has come to
   std::size_t limit_ = std::size_t{1} << 62, in_use_ = 0;
   bool records_ = false, defers_ = false;
   step_list deferred_;

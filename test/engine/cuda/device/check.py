@@ -98,8 +98,13 @@ def main():
     out = options.build
     out.mkdir(parents=True, exist_ok=True)
     host, kernels, program = out / "device_run.o", out / "device_run_kernels.o", out / "device_run"
+    # NCCL comes apart from the toolkit.
+    nccl = ["-lnccl"] if (toolkit / "include" / "nccl.h").exists() else []
+    if not nccl:
+        print("SKIPPED: no nccl.h in the toolkit: what calls it was not compiled")
+    flags = [*sys.argv[split + 1:], *(["-DLAMINA_HAS_NCCL"] if nccl else [])]
     call(options.compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{top}/include",
-         f"-I{top}/test", "-isystem", toolkit / "include", *sys.argv[split + 1:], "-c", here / "device_run.cpp", "-o", host)
+         f"-I{top}/test", "-isystem", toolkit / "include", *flags, "-c", here / "device_run.cpp", "-o", host)
     os.environ["NVCC"] = nvcc
     verbose = call(top / "cmake" / "cuda_kernels", "-o", kernels, host, "--", "-Xptxas", "-v", "-gencode",
                    f"arch=compute_{options.arch},code=sm_{options.arch}", "--keep", "--keep-dir", out)
@@ -116,7 +121,7 @@ def main():
           f"{tensors} multiply by tensor cores{' (seen in the code of the machine)' if dumper else ''}")
     if faults:
         return 1
-    call(options.compiler, host, kernels, f"-L{toolkit}/lib64", f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", "-lpthread",
+    call(options.compiler, host, kernels, f"-L{toolkit}/lib64", f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", *nccl, "-lpthread",
          "-o", program)
     command = [program]
     if options.sanitizer:

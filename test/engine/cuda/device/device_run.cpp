@@ -18,6 +18,7 @@
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/operator_programs.hpp"
+#include "engine/cuda/places_both.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/shape_programs.hpp"
@@ -81,6 +82,32 @@ void run_machines() {
   sgd.train(trained, batches, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::bfloat16});
   lamina::evaluator before{model}, after{trained};
   check("trained by bfloat16", after.test(batches).cost < before.test(batches).cost);
+}
+
+/// At all devices of the machine, which may be one.
+void run_places() {
+  int count = 0;
+  cuda::check_call(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  const test::several<backend> places(count);
+  const std::vector<int> sizes = {7, 12, 7, 7, 1, 12, 12};
+  const optimizer::momentum momentum{.learning_rate = 0.1f};
+  std::printf("%d device%s:\n", count, count == 1 ? ": nothing is added up" : "s");
+  report("dense", test::train_at_all(test::classes, momentum, places, sizes), 1e-4);
+  report("lenet", test::train_at_all(test::lenet, momentum, places, {7, 64, 7, 7}), 1e-3);
+#if defined(LAMINA_HAS_NCCL)
+  report("dense, by NCCL",
+         test::train_at_all<cuda::nccl_sum>(test::classes, momentum, places, sizes), 1e-4);
+#endif
+  using sample = std::tuple<std::vector<float>, std::int64_t, std::vector<float>>;
+  const std::vector<std::vector<sample>> batches(
+      3, std::vector<sample>(4, {std::vector<float>(13, 0.5f), 3, std::vector<float>(5)}));
+  std::vector<int> numbers;
+  for (int i = 0; i < count; ++i) numbers.push_back(i);
+  lamina::model trained{test::classes, 3};
+  const lamina::model untrained{test::classes, 3};
+  momentum.train(trained, batches, {.passes = 20}, lamina::cuda::places{numbers});
+  lamina::evaluator before{untrained}, after{trained};
+  check("trained at all of them", after.test(batches).cost < before.test(batches).cost);
 }
 
 /// Products by tensor cores: apart from the CPU by the rounding of operands.
@@ -213,6 +240,7 @@ int main() {
     backend device(0);
     run_all(device);
     run_machines();
+    run_places();
     run_tensors<lamina::cuda::tf32_type>("tf32", 1e-3);
     run_tensors<lamina::cuda::bfloat16_type>("bfloat16", 1e-2);
     run_statistics();

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/norm_limits.hpp - updates at a place where norms of gradients are limited: a norm is
-// known when all gradients are, so that the update cannot ride on them.
+// lamina/train/whole_updates.hpp - updates at a place by whole gradients, where they cannot ride on
+// the products that compute these: a norm that is limited is known when all gradients are, and the
+// sum over several places when all have theirs.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include <lamina/engine/cuda/selected_rows_kernels.hpp>
@@ -16,21 +17,27 @@
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/optimizer/update_operator.hpp>
+#include <lamina/train/optimizer_state.hpp>
+#include <lamina/train/update_constants.hpp>
 
 namespace lamina {
 
-/// The gradients of a program's parameters at a place, their norms, and the updates by them.
+/// The gradients of a program's parameters at a place, their norms if they are limited, and the
+/// updates by them.
 template <program_type P, optimizer::optimizer_type Opt, class Backend>
-class norm_limits {
+class whole_updates {
  public:
+  using state_type = optimizer_state<P, Opt>;
   using update = update_operator<Opt>;
   static constexpr int parameters = P::desc.count.parameters, states = update::states;
   using rows_update = rows_update_operator<Opt>;
   static constexpr std::size_t numbers = rows_update::attributes.size();
   static constexpr bool takes_rows = detail::has_rows_gradient(with_backward<P>::desc);
 
-  LAMINA_COLD explicit norm_limits(Backend& b)
+  LAMINA_COLD whole_updates(Backend& b, const state_type& state)
       : backend_(b),
+        state_(state),
+        limits_norms_(state.limits_norms()),
         gradients_(b, parameters_in<P>(), 1),
         squares_(b),
         numbers_(b),
@@ -41,6 +48,7 @@ class norm_limits {
     std::ptrdiff_t scratch = 0;
     for (int i = 0; i < parameters; ++i) {
       first_.push_back(parts);
+      if (!is_updated(i)) continue;
       scratch = std::max(scratch, engine::cuda::update_scratch<update>(elements(i)));
       if constexpr (takes_rows)
         scratch = std::max(scratch, engine::cuda::rows_update_scratch<rows_update>(
@@ -56,12 +64,51 @@ class norm_limits {
   }
   float* const* gradients() const { return gradients_.pointers(); }
 
-  /// Updates those parameters that `is_updated`. `clip_of(i)` is in force for parameter i, and
-  /// `set_numbers(i, to)` writes the numbers of its update; `rows_of(i)` is its gradient where that
-  /// has only some rows, or null.
-  template <class Updated, class Clip, class Numbers, class Rows>
-  void finish(const Updated& is_updated, const Clip& clip_of, const Numbers& set_numbers,
-              const Rows& rows_of, float* const* values, float* const* accumulators) {
+  /// Whether the program updates parameter i.
+  static constexpr bool is_updated(int i) {
+    return detail::update_constants_of<training_program<P, Opt>>.first[i] >= 0;
+  }
+  /// The update of step `step`: `values` by parameter, `accumulators` by parameter and state;
+  /// `rows_of(i)` is the gradient of parameter i where that has only some rows, or null.
+  template <class Rows>
+  void run(std::int64_t step, const Rows& rows_of, float* const* values,
+           float* const* accumulators) {
+    std::vector<float> scale(static_cast<std::size_t>(parameters), 1.0f);
+    if (limits_norms_) find_scales(rows_of, scale);
+    float* const staged = reinterpret_cast<float*>(staged_.data());
+    const auto scalars = state_.scalars(step);
+    for (int i = 0; i < parameters; ++i) {
+      if (!is_updated(i)) continue;
+      float* const to = staged + index(i) * numbers;
+      state_.set_numbers(i, scalars, to);
+      to[1] = scale[index(i)];
+    }
+    const auto work = [&] {
+      backend_.upload(numbers_.data(), staged,
+                      static_cast<std::size_t>(parameters) * numbers * sizeof(float));
+      for (int i = 0; i < parameters; ++i)
+        if (is_updated(i)) run_update(i, values[i], rows_of(i), accumulators + i * states);
+    };
+    // Memory alone differs from step to step, but for how many rows gradients of rows have.
+    if constexpr (takes_rows)
+      backend_.once(work);
+    else
+      backend_.replay(recorded_as, work);
+    backend_.wait();
+  }
+
+ private:
+  static constexpr char recorded_as[] = "updates";
+
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  static int elements(int i) {
+    const parameter_place& p = parameter_table<P>::table.of[i];
+    return p.rows * p.columns;
+  }
+  /// Into how many parts the norm of a gradient is cut: one of some rows as one of all.
+  static int parts_of(int i) { return engine::cuda::square_sum_lines::parts(elements(i)); }
+  template <class Rows>
+  LAMINA_COLD void find_scales(const Rows& rows_of, std::vector<float>& scale) {
     for (int i = 0; i < parameters; ++i)
       if (is_updated(i)) {
         const parameter_place& p = parameter_table<P>::table.of[i];
@@ -73,45 +120,19 @@ class norm_limits {
       }
     backend_.download(found_.data(), squares_.data(), first_.back() * sizeof(double));
     backend_.wait();
-    const std::vector<float> scale = scales(is_updated, clip_of);
-    float* const staged = reinterpret_cast<float*>(staged_.data());
-    for (int i = 0; i < parameters; ++i) {
-      if (!is_updated(i)) continue;
-      float* const to = staged + index(i) * numbers;
-      set_numbers(i, to);
-      to[1] = scale[index(i)];
-    }
-    backend_.upload(numbers_.data(), staged,
-                    static_cast<std::size_t>(parameters) * numbers * sizeof(float));
-    for (int i = 0; i < parameters; ++i)
-      if (is_updated(i)) run_update(i, values[i], rows_of(i), accumulators + i * states);
-    backend_.wait();
-  }
-
- private:
-  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
-  static int elements(int i) {
-    const parameter_place& p = parameter_table<P>::table.of[i];
-    return p.rows * p.columns;
-  }
-  /// Into how many parts the norm of a gradient is cut: one of some rows as one of all.
-  static int parts_of(int i) { return engine::cuda::square_sum_lines::parts(elements(i)); }
-  template <class Updated, class Clip>
-  std::vector<float> scales(const Updated& is_updated, const Clip& clip_of) const {
     std::vector<gradient_clip> clips;
-    std::vector<float> norms, scale(static_cast<std::size_t>(parameters));
+    std::vector<float> norms;
     for (int i = 0; i < parameters; ++i) {
       double squares = 0;
-      for (std::size_t k = first_[index(i)]; is_updated(i) && k < first_[index(i) + 1]; ++k) {
+      for (std::size_t k = first_[index(i)]; k < first_[index(i) + 1]; ++k) {
         double part;
         std::memcpy(&part, found_.data() + k * sizeof(double), sizeof(part));
         squares += part;
       }
-      clips.push_back(clip_of(i));
+      clips.push_back(state_.clip_of(i));
       norms.push_back(static_cast<float>(std::sqrt(squares)));
     }
     optimizer::clip_scales(clips, norms, scale);
-    return scale;
   }
   void run_update(int i, float* value, const engine::cuda::selected_rows* selected,
                   float* const* accumulators) {
@@ -130,6 +151,8 @@ class norm_limits {
   }
 
   Backend& backend_;
+  const state_type& state_;
+  bool limits_norms_;
   device_arrays<Backend> gradients_;
   engine::cuda::device_buffer<Backend> squares_, numbers_, scratch_;
   engine::cuda::staging_buffer<Backend> found_, staged_;

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/places_trainer.hpp - an optimizer at work on a model at several places: each has the
+// model, and computes gradients of a part of every mini-batch.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/worker_pool.hpp>
+#include <lamina/engine/cuda/machine.hpp>
+#include <lamina/engine/cuda/peer_sum.hpp>
+#include <lamina/model/device_arrays.hpp>
+#include <lamina/model/evaluator.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/model/moving_statistics.hpp>
+#include <lamina/optimizer/training_program.hpp>
+#include <lamina/train/cost_rows.hpp>
+#include <lamina/train/optimizer_state.hpp>
+#include <lamina/train/whole_updates.hpp>
+
+namespace lamina {
+
+/// A gradient machine at each place, and a thread of the host for each: the mini-batch is cut by
+/// samples as for threads of the CPU, gradients and moving statistics are added up over the places
+/// by `Sum`, each weighed by its rows, and every place updates its own copy of the model. All
+/// copies start from the same bits, and so keep them.
+template <program_type P, optimizer::optimizer_type Opt, class Backend,
+          class Sum = engine::cuda::peer_sum<Backend>>
+class places_trainer {
+ public:
+  using training = training_program<P, Opt>;
+  static constexpr int states = optimizer::traits<Opt>::state_count;
+  static constexpr int parameters = P::desc.count.parameters;
+  static_assert(
+      check<!detail::has_rows_gradient(with_backward<P>::desc)>,
+      "lamina: cuda: places: gradients of rows (is_sparse) are not added up over several devices "
+      "yet: see docs/cuda.md");
+
+  LAMINA_COLD places_trainer(const std::vector<Backend*>& places, const Opt& opt, model<P>& m,
+                             std::uint64_t seed = 0)
+      : state_(opt),
+        model_(m),
+        seed_(seed),
+        parts_(make_parts(places, state_)),
+        sum_(places, last_summed() - first_summed()),
+        pool_(static_cast<int>(places.size())) {
+    for (const auto& p : parts_) arrays_.push_back(summed(*p));
+    send();
+  }
+
+  /// One mini-batch. Returns the cost before the update.
+  float step(const batch_view<P>& batch) {
+    start(batch);
+    return finish();
+  }
+  /// The first half of a step, which does not wait for the places.
+  void start(const batch_view<P>& batch) {
+    pool_.run([&](int t) {
+      part& p = *parts_[static_cast<std::size_t>(t)];
+      p.place.use();
+      const batch_view<P> mine = part_of(batch, t);
+      p.runs = weights::fed(mine) != 0;
+      p.weight = static_cast<float>(weights::fed(mine));
+      if (!p.runs) return;
+      mine.feed_to(p.machine);
+      p.machine.start(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+    });
+  }
+  /// Copies the mini-batch of the step after this one to the places; between the halves of a step,
+  /// once. What goes wrong with it is that step's to say.
+  void prefetch(const batch_view<P>& next) noexcept {
+    try {
+      pool_.run([&](int t) {
+        part& p = *parts_[static_cast<std::size_t>(t)];
+        const batch_view<P> mine = part_of(next, t);
+        if (weights::fed(mine) == 0) return;
+        p.place.use();
+        const void* data[at_least_one(batch_view<P>::layers)];
+        for (int i = 0; i < batch_view<P>::layers; ++i) data[i] = mine.data[i];
+        p.machine.prefetch(mine.rows, data);
+      });
+    } catch (...) {
+      // The next step copies it itself.
+    }
+  }
+  /// The other half. Returns the cost before the update.
+  float finish() {
+    pool_.run([&](int t) {
+      part& p = *parts_[static_cast<std::size_t>(t)];
+      p.place.use();
+      if (!p.runs) return;
+      p.machine.finish();
+      p.cost = *p.machine.template address<P::desc.cost>();
+      if (weights::is_made) p.weight = static_cast<float>(p.machine.rows(weights::domain));
+    });
+    float weighed = 0, cost = 0;
+    for (const auto& p : parts_) weighed += p->weight;
+    for (const auto& p : parts_) {
+      p->weight /= std::max(1.0f, weighed);
+      if (p->weight > 0) cost += p->weight * p->cost;
+    }
+    pool_.run([&](int t) { weigh(*parts_[static_cast<std::size_t>(t)], weighed > 0); });
+    if (weighed > 0) sum_.add(pool_, arrays_.data());
+    pool_.run([&](int t) {
+      part& p = *parts_[static_cast<std::size_t>(t)];
+      p.place.use();
+      p.updates.run(
+          steps_, [](int) -> const engine::cuda::selected_rows* { return nullptr; },
+          p.pointers.data(), p.states.pointers());
+    });
+    ++steps_;
+    return cost;
+  }
+  /// A metric of the last step: mean over its samples.
+  double metric(int i) {
+    double sum = 0;
+    for (const auto& p : parts_)
+      if (p->weight > 0)
+        sum += static_cast<double>(p->weight) *
+               static_cast<double>(*p->machine.address(program_metrics<P>::all.variable[i]));
+    return sum;
+  }
+
+  std::int64_t steps() const { return steps_; }
+  void set_steps(std::int64_t n) { steps_ = n; }
+  model<P>& trained() { return model_; }
+  const Opt& optimizer() const { return state_.optimizer(); }
+  /// The accumulators on the host, as files keep them.
+  stored_arrays arrays() const { return state_.arrays(); }
+
+  /// Copies parameters and accumulators to the model; those of all places are equal.
+  LAMINA_COLD void bring_back(std::size_t from = 0) {
+    part& p = *parts_[from];
+    p.parameters.download(model_.memory());
+    for (int i = 0; i < statistics::count; ++i) {
+      const int k = statistics::parameter(i);
+      p.parameters.download_one(k, p.pointers[static_cast<std::size_t>(k)], model_.memory()[k]);
+    }
+    p.states.download(state_.pointers());
+  }
+  /// Copies them from the model to every place.
+  LAMINA_COLD void send() {
+    for (const auto& p : parts_) {
+      p->parameters.upload(model_.memory());
+      for (int i = 0; i < statistics::count; ++i) {
+        const int k = statistics::parameter(i);
+        p->parameters.upload_one(k, model_.memory()[k], p->pointers[static_cast<std::size_t>(k)]);
+      }
+      p->states.upload(state_.pointers());
+    }
+  }
+
+ private:
+  using weights = cost_rows<P, training>;
+  using statistics = moving_statistics<P>;
+  using updates_type = whole_updates<P, Opt, Backend>;
+  using state_type = optimizer_state<P, Opt>;
+
+  /// What each place has.
+  struct part {
+    part(Backend& b, const state_type& state)
+        : place(b),
+          parameters(b, parameters_in<P>(), 1),
+          states(b, parameters_in<P>(), places_trainer::states),
+          updates(b, state),
+          pointers(beside_gradients(parameters.pointers(), updates.gradients())),
+          machine(b, {pointers.data(), updates.gradients(), states.pointers(), true}) {
+      detail::initialise_state<P>(machine);
+    }
+    Backend& place;
+    device_arrays<Backend> parameters, states;
+    updates_type updates;
+    std::vector<float*> pointers;  // to the parameters
+    engine::cuda::machine<training, Backend> machine;
+    bool runs = false;
+    float cost = 0, weight = 0;  // of the last mini-batch
+  };
+  /// Moving statistics lie where their gradients would, if they had any: what is added up over the
+  /// places then is one array.
+  static std::vector<float*> beside_gradients(float* const* values, float* const* gradients) {
+    std::vector<float*> all(values, values + parameters);
+    for (int i = 0; i < statistics::count; ++i) {
+      const int k = statistics::parameter(i);
+      all[static_cast<std::size_t>(k)] = gradients[k];
+    }
+    return all;
+  }
+  static std::vector<std::unique_ptr<part>> make_parts(const std::vector<Backend*>& places,
+                                                       const state_type& state) {
+    std::vector<std::unique_ptr<part>> all;
+    for (Backend* const b : places) {
+      b->use();
+      all.push_back(std::make_unique<part>(*b, state));
+    }
+    return all;
+  }
+
+  batch_view<P> part_of(const batch_view<P>& batch, int t) const {
+    const int count = static_cast<int>(parts_.size());
+    return batch.part(first_of_part(batch.size(), t, count),
+                      first_of_part(batch.size(), t + 1, count));
+  }
+
+  static std::size_t floats_of(int i) {
+    const parameter_place& p = parameter_table<P>::table.of[i];
+    return static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(padded(p.columns));
+  }
+  /// From the first to the last parameter that has a gradient or is a statistic, in floats.
+  static std::size_t first_summed() {
+    std::size_t at = 0;
+    for (int i = 0; i < parameters && !is_summed(i); ++i) at += floats_of(i);
+    return at;
+  }
+  static std::size_t last_summed() {
+    std::size_t at = 0, last = first_summed();
+    for (int i = 0; i < parameters; ++i) {
+      at += floats_of(i);
+      if (is_summed(i)) last = at;
+    }
+    return last;
+  }
+  static bool is_summed(int i) {
+    for (int k = 0; k < statistics::count; ++k)
+      if (statistics::parameter(k) == i) return true;
+    return updates_type::is_updated(i);
+  }
+  static float* summed(part& p) {
+    return parameters == 0 ? nullptr : p.updates.gradients()[0] + first_summed();
+  }
+  /// A part's gradients and statistics by its weight; where no part has rows, statistics stay.
+  void weigh(part& p, bool any_rows) {
+    p.place.use();
+    if (any_rows) {
+      engine::cuda::weigh(p.place, summed(p), last_summed() - first_summed(), p.weight);
+    } else {
+      for (int i = 0; i < parameters; ++i)
+        if (updates_type::is_updated(i))
+          engine::cuda::weigh(p.place, p.updates.gradients()[i], floats_of(i), 0.0f);
+    }
+    p.place.mark();
+  }
+
+  state_type state_;
+  model<P>& model_;
+  std::uint64_t seed_;
+  std::int64_t steps_ = 0;
+  std::vector<std::unique_ptr<part>> parts_;
+  Sum sum_;
+  std::vector<float*> arrays_;  // by place
+  worker_pool pool_;
+};
+
+}  // namespace lamina

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/update_constants.hpp - where a machine of a training program reads the numbers of
+// each update.
+#pragma once
+
+#include <lamina/plan/plan.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// Where the numbers of each parameter's update stand among a machine's constants.
+template <class P>
+struct update_constants {
+  int first[at_least_one(P::desc.count.parameters)];  // -1: the parameter is not updated
+};
+template <class P>
+constexpr update_constants<P> find_update_constants() {
+  update_constants<P> u;
+  for (int& f : u.first) f = -1;
+  using plan_type = plan<P>;
+  for (int k = 0; k < plan_type::lowered.count.instructions; ++k) {
+    if (plan_type::lowered.instructions[k].schema->kind != operator_kind::update) continue;
+    const instruction i = plan_type::lowered.instructions[k];
+    const int param = plan_type::lowered.operands[i.inputs].id;
+    const int constant = plan_type::lowered.operands[i.inputs + i.schema->input_count].id;
+    u.first[P::desc.variables[param].index] = constant_index(constant);
+  }
+  return u;
+}
+template <class P>
+inline constexpr update_constants<P> update_constants_of = find_update_constants<P>();
+
+}  // namespace detail
+
+}  // namespace lamina
