@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // training_loop_as_program - reads, goes forward, backward and updates in one loop of a program
+//
+//   examples/run training_loop_as_program [--cuda]     on a GPU; defines EXAMPLE_CUDA
+// clang-format off
+#include "cuda_place.hpp"  // before all others
+// clang-format on
+
 #include <cstdio>
 #include <tuple>
-
-#include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;
 namespace reader = lamina::reader;
@@ -60,7 +64,7 @@ int main() {
   // One call: the program itself counts passes, asks for mini-batches and updates its parameters.
   lamina::model model{training};
   const auto digits = lamina::dataset::digits::train() | reader::shuffle(2000) | reader::batch(32);
-  const lamina::run_summary run = lamina::run(model, digits);
+  const lamina::run_summary run = lamina::run(model, digits, {.place = examples::place});
   std::printf("%lld mini-batches, %lld samples, cost of the last pass %.4f\n",
               static_cast<long long>(run.minibatches), static_cast<long long>(run.samples),
               static_cast<double>(run.cost));

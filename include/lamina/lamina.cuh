@@ -7,6 +7,7 @@
 
 #include <lamina/lamina.hpp>
 #include <lamina/model/evaluator_at_device.hpp>
+#include <lamina/train/run_at_device.hpp>
 #include <lamina/train/train_at_device.hpp>
 
 static_assert(__is_same(lamina::places, lamina::all_places),

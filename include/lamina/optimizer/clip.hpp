@@ -2,12 +2,12 @@
 // lamina/optimizer/clip.hpp - the scales that gradients are multiplied with when norms are limited.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <span>
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
+#include <lamina/core/math.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/program/param_attr.hpp>
 
@@ -19,11 +19,13 @@ constexpr bool needs_norm(gradient_clip clip) {
 }
 
 /// 1 if norm <= limit, else limit / norm. Fluid: clip_by_norm.
-constexpr float norm_scale(float norm, float limit) { return norm > limit ? limit / norm : 1.f; }
+LAMINA_FN constexpr float norm_scale(float norm, float limit) {
+  return norm > limit ? limit / norm : 1.f;
+}
 
 /// The same for several gradients together, from the sum of the squares of their norms.
-inline float shared_scale(double squares, float limit) {
-  const double norm = std::sqrt(squares);
+LAMINA_FN inline float shared_scale(double squares, float limit) {
+  const double norm = math::sqrt(squares);
   return norm > limit ? static_cast<float>(limit / norm) : 1.f;
 }
 

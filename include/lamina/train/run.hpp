@@ -21,6 +21,7 @@ struct run_program_options {
   std::uint64_t seed = 0;
   /// The most iterations of one loop; one more throws lamina::error.
   std::uint64_t iterations = 1000000;
+  lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
 /// What a run has read, and what it computed.
@@ -63,10 +64,10 @@ inline constexpr auto accumulator_owners = [] {
 
 /// Hands a machine one mini-batch after the other; a reader that has ended begins again, with the
 /// next number of a pass.
-template <program_type P, class Reader>
+template <program_type P, class Reader, class Machine>
 class minibatch_feed {
  public:
-  minibatch_feed(Reader& batches, engine::cpu::machine<P>& machine, run_summary& summary)
+  minibatch_feed(Reader& batches, Machine& machine, run_summary& summary)
       : batches_(batches), machine_(machine), summary_(summary) {}
 
   static bool next(void* self) { return static_cast<minibatch_feed*>(self)->take(); }
@@ -89,12 +90,22 @@ class minibatch_feed {
       ++summary_.minibatches;
     }
     summary_.samples += feeder_.rows();
-    feeder_.view().feed_to(machine_);
+    hand_over(feeder_.view());
     return !(*at_ == pass_->end());
   }
 
+  void hand_over(const batch_view<P>& batch) {
+    if constexpr (requires(const void* const* data) { machine_.read_in(batch.rows, data); }) {
+      const void* data[at_least_one(batch_view<P>::layers)] = {};
+      for (int i = 0; i < batch_view<P>::layers; ++i) data[i] = batch.data[i];
+      machine_.read_in(batch.rows, data);
+    } else {
+      batch.feed_to(machine_);
+    }
+  }
+
   Reader& batches_;
-  engine::cpu::machine<P>& machine_;
+  Machine& machine_;
   run_summary& summary_;
   feeder<P> feeder_;
   std::optional<pass_type> pass_;
@@ -102,15 +113,29 @@ class minibatch_feed {
   std::uint64_t passes_ = 0;
 };
 
+/// Runs the program of a machine once.
+template <program_type P, class Machine, class Reader>
+run_summary run_machine(Machine& machine, Reader& batches, const run_program_options& options) {
+  initialise_state<P>(machine);
+  run_summary summary;
+  minibatch_feed<P, Reader, Machine> feed(batches, machine, summary);
+  machine.read_from({&feed, &decltype(feed)::next});
+  machine.limit_iterations(options.iterations);
+  machine.run(~0ull, options.seed, 0);
+  if constexpr (P::desc.cost >= 0) summary.cost = *machine.template address<P::desc.cost>();
+  return summary;
+}
+
 }  // namespace detail
 
-/// Runs program P of a model once, with the mini-batches of a reader where it asks for them
-/// (layer::read_minibatch): the whole training, if the program is a training loop. When the reader
-/// has ended, the next mini-batch is the first one of another pass. Parameters of the model are
-/// updated in place, accumulators and the count of steps begin anew. Throws lamina::error for a
-/// sample that does not fit the data layers and for a loop that does not end.
-template <program_type P, reader::readable Reader>
-run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {}) {
+/// Runs on the CPU; where there are all places, run_at_device.hpp has another.
+template <program_type P, class Reader>
+run_summary run_at(host_places, model<P>& trained, Reader& batches,
+                   const run_program_options& options) {
+  if (options.place.kind != place_kind::cpu)
+    throw error(
+        "lamina: run: expected the CPU as place, found a device: include <lamina/lamina.cuh> where "
+        "run is called");
   constexpr auto& owners = detail::accumulator_owners<P>;
   constexpr int count = at_least_one(detail::count_accumulators<P>());
   const owned_array<float*> accumulators(count);
@@ -125,18 +150,33 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
     float* const end = at + parameters_in<P>().floats(i);
     while (at < end) *at++ = owners.first[a];
   }
+  engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.get()});
+  return detail::run_machine<P>(machine, batches, options);
+}
+
+/// Runs program P of a model once, with the mini-batches of a reader where it asks for them
+/// (layer::read_minibatch): the whole training, if the program is a training loop. When the reader
+/// has ended, the next mini-batch is the first one of another pass. Parameters of the model are
+/// updated in place, at a device when the run is over; accumulators and the count of steps begin
+/// anew. A place of a type of its own stands behind the options, and counts instead of theirs:
+/// `run(model, reader, {}, lamina::cuda::place{0, lamina::cuda::tf32})`. Throws lamina::error for a
+/// sample that does not fit the data layers and for a loop that does not end.
+template <program_type P, reader::readable Reader, class Places = places>
+run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {},
+                const Places& at = {}) {
   static_assert(
       check<!handed_rows<P>::found, typename handed_rows<P>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
-  engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.get()});
-  detail::initialise_state<P>(machine);
-  run_summary summary;
-  detail::minibatch_feed<P, std::remove_reference_t<Reader>> feed(batches, machine, summary);
-  machine.read_from({&feed, &decltype(feed)::next});
-  machine.limit_iterations(options.iterations);
-  machine.run(~0ull, options.seed, 0);
-  if constexpr (P::desc.cost >= 0) summary.cost = *machine.template address<P::desc.cost>();
-  return summary;
+  constexpr bool one = __is_same(Places, places) || requires {
+    at.number + sizeof(typename Places::arithmetic);
+  };
+  static_assert(check<one, gets_type<Places>>,
+                "lamina: run: expected one place behind the options, as lamina::cuda::place{0, "
+                "lamina::cuda::tf32}");
+  if constexpr (one)
+    return run_at(at, trained, batches, options);
+  else
+    return run_summary{};
 }
 
 }  // namespace lamina

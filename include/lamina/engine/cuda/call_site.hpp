@@ -14,8 +14,8 @@
 namespace lamina::engine::cuda {
 
 /// What a checked number chooses: an element of a line of input 0, a row of it, or one of as many
-/// as attribute 0 says; or it is a fraction, from 0 to 1. Or the number is the length of a sequence,
-/// whose rows have to find room in a row of output 0.
+/// as attribute 0 says; or it is a fraction, from 0 to 1. Or the number is the length of a
+/// sequence, whose rows have to find room in a row of output 0.
 enum class chosen : std::uint8_t { element, row, attribute, fraction, length };
 
 /// An input whose numbers a kernel checks: its slot, and what a message calls one; what else is
@@ -44,6 +44,9 @@ struct place_reader {
   void (*write)(void* machine, void* to, const void* from, std::size_t bytes);
   /// Tells the place where the sequences of a domain begin.
   void (*send_offsets)(void* machine, int domain);
+  /// What the host counts of a number at the place that nobody else changes while a run goes on: it
+  /// waits for the first one.
+  std::int64_t& (*count)(void* machine, const void* at);
 };
 
 /// What changes from run to run.
@@ -60,6 +63,7 @@ struct run_state {
   const int* const* host_offsets = nullptr;  // by domain
   int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
+  const minibatch_source* source = nullptr;  // of read_minibatch
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };

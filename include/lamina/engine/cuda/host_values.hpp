@@ -12,7 +12,9 @@
 #include <lamina/operators/fill.hpp>
 #include <lamina/operators/print.hpp>
 #include <lamina/operators/rank_table.hpp>
+#include <lamina/operators/read_minibatch.hpp>
 #include <lamina/operators/split_merge.hpp>
+#include <lamina/optimizer/step_operators.hpp>
 #include <lamina/plan/plan.hpp>
 
 namespace lamina::engine::cuda {
@@ -36,10 +38,16 @@ constexpr bool waits_for_rows(const operator_schema* schema) {
   return schema == &schema_of<split_lod_tensor>();
 }
 
+/// Operators that the host does a part of each time: nothing stands for that in a graph.
+constexpr bool is_done_with_host(const operator_schema* schema) {
+  return schema == &schema_of<print>() || schema == &schema_of<read_minibatch>() ||
+         schema == &schema_of<decayed_learning_rate>();
+}
+
 /// Operators that the host alone computes.
 constexpr bool is_of_host(const operator_schema* schema) {
-  return schema == &schema_of<lod_rank_table>() || schema == &schema_of<max_sequence_len>() ||
-         schema == &schema_of<lod_array_length>();
+  return schema == &schema_of<read_minibatch>() || schema == &schema_of<lod_rank_table>() ||
+         schema == &schema_of<max_sequence_len>() || schema == &schema_of<lod_array_length>();
 }
 /// Those that it computes where their inputs are its own.
 constexpr bool may_be_of_host(const operator_schema* schema) {
@@ -54,6 +62,12 @@ constexpr bool draws_numbers(const operator_schema* schema) {
          schema == &schema_of<truncated_gaussian_random>() ||
          schema == &schema_of<uniform_random_batch_size_like>() ||
          schema == &schema_of<gaussian_random_batch_size_like>();
+}
+
+/// The first result of an instruction that is a number of the host, if it makes any: those before
+/// it are data that it reads.
+constexpr int first_number(const instruction& i) {
+  return i.schema == &schema_of<read_minibatch>() ? i.outputs + i.output_count - 1 : i.outputs;
 }
 
 /// By plan variable of program P: whether the host computes it, and whether the place needs it too.
@@ -71,7 +85,7 @@ struct host_values {
   template <class L>
   constexpr bool makes(const L& l, const instruction& i) const {
     if (i.runs >= 0 || i.head != group_head::call || i.output_count == 0) return false;
-    for (int r = i.outputs; r < i.outputs + i.output_count; ++r)
+    for (int r = first_number(i); r < i.outputs + i.output_count; ++r)
       if (l.results[r] < 0 || !computed[l.variables[l.results[r]].root]) return false;
     return true;
   }
@@ -103,7 +117,7 @@ constexpr bool repeats_alike(const L& l, const instruction& block) {
   for (int k = 0; k < l.count.instructions; ++k) {
     const instruction i = l.instructions[k];
     if (!is_inside(P::desc, i.block, block.runs)) continue;
-    if (draws_numbers(i.schema) || is_of_host(i.schema) || i.schema == &schema_of<print>())
+    if (draws_numbers(i.schema) || is_of_host(i.schema) || is_done_with_host(i.schema))
       return false;
     if (i.runs >= 0 && !repeats_alike<P>(l, i)) return false;
     for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
@@ -166,7 +180,7 @@ constexpr auto find_host_values() {
       if (i.schema != &schema_of<lod_rank_table>() && i.schema != &schema_of<lod_array_length>())
         for (int a = i.inputs; able && a < i.inputs + i.input_count; ++a)
           able = l.operands[a].id >= 0 && r.computed[root(l.operands[a].id)];
-      for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+      for (int o = first_number(i); o < i.outputs + i.output_count; ++o)
         able = able && l.results[o] >= 0 && r.computed[root(l.results[o])];
       if (able) continue;
       for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
@@ -187,7 +201,7 @@ constexpr auto find_host_values() {
     }
     const bool here = r.makes(l, i);
     r.lacks = r.lacks || (is_of_host(i.schema) && !here);
-    if (waits_for_rows(i.schema)) r.waits = r.reads = true;
+    if (waits_for_rows(i.schema) || is_done_with_host(i.schema)) r.waits = r.reads = true;
     for (int a = 0; !here && a < i.input_count; ++a) {
       const int v = root(l.operands[i.inputs + a].id);
       if (v < 0) continue;

@@ -33,6 +33,7 @@
 #include <lamina/engine/cuda/product_body.hpp>
 #include <lamina/engine/cuda/random_kernels.hpp>
 #include <lamina/engine/cuda/rank_table_kernels.hpp>
+#include <lamina/engine/cuda/read_kernels.hpp>
 #include <lamina/engine/cuda/reduce_kernels.hpp>
 #include <lamina/engine/cuda/region_kernels.hpp>
 #include <lamina/engine/cuda/reshape_kernels.hpp>
@@ -46,6 +47,7 @@
 #include <lamina/engine/cuda/softmax_kernels.hpp>
 #include <lamina/engine/cuda/split_merge_kernels.hpp>
 #include <lamina/engine/cuda/split_product.hpp>
+#include <lamina/engine/cuda/step_kernels.hpp>
 #include <lamina/engine/cuda/update_kernels.hpp>
 #include <lamina/operators/block_operators.hpp>
 
@@ -149,7 +151,8 @@ inline constexpr bool is_block_operator = __is_same(Op, while_block) ||
 template <class Op>
 inline constexpr bool is_host_operator = __is_same(Op, lod_rank_table) ||
                                          __is_same(Op, max_sequence_len) ||
-                                         __is_same(Op, lod_array_length);
+                                         __is_same(Op, lod_array_length) ||
+                                         __is_same(Op, read_minibatch);
 template <class Op>
 inline constexpr bool may_be_host_operator = is_host_operator<Op> ||
                                              Op::kind == operator_kind::pointwise ||

@@ -63,6 +63,20 @@ class machine {
   /// The most iterations of one while; one more throws.
   void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
 
+  /// Where layer::read_minibatch gets its data: a function that calls read_in().
+  void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
+  /// Goes on with these data, in the memory of the host, while a run goes on. They are copied to
+  /// the place while it computes; then it is waited for.
+  template <class Rows>
+  void read_in(const Rows& rows, const void* const* data) {
+    memory_.prefetch(rows, data);
+    memory_.download_results();
+    finish();
+    bind(rows);
+    for (int i = 0; i < P::desc.count.data; ++i) memory_.feed(i, data[i]);
+    memory_.take_prefetched();
+  }
+
   /// Sets the array of the n-th data, in the memory of the host; it is copied by the next run.
   void feed(int data, const void* values) { memory_.feed(data, values); }
   int rows(int domain = batch::domain) const { return memory_.rows()[domain]; }
@@ -159,7 +173,7 @@ class machine {
   }
   /// Whether a run depends on the numbers of rows alone, and not on what the host reads meanwhile.
   bool repeats() const {
-    if constexpr (prints)
+    if constexpr (asks_host)
       return false;
     else if constexpr (has_blocks)
       return host_table<P, Backend>::repeats ||
@@ -167,10 +181,10 @@ class machine {
     else
       return true;
   }
-  /// Whether an operator writes what it is given.
-  static constexpr bool prints = [] {
+  /// Whether the host has a part in what an operator does.
+  static constexpr bool asks_host = [] {
     for (int k = 0; k < P::desc.count.operators; ++k)
-      if (is<print>(P::desc.operators[k])) return true;
+      if (is_done_with_host(P::desc.operators[k].schema)) return true;
     return false;
   }();
   struct run_key {

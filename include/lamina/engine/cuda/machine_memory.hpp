@@ -8,12 +8,15 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <lamina/engine/cuda/block_memory.hpp>
 #include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/data_range.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/fetched_variables.hpp>
+#include <lamina/engine/cuda/fixed_memory.hpp>
 #include <lamina/engine/cuda/prefetched_data.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
 #include <lamina/engine/cuda/selected_rows.hpp>
@@ -29,9 +32,7 @@ class machine_memory {
   using plan_type = plan<P>;
   using schedule = schedule_table<P, Backend>;
   static constexpr int data_count = P::desc.count.data;
-  static constexpr int constants_count = plan_type::lowered.count.constants;
   static constexpr int domains = P::desc.count.domains;
-  static constexpr long long fixed_size = plan_type::memory.fixed_size;
   static constexpr bool has_blocks = schedule::has_blocks;
   static constexpr bool selects_rows = plan_type::memory.selected_rows > 0;
 
@@ -41,9 +42,7 @@ class machine_memory {
         fixed_(b),
         arena_(b),
         more_scratch_(b),
-        numbers_(b),
         data_(b),
-        results_(b),
         read_(b),
         prefetched_(b),
         fetched_(b),
@@ -54,10 +53,6 @@ class machine_memory {
       for (int a = 0; a < schedule::arguments; ++a)
         if (schedule::table.slots[a].space == memory_space::rows)
           arguments_[a] = address_of(schedule::table.slots[a]);
-    numbers_.reserve(numbers_bytes);
-    fixed_.reserve(fixed_at + fixed_bytes);
-    results_.reserve(sizeof(fault_word));
-    for (int i = 0; i < constants_count; ++i) constants()[i] = constant_table<P>::table.of[i];
   }
 
   const int* rows() const { return rows_; }
@@ -66,11 +61,7 @@ class machine_memory {
   float** arguments() { return arguments_; }
   void set_first_rows(const std::int64_t* first) { std::copy_n(first, domains, first_row_); }
   const std::int64_t* first_rows() const { return first_row_; }
-  float* constants() { return reinterpret_cast<float*>(numbers_.data()); }
-  const std::uint64_t* seed() const {
-    return reinterpret_cast<const std::uint64_t*>(at(seed_offset));
-  }
-  fault_word* fault() const { return reinterpret_cast<fault_word*>(at(fault_offset)); }
+  float* constants() { return fixed_.constants(); }
 
   float* scratch() const {
     return more_scratch_.data() == nullptr ? in_arena(scratch_at_)
@@ -78,8 +69,8 @@ class machine_memory {
   }
 
   run_state state() {
-    reader_ = {this, &read_numbers, &write_numbers, &send_offsets};
-    return {rows_,     offsets_, first_row_, seed(),       fault(),
+    reader_ = {this, &read_numbers, &write_numbers, &send_offsets, &count};
+    return {rows_,     offsets_, first_row_, fixed_.seed(), fixed_.fault(),
             scratch(), nullptr,  &reader_,   host_offsets_};
   }
   /// Group g, about to run.
@@ -151,6 +142,13 @@ class machine_memory {
   /// Where the sequences of each domain begin, in the memory of the place.
   const int* const* offsets() const { return offsets_; }
   void feed(int data, const void* values) { feeds_[data] = values; }
+  /// Makes the mini-batch that was prefetched that of a run that goes on, bound to it and fed.
+  void take_prefetched() {
+    prefetched_.take(arena_.data(), rows_, feeds_, host_offsets_);
+    if constexpr (has_blocks) blocks_.begin_run();
+    for (int d = batch::domain; d < domains; ++d)
+      if (layout.fed[d]) send_inverse_rows(d);
+  }
 
   /// Copies a mini-batch to the place while it runs another: the next run takes it, if it is bound
   /// to it and fed with it.
@@ -161,16 +159,15 @@ class machine_memory {
   /// Copies data and seed to where copies to the place start. Returns whether the data are at the
   /// place already.
   bool stage(unsigned long long given, std::uint64_t seed) {
-    const fault_word none = no_fault;
+    counts_.clear();
     if constexpr (has_blocks) blocks_.begin_run();
-    std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
-    std::memcpy(numbers_.data() + fault_offset, &none, sizeof(none));
+    fixed_.begin_run(seed);
     if (prefetched_.take(arena_.data(), rows_, feeds_, host_offsets_)) return true;
     range_.gather(data_.data(), given, rows_, feeds_, host_offsets_);
     return false;
   }
   void upload(bool data_are_there) {
-    backend_.upload(at(0), numbers_.data(), numbers_bytes);
+    fixed_.upload();
     if (!data_are_there) backend_.upload(arena_.data(), data_.data(), range_.size());
   }
   place_array<Backend>& array(int i) { return blocks_.array(i); }
@@ -185,10 +182,7 @@ class machine_memory {
   /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
   void make_rows(int domain, int rows) {
     rows_[domain] = rows;
-    if (host_table<P, Backend>::table.divides[domain])
-      backend_.template elements<detail::fill_body>({floats(0) + inverse_rows(domain), 1,
-                                                     divider(1), dtype::float32,
-                                                     rows > 0 ? 1.0 / rows : 0.0, 1});
+    if (host_table<P, Backend>::table.divides[domain]) send_inverse_rows(domain);
     const bool grows = blocks_.grow(domain, rows, layout.width[domain]);
     select_rows();
     if (!grows) return;
@@ -213,9 +207,9 @@ class machine_memory {
   /// What a graph needs to decide whether a block runs.
   condition_body::arguments condition(int group, int block, int argument, std::uint64_t limit) {
     return {reinterpret_cast<const std::uint8_t*>(arguments_[argument]),
-            reinterpret_cast<unsigned*>(at(begun_offset)) + block,
+            fixed_.begun(block),
             static_cast<unsigned>(std::min<std::uint64_t>(limit, 1u << 31)),
-            fault(),
+            fixed_.fault(),
             group,
             true};
   }
@@ -227,12 +221,8 @@ class machine_memory {
     return found;
   }
 
-  void download_results() { backend_.download(results_.data(), fault(), sizeof(fault_word)); }
-  fault_word found_fault() const {
-    fault_word f;
-    std::memcpy(&f, results_.data(), sizeof(f));
-    return f;
-  }
+  void download_results() { fixed_.download_results(); }
+  fault_word found_fault() const { return fixed_.found_fault(); }
 
   /// Copies a variable to the host, as it lies.
   LAMINA_COLD float* fetch(const variable_place& v) {
@@ -274,7 +264,7 @@ class machine_memory {
       case memory_space::view:
         return nowhere();
       case memory_space::fixed:
-        return floats(fixed_at) + s.offset;
+        return fixed_.variables() + s.offset;
       case memory_space::parameter:
         return outside_.parameters[s.offset];
       case memory_space::accumulator:
@@ -284,11 +274,11 @@ class machine_memory {
       case memory_space::updated:
         return (outside_.leaves_updates ? outside_.gradients : outside_.parameters)[s.offset];
       case memory_space::numbers:
-        return outside_.leaves_updates ? nullptr : floats(0) + s.offset;
+        return outside_.leaves_updates ? nullptr : fixed_.constant(s.offset);
       case memory_space::feed:
         return in_arena(range_.data(s.offset));
       case memory_space::none:
-        return s.offset >= 0 ? floats(0) + s.offset : nullptr;
+        return s.offset >= 0 ? fixed_.constant(s.offset) : nullptr;
       default:
         return nullptr;
     }
@@ -319,15 +309,6 @@ class machine_memory {
     return false;
   }
   static constexpr std::size_t aligned(std::size_t n) { return data_range<P>::aligned(n); }
-  static constexpr std::size_t seed_offset =
-      (static_cast<std::size_t>(constants_count) * sizeof(float) + 7) / 8 * 8;
-  static constexpr std::size_t fault_offset = seed_offset + sizeof(std::uint64_t);
-  static constexpr std::size_t begun_offset = fault_offset + sizeof(fault_word);
-  static constexpr std::size_t numbers_bytes =
-      begun_offset + static_cast<std::size_t>(P::desc.count.blocks) * sizeof(unsigned);
-  static constexpr std::size_t fixed_at = aligned(numbers_bytes);
-  static constexpr std::size_t fixed_bytes =
-      aligned(static_cast<std::size_t>(fixed_size) * sizeof(float));
   static constexpr domain_sizes<P> layout = find_domain_sizes<P>();
 
   float* const* on_host(int first) const {
@@ -354,6 +335,21 @@ class machine_memory {
   static void write_numbers(void* self, void* to, const void* from, std::size_t bytes) {
     if constexpr (has_blocks) static_cast<machine_memory*>(self)->blocks_.send(to, from, bytes);
   }
+  static std::int64_t& count(void* self, const void* at) {
+    machine_memory& m = *static_cast<machine_memory*>(self);
+    for (auto& [of, n] : m.counts_)
+      if (of == at) return n;
+    std::int64_t n = 0;
+    read_numbers(self, &n, at, sizeof(n));
+    m.counts_.push_back({at, n});
+    return m.counts_.back().second;
+  }
+  void send_inverse_rows(int domain) {
+    const int rows = rows_[domain];
+    backend_.template elements<detail::fill_body>({fixed_.constant(inverse_rows(domain)), 1,
+                                                   divider(1), dtype::float32,
+                                                   rows > 0 ? 1.0 / rows : 0.0, 1});
+  }
   static void send_offsets(void* self, int domain) {
     if constexpr (has_blocks) static_cast<machine_memory*>(self)->send_offsets(domain);
   }
@@ -362,19 +358,18 @@ class machine_memory {
     return static_cast<std::size_t>(operator_call::rows_of(rows_, v.rows)) *
            static_cast<std::size_t>(v.stride) * static_cast<std::size_t>(size_of(v.type));
   }
-  char* at(std::size_t offset) const { return fixed_.data() + offset; }
   // An array without rows has no memory, but an address: one that is null stands for an argument
   // that is absent.
-  float* nowhere() const { return floats(0); }
-  float* floats(std::size_t offset) const { return reinterpret_cast<float*>(at(offset)); }
+  float* nowhere() const { return fixed_.constant(0); }
   float* in_arena(std::size_t offset) const {
     return reinterpret_cast<float*>(arena_.data() + offset);
   }
 
   Backend& backend_;
   outside_memory outside_;
-  device_buffer<Backend> fixed_, arena_, more_scratch_;
-  staging_buffer<Backend> numbers_, data_, results_, read_;
+  fixed_memory<P, Backend> fixed_;
+  device_buffer<Backend> arena_, more_scratch_;
+  staging_buffer<Backend> data_, read_;
   prefetched_data<P, Backend> prefetched_;
   fetched_variables<Backend> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};
@@ -387,6 +382,7 @@ class machine_memory {
   const int* host_offsets_[domains] = {};
   const int* offsets_[domains] = {};
   place_reader reader_{};
+  std::vector<std::pair<const void*, std::int64_t>> counts_;  // of this run
   [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
                                            detail::no_block_memory>
       blocks_;

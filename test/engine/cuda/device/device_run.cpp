@@ -22,6 +22,7 @@
 #include "engine/cuda/selected_rows_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/shape_programs.hpp"
+#include "engine/cuda/training_programs.hpp"
 
 namespace {
 
@@ -149,6 +150,20 @@ void run_statistics() {
   check("statistics over mini-batches", apart < 1e-2);
 }
 
+constexpr optimizer::adam limited_adam{.learning_rate = 0.02f,
+                                       .clip = lamina::clip_by_global_norm(0.2f)};
+constexpr optimizer::adam lazy_adam{.learning_rate = 0.01f,
+                                    .lazy_mode = true,
+                                    .clip = lamina::clip_by_global_norm(0.3f)};
+
+/// Training loops that are programs.
+void run_programs(backend& device) {
+  report("a program that trains",
+         test::run_both(test::trained<limited_adam>, device, test::row_minibatches()), 1e-3);
+  report("passes over sentences",
+         test::run_both(test::passes<lazy_adam>, device, test::sentence_minibatches()), 1e-3);
+}
+
 void run_all(backend& device) {
   // Sizes that come back: run, recorded as a graph, and launched from then on.
   const std::vector<int> sizes = {7, 12, 7, 7, 7, 12, 12, 1};
@@ -239,6 +254,7 @@ int main() {
   try {
     backend device(0);
     run_all(device);
+    run_programs(device);
     run_machines();
     run_places();
     run_tensors<lamina::cuda::tf32_type>("tf32", 1e-3);

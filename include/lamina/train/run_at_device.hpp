@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/run_at_device.hpp - programs that are training loops, on the CPU or on a CUDA
+// device.
+#pragma once
+
+#include <lamina/engine/cuda/device_backend.hpp>
+#include <lamina/engine/cuda/place.hpp>
+#include <lamina/engine/cuda/tensor_backend.hpp>
+#include <lamina/train/device_run.hpp>
+
+namespace lamina {
+
+/// At a device. Throws lamina::error where there is no device or driver.
+template <class Arithmetic, program_type P, class Reader>
+run_summary run_at(const cuda::place<Arithmetic>& at, model<P>& trained, Reader& batches,
+                   const run_program_options& options) {
+  engine::cuda::backend_of<engine::cuda::device_backend, Arithmetic> device(at.number);
+  return run_by(device, trained, batches, options);
+}
+
+/// On the CPU or at a device, as the options say.
+template <program_type P, class Reader>
+run_summary run_at(all_places, model<P>& trained, Reader& batches,
+                   const run_program_options& options) {
+  if (options.place.kind == place_kind::cpu)
+    return run_at(host_places{}, trained, batches, options);
+  return run_at(cuda::place{options.place.number}, trained, batches, options);
+}
+
+}  // namespace lamina

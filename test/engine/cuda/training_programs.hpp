@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/training_programs.hpp - training loops that are programs, and mini-batches for
+// them. For tests on the host and for a run on a device.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "engine/cuda/train_both.hpp"
+
+#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/while_loop.hpp>
+#include <lamina/optimizer/minimize.hpp>
+#include <lamina/train/device_run.hpp>
+
+namespace test {
+
+/// Two layers, trained by an optimizer as long as there are mini-batches; the second has a rate and
+/// a clip of its own.
+template <const auto& Opt>
+inline constexpr auto trained = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto last = layer::fill_constant<float>(main, 0);
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<float, 5>, lamina::field<std::int64_t>>(loop,
+                                                                                             more);
+    auto hidden = layer::fc<20>(x, {.act = activation::tanh});
+    auto logits = layer::fc<3>(hidden, {.param = {.learning_rate = 0.5f}});
+    auto cost = layer::mean(layer::softmax_with_cross_entropy(logits, label));
+    Opt.minimize(cost);
+    last = cost;
+  });
+  return last;
+});
+
+/// Passes around mini-batches of sentences: rows of a table, a recurrence, steps of a loop, a mask
+/// that is another in each iteration.
+template <const auto& Opt>
+inline constexpr auto passes = lamina::program([](lamina::block& main) {
+  auto pass = layer::fill_constant<std::int64_t>(main, 0);
+  auto count = layer::fill_constant<std::int64_t>(main, 2);
+  auto sum = layer::fill_constant<float>(main, 0);
+  auto going = layer::less_than(pass, count);
+  layer::while_loop(going, [&](lamina::block& body) {
+    auto more = layer::fill_constant<bool>(body, true);
+    layer::while_loop(more, [&](lamina::block& loop) {
+      auto [word, label] =
+          layer::read_minibatch<"train", lamina::sequence_field<"words", std::int64_t>,
+                                lamina::field<std::int64_t>>(loop, more);
+      auto e = layer::embedding<11, 6>(word, {.param = {.name = "words"}, .is_sparse = true});
+      auto hidden = std::get<0>(layer::dynamic_lstm<24>(layer::fc<24>(e)));
+      auto states = layer::dynamic_rnn(e, [&](auto& step) {
+        auto before = step.memory(lamina::dims<4>);
+        auto next = layer::tanh(layer::fc<4>(std::tuple{step.input(e), before}));
+        step.update(before, next);
+        return next;
+      });
+      auto text = std::tuple{layer::sequence_pool(hidden, {.type = lamina::pool::max}),
+                             layer::sequence_pool(states, {.type = lamina::pool::sum})};
+      auto logits = layer::fc<3>(layer::dropout(layer::concat<1>(text), 0.2f));
+      auto cost = layer::mean(layer::softmax_with_cross_entropy(logits, label));
+      Opt.minimize(cost);
+      sum = sum + cost;
+    });
+    layer::increment(pass);
+    layer::less_than(pass, count, going);
+  });
+  return sum;
+});
+
+using row_sample = std::tuple<std::vector<float>, std::int64_t>;
+using sentence_sample = std::tuple<std::vector<std::int64_t>, std::int64_t>;
+
+/// Mini-batches that grow, shrink and come back.
+inline std::vector<std::vector<row_sample>> row_minibatches() {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> number(-1, 1);
+  std::vector<std::vector<row_sample>> all;
+  for (const int n : {3, 5, 3, 9, 5, 1, 9}) {
+    all.emplace_back();
+    for (int i = 0; i < n; ++i) {
+      std::vector<float> x;
+      for (int k = 0; k < 5; ++k) x.push_back(number(random));
+      all.back().push_back({x, static_cast<std::int64_t>(random() % 3)});
+    }
+  }
+  return all;
+}
+/// The same of sentences, some of them without words.
+inline std::vector<std::vector<sentence_sample>> sentence_minibatches() {
+  std::mt19937 random(9);
+  std::vector<std::vector<sentence_sample>> all;
+  for (const int n : {2, 4, 2, 6, 3}) {
+    all.emplace_back();
+    for (int i = 0; i < n; ++i) {
+      std::vector<std::int64_t> words;
+      for (unsigned k = random() % 5; k > 0; --k)
+        words.push_back(static_cast<std::int64_t>(random() % 11));
+      all.back().push_back({words, static_cast<std::int64_t>(random() % 3)});
+    }
+  }
+  return all;
+}
+
+/// How far costs and parameters are apart after a run on the CPU and one by a backend.
+template <class P, class Backend, class Batches>
+difference run_both(P program, Backend& backend, const Batches& batches) {
+  lamina::model on_cpu{program, 3}, at_place{program, 3};
+  const lamina::run_program_options options{.seed = 11};
+  const lamina::run_summary wanted = lamina::run(on_cpu, batches, options);
+  const lamina::run_summary found = lamina::run_by(backend, at_place, batches, options);
+  difference d;
+  const double a = static_cast<double>(wanted.cost), b = static_cast<double>(found.cost);
+  d.cost = std::isfinite(b) ? std::abs(a - b) / std::max(1e-3, std::abs(a)) : 1;
+  d.metric = wanted.minibatches == found.minibatches && wanted.samples == found.samples ? 0 : 1;
+  d.parameters = parameters_apart(on_cpu, at_place);
+  return d;
+}
+
+}  // namespace test
