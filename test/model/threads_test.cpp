@@ -25,8 +25,14 @@ constexpr auto wide = lamina::program([](lamina::block& main) {
       layer::pool2d<2, half>(layer::conv2d<4, 3, same>(image, {.act = lamina::activation::relu}));
   auto parts = layer::reshape<8, 32>(layer::dropout(layer::fc<256>(seen), 0.1f));
   constexpr lamina::layer::matmul_form by_rows{.transpose_y = true};
-  auto weights = layer::softmax(layer::matmul<by_rows>(parts, parts, {.alpha = 0.2f}));
-  auto mixed = layer::layer_norm<2>(layer::matmul(weights, layer::fc<32, 2>(parts)));
+  const auto by_heads = [](auto v) {
+    return layer::transpose<0, 2, 1, 3>(layer::reshape<8, 2, 16>(v));
+  };
+  auto heads = by_heads(parts);
+  auto weights = layer::softmax(layer::matmul<by_rows>(heads, heads, {.alpha = 0.2f}));
+  auto turned =
+      layer::transpose<0, 2, 1, 3>(layer::matmul(weights, by_heads(layer::fc<32, 2>(parts))));
+  auto mixed = layer::layer_norm<2>(layer::reshape<8, 32>(turned));
   auto logits = layer::fc<128>(layer::transpose<0, 2, 1>(mixed), {.name = "output"});
   return layer::mean(layer::softmax_with_cross_entropy(logits, label)) +
          layer::mean(layer::square(logits));  // of 130 rows so many that threads share the sum

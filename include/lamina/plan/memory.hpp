@@ -7,6 +7,7 @@
 
 #include <lamina/core/padding.hpp>
 #include <lamina/plan/array_views.hpp>
+#include <lamina/plan/same_elements.hpp>
 
 namespace lamina {
 
@@ -59,8 +60,10 @@ constexpr int row_width(const plan_variable& v) {
 
 /// Assigns every variable its place: first fit over the holes that dead values leave. A block's
 /// values lie behind those of the block around it; blocks beside each other share memory. What an
-/// iteration leaves for its gradient lies in the frame of the iteration.
-template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views>
+/// iteration leaves for its gradient lies in the frame of the iteration. What has the elements of
+/// another value lies where that lies.
+template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views,
+          auto const& Same>
 constexpr auto place_variables() {
   constexpr const program_desc& p = P::desc;
   constexpr int variables = L.count.variables;
@@ -131,8 +134,8 @@ constexpr auto place_variables() {
       continue;
     }
     const int g = B.producer[v];
-    if (g < 0) continue;
-    const int end = B.last[v] < g ? groups : B.last[v];
+    if (g < 0 || Same.of[v] >= 0) continue;
+    const int end = Same.last[v];
     next_made[v] = first_made[g], first_made[g] = v;
     next_dead[v] = first_dead[end], first_dead[end] = v;
   }
@@ -170,6 +173,8 @@ constexpr auto place_variables() {
     for (int d = 0; d < domains; ++d)
       if (r.arena_width[d] < top[b * domains + d]) r.arena_width[d] = top[b * domains + d];
   }
+  for (int v = 0; Same.found && v < variables; ++v)
+    if (Same.of[v] >= 0) r.slots[v] = r.slots[Same.of[v]];
   return r;
 }
 

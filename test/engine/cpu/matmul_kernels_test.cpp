@@ -39,6 +39,39 @@ constexpr auto heads = program([](block& main) {
   return std::tuple{layer::mean(y * y), s, y};
 });
 
+template <int Positions, int W, class V>
+constexpr auto by_heads(V x) {
+  return layer::transpose<0, 2, 1, 3>(layer::reshape<Positions, 2, W>(x));
+}
+/// Attention as written: positions and heads change places and back. With `Seen` somebody else reads
+/// what was turned, so that it has to be copied.
+template <int W, bool Seen>
+constexpr auto attention = program([](block& main) {
+  auto x = layer::data<"x", float, 3, 2 * W>(main);
+  auto z = layer::data<"z", float, 5, 2 * W>(main);
+  auto q = by_heads<3, W>(layer::fc<2 * W, 2>(x));
+  auto k = by_heads<5, W>(layer::fc<2 * W, 2>(z));
+  auto v = by_heads<5, W>(z);
+  auto s = layer::softmax(
+      layer::matmul<layer::matmul_form{.transpose_y = true}>(q, k, {.alpha = 0.3f}));
+  auto seen = layer::matmul(s, v);
+  auto y = layer::reshape<3, 2 * W>(layer::transpose<0, 2, 1, 3>(seen));
+  auto cost = layer::mean(y * y);
+  if constexpr (Seen) cost = cost + layer::mean(k * k) + layer::mean(seen * seen);
+  return std::tuple{cost, y};
+});
+
+/// Matrices that were turned times one for all, and a turned one that is returned.
+template <int W>
+constexpr auto turned_rows = program([](block& main) {
+  auto x = layer::data<"x", float, 4, 3, W>(main);
+  auto m = layer::fill_constant<float, W, 5>(main, 0.1);
+  auto t = layer::transpose<0, 2, 1, 3>(x * x);
+  auto u = layer::transpose<0, 2, 1, 3>(layer::matmul(t, m));
+  auto w = layer::transpose<0, 2, 1, 3>(layer::matmul<layer::matmul_form{.transpose_x = true}>(t, t));
+  return std::tuple{layer::mean(u * u) + layer::mean(w * w), u, w};
+});
+
 template <int W>
 constexpr auto shared = program([](block& main) {
   auto x = layer::data<"x", float, 3, W>(main);
@@ -98,6 +131,29 @@ TEST_CASE("matmul of several matrices a row on the engine is that of the executo
   check_engine(heads<1>);
   check_engine(heads<5>);
   check_engine(heads<16>);
+}
+
+template <auto const& Program>
+constexpr int swapped_values() {
+  using plan = lamina::plan<std::remove_const_t<std::remove_reference_t<decltype(Program)>>>;
+  int n = 0;
+  for (const bool swapped : plan::same.swapped) n += swapped ? 1 : 0;
+  return n;
+}
+
+TEST_CASE("attention on the engine is that of the executor, and copies no heads") {
+  check_engine(attention<1, false>);
+  check_engine(attention<5, false>);
+  check_engine(attention<16, false>);
+  check_engine(attention<5, true>);
+  check_engine(attention<16, true>);
+  STATIC_REQUIRE(swapped_values<attention<16, false>>() == 4);
+  STATIC_REQUIRE(swapped_values<attention<16, true>>() == 2);
+}
+
+TEST_CASE("turned matrices on the engine are those of the executor") {
+  check_engine(turned_rows<5>);
+  check_engine(turned_rows<16>);
 }
 
 TEST_CASE("matmul with one side for all on the engine is that of the executor") {

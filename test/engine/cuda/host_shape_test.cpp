@@ -21,6 +21,7 @@ TEST_CASE("programs that move data at a place learn what they do on the CPU") {
   cuda::host_backend<1> one;
   const optimizer::sgd sgd{.learning_rate = 0.1f};
   SECTION("attention") { CHECK(test::train_both(test::attention, sgd, one, sizes).worst() < 1e-5); }
+  SECTION("heads") { CHECK(test::train_both(test::heads, sgd, one, sizes).worst() < 1e-5); }
   SECTION("shapes") { CHECK(test::train_both(test::shapes, sgd, one, sizes).worst() < 1e-5); }
   SECTION("reductions") {
     CHECK(test::train_both(test::reductions, sgd, one, sizes).worst() < 1e-5);

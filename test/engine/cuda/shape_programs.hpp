@@ -28,6 +28,21 @@ inline constexpr auto attention = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
+/// Attention of two heads, which lie between each other.
+inline constexpr auto heads = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 5, 6>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  const auto by_heads = [](auto v) {
+    return layer::transpose<0, 2, 1, 3>(layer::reshape<5, 2, 3>(v));
+  };
+  // What all keys have in common has no effect: the gradient of a bias would be noise.
+  auto q = by_heads(layer::fc<6, 2>(x)), k = by_heads(layer::fc<6, 2>(x, {.bias = false}));
+  auto s = layer::softmax(layer::matmul<by_rows>(q, k, {.alpha = 0.4f}));
+  auto seen = layer::transpose<0, 2, 1, 3>(layer::matmul(s, by_heads(layer::fc<6, 2>(x))));
+  auto logits = layer::fc<5>(layer::reshape<5, 6>(seen));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
 /// Parts of arrays along every dimension, and numbers of other types.
 inline constexpr auto shapes = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 4, 6>(main);

@@ -16,6 +16,7 @@ struct argument_info {
   int stride;   // elements from row to row
   dtype type;
   bool panel;
+  bool swapped;    // dimensions 1 and 2 of four lie the other way round (plan/same_elements.hpp)
   int dims, rank;  // the whole shape, in the program's pool
 };
 
@@ -25,7 +26,7 @@ template <class Plan>
 constexpr argument_info argument_info_of(int a, int parts) {
   using P = typename Plan::program;
   const int v = Plan::code.arguments[a];
-  if (v < 0) return {1, 1, 1, dtype::float32, false, 0, 0};
+  if (v < 0) return {1, 1, 1, dtype::float32, false, false, 0, 0};
   const variable_place d = place_of<Plan>(v);
   const int known = Plan::lowered.variables[v].variable;
   if (d.rows >= 0) parts = 1;
@@ -34,6 +35,7 @@ constexpr argument_info argument_info_of(int a, int parts) {
           d.stride / parts,
           d.type,
           d.panel,
+          Plan::same.swapped[v],
           known >= 0 ? P::desc.variables[known].dims : 0,
           known >= 0 ? P::desc.variables[known].rank : 0};
 }
@@ -48,7 +50,8 @@ struct operand {
   bool panel;
   const int* dims;
   int rank;
-  int domain = 0;  // of the rows; 0: none
+  int domain = 0;        // of the rows; 0: none
+  bool swapped = false;  // the inner dimensions 1 and 2 lie the other way round
 
   template <class T>
   T* row(int r) const {

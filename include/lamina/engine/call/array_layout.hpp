@@ -47,6 +47,10 @@ inline array_layout layout_of(const operand& o) {
     l.extent[0] = o.rows;
     l.step[0] = o.stride;
   }
+  if (o.swapped) {
+    l.step[1] = l.extent[3];
+    l.step[2] = l.extent[1] * l.extent[3];
+  }
   return l;
 }
 

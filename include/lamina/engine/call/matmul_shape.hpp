@@ -14,7 +14,7 @@ struct matrix_side {
   bool transposed = false;
   int count = 1;   // of matrices; one serves all
   int in_row = 1;  // matrices in a row of the array
-  std::ptrdiff_t row_step = 0, stride = 0;
+  std::ptrdiff_t row_step = 0, step = 0, stride = 0;  // from matrix to matrix in a row, ...
 
   matrix_side(const operand& o, bool transpose, bool left) {
     const array_layout a = layout_of(o);
@@ -31,9 +31,10 @@ struct matrix_side {
     stride = a.step[a.rank - 2];
     if (a.rank == 2) return;
     for (int d = 1; d < a.rank - 2; ++d) in_row *= static_cast<int>(a.extent[d]);
+    step = a.step[a.rank - 3];
     count = in_row * o.rows;
     row_step = o.stride;
-    is_whole = o.rows <= 1 || o.stride == o.columns;
+    is_whole = !o.swapped && (o.rows <= 1 || o.stride == o.columns);
   }
   /// Rows and columns as read.
   int height() const { return transposed ? columns : rows; }
@@ -41,7 +42,7 @@ struct matrix_side {
   /// Where the i-th matrix begins.
   std::ptrdiff_t at(int i) const {
     if (count == 1) return 0;
-    return i / in_row * row_step + static_cast<std::ptrdiff_t>(i % in_row) * rows * columns;
+    return i / in_row * row_step + i % in_row * step;
   }
   bool is_whole = true;  // one matrix follows the other without a gap
 };
@@ -51,7 +52,7 @@ struct matmul_shape {
   matrix_side x, y;
   int count, m, k, n;
   int out_in_row;
-  std::ptrdiff_t out_row_step, out_stride;
+  std::ptrdiff_t out_row_step, out_step, out_stride;
 
   matmul_shape(const operator_call& c, const operand& a, const operand& b, const operand& out)
       : x(a, c.flag(0), true),
@@ -69,8 +70,14 @@ struct matmul_shape {
     out_in_row = has_matrices && size > 0 ? static_cast<int>(out.columns / size) : 1;
     if (out_in_row < 1) out_in_row = 1;
     out_row_step = out.stride;
+    out_step = size;
+    if (out.swapped) {
+      const array_layout l = layout_of(out);
+      out_step = l.step[1];
+      out_stride = l.step[2];
+    }
     // One matrix on the right serves all on the left: they are one tall matrix.
-    const bool out_is_whole = out.rows <= 1 || out.stride == out.columns;
+    const bool out_is_whole = !out.swapped && (out.rows <= 1 || out.stride == out.columns);
     if (has_matrices && y.count == 1 && x.count > 1 && !x.transposed && x.is_whole &&
         out_is_whole) {
       m *= count;
@@ -79,7 +86,7 @@ struct matmul_shape {
     }
   }
   std::ptrdiff_t out_at(int i) const {
-    return i / out_in_row * out_row_step + static_cast<std::ptrdiff_t>(i % out_in_row) * m * n;
+    return i / out_in_row * out_row_step + i % out_in_row * out_step;
   }
 };
 

@@ -65,7 +65,8 @@ class operator_call {
             i.panel,
             program_.dims + i.dims,
             i.rank,
-            i.rows < 0 ? -i.rows : 0};
+            i.rows < 0 ? -i.rows : 0,
+            i.swapped};
   }
   float* address(int n) const { return arguments_[n]; }
   const argument_info& info(int n) const { return info_[n]; }

@@ -49,6 +49,9 @@ inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
   const even_parts tiles(rows, tile_rows);
   for (int k = 0; k < depth; k += together) {
     const int count = depth - k < together ? depth - k : together;
+    // Lines far from each other: the processor does not see where this walk goes.
+    for (int i = k + together; i < k + together + count && i < depth; ++i)
+      for (int j = 0; j < rows; j += 16) __builtin_prefetch(left.data + i * left.step + j);
     for (int t = 0; t < tiles.count(); ++t) {
       const float* from = left.data + k * left.step + tiles.first(t);
       const int size = tiles.size(t);

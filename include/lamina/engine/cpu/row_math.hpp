@@ -85,8 +85,10 @@ inline void clear(const operand& o) {
   if (bytes != 0) std::memset(o.data, 0, bytes);
 }
 
-/// The same elements in the same order, from rows of one width to rows of another.
+/// The same elements in the same order, from rows of one width to rows of another; nothing to do
+/// where the plan lets both lie in one place.
 inline void copy_elements(const operand& from, const operand& to) {
+  if (from.data == to.data) return;
   const std::ptrdiff_t width = size_of(from.type);
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(from.rows) * from.columns;
   const char* source = static_cast<const char*>(from.data);

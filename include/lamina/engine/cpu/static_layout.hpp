@@ -161,15 +161,11 @@ struct static_group {
     table t{};
     for (int a = 0; a < count; ++a) {
       const int v = plan_type::code.arguments[code.arguments + a];
-      t.of[a] = {layout::nowhere, {1, 1, 1, dtype::float32, false, 0, 0}};
+      t.of[a] = {layout::nowhere, argument_info_of<plan_type>(code.arguments + a, 1)};
       if (is_constant(v)) t.of[a].place = layout::at.constants + constant_index(v);
       if (v < 0) continue;
-      const variable_place d = place_of<plan_type>(v);
-      const int known = plan_type::lowered.variables[v].variable;
-      t.of[a] = {layout::place(d.slot),
-                 {layout::rows_of(d.rows), d.columns, d.stride, d.type, d.panel,
-                  known >= 0 ? P::desc.variables[known].dims : 0,
-                  known >= 0 ? P::desc.variables[known].rank : 0}};
+      t.of[a].place = layout::place(plan_type::memory.slots[v]);
+      t.of[a].info.rows = layout::rows_of(t.of[a].info.rows);
     }
     return t;
   }

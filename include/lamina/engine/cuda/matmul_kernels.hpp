@@ -23,7 +23,7 @@ struct matrix_list {
   explicit matrix_list(const matrix_side& m)
       : in_row(m.in_row),
         row_step(m.count == 1 ? 0 : m.row_step),
-        size(m.count == 1 ? 0 : static_cast<std::ptrdiff_t>(m.rows) * m.columns) {}
+        size(m.count == 1 ? 0 : m.step) {}
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t at(int i) const {
     const int row = in_row.divide(i);
     return row * row_step + i * size;
@@ -172,7 +172,7 @@ void run_matmul(Backend& b, const matmul_shape& s, const operand& x, const opera
   matrix_list results;
   results.in_row = divider(s.out_in_row);
   results.row_step = s.out_row_step;
-  results.size = static_cast<std::ptrdiff_t>(s.m) * s.n;
+  results.size = s.out_step;
   multiply(b, read_matrices(x, s.x), read_matrices(y, s.y), s.count, 1, alpha, out.row<float>(0),
            results, s.out_stride);
 }
@@ -185,7 +185,7 @@ void run_matmul_gradient(Backend& b, const matmul_shape& s, const operand& x, co
   matrix_list results;
   results.in_row = divider(s.out_in_row);
   results.row_step = s.out_row_step;
-  results.size = static_cast<std::ptrdiff_t>(s.m) * s.n;
+  results.size = s.out_step;
   const read_matrices d(slope.row<const float>(0), results, s.m, s.n, s.out_stride, false);
   const read_matrices left(x, s.x), right(y, s.y);
   const auto send = [&](const read_matrices& l, const read_matrices& r, const operand& to,

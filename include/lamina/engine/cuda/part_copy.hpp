@@ -96,8 +96,10 @@ void copy_part(Backend& b, const operator_call& c, dtype type, int rank,
   b.template elements<detail::part_copy_body>(a);
 }
 
+/// Nothing to do where the plan lets both lie in one place.
 template <class Backend>
 void copy_elements(Backend& b, const operand& from, const operand& to) {
+  if (from.data == to.data) return;
   b.template elements<detail::reshape_body>({from.data, to.data, from.stride, to.stride,
                                              divider(from.columns), divider(to.columns),
                                              size_of(to.type), to.rows * to.columns});

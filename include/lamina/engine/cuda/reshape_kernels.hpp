@@ -30,7 +30,7 @@ struct transpose_kernel {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand from = c.input(Back ? 1 : 0), to = c.output(0);
-    if (!to) return;
+    if (!to || from.data == to.data) return;
     const array_layout y = layout_of(to);
     const turned_steps turned(c, layout_of(from), y.rank, Back);
     copy_part(b, c, from.type, y.rank, y.extent, {from.data, 0, turned.step}, {to.data, 0, y.step});

@@ -127,6 +127,7 @@ void run_tensors(const char* name, double most) {
   report("windows of every kind", test::train_both(test::windows, sgd, device, {7, 64, 7}),
          100 * most);
   report("attention", test::train_both(test::attention, sgd, device, sizes), 10 * most);
+  report("heads", test::train_both(test::heads, sgd, device, sizes), 10 * most);
   report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 10 * most);
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 10 * most);
 }
