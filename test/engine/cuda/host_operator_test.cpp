@@ -31,6 +31,7 @@ TEST_CASE("operators that few networks need learn at a place what they do on the
   }
   SECTION("noises") { CHECK(test::train_both(test::noises, sgd, one, sizes).worst() < 1e-5); }
   SECTION("units") { CHECK(test::train_both(test::units, sgd, one, sizes).worst() < 1e-5); }
+  SECTION("costs") { CHECK(test::train_both(test::costs, sgd, one, sizes).worst() < 1e-5); }
   SECTION("regions") { CHECK(test::train_both(test::regions, sgd, one, sizes).worst() < 1e-5); }
 }
 
@@ -40,6 +41,7 @@ TEST_CASE("teams of threads compute operators that few networks need as one does
   CHECK(test::train_both(test::likenesses, sgd, backend, {3}).worst() < 1e-5);
   CHECK(test::train_both(test::regions, sgd, backend, {2}).worst() < 1e-5);
   CHECK(test::train_both(test::units, sgd, backend, {2}).worst() < 1e-5);
+  CHECK(test::train_both(test::costs, sgd, backend, {3}).worst() < 1e-5);
   CHECK(test::train_both(test::tags, sgd, backend, {3}).worst() < 1e-5);
   CHECK(
       test::train_both(test::spoken, sgd, backend, {3}, 5, test::sequence_lengths::halves).worst() <

@@ -119,4 +119,26 @@ inline constexpr auto printed = lamina::program([](lamina::block& main) {
   return layer::mean(layer::square(layer::sequence_pool(y, {.type = lamina::pool::sum})));
 });
 
+/// Costs that look at whole rows or at all elements, and labels that are smoothed.
+inline constexpr auto costs = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6>(main);
+  auto near = layer::data<"near", float, 6>(main);
+  auto weight = layer::data<"weight", float, 6>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto prior = layer::uniform_random<1, 6>(main, {.min = 0});
+  auto logits = layer::fc<6>(layer::clip_by_norm(layer::scale(x, 3.0f), 2.5f)) +
+                layer::fc<6>(layer::clip_by_norm(x, 1e3f));
+  auto chances = layer::label_smooth(layer::softmax(logits), {.epsilon = 0.2f});
+  auto other = layer::label_smooth(layer::softmax(near), prior, {.epsilon = 0.3f});
+  auto logs = layer::log(chances);
+  auto apart = layer::smooth_l1(logits, near, {.sigma = 2}) +
+               layer::smooth_l1(near, logits, weight, layer::square(weight));
+  auto each = layer::kldiv_loss<layer::reduction::none>(logs, near);
+  auto whole = layer::kldiv_loss(logs, other) +
+               layer::kldiv_loss<layer::reduction::batchmean>(logs, near) +
+               layer::scale(layer::kldiv_loss<layer::reduction::sum>(logs, other), 0.1f);
+  return layer::mean(apart) + layer::mean(each) + whole +
+         layer::mean(layer::bpr_loss(logits, label));
+});
+
 }  // namespace test

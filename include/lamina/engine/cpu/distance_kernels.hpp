@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include <lamina/engine/call/kldiv_reduction.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/norm.hpp>
 #include <lamina/operators/row_loss.hpp>
@@ -58,45 +59,25 @@ struct call_kernel<gradient_of<smooth_l1_loss>> {
   }
 };
 
-namespace detail {
-
-enum class kldiv_reduction { none, sum, mean, rows };
-inline kldiv_reduction kldiv_reduction_of(const call_context& c) {
-  const std::string_view name = text_of(c, 0);
-  if (name == "none") return kldiv_reduction::none;
-  if (name == "sum") return kldiv_reduction::sum;
-  if (name == "mean") return kldiv_reduction::mean;
-  if (name == "batchmean") return kldiv_reduction::rows;
-  fail(c, {"expected the reduction 'none', 'sum', 'mean' or 'batchmean', found '", name, "'"});
-}
-/// One over what the sum is divided by.
-inline double kldiv_factor(kldiv_reduction how, const operand& x) {
-  if (how == kldiv_reduction::mean) return 1 / (static_cast<double>(x.rows) * x.columns);
-  if (how == kldiv_reduction::rows) return 1 / static_cast<double>(layout_of(x).extent[0]);
-  return 1;
-}
-
-}  // namespace detail
-
 template <>
 struct call_kernel<kldiv_loss> {
   template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), target = c.input(1), out = c.output(0);
     require_float(c, in);
-    const detail::kldiv_reduction how = detail::kldiv_reduction_of(c);
+    const kldiv_reduction how = kldiv_reduction_of(c);
     double total = 0;
     for (int r = 0; r < in.rows; ++r)
       for (int j = 0; j < in.columns; ++j) {
         const float t = target.row<const float>(r)[j];
         const float cost = t > 0 ? t * (std::log(t) - in.row<const float>(r)[j]) : 0.0f;
-        if (how == detail::kldiv_reduction::none)
+        if (how == kldiv_reduction::none)
           out.row<float>(r)[j] = cost;
         else
           total += static_cast<double>(cost);
       }
-    if (how != detail::kldiv_reduction::none)
-      *out.row<float>(0) = static_cast<float>(total * detail::kldiv_factor(how, in));
+    if (how != kldiv_reduction::none)
+      *out.row<float>(0) = static_cast<float>(total * kldiv_factor(how, in));
   }
 };
 
@@ -106,12 +87,12 @@ struct call_kernel<gradient_of<kldiv_loss>> {
   static void run(const call_context& c) {
     const operand target = c.input(0), slope = c.input(1), dx = c.output(0);
     if (!dx) return;
-    const detail::kldiv_reduction how = detail::kldiv_reduction_of(c);
-    const float factor = static_cast<float>(detail::kldiv_factor(how, target));
+    const kldiv_reduction how = kldiv_reduction_of(c);
+    const float factor = static_cast<float>(kldiv_factor(how, target));
     for (int r = 0; r < dx.rows; ++r)
       for (int j = 0; j < dx.columns; ++j) {
         const float t = target.row<const float>(r)[j];
-        const float d = how == detail::kldiv_reduction::none ? slope.row<const float>(r)[j]
+        const float d = how == kldiv_reduction::none ? slope.row<const float>(r)[j]
                                                              : *slope.row<const float>(0);
         dx.row<float>(r)[j] = t > 0 ? -d * t * factor : 0.0f;
       }

@@ -22,6 +22,7 @@
 #include <lamina/engine/cuda/join_kernels.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/lookup_kernels.hpp>
+#include <lamina/engine/cuda/loss_kernels.hpp>
 #include <lamina/engine/cuda/lstm_kernels.hpp>
 #include <lamina/engine/cuda/lstm_unit_kernels.hpp>
 #include <lamina/engine/cuda/matmul_kernels.hpp>

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/call/kldiv_reduction.hpp - what a kldiv_loss does with the costs of its elements.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <lamina/engine/call/array_layout.hpp>
+#include <lamina/engine/call/call_error.hpp>
+
+namespace lamina::engine {
+
+enum class kldiv_reduction : std::uint8_t { none, sum, mean, rows };
+
+inline kldiv_reduction kldiv_reduction_of(const operator_call& c) {
+  const std::string_view name = text_of(c, 0);
+  if (name == "none") return kldiv_reduction::none;
+  if (name == "sum") return kldiv_reduction::sum;
+  if (name == "mean") return kldiv_reduction::mean;
+  if (name == "batchmean") return kldiv_reduction::rows;
+  fail(c, {"expected the reduction 'none', 'sum', 'mean' or 'batchmean', found '", name, "'"});
+}
+/// One over what the sum is divided by.
+inline double kldiv_factor(kldiv_reduction how, const operand& x) {
+  if (how == kldiv_reduction::mean) return 1 / (static_cast<double>(x.rows) * x.columns);
+  if (how == kldiv_reduction::rows) return 1 / static_cast<double>(layout_of(x).extent[0]);
+  return 1;
+}
+
+}  // namespace lamina::engine
