@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include <lamina/engine/cpu/lane_sums.hpp>
 #include <lamina/engine/cpu/slope_rows.hpp>
 
 namespace lamina::engine::cpu {
@@ -64,13 +65,8 @@ LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
     all[i] = i < Rows * Taps ? acc[i / Taps % Rows][i % Taps] : vector(0.F);
   }
   alignas(64) float sum[sums];
-  // xsimd 8 mixes up the sums of vectors of 16.
-  if constexpr (lanes == 16) {
-    LAMINA_UNROLL for (int i = 0; i < Rows * Taps; ++i) { sum[i] = sum_of(all[i]); }
-  } else {
-    LAMINA_UNROLL for (int i = 0; i < sums; i += lanes) {
-      xsimd::haddp(all + i).store_aligned(sum + i);
-    }
+  LAMINA_UNROLL for (int i = 0; i < sums; i += lanes) {
+    lane_sums(all + i, sum + i);
   }
   LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
     LAMINA_UNROLL for (int j = 0; j < Taps; ++j) t.to[i * t.stride + j] += sum[i * Taps + j];
