@@ -28,7 +28,7 @@ FAMILIES = [
      "elementwise scale sum mean reduce cumsum compare"),
     ("Costs", "Most give one number a row or an element; `mean` makes the cost of a program of them.",
      "cross_entropy softmax_with_cross_entropy loss row_loss hsigmoid nce linear_chain_crf warpctc"),
-    ("Shapes and rows", "", "reshape concat split slice gather assign topk cos_sim"),
+    ("Shapes and rows", "", "reshape concat split slice crop gather multiplex assign topk argsort query cos_sim squared_l2"),
     ("Normalisation and regularisation", "", "batch_norm layer_norm group_norm dropout"),
     ("Images", "[Images](images.md) says how the engine computes them.",
      "conv2d conv2d_transpose conv3d pool2d resize region residual img_conv_group simple_img_conv_pool"),

@@ -105,6 +105,47 @@ void write_shapes(case_writer& to) {
              return squared(layer::gather(x, layer::data<"index", integer>(main)));
            }),
            {.integers = 3, .any_rows = false});
+  of_matrices(to, "unstack", [](auto x) { return layer::unstack<1>(x)[1]; });
+  of_matrices(to, "crop", [](auto x) { return layer::crop<layer::offsets<0, 1, 0>, 1, 3>(x); });
+  to.write("crop_like", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 4>(main);
+             auto like = layer::slice<layer::along<1, 0, 1>, layer::along<2, 0, 2>>(x);
+             return squared(layer::crop<layer::offsets<0, 1, 1>>(x, like));
+           }));
+  of_rows(to, "argsort", [](auto x) { return std::get<0>(layer::argsort(x)); });
+  of_matrices(to, "argsort_descending",
+              [](auto x) { return std::get<0>(layer::argsort<1>(x, {.descending = true})); });
+  to.write("argsort_indices", lamina::program([](block& main) {
+             return std::get<1>(layer::argsort(layer::data<"x", float, 4>(main)));
+           }),
+           {.gradients = false});
+  to.write("arg_max", lamina::program([](block& main) {
+             return layer::argmax<1>(layer::data<"x", float, 4>(main));
+           }),
+           {.gradients = false});
+  to.write("arg_min", lamina::program([](block& main) {
+             return layer::argmin<0>(layer::data<"x", float, 2, 4>(main));
+           }),
+           {.gradients = false});
+  const tensor places({3, 1}, std::vector<integer>{2, 0, 1});
+  const auto scattered = [&](const char* name, auto overwrite) {
+    using O = decltype(overwrite);
+    to.write(name, lamina::program([](block& main) {
+               auto x = layer::data<"x", float, 2, 4>(main);
+               auto ids = layer::data<"ids", integer>(main);
+               auto with = layer::data<"with", float, 2, 4>(main);
+               return squared(layer::scatter(x, ids, with, {.overwrite = O::value}));
+             }),
+             {.feed = {{"ids", places}}, .any_rows = false});
+  };
+  scattered("scatter", std::true_type{});
+  scattered("scatter_add", std::false_type{});
+  to.write("multiplex", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             auto ids = layer::data<"ids", std::int32_t>(main);
+             return squared(layer::multiplex({x, layer::square(x), layer::sin(x)}, ids));
+           }),
+           {.integers = 3});
   to.write("one_hot", lamina::program([](block& main) {
              return layer::one_hot<5>(layer::data<"ids", integer>(main));
            }),
@@ -164,12 +205,46 @@ void write_images(case_writer& to) {
   image("maxout", [](auto x) { return layer::maxout<2>(x); });
 }
 
+/// What only a run tells of a variable.
+void write_queries(case_writer& to) {
+  to.write("shape", lamina::program([](block& main) {
+             return layer::shape(layer::data<"x", float, 2, 4>(main));
+           }),
+           {.gradients = false});
+  to.write("is_empty", lamina::program([](block& main) {
+             return layer::is_empty(layer::data<"x", float, 2, 4>(main));
+           }),
+           {.gradients = false});
+  to.write("where_index", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 4>(main);
+             return layer::where<"found">(layer::greater_than(x, layer::square(x)));
+           }),
+           {.gradients = false});
+  to.write(
+      "range", lamina::program([](block& main) {
+        auto x = layer::data<"x", float, 4>(main);
+        return std::tuple{layer::range<1, 12, 4>(main), x + layer::range<float, 4, 0, -1>(main)};
+      }),
+      {.gradients = false});
+  of_matrices(to, "l1_norm", [](auto x) { return layer::l1_norm(x); });
+  of_matrices(to, "squared_l2_norm", [](auto x) { return layer::squared_l2_norm(x); });
+  to.write("minus", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             return squared(layer::minus(layer::square(x), x));
+           }));
+  to.write("squared_l2_distance", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             return squared(layer::squared_l2_distance(x, layer::data<"y", float, 4>(main)));
+           }));
+}
+
 }  // namespace
 
 void write_row_cases(case_writer& to) {
   write_products(to);
   write_reductions(to);
   write_shapes(to);
+  write_queries(to);
   write_costs(to);
   write_images(to);
 }

@@ -267,6 +267,66 @@ TABLE["expand"] = lambda c: c.x.repeat(*[int(n) for n in c["expand_times"]])
 TABLE["gather"] = lambda c: torch.index_select(c.x, 0, c.at("Index").reshape(-1))
 
 
+@operator("argsort")
+def argsort(c):
+    values, indices = torch.sort(c.x, dim=c["axis"], descending=bool(c["descending"]), stable=True)
+    return {"Out": values, "Indices": indices}
+
+
+TABLE["arg_max"] = lambda c: torch.argmax(c.x, c["axis"])
+TABLE["arg_min"] = lambda c: torch.argmin(c.x, c["axis"])
+
+
+@operator("scatter")
+def scatter(c):
+    ids, updates = c.at("Ids").reshape(-1), c.at("Updates")
+    if c["overwrite"]:
+        return c.x.index_put((ids,), updates)
+    return c.x.index_fill(0, ids, 0).index_add(0, ids, updates)
+
+
+@operator("multiplex")
+def multiplex(c):
+    return torch.stack(c.all("X"))[c.at("Ids").reshape(-1).long(), torch.arange(len(c.at("Ids")))]
+
+
+TABLE["minus"] = lambda c: c.x - c.at("Y")
+TABLE["shape"] = lambda c: torch.tensor(c.at("Input").shape, dtype=torch.int32)
+TABLE["is_empty"] = lambda c: torch.tensor([c.x.numel() == 0])
+TABLE["range"] = lambda c: torch.arange(*(c.at(slot).item() for slot in ("Start", "End", "Step")),
+                                        dtype=c.at("Start").dtype)
+TABLE["l1_norm"] = lambda c: torch.sum(torch.abs(c.x)).reshape(1)
+TABLE["squared_l2_norm"] = lambda c: torch.sum(c.x * c.x).reshape(1)
+
+
+@operator("where_index")
+def where_index(c):
+    places, rows = torch.nonzero(c.at("Condition")), len(c.at("Condition"))
+    ends = torch.cumsum(torch.bincount(places[:, 0], minlength=rows), 0).tolist()
+    return places, [[0, *ends]]
+
+
+@operator("squared_l2_distance")
+def squared_l2_distance(c):
+    difference = c.x - c.at("Y")
+    return {"sub_result": difference,
+            "Out": torch.sum((difference * difference).reshape(len(c.x), -1), 1, keepdim=True)}
+
+
+@operator("unstack")
+def unstack(c):
+    return {"Y": list(torch.unbind(c.x, c["axis"]))}
+
+
+@operator("crop")
+def crop(c):
+    sizes = list(c.at("Y").shape) if c.all("Y") else [int(n) for n in c["shape"]]
+    x = c.x
+    for axis, (start, size) in enumerate(zip(c["offsets"], sizes)):
+        x = torch.narrow(x, axis, int(start), x.shape[axis] - int(start) if size < 0 else size)
+    return x
+
+
 @operator("squeeze2")
 def squeeze(c):
     drop = {a % c.x.dim() for a in c["axes"]}

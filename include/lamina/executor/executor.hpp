@@ -11,6 +11,7 @@
 #include <lamina/executor/block_arguments.hpp>
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/kernels_activation.hpp>
+#include <lamina/executor/kernels_argsort.hpp>
 #include <lamina/executor/kernels_array.hpp>
 #include <lamina/executor/kernels_beam_search.hpp>
 #include <lamina/executor/kernels_conv.hpp>
@@ -28,6 +29,7 @@
 #include <lamina/executor/kernels_optimizer.hpp>
 #include <lamina/executor/kernels_pool.hpp>
 #include <lamina/executor/kernels_print.hpp>
+#include <lamina/executor/kernels_query.hpp>
 #include <lamina/executor/kernels_rank_table.hpp>
 #include <lamina/executor/kernels_reduction.hpp>
 #include <lamina/executor/kernels_region.hpp>
@@ -41,6 +43,7 @@
 #include <lamina/executor/kernels_sequence_rows.hpp>
 #include <lamina/executor/kernels_shape.hpp>
 #include <lamina/executor/kernels_split_merge.hpp>
+#include <lamina/executor/kernels_squared_l2.hpp>
 #include <lamina/executor/pointwise_kernel.hpp>
 #include <lamina/tensor/scope.hpp>
 
@@ -247,8 +250,9 @@ class basic_executor {
   static void read_minibatch(const program_view& program, const operator_desc& op,
                              run_memory& memory, const run_options& options, domain_rows& rows) {
     if (!options.next_minibatch)
-      throw error("lamina: executor: operator 'read_minibatch': expected a run with "
-                  "options.next_minibatch, found none");
+      throw error(
+          "lamina: executor: operator 'read_minibatch': expected a run with "
+          "options.next_minibatch, found none");
     feed_map feed;
     const bool more = options.next_minibatch(feed);
     rows.forget();
@@ -297,6 +301,7 @@ class basic_executor {
 template <class Real>
 basic_executor<Real>::basic_executor() {
   kernel::add_activation_kernels(kernels_);
+  kernel::add_argsort_kernels(kernels_);
   kernel::add_array_kernels(kernels_);
   kernel::add_beam_search_kernels(kernels_);
   kernel::add_conv_kernels(kernels_);
@@ -314,6 +319,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_optimizer_kernels(kernels_);
   kernel::add_pool_kernels(kernels_);
   kernel::add_print_kernels(kernels_);
+  kernel::add_query_kernels(kernels_);
   kernel::add_rank_table_kernels(kernels_);
   kernel::add_reduction_kernels(kernels_);
   kernel::add_region_kernels(kernels_);
@@ -327,6 +333,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_sequence_ids_kernels(kernels_);
   kernel::add_shape_kernels(kernels_);
   kernel::add_split_merge_kernels(kernels_);
+  kernel::add_squared_l2_kernels(kernels_);
 }
 
 /// The interpreter in the precision of the engines.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/executor/kernels_lookup.hpp - rows by number and what counts them: lookup_table, gather,
-// one_hot, top_k, accuracy, auc.
+// scatter, multiplex, one_hot, top_k, accuracy, auc.
 #pragma once
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include <lamina/core/sort_stably.hpp>
 #include <lamina/executor/kernel_shape.hpp>
@@ -83,6 +84,79 @@ void gather_gradient(kernel_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
+/// Out = X with Updates[i] as entry Ids[i], the last of several, or their sum.
+template <class Real>
+void scatter_forward(kernel_context<Real>& ctx) {
+  const xt::xarray<std::int64_t> ids = ctx.integers("Ids");
+  const bool overwrite = ctx.flag("overwrite");
+  ctx.give("Out", ctx.input("X").visit([&]<class T>(const xt::xarray<T>& x) {
+    xt::xarray<T> out = x;
+    const xt::xarray<T>& updates = ctx.input("Updates").template as<T>();
+    const std::size_t width = x.size() / std::max<std::size_t>(x.shape()[0], 1);
+    if (updates.size() != ids.size() * width)
+      ctx.fail("expected " + std::to_string(ids.size()) + " updates of " + std::to_string(width) +
+               " elements, found " + to_string(shape_of(updates)));
+    std::set<std::int64_t> seen;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      ctx.require_range("Ids", ids.flat(i), 0, static_cast<std::int64_t>(x.shape()[0]));
+      const std::size_t to = static_cast<std::size_t>(ids.flat(i)) * width;
+      const bool replaces = seen.insert(ids.flat(i)).second || overwrite;
+      for (std::size_t c = 0; c < width; ++c) {
+        const T update = updates.flat(i * width + c);
+        out.flat(to + c) = replaces ? update : static_cast<T>(out.flat(to + c) + update);
+      }
+    }
+    return tensor(std::move(out));
+  }));
+}
+template <class Real>
+void scatter_gradient(kernel_context<Real>& ctx) {
+  const auto& d = ctx.real("Out@GRAD");
+  const xt::xarray<std::int64_t> ids = ctx.integers("Ids");
+  const std::size_t width = d.size() / std::max<std::size_t>(d.shape()[0], 1);
+  xt::xarray<Real> dx = d;
+  auto updates = zeros<Real>(ctx.input("Updates").shape());
+  std::set<std::int64_t> seen;
+  for (std::size_t i = ids.size(); i-- > 0;) {
+    const std::size_t from = static_cast<std::size_t>(ids.flat(i)) * width;
+    const bool counts = seen.insert(ids.flat(i)).second || !ctx.flag("overwrite");
+    for (std::size_t c = 0; c < width; ++c) {
+      if (counts) updates.flat(i * width + c) = d.flat(from + c);
+      dx.flat(from + c) = 0;
+    }
+  }
+  ctx.give("X@GRAD", std::move(dx));
+  ctx.give("Updates@GRAD", std::move(updates));
+}
+
+/// Out[i] = X[Ids[i]][i].
+template <class Real>
+void multiplex_forward(kernel_context<Real>& ctx) {
+  const xt::xarray<std::int64_t> ids = ctx.integers("Ids");
+  ctx.give("Out", ctx.input("X", 0).visit([&]<class T>(const xt::xarray<T>& first) {
+    xt::xarray<T> out = first;
+    const std::size_t width = first.size() / std::max<std::size_t>(ids.size(), 1);
+    for (std::size_t r = 0; r < ids.size(); ++r) {
+      ctx.require_range("Ids", ids.flat(r), 0, ctx.count("X"));
+      const auto& x = ctx.input("X", static_cast<int>(ids.flat(r))).template as<T>();
+      for (std::size_t c = 0; c < width; ++c) out.flat(r * width + c) = x.flat(r * width + c);
+    }
+    return tensor(std::move(out));
+  }));
+}
+template <class Real>
+void multiplex_gradient(kernel_context<Real>& ctx) {
+  const auto& d = ctx.real("Out@GRAD");
+  const xt::xarray<std::int64_t> ids = ctx.integers("Ids");
+  const std::size_t width = d.size() / std::max<std::size_t>(ids.size(), 1);
+  for (int k = 0; k < ctx.output_count("X@GRAD"); ++k) {
+    auto dx = zeros<Real>(shape_of(d));
+    for (std::size_t i = 0; i < d.size(); ++i)
+      if (ids.flat(i / width) == k) dx.flat(i) = d.flat(i);
+    ctx.give("X@GRAD", std::move(dx), k);
+  }
+}
+
 /// Out[i, X[i]] = 1.
 template <class Real>
 void one_hot_forward(kernel_context<Real>& ctx) {
@@ -113,9 +187,8 @@ void top_k_forward(kernel_context<Real>& ctx) {
   std::vector<std::size_t> order(n);
   for (std::size_t r = 0; r * n < x.size(); ++r) {
     std::iota(order.begin(), order.end(), std::size_t{0});
-    sort_stably(order, [&](std::size_t a, std::size_t b) {
-      return x.flat(r * n + a) > x.flat(r * n + b);
-    });
+    sort_stably(
+        order, [&](std::size_t a, std::size_t b) { return x.flat(r * n + a) > x.flat(r * n + b); });
     for (std::size_t j = 0; j < k; ++j) {
       out.flat(r * k + j) = x.flat(r * n + order[j]);
       indices.flat(r * k + j) = static_cast<std::int64_t>(order[j]);
@@ -199,6 +272,10 @@ void add_lookup_kernels(kernel_table<Real>& table) {
   table["lookup_table_grad"] = lookup_table_gradient<Real>;
   table["gather"] = gather_forward<Real>;
   table["gather_grad"] = gather_gradient<Real>;
+  table["scatter"] = scatter_forward<Real>;
+  table["scatter_grad"] = scatter_gradient<Real>;
+  table["multiplex"] = multiplex_forward<Real>;
+  table["multiplex_grad"] = multiplex_gradient<Real>;
   table["one_hot"] = one_hot_forward<Real>;
   table["top_k"] = top_k_forward<Real>;
   table["top_k_grad"] = top_k_gradient<Real>;

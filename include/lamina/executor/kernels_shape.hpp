@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/executor/kernels_shape.hpp - other shapes and orders of the same elements: reshape2,
-// transpose2, concat, split, stack, slice, pad, expand.
+// transpose2, concat, split, stack, unstack, slice, crop, pad, expand.
 #pragma once
 
 #include <lamina/executor/kernel_shape.hpp>
@@ -93,6 +93,38 @@ copy_plan slice_plan(const kernel_context<Real>& ctx, const tensor_shape& from) 
   }
   return plan_copy(to, [&](tensor_shape at) {
     for (std::size_t d = 0; d < at.size(); ++d) at[d] += begin[d];
+    return place_of(at, from);
+  });
+}
+
+template <class Real>
+copy_plan crop_plan(const kernel_context<Real>& ctx, const tensor_shape& from) {
+  std::vector<int> offsets = ctx.integer_list("offsets");
+  if (ctx.has("Offsets")) {
+    offsets.clear();
+    for (const std::int64_t at : ctx.integers("Offsets")) offsets.push_back(static_cast<int>(at));
+  }
+  if (offsets.size() != from.size())
+    ctx.fail("expected an offset for each dimension of " + to_string(from) + ", found " +
+             std::to_string(offsets.size()));
+  // The gradient knows the box by the gradient that it gets.
+  tensor_shape to;
+  const char* const like = ctx.has("Out@GRAD") ? "Out@GRAD" : "Y";
+  if (ctx.has(like)) {
+    to = ctx.input(like).shape();
+  } else {
+    const std::vector<int> shape = ctx.integer_list("shape");
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      to.push_back(static_cast<std::size_t>(
+          shape[d] < 0 && d < from.size() ? static_cast<int>(from[d]) - offsets[d] : shape[d]));
+  }
+  bool inside = to.size() == from.size();
+  for (std::size_t d = 0; inside && d < to.size(); ++d)
+    inside = offsets[d] >= 0 && static_cast<std::size_t>(offsets[d]) + to[d] <= from[d];
+  if (!inside)
+    ctx.fail("expected a box inside of " + to_string(from) + ", found one of " + to_string(to));
+  return plan_copy(to, [&](tensor_shape at) {
+    for (std::size_t d = 0; d < at.size(); ++d) at[d] += static_cast<std::size_t>(offsets[d]);
     return place_of(at, from);
   });
 }
@@ -250,24 +282,32 @@ void split_gradient(kernel_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Y's new dimension `axis` has the inputs as its parts.
+/// The new dimension `axis` of `out` has the variables of the slot `in` as its parts.
 template <class Real>
-void stack_forward(kernel_context<Real>& ctx) {
-  const std::size_t n = static_cast<std::size_t>(ctx.count("X"));
-  tensor_shape shape = ctx.input("X", 0).shape();
+void give_stacked(kernel_context<Real>& ctx, const char* in, const char* out) {
+  const std::size_t n = static_cast<std::size_t>(ctx.count(in));
+  tensor_shape shape = ctx.input(in, 0).shape();
   const std::size_t axis = ctx.axis("axis", shape.size() + 1);
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), n);
   auto y = zeros<Real>(shape);
   const lines l(shape, axis);
   for (std::size_t k = 0; k < n; ++k) {
-    const auto& x = ctx.real("X", static_cast<int>(k));
+    const auto& x = ctx.real(in, static_cast<int>(k));
     if (x.size() != l.outer * l.inner)
       ctx.fail("expected inputs of one shape, found " + to_string(shape_of(x)) + " beside " +
-               to_string(ctx.input("X", 0).shape()));
+               to_string(ctx.input(in, 0).shape()));
     for (std::size_t o = 0; o < l.outer; ++o)
       for (std::size_t i = 0; i < l.inner; ++i) y.flat(l.at(o, k, i)) = x.flat(o * l.inner + i);
   }
-  ctx.give("Y", std::move(y));
+  ctx.give(out, std::move(y));
+}
+template <class Real>
+void stack_forward(kernel_context<Real>& ctx) {
+  give_stacked(ctx, "X", "Y");
+}
+template <class Real>
+void unstack_gradient(kernel_context<Real>& ctx) {
+  give_stacked(ctx, "Y@GRAD", "X@GRAD");
 }
 template <class Real>
 void stack_gradient(kernel_context<Real>& ctx) {
@@ -279,10 +319,28 @@ void stack_gradient(kernel_context<Real>& ctx) {
     ctx.give("X@GRAD", reshaped(part_of(d, axis, static_cast<std::size_t>(k), 1), shape), k);
 }
 
+/// Y[k] = part k of X along `axis`, without this dimension.
+template <class Real>
+void unstack_forward(kernel_context<Real>& ctx) {
+  const xt::xarray<Real> x = ctx.real("X");
+  tensor_shape shape = shape_of(x);
+  const std::size_t axis = ctx.axis("axis", shape.size());
+  if (shape[axis] != static_cast<std::size_t>(ctx.output_count("Y")))
+    ctx.fail("expected " + std::to_string(shape[axis]) + " outputs, found " +
+             std::to_string(ctx.output_count("Y")));
+  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  for (int k = 0; k < ctx.output_count("Y"); ++k)
+    ctx.give("Y", reshaped(part_of(x, axis, static_cast<std::size_t>(k), 1), shape), k);
+}
+
 template <class Real>
 void add_shape_kernels(kernel_table<Real>& table) {
   table["transpose2"] = copy_forward<Real, transpose_plan<Real>>;
   table["transpose2_grad"] = copy_gradient<Real, transpose_plan<Real>>;
+  table["crop"] = copy_forward<Real, crop_plan<Real>>;
+  table["crop_grad"] = copy_gradient<Real, crop_plan<Real>>;
+  table["unstack"] = unstack_forward<Real>;
+  table["unstack_grad"] = unstack_gradient<Real>;
   table["slice"] = copy_forward<Real, slice_plan<Real>>;
   table["slice_grad"] = copy_gradient<Real, slice_plan<Real>>;
   table["pad"] = copy_forward<Real, pad_plan<Real>>;

@@ -49,8 +49,10 @@ using library_operators = operator_list<
     read_from_array_gradient, lod_array_length, leaky_relu, elu, relu6, brelu, soft_relu, stanh,
     hard_sigmoid, swish, hard_swish, pow, hard_shrink, softshrink, thresholded_relu, prelu, maxout,
     exp, log, sqrt, rsqrt, square, reciprocal, abs, sin, cos, asin, acos, atan, ceil, floor, round,
-    sign, bilinear_interp, nearest_interp, im2sequence, pad2d, roi_pool, spp, read_minibatch,
-    decayed_learning_rate, gradient_scale>;
+    sign, argsort, arg_max, arg_min, unstack, crop, scatter, multiplex, minus, shape, is_empty,
+    where_index, range, l1_norm, squared_l2_norm, squared_l2_distance, bilinear_interp,
+    nearest_interp, im2sequence, pad2d, roi_pool, spp, read_minibatch, decayed_learning_rate,
+    gradient_scale>;
 
 /// What is known of operators by their names. A recorded program refers to the definitions of its
 /// operators; one that was read names them only. A type may have several forms, which differ in

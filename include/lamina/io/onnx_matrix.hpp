@@ -96,6 +96,38 @@ inline void lower_top_k(onnx_operator& op) {
   op.out("Indices", found[1]);
 }
 
+/// All elements of the dimension are the largest ones.
+inline void lower_argsort(onnx_operator& op) {
+  const std::int64_t axis = op.integer("axis", -1);
+  const std::vector<std::string> found =
+      op.nodes("TopK", {op.in("X"), op.list({op.extent("X", static_cast<int>(axis))})}, 2,
+               {{"axis", axis}, {"largest", op.flag("descending") ? 1 : 0}});
+  op.out("Out", found[0]);
+  op.out("Indices", found[1]);
+}
+
+inline onnx_lowering arg_extreme(const char* type) {
+  return [type](onnx_operator& op) {
+    const bool keeps = op.flag("keepdims") || op.rank("X") == 1;
+    op.out("Out", type, {op.in("X")}, {{"axis", op.integer("axis")}, {"keepdims", keeps ? 1 : 0}});
+  };
+}
+
+inline onnx_lowering whole_norm(const char* type) {
+  return [type](onnx_operator& op) {
+    const std::string sum = op.node(type, {op.in("X")}, {{"keepdims", 0}});
+    op.out("Out", "Reshape", {sum, op.list({1})});
+  };
+}
+inline void lower_squared_l2_distance(onnx_operator& op) {
+  if (op.wants("sub_result")) op.fail("expected that nothing reads its output 'sub_result'");
+  const std::string d = op.node("Sub", {op.in("X"), op.in("Y")});
+  std::vector<std::int64_t> inner;
+  for (int axis = 1; axis < op.rank("X"); ++axis) inner.push_back(axis);
+  const std::string sum = op.node("ReduceSumSquare", {d, op.list(inner)}, {{"keepdims", 0}});
+  op.out("Out", "Reshape", {sum, op.list({-1, 1})});
+}
+
 inline void lower_accuracy(onnx_operator& op) {
   const std::string hits =
       op.cast(op.node("Equal", {op.in("Indices"), op.in("Label")}), dtype::int32);
@@ -178,6 +210,13 @@ inline void add_matrix(onnx_operators& to) {
     op.out("Out", "Softmax", {op.in("X")}, {{"axis", op.integer("axis", -1)}});
   });
   to.add("top_k", lower_top_k);
+  to.add("minus", [](onnx_operator& op) { op.out("Out", "Sub", {op.in("X"), op.in("Y")}); });
+  to.add("l1_norm", whole_norm("ReduceL1"));
+  to.add("squared_l2_norm", whole_norm("ReduceSumSquare"));
+  to.add("squared_l2_distance", lower_squared_l2_distance);
+  to.add("argsort", lower_argsort);
+  to.add("arg_max", arg_extreme("ArgMax"));
+  to.add("arg_min", arg_extreme("ArgMin"));
   to.add("accuracy", lower_accuracy);
   to.add("one_hot", [](onnx_operator& op) {
     const dtype type = op.type_of("Out");

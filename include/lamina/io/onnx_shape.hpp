@@ -67,6 +67,78 @@ inline void lower_gather(onnx_operator& op) {
   op.out("Out", "Gather", {op.in("X"), index}, {{"axis", op.integer("axis")}});
 }
 
+inline void lower_crop(onnx_operator& op) {
+  if (op.has("Offsets")) op.fail("expected offsets that are known, found a variable");
+  std::vector<std::int64_t> axes, starts, ends;
+  const std::vector<std::int64_t> offsets = op.integers("offsets");
+  for (int d = 0; d < op.rank("Out"); ++d) {
+    const std::int64_t extent = op.dims("Out")[static_cast<std::size_t>(d)];
+    if (extent < 0) continue;
+    axes.push_back(d);
+    starts.push_back(offsets.at(static_cast<std::size_t>(d)));
+    ends.push_back(starts.back() + extent);
+  }
+  op.out("Out", "Slice", {op.in("X"), op.list(starts), op.list(ends), op.list(axes)});
+}
+
+/// Parts one element thick, without the dimension that they have one of.
+inline void lower_unstack(onnx_operator& op) {
+  const std::int64_t axis = op.integer("axis");
+  const std::vector<std::string>& names = op.message().output("Y");
+  const std::vector<std::string> parts =
+      op.nodes("Split", {op.in("X")}, static_cast<int>(names.size()),
+               {{"axis", axis}, {"num_outputs", static_cast<std::int64_t>(names.size())}});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    op.assign(names[i], "Squeeze", {parts[i], op.list({axis})});
+}
+
+/// Of equal ids ONNX leaves open which update counts. Sums begin with zeros, not with X.
+inline void lower_scatter(onnx_operator& op) {
+  const std::string ids = op.reshape(op.in("Ids"), {-1, 1}), updates = op.in("Updates");
+  if (op.flag("overwrite", true)) return op.out("Out", "ScatterND", {op.in("X"), ids, updates});
+  const std::string nothing = op.node("ConstantOfShape", {op.node("Shape", {updates})});
+  const std::string zeros = op.cast(nothing, op.type_of("X"));
+  op.out("Out", "ScatterND", {op.node("ScatterND", {op.in("X"), ids, zeros}), ids, updates},
+         {{"reduction", "add"}});
+}
+
+/// Of all variables side by side, the one of each row.
+inline void lower_multiplex(onnx_operator& op) {
+  const std::string all = stacked(op, op.all("X"), 1);
+  std::vector<std::int64_t> one{-1};
+  while (static_cast<int>(one.size()) < op.rank("Out") + 1) one.push_back(1);
+  const std::string ids = op.reshape(op.cast(op.in("Ids"), dtype::int64), one);
+  const std::string shape =
+      op.node("Shape", {op.node("Slice", {all, op.list({0}), op.list({1}), op.list({1})})});
+  const std::string chosen =
+      op.node("GatherElements", {all, op.node("Expand", {ids, shape})}, {{"axis", 1}});
+  op.out("Out", "Squeeze", {chosen, op.list({1})});
+}
+
+inline void lower_is_empty(onnx_operator& op) {
+  const std::string size = op.node("Size", {op.in("X")});
+  op.out("Out", "Equal", {op.reshape(size, {1}), op.list({0})});
+}
+
+/// The places as columns; those of each row are a sequence.
+inline void lower_where(onnx_operator& op) {
+  const std::string truth = op.cast(op.in("Condition"), dtype::boolean);
+  op.out("Out", "Transpose", {op.node("NonZero", {truth})});
+  std::vector<std::int64_t> inner;
+  for (int d = 1; d < op.rank("Condition"); ++d) inner.push_back(d);
+  const std::string count = op.cast(truth, dtype::int64);
+  op.program().set_lengths(
+      op.name_of_output("Out"),
+      inner.empty() ? count : op.node("ReduceSum", {count, op.list(inner)}, {{"keepdims", 0}}));
+}
+
+inline void lower_range(onnx_operator& op) {
+  const auto number = [&](const char* slot) {
+    return op.node("Squeeze", {op.in(slot), op.list({0})});
+  };
+  op.out("Out", "Range", {number("Start"), number("End"), number("Step")});
+}
+
 /// Elements that are all the same are one element that is repeated.
 inline void lower_fill_constant(onnx_operator& op) {
   const std::vector<std::int64_t> shape = op.integers("shape");
@@ -140,7 +212,17 @@ inline void add_shape(onnx_operators& to) {
   to.add("expand", [](onnx_operator& op) {
     op.out("Out", "Tile", {op.in("X"), op.list(op.integers("expand_times"))});
   });
+  to.add("crop", lower_crop);
+  to.add("unstack", lower_unstack);
   to.add("gather", lower_gather);
+  to.add("scatter", lower_scatter);
+  to.add("multiplex", lower_multiplex);
+  to.add("shape", [](onnx_operator& op) {
+    op.out("Out", op.cast(op.node("Shape", {op.in("Input")}), op.type_of("Out")));
+  });
+  to.add("is_empty", lower_is_empty);
+  to.add("where_index", lower_where);
+  to.add("range", lower_range);
   to.add("fill_constant", lower_fill_constant);
   to.add("fill_constant_batch_size_like", lower_fill_like);
   to.add("assign_value", lower_assign_value);

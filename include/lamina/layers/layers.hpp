@@ -4,6 +4,7 @@
 
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/activation_functions.hpp>
+#include <lamina/layers/argsort.hpp>
 #include <lamina/layers/arithmetic.hpp>
 #include <lamina/layers/assign.hpp>
 #include <lamina/layers/batch_norm.hpp>
@@ -20,6 +21,7 @@
 #include <lamina/layers/conv3d.hpp>
 #include <lamina/layers/cos_sim.hpp>
 #include <lamina/layers/crf_decoding.hpp>
+#include <lamina/layers/crop.hpp>
 #include <lamina/layers/cross_entropy.hpp>
 #include <lamina/layers/ctc_greedy_decoder.hpp>
 #include <lamina/layers/cumsum.hpp>
@@ -50,11 +52,13 @@
 #include <lamina/layers/lstm_unit.hpp>
 #include <lamina/layers/matmul.hpp>
 #include <lamina/layers/mean.hpp>
+#include <lamina/layers/multiplex.hpp>
 #include <lamina/layers/nce.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/pool2d.hpp>
 #include <lamina/layers/prelu.hpp>
 #include <lamina/layers/print.hpp>
+#include <lamina/layers/query.hpp>
 #include <lamina/layers/random.hpp>
 #include <lamina/layers/read_minibatch.hpp>
 #include <lamina/layers/recurrent.hpp>
@@ -95,6 +99,7 @@
 #include <lamina/layers/softmax.hpp>
 #include <lamina/layers/softmax_with_cross_entropy.hpp>
 #include <lamina/layers/split.hpp>
+#include <lamina/layers/squared_l2.hpp>
 #include <lamina/layers/static_rnn.hpp>
 #include <lamina/layers/stop_gradient.hpp>
 #include <lamina/layers/sum.hpp>

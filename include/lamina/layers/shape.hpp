@@ -75,4 +75,13 @@ constexpr int dimension(int axis, int rank) {
   return from_front >= 0 && from_front < rank ? from_front : -1;
 }
 
+/// The whole shape without one dimension; of a single one [1], as Fluid has it.
+constexpr extents without_dimension(const extents& x, int axis) {
+  extents r{};
+  for (int i = 0; i < x.rank; ++i)
+    if (i != axis) r.push(x.at[i]);
+  if (r.rank == 0) r.push(1);
+  return r;
+}
+
 }  // namespace lamina::layer

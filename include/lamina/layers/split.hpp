@@ -2,6 +2,7 @@
 // lamina/layers/split.hpp - takes a variable apart.
 #pragma once
 
+#include <array>
 #include <tuple>
 
 #include <lamina/layers/one_operator.hpp>
@@ -12,6 +13,10 @@ namespace lamina::layer {
 
 /// Options of split.
 struct split_attr {
+  std::string_view name{};
+};
+/// Options of unstack.
+struct unstack_attr {
   std::string_view name{};
 };
 
@@ -81,6 +86,31 @@ constexpr auto split(variable<T, R, D...> x, const split_attr& attr = {}) {
   static_assert(check<adds_up, gets_type<Sections>, expects<extent>, gets_type<in>>,
                 "lamina: split: the sections add up to the inner dimension of the axis");
   return detail::split<Axis, void>(x, Sections{}, 0, attr);
+}
+
+/// The parts along dimension Axis of the whole shape, which they have not, as an array:
+/// `auto [a, b, c] = unstack<1>(x)` of rows, each [3, 4], gives three of [4]. Fluid: unstack.
+template <int Axis = 1, class T, class R, int... D>
+constexpr auto unstack(variable<T, R, D...> x, const unstack_attr& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr extents whole = whole_shape<in>;
+  constexpr int axis = dimension(Axis, whole.rank);
+  constexpr int count = axis < 0 ? -1 : whole.at[axis < 0 ? 0 : axis];
+  constexpr bool inner = count > 0 && whole.rank > 1;
+  static_assert(check<inner, gets<Axis>, gets_type<in>>,
+                "lamina: unstack: the axis is an inner dimension, not the rows");
+  constexpr extents shape = without_dimension(whole, axis);
+  constexpr int n = inner ? count : 1;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "unstack", attr.name);
+  using part = handle_of<T, R, shape>;
+  int ids[n];
+  for (int& id : ids) id = layer.template output<part>().id;
+  detail::add_splitting(b, schema_of<lamina::unstack>(), x.id, ids, n, b.attribute_list(Axis, n));
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array{part{&b, ids[I]}...};
+  }
+  (std::make_index_sequence<static_cast<std::size_t>(n)>{});
 }
 
 }  // namespace lamina::layer

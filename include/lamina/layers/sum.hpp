@@ -27,4 +27,18 @@ constexpr V sum(const V (&inputs)[N], const sum_attr& attr = {}, int line = __bu
   return layer.returns(V{&b, y});
 }
 
+/// x - y of one shape. Fluid: the operator minus.
+template <class X, class Y>
+constexpr auto minus(X x, Y y, const sum_attr& attr = {}, int line = __builtin_LINE()) {
+  constexpr bool same = __is_same(X, Y);
+  static_assert(check<same, expects_type<X>, gets_type<Y>>,
+                "lamina: minus: both sides have one shape, one element type and the same rows");
+  require_one_program(x, y, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "minus", attr.name);
+  const int out = layer.output_like(x.id);
+  b.add_operator(schema_of<lamina::minus>(), {x.id, y.id}, {out});
+  return layer.returns(X{&b, out});
+}
+
 }  // namespace lamina::layer

@@ -63,6 +63,17 @@ struct stack : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
 };
 
+/// The inverse of stack: Y[i] is part i of X along `axis`, a dimension that the parts have not;
+/// `num` is how many there are. Fluid: unstack.
+struct unstack : operator_definition {
+  static constexpr const char* type = "unstack";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 1> outputs{{{"Y", true}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"axis", attribute_type::integer, 0}, {"num", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+};
+
 /// Out = the elements starts[i] <= index < ends[i] along the dimension axes[i]; negative limits
 /// count from the end. Fluid: slice. The gradient reads Input for its shape only.
 struct slice : operator_definition {
@@ -74,6 +85,20 @@ struct slice : operator_definition {
                                                              {"ends", attribute_type::integers}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Out = X from element offsets[i] on along dimension i, as many as Y has, or without Y as `shape`
+/// says, where -1 stands for all that follow. Offsets [rank] are read instead of the attribute
+/// where there are any. Fluid: crop. The gradient reads X for its shape only.
+struct crop : operator_definition {
+  static constexpr const char* type = "crop";
+  static constexpr std::array<slot_desc, 3> inputs{
+      {{"X"}, {"Y", false, true}, {"Offsets", false, true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"offsets", attribute_type::integers}, {"shape", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 5;
 };
 
 /// Out = X with paddings[2i] elements of pad_value before and paddings[2i + 1] behind it along
@@ -107,6 +132,30 @@ struct gather : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// Out = X with other entries of dimension 0: Out[Ids[i]] = Updates[i], of equal Ids the last one;
+/// or, without `overwrite`, the sum of all Updates[i] of an id in place of what X has there.
+/// Fluid: scatter. Entries that are written anew have no gradient in X, updates that a later one
+/// replaces have none at all.
+struct scatter : operator_definition {
+  static constexpr const char* type = "scatter";
+  static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Ids"}, {"Updates"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"overwrite", attribute_type::boolean, 1}}};
+  static constexpr std::uint32_t differentiable = 5;
+  static constexpr std::uint32_t gradient_inputs = 6;
+};
+
+/// Out[i] = X[Ids[i]][i]: each row is one of those that the variables of X have there.
+/// Fluid: multiplex.
+struct multiplex : operator_definition {
+  static constexpr const char* type = "multiplex";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Ids"}, {"X", true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 2;
+  static constexpr std::uint32_t gradient_inputs = 1;
 };
 
 }  // namespace lamina

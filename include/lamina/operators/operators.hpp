@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/operators/activation.hpp>
+#include <lamina/operators/argsort.hpp>
 #include <lamina/operators/assign.hpp>
 #include <lamina/operators/beam_search.hpp>
 #include <lamina/operators/block_operators.hpp>
@@ -32,6 +33,7 @@
 #include <lamina/operators/pointwise.hpp>
 #include <lamina/operators/pool.hpp>
 #include <lamina/operators/print.hpp>
+#include <lamina/operators/query.hpp>
 #include <lamina/operators/rank_table.hpp>
 #include <lamina/operators/read_minibatch.hpp>
 #include <lamina/operators/recurrent_activation.hpp>
@@ -50,6 +52,7 @@
 #include <lamina/operators/sequence_softmax.hpp>
 #include <lamina/operators/softmax.hpp>
 #include <lamina/operators/split_merge.hpp>
+#include <lamina/operators/squared_l2.hpp>
 #include <lamina/operators/step_array.hpp>
 #include <lamina/operators/sum.hpp>
 #include <lamina/operators/tensor_array.hpp>

@@ -47,4 +47,27 @@ struct sum : operator_definition {
   }
 };
 
+/// Out = X - Y of one shape. Fluid: minus. Its gradients are a `scale` each, as in Fluid.
+struct minus : operator_definition {
+  static constexpr const char* type = "minus";
+  static constexpr auto kind = operator_kind::pointwise;
+  static constexpr auto inputs = slots_xy;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 3;
+  template <class T>
+  LAMINA_FN static T f(T x, T y) {
+    return x - y;
+  }
+  static constexpr void gradient(program_builder& b, const operator_desc& op) {
+    const int whole = gradient_variable(b, b.arguments[op.outputs]);
+    if (whole < 0) return;
+    for (int side = 0; side < 2; ++side) {
+      const int made = partial_gradient(b, b.arguments[op.inputs + side]);
+      if (made < 0) continue;
+      const int attributes = side == 0 ? -1 : b.attribute_list(-1.0, 0.0, true);
+      b.add_operator(schema_of<scale>(), {whole}, {made}, attributes);
+    }
+  }
+};
+
 }  // namespace lamina

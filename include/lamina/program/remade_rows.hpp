@@ -39,7 +39,7 @@ constexpr int remade_levels(std::string_view type) {
     if (type == t) return 2;
   for (const std::string_view t :
        {"sequence_erase", "sequence_slice", "sequence_concat", "sequence_reshape", "sequence_unpad",
-        "sequence_expand", "ctc_align", "lod_append", "im2sequence"})
+        "sequence_expand", "ctc_align", "lod_append", "im2sequence", "where_index"})
     if (type == t) return 1;
   return 0;
 }
@@ -50,7 +50,7 @@ constexpr bool may_take_rows(std::string_view type) {
 /// Whether inputs of one type may be of different rows.
 constexpr bool takes_any_rows(std::string_view type) {
   for (const std::string_view t :
-       {"gather", "lod_reset", "sequence_concat", "edit_distance", "warpctc"})
+       {"gather", "scatter", "lod_reset", "sequence_concat", "edit_distance", "warpctc"})
     if (type == t) return true;
   return false;
 }

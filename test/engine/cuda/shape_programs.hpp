@@ -52,7 +52,9 @@ inline constexpr auto shapes = lamina::program([](lamina::block& main) {
   auto [c, d] = layer::split<2, 1>(y);
   auto cut = layer::slice<layer::along<1, -3, 99>, layer::along<2, 1, 3>>(y);
   auto many = layer::expand<1, 2, 3>(layer::pad<0, 0, 1, 0, 0, 1>(cut, 0.5f));
-  auto piled = layer::stack<1>({c, d * 2.0f});
+  auto boxed = layer::crop<layer::offsets<0, 1, 0>, 2, 6>(y);
+  const auto piles = layer::unstack<1>(layer::stack<1>({c, d * 2.0f}));
+  auto piled = layer::stack<1>({piles[1], boxed * piles[0]});
   auto flat = layer::squeeze<1>(layer::unsqueeze<1>(layer::reshape<48>(
       layer::concat<2>(std::tuple{a, b, layer::transpose<0, 2, 1>(layer::reshape<6, 4>(y))}))));
   auto known = layer::one_hot<5>(layer::reshape<1>(label));

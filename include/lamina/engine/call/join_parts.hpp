@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/call/join_parts.hpp - which parts of arrays concat, split, stack, slice, pad and
-// expand copy, and their gradients: what all engines do alike.
+// lamina/engine/call/join_parts.hpp - which parts of arrays concat, split, stack, unstack, slice,
+// crop, pad and expand copy, and their gradients: what all engines do alike.
 #pragma once
 
 #include <lamina/engine/call/part_layout.hpp>
@@ -42,7 +42,8 @@ struct join_side_by_side {
   }
 };
 
-/// The inputs of stack, or their slopes: parts of Y along a dimension of its own.
+/// The inputs of stack or the outputs of unstack, or their slopes: parts of an array along a
+/// dimension of its own.
 template <bool ToParts>
 struct join_stacked {
   template <class E>
@@ -110,6 +111,11 @@ template <>
 struct joining<gradient_of<stack>> : detail::join_stacked<true> {};
 
 template <>
+struct joining<unstack> : detail::join_stacked<true> {};
+template <>
+struct joining<gradient_of<unstack>> : detail::join_stacked<false> {};
+
+template <>
 struct joining<slice> {
   template <class E>
   static void run(const operator_call& c, const E& e) {
@@ -128,6 +134,29 @@ struct joining<gradient_of<slice>> {
     const array_layout x = layout_of(dx), y = layout_of(slope);
     e.copy(dx.type, y.rank, y.extent, {slope.data, 0, y.step},
            {dx.data, slice_begin(c, x), x.step});
+  }
+};
+
+template <>
+struct joining<crop> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand in = c.input(0), out = c.output(0);
+    const array_layout x = layout_of(in), y = layout_of(out);
+    e.copy(in.type, y.rank, y.extent, {in.data, crop_begin(c, x, y), x.step},
+           {out.data, 0, y.step});
+  }
+};
+template <>
+struct joining<gradient_of<crop>> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    e.clear(dx);
+    const array_layout x = layout_of(dx), y = layout_of(slope);
+    e.copy(dx.type, y.rank, y.extent, {slope.data, 0, y.step},
+           {dx.data, crop_begin(c, x, y), x.step});
   }
 };
 

@@ -39,6 +39,20 @@ inline std::ptrdiff_t slice_begin(const operator_call& c, const array_layout& x)
   }
   return at;
 }
+/// Where the box `y` of crop begins inside of X.
+inline std::ptrdiff_t crop_begin(const operator_call& c, const array_layout& x,
+                                 const array_layout& y) {
+  if (c.list_size(0) != x.rank) fail(c, {"expected ", x.rank, " offsets, found ", c.list_size(0)});
+  std::ptrdiff_t at = 0;
+  for (int d = 0; d < x.rank; ++d) {
+    const int begin = c.integer_at(0, d);
+    if (begin < 0 || begin + y.extent[d] > x.extent[d])
+      fail(c, {"expected a box inside of ", x.extent[d], " elements along dimension ", d,
+               ", found ", y.extent[d], " from ", begin, " on"});
+    at += begin * x.step[d];
+  }
+  return at;
+}
 /// Where X begins inside of what pad made of it.
 inline std::ptrdiff_t pad_begin(const operator_call& c, const array_layout& y) {
   if (c.list_size(0) != 2 * y.rank)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/engine/cpu/activation_kernels.hpp>
+#include <lamina/engine/cpu/argsort_kernels.hpp>
 #include <lamina/engine/cpu/array_kernels.hpp>
 #include <lamina/engine/cpu/batch_norm_kernels.hpp>
 #include <lamina/engine/cpu/beam_search_decode_kernels.hpp>
@@ -32,6 +33,7 @@
 #include <lamina/engine/cpu/pointwise_kernels.hpp>
 #include <lamina/engine/cpu/pool_kernels.hpp>
 #include <lamina/engine/cpu/print_kernels.hpp>
+#include <lamina/engine/cpu/query_kernels.hpp>
 #include <lamina/engine/cpu/rank_table_kernels.hpp>
 #include <lamina/engine/cpu/read_kernels.hpp>
 #include <lamina/engine/cpu/reduce_kernels.hpp>
@@ -48,5 +50,6 @@
 #include <lamina/engine/cpu/sequence_window_kernels.hpp>
 #include <lamina/engine/cpu/softmax_kernels.hpp>
 #include <lamina/engine/cpu/split_merge_kernels.hpp>
+#include <lamina/engine/cpu/squared_l2_kernels.hpp>
 #include <lamina/engine/cpu/step_kernels.hpp>
 #include <lamina/engine/cpu/update_kernels.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/lookup_kernels.hpp - rows by number: lookup_table, gather.
+// lamina/engine/cpu/lookup_kernels.hpp - rows by number: lookup_table, gather,
+// scatter, multiplex.
 #pragma once
 
 #include <algorithm>
@@ -151,6 +152,109 @@ struct call_kernel<gradient_of<gather>> {
       const float* from = slope.row<const float>(0) + i * y.step;
       for (std::ptrdiff_t j = 0; j < x.size; ++j) to[j] += from[j];
     });
+  }
+};
+
+template <>
+struct call_kernel<scatter> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), ids = c.input(1), updates = c.input(2), out = c.output(0);
+    const entry_layout y(out), u(updates);
+    copy_elements(in, out);
+    if (!c.flag(0)) {
+      detail::for_each_index(c, ids, y.count, [&](std::ptrdiff_t k, std::ptrdiff_t) {
+        const std::ptrdiff_t width = size_of(out.type);
+        std::memset(static_cast<char*>(out.data) + k * y.step * width, 0,
+                    static_cast<std::size_t>(y.size * width));
+      });
+      return with_type(out.type, [&]<class T>(T) {
+        detail::for_each_index(c, ids, y.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+          T* const to = out.row<T>(0) + k * y.step;
+          const T* const from = updates.row<const T>(0) + i * u.step;
+          for (std::ptrdiff_t j = 0; j < y.size; ++j) to[j] = static_cast<T>(to[j] + from[j]);
+        });
+      });
+    }
+    with_word(out.type, [&]<class T>(T) {
+      detail::for_each_index(c, ids, y.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+        std::memcpy(out.row<T>(0) + k * y.step, updates.row<const T>(0) + i * u.step,
+                    static_cast<std::size_t>(y.size) * sizeof(T));
+      });
+    });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<scatter>> {
+  /// Which update each entry of X has got, one more than its number; 0: none.
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return entry_layout(c.input(2)).count;
+  }
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand ids = c.input(0), slope = c.input(2);
+    const operand dx = c.output(0), du = c.output(1);
+    require_float(c, slope);
+    const entry_layout d(slope);
+    int* const last = reinterpret_cast<int*>(c.scratch());
+    std::fill(last, last + d.count, 0);
+    detail::for_each_index(c, ids, d.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+      last[k] = static_cast<int>(i) + 1;
+    });
+    if (dx) {
+      copy_elements(slope, dx);
+      const entry_layout x(dx);
+      for (std::ptrdiff_t k = 0; k < x.count; ++k)
+        if (last[k] != 0)
+          std::fill(dx.row<float>(0) + k * x.step, dx.row<float>(0) + k * x.step + x.size, 0.0f);
+    }
+    if (!du) return;
+    const entry_layout u(du);
+    const bool overwrites = c.flag(0);
+    detail::for_each_index(c, ids, d.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+      float* const to = du.row<float>(0) + i * u.step;
+      const float* const from = slope.row<const float>(0) + k * d.step;
+      const bool replaced = overwrites && last[k] != i + 1;
+      for (std::ptrdiff_t j = 0; j < u.size; ++j) to[j] = replaced ? 0.0f : from[j];
+    });
+  }
+};
+
+template <>
+struct call_kernel<multiplex> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand ids = c.input(0), out = c.output(0);
+    const int count = c.input_count(1);
+    for (int r = 0; r < out.rows; ++r) {
+      const std::int64_t k = integer_in(ids, r, 0);
+      if (k < 0 || k >= count) fail_range(c, "id", k, r, count);
+      const operand x = c.input(1, static_cast<int>(k));
+      const std::ptrdiff_t width = size_of(x.type);
+      std::memcpy(static_cast<char*>(out.data) + r * out.stride * width,
+                  static_cast<const char*>(x.data) + r * x.stride * width,
+                  static_cast<std::size_t>(x.columns * width));
+    }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<multiplex>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand ids = c.input(0), slope = c.input(1);
+    for (int i = 0; i < c.output_count(0); ++i) {
+      const operand dx = c.output(0, i);
+      if (!dx) continue;
+      require_float(c, dx);
+      clear(dx);
+      for (int r = 0; r < dx.rows; ++r)
+        if (integer_in(ids, r, 0) == i)
+          std::memcpy(dx.row<float>(r), slope.row<const float>(r),
+                      static_cast<std::size_t>(dx.columns) * sizeof(float));
+    }
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/join_kernels.hpp - operators that join arrays and take them apart: concat,
-// split, stack, slice, pad, expand.
+// split, stack, unstack, slice, crop, pad, expand.
 #pragma once
 
 #include <lamina/engine/call/join_parts.hpp>
@@ -52,6 +52,14 @@ template <>
 struct call_kernel<slice> : detail::join_kernel<slice> {};
 template <>
 struct call_kernel<gradient_of<slice>> : detail::join_kernel<gradient_of<slice>> {};
+template <>
+struct call_kernel<unstack> : detail::join_kernel<unstack> {};
+template <>
+struct call_kernel<gradient_of<unstack>> : detail::join_kernel<gradient_of<unstack>> {};
+template <>
+struct call_kernel<crop> : detail::join_kernel<crop> {};
+template <>
+struct call_kernel<gradient_of<crop>> : detail::join_kernel<gradient_of<crop>> {};
 template <>
 struct call_kernel<pad> : detail::join_kernel<pad> {};
 template <>

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest element along a dimension that there is not.
+// expect-error: static.assert.*argmax, argmin: the axis is a dimension of the input
+// expect-fact: gets<-3>
+// expect-fact: variable<float, .*batch, 4>
+// expect-lines: 12
+#include <lamina/layers/argsort.hpp>
+#include <lamina/layers/data.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+#ifdef SHOULD_FAIL
+  return layer::argmax<-3>(x);  // <- here
+#else
+  return layer::argmax<-2>(x);
+#endif
+});
+
+int main() { return net.parameter_count() < 0; }
