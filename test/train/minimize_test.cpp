@@ -172,6 +172,55 @@ constexpr auto two_costs = lamina::program([](lamina::block& main) {
   return last;
 });
 
+/// States of a recurrence over the elements of x, each of which a loop inside of a step computes.
+template <class X>
+constexpr auto states_of(lamina::block& loop, X x) {
+  auto steps = layer::reshape<5, 1>(x);
+  auto states = layer::static_rnn(steps, [&](auto& step) {
+    auto before = step.memory(lamina::dims<6>);
+    auto zero = layer::fill_constant<integer>(loop, 0), i = zero;
+    auto two = layer::fill_constant<integer>(loop, 2);
+    auto inner = layer::array_write(layer::fc<6>(std::tuple{step.input(steps), before}), zero);
+    auto going = layer::less_than(i, two);
+    layer::while_loop(going, [&](lamina::block&) {
+      auto now = layer::array_read(inner, i);
+      layer::increment(i);
+      layer::array_write(layer::tanh(layer::fc<6>(now)), i, inner);
+      layer::less_than(i, two, going);
+    });
+    auto next = layer::array_read(inner, two);
+    step.update(before, next);
+    return next;
+  });
+  return layer::reshape<30>(states);
+}
+constexpr optimizer::sgd still{.learning_rate = 0};
+constexpr optimizer::momentum moving{.learning_rate = 0.05f};
+
+/// Four recurrences. `Also` takes gradients of the first, whose iterations lie in memory below
+/// those of the second, and of the second, for another cost; but its optimizer changes nothing.
+template <bool Also>
+constexpr auto recurrences = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto last = layer::fill_constant<float>(main, 0);
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<float, 5>, lamina::field<integer>>(loop, more);
+    const auto size_of = [](auto v) { return layer::mean(layer::square(layer::fc<2>(v))); };
+    auto first = size_of(states_of(loop, x));
+    auto states = states_of(loop, layer::sin(x));
+    auto second = size_of(states);
+    if (Also) still.minimize(first), still.minimize(second);
+    auto third = size_of(states_of(loop, layer::square(x)));
+    auto fourth = size_of(states_of(loop, layer::tanh(x)));
+    auto classes = layer::softmax_with_cross_entropy(layer::fc<3>(states), label);
+    auto cost = layer::mean(classes) + third + fourth;
+    moving.minimize(cost);
+    last = cost;
+  });
+  return last;
+});
+
 }  // namespace
 
 TEST_CASE("schedules inside of a program are those outside") {
@@ -226,4 +275,35 @@ TEST_CASE("two optimizers of one parameter have accumulators of their own, by na
   };
   check(two_costs<true, adamax, adamax>);
   check(two_costs<true, adagrad, limited_adam>);
+}
+
+TEST_CASE("gradients of one loop for several costs, and of several loops in any order") {
+  using alone_type = std::remove_const_t<decltype(recurrences<false>)>;
+  const auto batches = some_minibatches();
+  lamina::model alone{recurrences<false>};
+  lamina::model also{recurrences<true>};
+  const float cost = lamina::run(alone, batches).cost;
+  CHECK(lamina::run(also, batches).cost == cost);
+  lamina::basic_executor<double> executor;
+  lamina::scope exact, exact_also;
+  const auto interpret = [&](const auto& program, lamina::scope& scope) {
+    interpreted::start(executor, scope, program, lamina::model{program});
+    std::size_t next = 0;
+    executor.run(program.view(), scope, {}, interpreted::reading(batches, 5, next));
+  };
+  interpret(recurrences<false>, exact);
+  interpret(recurrences<true>, exact_also);
+  for (int i = 0; i < alone_type::desc.count.parameters; ++i) {
+    const std::string name = alone.describe(i).name;
+    INFO(name);
+    const auto a = alone.get(i), b = also.get(i);
+    const auto c = exact.get(name).cast<double>(), d = exact_also.get(name).cast<double>();
+    double off = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      off = std::max(off, std::abs(static_cast<double>(a.flat(k)) - c.flat(k)));
+      REQUIRE(a.flat(k) == b.flat(k));
+      REQUIRE(c.flat(k) == d.flat(k));
+    }
+    CHECK(off < 2e-6);
+  }
 }

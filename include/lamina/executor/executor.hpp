@@ -235,15 +235,31 @@ class basic_executor {
       }
     } else if (is_type(op, "while_grad")) {
       std::vector<step_scope>& scopes = memory.scopes[arguments.scopes];
-      for (; !scopes.empty(); scopes.pop_back()) {
-        memory.restore(program.blocks[block].forward_block, std::move(scopes.back()));
+      const int body = program.blocks[block].forward_block;
+      const bool last = is_last_gradient(program, block);
+      for (std::size_t n = scopes.size(); n-- > 0;) {
+        memory.restore(body, last ? std::move(scopes[n]) : scopes[n]);
         once();
       }
+      if (last) scopes.clear();
     } else if (arguments.condition_holds(memory)) {
       once();
     } else {
       arguments.leave_empty(memory, rows);
     }
+  }
+
+  // Whether no later operator runs the gradient of the same body: another cost may have one.
+  static bool is_last_gradient(const program_view& program, int block) {
+    bool last = false;
+    for (int k = 0; k < program.count.operators; ++k) {
+      const operator_desc& op = program.operators[k];
+      if (!is_type(op, "while_grad")) continue;
+      const int other = sub_block_of(program, op);
+      if (program.blocks[other].forward_block == program.blocks[block].forward_block)
+        last = other == block;
+    }
+    return last;
   }
 
   // The rows of all domains are known anew from the mini-batch on.

@@ -14,28 +14,12 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/call/block_schedule.hpp>
-#include <lamina/engine/call/frame_stack.hpp>
+#include <lamina/engine/call/frame_memory.hpp>
 #include <lamina/engine/call/row_maker.hpp>
 #include <lamina/engine/call/tensor_array.hpp>
 #include <lamina/program/names.hpp>
 
 namespace lamina::engine {
-
-/// Memory of the host for the heads of frames, wherever their values lie.
-class host_chunk {
- public:
-  explicit host_chunk(std::size_t floats) : memory_((floats + 1) / 2), floats_(floats) {}
-  float* data() { return reinterpret_cast<float*>(memory_.data()); }
-  std::size_t size() const { return floats_; }
-
- private:
-  std::vector<std::uint64_t> memory_;
-  std::size_t floats_;
-};
-struct host_chunks {
-  using chunk = host_chunk;
-  static chunk* make(std::size_t floats) { return new chunk(floats); }
-};
 
 /// One pass along a block.
 struct run_once {
@@ -68,7 +52,7 @@ class block_runner {
   using tables = block_schedule<P, schedule>;
 
   block_runner() = default;
-  explicit block_runner(chunks from) : from_(from), values_(from) {}
+  explicit block_runner(chunks from) : from_(from), frames_{{}, frame_stack<chunks>(from)} {}
 
   /// The most iterations of one loop; one more throws, or the frames of a loop that never ends
   /// would take all memory.
@@ -97,8 +81,9 @@ class block_runner {
     own_source_ = {this, &next_minibatch};
     if constexpr (requires { context_.source; })
       if (source_.next != nullptr) context_.source = &own_source_;
-    reset({});
-    unused_arrays_ = static_cast<int>(spare_arrays_.size());
+    frames_.reset({});
+    unused_arrays_.clear();
+    for (const auto& a : spare_arrays_) unused_arrays_.push_back(a.get());
     for (int d = 0; d < domains; ++d) {
       known_[d] = table.fed[d];
       if (!known_[d]) Engine::rows(memory)[d] = 0;
@@ -112,28 +97,17 @@ class block_runner {
   static constexpr int domains = P::desc.count.domains;
   static constexpr const typename tables::table_type& table = tables::table;
 
-  /// The head of a frame: the frame before, the heights of the stacks below, then a word for each
-  /// kept domain, two for each domain whose rows the iteration made, one for each loop inside, one
-  /// for each array, one for each view.
-  using word = std::uintptr_t;
-  enum : int { before_word, stack_words, first_word = stack_words + 4 };
-  /// Heads and values are apart: what a kernel leaves between rows must stay a number.
-  struct stack_marks {
-    typename frame_stack<host_chunks>::mark heads;
-    typename frame_stack<chunks>::mark values;
+  /// The head of a frame: the frame before, the heights of the stacks below and at its end, then a
+  /// word for each kept domain, two for each domain whose rows the iteration made, one for each
+  /// loop inside, one for each array, one for each view.
+  using memory_of_frames = frame_memory<chunks>;
+  using word = typename memory_of_frames::word;
+  enum : int {
+    before_word,
+    begin_words,
+    end_words = begin_words + memory_of_frames::mark_words,
+    first_word = end_words + memory_of_frames::mark_words
   };
-  stack_marks top() const { return {heads_.top(), values_.top()}; }
-  void reset(const stack_marks& to) {
-    heads_.reset(to.heads);
-    values_.reset(to.values);
-  }
-  static void keep_marks(const stack_marks& m, word* to) {
-    to[0] = static_cast<word>(m.heads.chunk), to[1] = m.heads.used;
-    to[2] = static_cast<word>(m.values.chunk), to[3] = m.values.used;
-  }
-  static stack_marks kept_marks(const word* from) {
-    return {{static_cast<int>(from[0]), from[1]}, {static_cast<int>(from[2]), from[3]}};
-  }
 
   template <class T>
   static word to_word(T* p) {
@@ -201,33 +175,37 @@ class block_runner {
         run_inner(c.block);
       } else {
         // Frames of loops inside, whose gradients are inside too.
-        const stack_marks below = top();
+        const auto below = frames_.top();
         run_inner(c.block);
-        reset(below);
+        frames_.reset(below);
       }
     }
   }
   void run_gradient(const block_call& c) {
     const loop_desc& loop = table.loops[c.loop];
+    word* const last = last_[c.loop];
     while (word* const frame = last_[c.loop]) {
       restore(c.loop, loop, frame);
       run_inner(c.block);
-      unused_arrays_ += loop.array_count;
       last_[c.loop] = from_word<word>(frame[before_word]);
-      reset(kept_marks(frame + stack_words));
+      if (c.again)
+        swap_arrays(loop, frame);
+      else
+        free(loop, frame);
     }
+    if (c.again) last_[c.loop] = last;
   }
 
   // -- frames ------------------------------------------------------------------------------------
 
   void begin(int l, const loop_desc& loop) {
-    const stack_marks below = top();
+    const auto below = frames_.top();
     const int words = first_word + loop.kept_count + 2 * loop.domain_count + loop.inner +
                       loop.array_count + loop.view_count + Engine::own_words(l);
     word* const frame = reinterpret_cast<word*>(
-        heads_.push(static_cast<std::size_t>(words) * sizeof(word) / sizeof(float)));
+        frames_.heads.push(static_cast<std::size_t>(words) * sizeof(word) / sizeof(float)));
     frame[before_word] = to_word(last_[l]);
-    keep_marks(below, frame + stack_words);
+    memory_of_frames::keep(below, frame + begin_words);
     last_[l] = frame;
     for (int k = 0; k < loop.kept_count; ++k) {
       frame[first_word + k] = 0;
@@ -239,8 +217,8 @@ class block_runner {
   // Memory for the kept values of one domain.
   void push_rows(const loop_desc& loop, word* frame, int k) {
     const kept_rows& kept = table.kept[loop.kept + k];
-    float* const data = values_.push(static_cast<std::size_t>(kept.width) *
-                                     static_cast<std::size_t>(rows_of(kept.domain)));
+    float* const data = frames_.values.push(static_cast<std::size_t>(kept.width) *
+                                            static_cast<std::size_t>(rows_of(kept.domain)));
     frame[first_word + k] = to_word(data);
     place(kept, data);
   }
@@ -255,6 +233,10 @@ class block_runner {
   }
 
   void end(int l, const loop_desc& loop) {
+    keep_values(l, loop);
+    memory_of_frames::keep(frames_.top(), last_[l] + end_words);
+  }
+  void keep_values(int l, const loop_desc& loop) {
     word* at = last_[l] + first_word + loop.kept_count;
     for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i) {
       const int d = table.made_domains[i];
@@ -278,7 +260,7 @@ class block_runner {
     if (schedule::program.domains[domain].kind != domain_kind::sequence) return nullptr;
     const std::size_t n =
         static_cast<std::size_t>(rows_of(schedule::program.domains[domain].parent)) + 1;
-    int* const to = reinterpret_cast<int*>(heads_.push(n));
+    int* const to = reinterpret_cast<int*>(frames_.heads.push(n));
     for (std::size_t i = 0; i < n; ++i) to[i] = Engine::offsets(*memory_)[domain][i];
     return to;
   }
@@ -298,8 +280,7 @@ class block_runner {
     }
     for (int inner = 0; inner < tables::loop_count; ++inner)
       if (table.loops[inner].parent == l) last_[inner] = from_word<word>(*at++);
-    for (int i = loop.arrays; i < loop.arrays + loop.array_count; ++i)
-      memory_->array(table.kept_arrays[i]).swap(*from_word<array_type>(*at++));
+    at = swap_arrays(loop, frame);
     for (int i = loop.views; i < loop.views + loop.view_count; ++i)
       show(table.kept_views[i], from_word<float>(*at++));
     for (int k = 0; k < loop.kept_count; ++k)
@@ -308,12 +289,33 @@ class block_runner {
     if (Engine::own_words(l) > 0) Engine::place_own(*memory_, l, at);
   }
 
+  static word* array_words(const loop_desc& loop, word* frame) {
+    return frame + first_word + loop.kept_count + 2 * loop.domain_count + loop.inner;
+  }
+  // The arrays of an iteration, and those that it had left in the frame; returns what follows them.
+  word* swap_arrays(const loop_desc& loop, word* frame) {
+    word* at = array_words(loop, frame);
+    for (int i = loop.arrays; i < loop.arrays + loop.array_count; ++i)
+      memory_->array(table.kept_arrays[i]).swap(*from_word<array_type>(*at++));
+    return at;
+  }
+  // Nobody reads the frame any more.
+  void free(const loop_desc& loop, word* frame) {
+    word* const arrays = array_words(loop, frame);
+    for (int i = loop.array_count; i-- > 0;)
+      unused_arrays_.push_back(from_word<array_type>(arrays[i]));
+    frames_.free(frame + begin_words, frame + end_words);
+  }
+
   array_type* take_array() {
-    if (unused_arrays_ == 0) {
+    if (unused_arrays_.empty()) {
       spare_arrays_.insert(spare_arrays_.begin(), std::make_unique<array_type>(from_));
-      unused_arrays_ = 1;
+      unused_arrays_.reserve(spare_arrays_.size());
+      return spare_arrays_.front().get();
     }
-    return spare_arrays_[static_cast<std::size_t>(--unused_arrays_)].get();
+    array_type* const taken = unused_arrays_.back();
+    unused_arrays_.pop_back();
+    return taken;
   }
 
   // -- rows --------------------------------------------------------------------------------------
@@ -380,13 +382,12 @@ class block_runner {
   row_maker maker_{};
   minibatch_source source_{}, own_source_{};
   [[no_unique_address]] chunks from_{};
-  frame_stack<host_chunks> heads_;
-  frame_stack<chunks> values_;
+  memory_of_frames frames_;
   word* last_[at_least_one(tables::loop_count)] = {};
   bool known_[domains] = {};
   std::uint64_t iterations_[at_least_one(tables::blocks)] = {};
   std::vector<std::unique_ptr<array_type>> spare_arrays_;
-  int unused_arrays_ = 0;
+  std::vector<array_type*> unused_arrays_;
   std::uint64_t limit_ = 1000000;
 };
 

@@ -20,6 +20,7 @@ struct block_call {
   int block;
   int loop;       // whose iterations; -1 for a condition
   int condition;  // a variable of the program, or -1
+  bool again;     // a gradient after which another one walks through the same iterations
 };
 
 /// The rows of one domain in the frames of a loop.
@@ -127,7 +128,10 @@ struct block_schedule {
                          : scalar  ? block_use::if_true
                                    : block_use::if_rows,
                          i.runs, repeats ? loop_around(t, body) : -1,
-                         gradient ? -1 : lowered.operands[i.inputs].id};
+                         gradient ? -1 : lowered.operands[i.inputs].id, false};
+      for (int k = 0; gradient && k + 1 < call; ++k)
+        if (t.calls[k].use == block_use::loop_gradient && t.calls[k].loop == t.calls[call - 1].loop)
+          t.calls[k].again = true;
     }
     for (int l = 0; l < loop_count; ++l) {
       t.loops[l].parent = loop_around(t, P::desc.blocks[t.loops[l].body].parent);
