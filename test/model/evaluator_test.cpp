@@ -106,6 +106,18 @@ TEST_CASE("what depends on data that were not fed has no value, not that of befo
   CHECK(cost == Approx(e.cost()));
 }
 
+TEST_CASE("after a mini-batch that failed nothing has a value, not that of before") {
+  const lamina::model m{net, 3};
+  lamina::evaluator e{m};
+  auto samples = test::samples(4);
+  e.forward(lamina::feed<"x">(images(samples)), lamina::feed<"label">(labels(samples)));
+  CHECK_NOTHROW(e.cost());
+  samples[2].label = 3;
+  CHECK_THROWS_AS(e.test(samples | lamina::reader::batch(2)), lamina::error);
+  CHECK_THROWS_WITH(e.cost(), Contains("expected a feed of x"));
+  CHECK_THROWS_WITH(e.activation<"output">(), Contains("expected a feed of x"));
+}
+
 TEST_CASE("a batch of one equals a row of a batch") {
   lamina::model m{net, 3};
   lamina::evaluator e{m};

@@ -207,6 +207,7 @@ class evaluator {
       feeder_.fill(batch);
       const int n = feeder_.rows();
       if (n == 0) continue;
+      given_ = 0;
       feeder_.view().feed_to(machine_);
       machine_.run(~0ull, seed_, 0);
       given_ = ~0ull;
