@@ -54,17 +54,33 @@ struct call_kernel<sequence_pool> {
   }
 
  private:
+  // Places are counted in float, beside the numbers: of some thousand rows at a time, which float
+  // counts exactly.
   static void maximum(const operand& x, int begin, int length, float* to, std::int32_t* index) {
-    std::copy(x.row<const float>(begin), x.row<const float>(begin) + x.columns, to);
-    if (index != nullptr) std::fill(index, index + x.columns, begin);
-    for (int r = begin + 1; r < begin + length; ++r) {
-      const float* const row = x.row<const float>(r);
-      for (int j = 0; j < x.columns; ++j) {
-        const bool more = row[j] > to[j];
-        to[j] = more ? row[j] : to[j];
-        if (index != nullptr) index[j] = more ? r : index[j];
+    constexpr int together = 4096;
+    for (int r = 0; r < length; r += together)
+      maximum_of_some(x, begin + r, length - r < together ? length - r : together, r == 0, to,
+                      index);
+  }
+  static void maximum_of_some(const operand& x, int begin, int length, bool is_first, float* to,
+                              std::int32_t* index) {
+    const float* const from = x.row<const float>(begin);
+    for_each_place(x.columns, [&](std::ptrdiff_t j, auto like) {
+      using number = decltype(like);
+      number most = load(is_first ? from + j : to + j, like), place(is_first ? 0.0f : -1.0f);
+      for (int r = is_first ? 1 : 0; r < length; ++r) {
+        const number next = load(from + r * x.stride + j, like);
+        const auto more = next > most;
+        most = math::select(more, next, most);
+        place = math::select(more, number(static_cast<float>(r)), place);
       }
-    }
+      store(to + j, most);
+      if (index == nullptr) return;
+      alignas(64) float places[lanes];
+      store(places, place);
+      for (int l = 0; l < static_cast<int>(sizeof(number) / sizeof(float)); ++l)
+        if (places[l] >= 0) index[j + l] = begin + static_cast<int>(places[l]);
+    });
   }
 };
 
