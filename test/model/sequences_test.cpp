@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequences through feeder, evaluator, gradient machine and training, on several threads too.
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -34,8 +37,17 @@ constexpr auto points = lamina::program([](lamina::block& main) {
   return layer::mean(layer::sequence_pool(sums, {.type = lamina::pool::max, .name = "y"}));
 });
 
+constexpr auto highest = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 2>(main);
+  auto h = layer::fc<1>(x, {.param = {.name = "w"}, .bias = false});
+  return layer::mean(layer::sequence_pool(h, {.type = lamina::pool::max, .name = "y"}));
+});
+
 struct tagged {
   std::vector<std::int64_t> word, next;
+};
+struct point_list {
+  std::vector<float> x;
 };
 struct sentence {
   std::vector<std::int64_t> word;
@@ -174,6 +186,63 @@ TEST_CASE("gradients of a batch of sequences are means of those of the samples")
   }
   for (std::size_t i = 0; i < sum.size(); ++i)
     CHECK(whole.flat(i) == Approx(sum.flat(i)).margin(1e-6));
+}
+
+TEST_CASE("the first of equal maxima has the gradient, in long sequences too") {
+  lamina::model model{highest};
+  auto first_number = model.parameter<"w">();
+  first_number.flat(0) = 1;
+  first_number.flat(1) = 0;
+  model.set(0, first_number);
+  lamina::gradient_machine g{model};
+  const auto picked = [&](std::initializer_list<std::size_t> at, std::size_t length) {
+    point_list s;
+    for (std::size_t r = 0; r < length; ++r) {
+      s.x.push_back(-1);
+      s.x.push_back(static_cast<float>(r));
+    }
+    for (const std::size_t r : at) s.x[2 * r] = 2;
+    CHECK(g.backward(std::vector<point_list>{s}) == 2);
+    return g.gradient<"w">().flat(1);  // the second number of the row that was taken
+  };
+  CHECK(picked({0}, 1) == 0);
+  CHECK(picked({5, 7}, 9) == 5);
+  CHECK(picked({4095, 4096}, 4097) == 4095);
+  CHECK(picked({4096, 9000}, 10000) == 4096);
+  CHECK(picked({8191, 8192, 9999}, 10000) == 8191);
+  CHECK(picked({9999}, 10000) == 9999);
+}
+
+TEST_CASE("parts of a mini-batch have equally many elements, but for a sample") {
+  using program = std::remove_const_t<decltype(polarity)>;
+  const auto check = [](const std::vector<int>& lengths, int parts) {
+    std::vector<sentence> data;
+    int all = 0, longest = 0;
+    for (const int n : lengths) {
+      data.push_back({std::vector<std::int64_t>(static_cast<std::size_t>(n), 3), 0});
+      all += n + 1, longest = std::max(longest, n + 1);
+    }
+    lamina::feeder<program> feeder;
+    feeder.fill(data);
+    const auto batch = feeder.view();
+    int first = 0;
+    for (int t = 0; t < parts; ++t) {
+      CHECK(lamina::first_of_part(batch, t, parts) == first);
+      const int end = lamina::first_of_part(batch, t + 1, parts);
+      REQUIRE(first <= end);
+      const int count = static_cast<int>(batch.count_before(end) - batch.count_before(first));
+      CHECK(std::abs(count - all / parts) <= longest);
+      first = end;
+    }
+    CHECK(first == batch.size());
+  };
+  check({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 2);
+  check({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 3);
+  check({100, 0, 0, 0}, 4);
+  check({0, 0, 0, 100}, 3);
+  check({0, 0, 0}, 3);
+  check({4, 4}, 5);
+  check({7}, 2);
 }
 
 TEST_CASE("what does not fit is named") {

@@ -73,6 +73,19 @@ struct batch_view {
 
   int size() const { return rows.count[batch::domain]; }
 
+  /// How many samples, and elements of their sequences, come before a sample.
+  std::int64_t count_before(int sample) const {
+    int begins[domains] = {};
+    begins[batch::domain] = sample;
+    std::int64_t count = sample;
+    for (int d = batch::domain + 1; d < domains; ++d) {
+      if (rows.offsets[d] == nullptr) continue;
+      begins[d] = rows.offsets[d][begins[parent_of(d)]] - rows.offsets[d][0];
+      count += begins[d];
+    }
+    return count;
+  }
+
   /// Samples `first` to `end` (exclusive), with their sequences.
   batch_view part(int first, int end) const {
     batch_view p;

@@ -14,6 +14,22 @@ constexpr int first_of_part(int rows, int part, int parts) {
   return static_cast<int>(static_cast<std::int64_t>(rows) * part / parts);
 }
 
+/// The same of a mini-batch whose parts have equally many samples and elements of sequences
+/// together, but for one sample: where sequences become longer, later parts have fewer of them.
+template <program_type P>
+int first_of_part(const batch_view<P>& batch, int part, int parts) {
+  const std::int64_t wanted = batch.count_before(batch.size()) * part / parts;
+  int first = 0;
+  for (int end = batch.size(); first < end;) {
+    const int middle = first + (end - first) / 2;
+    if (batch.count_before(middle) < wanted)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
+}
+
 /// Whose rows the cost of P is a mean of: a part counts by how many of them it has. Training is the
 /// program that runs.
 template <program_type P, class Training>

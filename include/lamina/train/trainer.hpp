@@ -172,11 +172,10 @@ class trainer {
 
   LAMINA_NOINLINE float split_step(const batch_view<P>& batch) {
     const int parts = static_cast<int>(machines_.size());
-    const int rows = batch.size();
     pool_.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
       const batch_view<P> part =
-          batch.part(first_of_part(rows, t, parts), first_of_part(rows, t + 1, parts));
+          batch.part(first_of_part(batch, t, parts), first_of_part(batch, t + 1, parts));
       const int counted = part_weight::fed(part);
       weight_[k] = static_cast<float>(counted);
       if (counted == 0) return;
