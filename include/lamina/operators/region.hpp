@@ -59,12 +59,18 @@ struct spp : operator_definition {
 
 /// Window k of `windows` along a side of an image: all are as long as the longest has to be, and
 /// padding is shared by both ends.
-constexpr image_range pyramid_window(int k, int windows, int size) {
+LAMINA_FN constexpr image_range pyramid_window(int k, int windows, int size) {
   const int length = (size + windows - 1) / windows;
   const int padding = (length * windows - size + 1) / 2;
   const int first = k * length - padding;
   const int end = first + length;
   return {first < 0 ? 0 : first < size ? first : size, end < 0 ? 0 : end < size ? end : size};
+}
+
+/// The window that an element is in.
+LAMINA_FN constexpr int pyramid_window_of(int at, int windows, int size) {
+  const int length = (size + windows - 1) / windows;
+  return (at + (length * windows - size + 1) / 2) / length;
 }
 
 /// The windows of each image as a sequence, row by row: Out [N * OH * OW, C * kh * kw], paddings

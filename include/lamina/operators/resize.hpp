@@ -75,7 +75,7 @@ struct pad2d : operator_definition {
 };
 
 /// The element of an image that element k of the padded one is, along one side; -1: pad_value.
-constexpr int place_in_padded(int k, int before, int in, bool reflects, bool repeats) {
+LAMINA_FN constexpr int place_in_padded(int k, int before, int in, bool reflects, bool repeats) {
   int at = k - before;
   if (at >= 0 && at < in) return at;
   if (reflects) {

@@ -32,6 +32,7 @@ TEST_CASE("operators that few networks need learn at a place what they do on the
   SECTION("noises") { CHECK(test::train_both(test::noises, sgd, one, sizes).worst() < 1e-5); }
   SECTION("units") { CHECK(test::train_both(test::units, sgd, one, sizes).worst() < 1e-5); }
   SECTION("costs") { CHECK(test::train_both(test::costs, sgd, one, sizes).worst() < 1e-5); }
+  SECTION("patches") { CHECK(test::train_both(test::patches, sgd, one, sizes).worst() < 1e-5); }
   SECTION("regions") { CHECK(test::train_both(test::regions, sgd, one, sizes).worst() < 1e-5); }
 }
 
@@ -39,6 +40,7 @@ TEST_CASE("teams of threads compute operators that few networks need as one does
   cuda::host_backend<4> backend;
   const optimizer::sgd sgd{.learning_rate = 0.1f};
   CHECK(test::train_both(test::likenesses, sgd, backend, {3}).worst() < 1e-5);
+  CHECK(test::train_both(test::patches, sgd, backend, {2}).worst() < 1e-5);
   CHECK(test::train_both(test::regions, sgd, backend, {2}).worst() < 1e-5);
   CHECK(test::train_both(test::units, sgd, backend, {2}).worst() < 1e-5);
   CHECK(test::train_both(test::costs, sgd, backend, {3}).worst() < 1e-5);

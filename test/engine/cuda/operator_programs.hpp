@@ -141,4 +141,20 @@ inline constexpr auto costs = lamina::program([](lamina::block& main) {
          layer::mean(layer::bpr_loss(logits, label));
 });
 
+/// Images with borders of every kind, pyramids of windows, and windows as sequences.
+inline constexpr auto patches = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 3, 5, 4>(main);
+  auto c = layer::conv2d<3, 3, lamina::window{.padding = 1}>(image);
+  auto framed = layer::pad2d<1, 2, 0, 3>(c, {.value = 0.5f});
+  auto mirrored = layer::pad2d<2, 4, 3, 1, lamina::pad_mode::reflect>(layer::tanh(c));
+  auto repeated = layer::pad2d<0, 2, 3, 2, lamina::pad_mode::edge>(c);
+  auto most = layer::spp<2>(mirrored);
+  auto mean = layer::spp<3>(framed, {.type = lamina::pool::average});
+  auto lines = layer::im2sequence<"lines", lamina::extent2{3, 2},
+                                  lamina::window{.stride = {2, 1}, .padding = 1}>(repeated);
+  auto read = layer::sequence_pool(layer::tanh(layer::fc<5>(lines)), {.type = lamina::pool::sum});
+  return layer::mean(
+      layer::square(layer::scale(layer::fc<5>(most) + layer::fc<5>(mean) + read, 0.2f)));
+});
+
 }  // namespace test

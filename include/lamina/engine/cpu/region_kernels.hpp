@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <lamina/engine/call/patch_grid.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/operators/region.hpp>
@@ -152,41 +153,23 @@ struct call_kernel<gradient_of<spp>> {
 
 namespace detail {
 
-/// The windows of an im2sequence.
-struct patch_grid {
-  int height, width, kernel[2], stride[2], padding[4], rows, columns;  // padding: above, left ...
-  int channels;
-
-  patch_grid(const call_context& c, const operand& x)
-      : height(x.dims[2]), width(x.dims[3]), channels(x.dims[1]) {
-    if (c.list_size(0) != 2 || c.list_size(1) != 2 || c.list_size(2) != 4)
-      fail(c, {"expected 2 kernels, 2 strides and 4 paddings, found ", c.list_size(0), ", ",
-               c.list_size(1), " and ", c.list_size(2)});
-    for (int d = 0; d < 2; ++d) kernel[d] = c.integer_at(0, d), stride[d] = c.integer_at(1, d);
-    for (int d = 0; d < 4; ++d) padding[d] = c.integer_at(2, d);
-    rows = (height + padding[0] + padding[2] - kernel[0]) / stride[0] + 1;
-    columns = (width + padding[1] + padding[3] - kernel[1]) / stride[1] + 1;
+/// Calls f(window, place in it, place in the image or -1) for all elements of an image's windows.
+template <class F>
+void for_each_patch(const patch_grid& g, F f) {
+  for (int w = 0; w < g.windows(); ++w) {
+    const int top = w / g.columns * g.stride[0] - g.padding[0];
+    const int left = w % g.columns * g.stride[1] - g.padding[1];
+    int at = 0;
+    for (int c = 0; c < g.channels; ++c)
+      for (int v = top; v < top + g.kernel[0]; ++v)
+        for (int h = left; h < left + g.kernel[1]; ++h, ++at) {
+          const bool inside = v >= 0 && v < g.height && h >= 0 && h < g.width;
+          f(w, at,
+            inside ? (static_cast<std::ptrdiff_t>(c) * g.height + v) * g.width + h
+                   : std::ptrdiff_t{-1});
+        }
   }
-  int windows() const { return rows * columns; }
-
-  /// Calls f(window, place in it, place in the image or -1) for all elements of an image's windows.
-  template <class F>
-  void for_each(F f) const {
-    for (int w = 0; w < windows(); ++w) {
-      const int top = w / columns * stride[0] - padding[0];
-      const int left = w % columns * stride[1] - padding[1];
-      int at = 0;
-      for (int c = 0; c < channels; ++c)
-        for (int v = top; v < top + kernel[0]; ++v)
-          for (int h = left; h < left + kernel[1]; ++h, ++at) {
-            const bool inside = v >= 0 && v < height && h >= 0 && h < width;
-            f(w, at,
-              inside ? (static_cast<std::ptrdiff_t>(c) * height + v) * width + h
-                     : std::ptrdiff_t{-1});
-          }
-    }
-  }
-};
+}
 
 }  // namespace detail
 
@@ -196,11 +179,11 @@ struct call_kernel<im2sequence> {
   static void run(const call_context& c) {
     const operand x = c.input(0);
     require_float(c, x);
-    const detail::patch_grid grid(c, x);
+    const patch_grid grid(c, x);
     make_sequences(c, c.output(0).domain, x.rows, [&](int) { return grid.windows(); });
     const operand y = c.output(0);
     for (int n = 0; n < x.rows; ++n)
-      grid.for_each([&](int w, int at, std::ptrdiff_t from) {
+      detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t from) {
         y.row<float>(n * grid.windows() + w)[at] = from < 0 ? 0 : x.row<const float>(n)[from];
       });
   }
@@ -213,9 +196,9 @@ struct call_kernel<gradient_of<im2sequence>> {
     const operand x = c.input(0), d = c.input(1), dx = c.output(0);
     if (!dx) return;
     clear(dx);
-    const detail::patch_grid grid(c, x);
+    const patch_grid grid(c, x);
     for (int n = 0; n < x.rows; ++n)
-      grid.for_each([&](int w, int at, std::ptrdiff_t to) {
+      detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t to) {
         if (to >= 0) dx.row<float>(n)[to] += d.row<const float>(n * grid.windows() + w)[at];
       });
   }

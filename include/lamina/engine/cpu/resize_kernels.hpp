@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <lamina/engine/call/padded_image.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/resize.hpp>
 
@@ -125,20 +126,16 @@ struct interpolate_gradient {
 /// Calls f(row, place in the padded image, place in the image or -1) for all elements.
 template <class F>
 void for_each_padded(const call_context& c, const operand& x, const operand& y, F f) {
-  const std::string_view mode = text_of(c, 2);
-  const bool reflects = mode == "reflect", repeats = mode == "edge";
-  if (c.list_size(0) != 4 || (!reflects && !repeats && mode != "constant"))
-    fail(c, {"expected 4 paddings and a mode 'constant', 'reflect' or 'edge', found ",
-             c.list_size(0), " and '", mode, "'"});
-  const int above = c.integer_at(0, 0), left = c.integer_at(0, 2);
-  const int height = x.dims[2], width = x.dims[3], out_height = y.dims[2], out_width = y.dims[3];
+  const padded_image image(c, x, y);
+  const int height = image.rows.in, width = image.columns.in;
+  const int out_height = image.rows.out, out_width = image.columns.out;
   for (int r = 0; r < x.rows; ++r)
     for (int i = 0; i < x.dims[1] * out_height; ++i) {
-      const int row = place_in_padded(i % out_height, above, height, reflects, repeats);
+      const int row = image.rows.at(i % out_height);
       const std::ptrdiff_t from =
           (static_cast<std::ptrdiff_t>(i / out_height) * height + row) * width;
       for (int k = 0; k < out_width; ++k) {
-        const int column = place_in_padded(k, left, width, reflects, repeats);
+        const int column = image.columns.at(k);
         f(r, static_cast<std::ptrdiff_t>(i) * out_width + k,
           row < 0 || column < 0 ? std::ptrdiff_t{-1} : from + column);
       }

@@ -28,6 +28,7 @@
 #include <lamina/engine/cuda/matmul_kernels.hpp>
 #include <lamina/engine/cuda/metric_kernels.hpp>
 #include <lamina/engine/cuda/norm_kernels.hpp>
+#include <lamina/engine/cuda/patch_kernels.hpp>
 #include <lamina/engine/cuda/pointwise_kernels.hpp>
 #include <lamina/engine/cuda/pool_kernels.hpp>
 #include <lamina/engine/cuda/print_kernels.hpp>

@@ -218,6 +218,7 @@ void run_all(backend& device) {
   report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("likenesses", test::train_both(test::likenesses, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("regions", test::train_both(test::regions, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("patches", test::train_both(test::patches, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("units", test::train_both(test::units, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("costs", test::train_both(test::costs, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("tags", test::train_both(test::tags, sgd, device, {7, 64, 7, 7}), 1e-3);
