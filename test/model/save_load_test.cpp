@@ -4,6 +4,8 @@
 #include <csignal>
 
 #include "model/samples.hpp"
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,6 +100,36 @@ TEST_CASE("a saved model loads into another one bit for bit") {
   second.save(folder / "again");
   CHECK(test::read(folder / "net") == test::read(folder / "again"));
   CHECK_FALSE(std::filesystem::exists(folder / "net.writing"));
+}
+
+TEST_CASE("a link stays a link and its file gets the parameters; a pipe stays a pipe") {
+  const test::folder folder;
+  const lamina::model m{net, 5};
+  m.save(folder / "model");
+  const std::string bytes = test::read(folder / "model");
+  std::filesystem::create_directory(folder / "elsewhere");
+  test::write(folder / "elsewhere/file", "old");
+  std::filesystem::create_symlink("elsewhere/file", folder / "latest");
+  m.save(folder / "latest");
+  CHECK(std::filesystem::is_symlink(folder / "latest"));
+  CHECK(test::read(folder / "elsewhere/file") == bytes);
+  std::filesystem::create_symlink("nowhere", folder / "broken");
+  m.save(folder / "broken");
+  CHECK(test::read(folder / "broken") == bytes);
+
+  const std::string pipe = (folder / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  m.save(pipe);
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
+  std::string piped(bytes.size() + 1, ' ');
+  const ::ssize_t got = ::read(reader, piped.data(), piped.size());
+  ::close(reader);
+  REQUIRE(got == static_cast<::ssize_t>(bytes.size()));
+  CHECK(piped.substr(0, bytes.size()) == bytes);
+  for (const auto& left : std::filesystem::recursive_directory_iterator(folder.string()))
+    CHECK(left.path().extension() != ".writing");
 }
 
 TEST_CASE("files of the first version load, and damaged ones do not") {

@@ -114,8 +114,7 @@ class binary_reader {
 class binary_writer {
  public:
   LAMINA_COLD explicit binary_writer(std::string path)
-      : path_(std::move(path)), beside_(path_ + ".writing") {
-    file_ = std::fopen(beside_.c_str(), "wb");
+      : path_(std::move(path)), place_(path_), file_(place_.open()) {
     if (file_ == nullptr) fail(errno);
   }
   binary_writer(const binary_writer&) = delete;
@@ -123,7 +122,7 @@ class binary_writer {
   ~binary_writer() {
     if (file_ == nullptr) return;
     std::fclose(file_);
-    std::remove(beside_.c_str());
+    place_.drop();
   }
 
   LAMINA_COLD void write(const void* from, std::uint64_t n) {
@@ -137,12 +136,12 @@ class binary_writer {
   /// How many bytes were written.
   std::uint64_t offset() const { return written_; }
 
-  /// Renames the file to its place.
+  /// Puts the file in its place.
   LAMINA_COLD void finish() {
     std::FILE* file = std::exchange(file_, nullptr);
-    if (std::fclose(file) != 0 || std::rename(beside_.c_str(), path_.c_str()) != 0) {
+    if (std::fclose(file) != 0 || !place_.keep()) {
       const int failure = errno;
-      std::remove(beside_.c_str());
+      place_.drop();
       fail(failure);
     }
   }
@@ -152,8 +151,9 @@ class binary_writer {
     throw error(text() << "lamina: " << path_ << ": cannot be written: " << reason_of(failure));
   }
 
-  std::string path_, beside_;
-  std::FILE* file_ = nullptr;
+  std::string path_;
+  written_place place_;
+  std::FILE* file_;
   std::uint64_t written_ = 0;
 };
 

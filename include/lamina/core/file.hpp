@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -65,24 +66,53 @@ LAMINA_COLD inline std::string read_file(const std::string& path) {
   return bytes;
 }
 
+/// Where the bytes of a file are written: beside the file that a path leads to, links followed, to
+/// be renamed when they are whole. A device or a pipe takes them as they come and stays what it is.
+class written_place {
+ public:
+  LAMINA_COLD explicit written_place(const std::string& path) : target_(path) {
+    struct stat found {};
+    in_place_ =
+        ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
+    if (!in_place_ && ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode))
+      if (char* const real = ::realpath(path.c_str(), nullptr)) {
+        target_ = real;
+        std::free(real);
+      }
+    beside_ = in_place_ ? target_ : target_ + ".writing";
+  }
+
+  std::FILE* open() const { return std::fopen(beside_.c_str(), "wb"); }
+  /// All bytes are written and the file is closed: false, with errno, when they cannot be renamed.
+  bool keep() const { return in_place_ || std::rename(beside_.c_str(), target_.c_str()) == 0; }
+  /// Removes what was written.
+  void drop() const {
+    if (!in_place_) std::remove(beside_.c_str());
+  }
+
+ private:
+  std::string target_, beside_;
+  bool in_place_;
+};
+
 /// Writes a file beside its place and renames it: whoever reads it sees the old bytes or the new
 /// ones. Throws lamina::error naming the path when it cannot be written; the old file is whole
 /// then.
 LAMINA_COLD inline void write_file(const std::string& path, const std::string& bytes) {
-  const std::string beside = path + ".writing";
-  std::FILE* out = std::fopen(beside.c_str(), "wb");
+  const written_place place(path);
+  std::FILE* out = place.open();
   bool good = out != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), out) == bytes.size();
   int failure = errno;
   if (out != nullptr && std::fclose(out) != 0 && good) {
     good = false;
     failure = errno;
   }
-  if (good && std::rename(beside.c_str(), path.c_str()) != 0) {
+  if (good && !place.keep()) {
     good = false;
     failure = errno;
   }
   if (good) return;
-  if (out != nullptr) std::remove(beside.c_str());
+  if (out != nullptr) place.drop();
   throw error(text() << "lamina: " << path << ": cannot be written: " << reason_of(failure));
 }
 
