@@ -31,7 +31,7 @@ FAMILIES = [
     ("Shapes and rows", "", "reshape concat split slice crop gather multiplex assign topk argsort query cos_sim squared_l2"),
     ("Normalisation and regularisation", "", "batch_norm layer_norm group_norm dropout"),
     ("Images", "[Images](images.md) says how the engine computes them.",
-     "conv2d conv2d_transpose conv3d pool2d resize region residual img_conv_group simple_img_conv_pool"),
+     "conv2d conv2d_transpose conv3d pool2d pool3d unpool resize region residual img_conv_group simple_img_conv_pool"),
     ("Sequences", "[Sequences](sequences.md) has the rules of their rows.",
      "sequence_pool sequence_softmax sequence_conv sequence_conv_pool row_conv sequence_expand sequence_expand_as "
      "sequence_concat sequence_slice sequence_reverse sequence_pad sequence_unpad sequence_mask sequence_reshape "

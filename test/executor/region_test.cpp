@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// roi_pool, spp and im2sequence on the interpreter: values by hand, gradients by difference
-// quotients.
+// roi_pool, roi_align, psroi_pool, spp and im2sequence on the interpreter: values by hand,
+// gradients by difference quotients.
 #include "shared_executor.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
@@ -47,6 +47,47 @@ TEST_CASE("roi_pool by hand: regions of several images, beyond the border, empty
   CHECK(r[0].lod().recursive_sequence_lengths()[0] == lamina::lod::level{1, 2});
 }
 
+TEST_CASE("roi_align by hand: points between elements, beyond the border, far outside") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 1, 3, 4>(main);
+    auto regions = layer::sequence<"regions", float, 4>(main);
+    return std::tuple{layer::roi_align<extent2{1, 2}>(x, regions, {.sampling_ratio = 1}),
+                      layer::roi_align<1>(x, regions)};
+  });
+  lamina::executor executor;
+  lamina::scope scope;
+  const auto r =
+      executor.run(net.view(), scope,
+                   {{"x", images()},
+                    {"regions", lamina::sequences<std::array<float, 4>>(
+                                    {{{0, 0, 2, 2}, {2, 1, 6, 2}}, {{20, 20, 30, 30}}})}});
+  CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 1, 2});
+  // The middles of halves of columns 0 to 2 in row 1; of columns 2 to 6, of which 5 is too far.
+  CHECK(numbers(r[0]) == std::vector<double>{4.5, 5.5, 9, 0, 0, 0});
+  // Four points in quarters: a plane has its value in the middle. Of points 2.5, 3.5, 4.5, 5.5 the
+  // last two are outside, the second one is at the border.
+  CHECK(numbers(r[1]) == std::vector<double>{5, (8.5 + 9) / 4, 0});
+  CHECK(r[1].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 1});
+}
+
+TEST_CASE("psroi_pool by hand: each part looks at its channel") {
+  constexpr auto net = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 2, 3, 4>(main);
+    auto regions = layer::sequence<"regions", float, 4>(main);
+    return layer::psroi_pool<extent2{1, 2}>(x, regions);
+  });
+  std::vector<float> v;
+  for (int i = 0; i < 24; ++i) v.push_back(static_cast<float>(i));
+  lamina::executor executor;
+  lamina::scope scope;
+  const auto r = executor.run(net.view(), scope,
+                              {{"x", lamina::tensor(lamina::tensor_shape{1, 2, 3, 4}, v)},
+                               {"regions", lamina::sequences<std::array<float, 4>>(
+                                               {{{0, 0, 3, 0}, {1, 1, 2, 2}, {9, 9, 9, 9}}})}});
+  CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 1, 2});
+  CHECK(numbers(r[0]) == std::vector<double>{0.5, 14.5, 7, 20, 0, 0});
+}
+
 TEST_CASE("spp by hand: the whole image, then quarters") {
   constexpr auto net = lamina::program([](block& main) {
     auto x = layer::data<"x", float, 1, 3, 4>(main);
@@ -90,6 +131,23 @@ TEST_CASE("gradients of roi_pool, spp and im2sequence are difference quotients")
                           {{"regions", lamina::sequences<std::array<float, 4>>(
                                            {{{0, 0, 4, 3}, {1, 1, 2, 2}}, {}, {{3, 2, 9, 9}}})}},
                           options);
+  }
+  SECTION("roi_align and psroi_pool") {
+    constexpr auto net = lamina::program([](block& main) {
+      auto x = layer::data<"x", float, 4, 4, 5>(main);
+      auto regions = layer::sequence<"regions", float, 4>(main);
+      auto y = layer::roi_align<2>(x, regions, {.spatial_scale = 0.75f});
+      auto z = layer::psroi_pool<2>(x, regions);
+      return layer::mean(y * y) + layer::mean(z * z);
+    });
+    laws::gradient_options options;
+    options.constant = {"regions"};
+    laws::check_gradients(
+        net,
+        {{"regions",
+          lamina::sequences<std::array<float, 4>>(
+              {{{0, 0, 4, 3}, {1, 1.5f, 2, 2.25f}}, {}, {{3, 2, 9, 9}, {-5, 1, 0, 2}}})}},
+        options);
   }
   SECTION("spp") {
     constexpr auto net = lamina::program([](block& main) {

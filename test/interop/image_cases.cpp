@@ -90,6 +90,53 @@ void write_image_cases(case_writer& to) {
            }),
            {.feed = {{"regions", lod_tensor(regions, lamina::lod::from_lengths({{2, 1, 1}}))}},
             .any_rows = false});
+  const case_options of_regions{
+      .feed = {{"regions", lod_tensor(regions, lamina::lod::from_lengths({{2, 1, 1}}))}},
+      .any_rows = false};
+  to.write("roi_align", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 5, 6>(main);
+             auto regions = layer::sequence<"regions", float, 4>(main);
+             return squared(layer::roi_align<extent2{2, 3}>(x, regions, {.spatial_scale = 0.75f}));
+           }),
+           of_regions);
+  to.write("roi_align_ratio", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 5, 6>(main);
+             auto regions = layer::sequence<"regions", float, 4>(main);
+             return squared(layer::roi_align<2>(x, regions, {.sampling_ratio = 2}));
+           }),
+           of_regions);
+  to.write("psroi_pool", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 8, 5, 6>(main);
+             auto regions = layer::sequence<"regions", float, 4>(main);
+             return squared(layer::psroi_pool<2>(x, regions));
+           }),
+           of_regions);
+  to.write("pool3d_max", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 4, 3, 5>(main);
+             return squared(
+                 layer::pool3d<2, lamina::window3{.stride = {1, 2, 1}, .padding = {1, 0, 1}}>(x));
+           }));
+  to.write(
+      "pool3d_average", lamina::program([](block& main) {
+        auto x = layer::data<"x", float, 2, 4, 3, 5>(main);
+        return squared(layer::pool3d<2, lamina::window3{.stride = {1, 2, 1}, .padding = {1, 0, 1}}>(
+            x, {.type = lamina::pool::average, .exclusive = false}));
+      }));
+  to.write("pool3d_global", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 4, 3, 5>(main);
+             return squared(layer::global_pool3d(x, {.type = lamina::pool::average}));
+           }));
+  to.write("max_pool2d_with_index", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 5, 6>(main);
+             auto [y, places] =
+                 layer::max_pool2d_with_index<3, window{.stride = 2, .padding = 1}>(x);
+             return std::tuple{cost_of(y), y, places};
+           }));
+  to.write("unpool", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 2, 4, 6>(main);
+             auto [y, places] = layer::max_pool2d_with_index<2, window{.stride = 2}>(x);
+             return squared(layer::unpool<2, window{.stride = 2}>(layer::square(y), places));
+           }));
 }
 
 }  // namespace interop

@@ -479,6 +479,27 @@ def pool2d(c):
     return F.max_pool2d(c.x, *window, ceil_mode=c["ceil_mode"])
 
 
+@operator("pool3d")
+def pool3d(c):
+    average = c["pooling_type"] == "avg"
+    if c["global_pooling"] or c["adaptive"]:
+        size = 1 if c["global_pooling"] else c["ksize"]
+        return F.adaptive_avg_pool3d(c.x, size) if average else F.adaptive_max_pool3d(c.x, size)
+    window = (c["ksize"], c["strides"], c["paddings"])
+    if average:
+        return F.avg_pool3d(c.x, *window, ceil_mode=c["ceil_mode"], count_include_pad=not c["exclusive"])
+    return F.max_pool3d(c.x, *window, ceil_mode=c["ceil_mode"])
+
+
+@operator("max_pool2d_with_index")
+def max_pool_with_index(c):
+    values, places = F.max_pool2d(c.x, c["ksize"], c["strides"], c["paddings"], return_indices=True)
+    return {"Out": values, "Mask": places.to(torch.int32)}
+
+
+TABLE["unpool"] = lambda c: F.max_unpool2d(c.x, c.at("Indices").long(), c["ksize"], c["strides"], c["paddings"])
+
+
 @operator("spp")
 def spp(c):
     levels = []
@@ -564,6 +585,59 @@ def im2sequence(c):
     patches = F.unfold(x, c["kernels"], stride=c["strides"])
     rows = patches.transpose(1, 2)
     return rows.reshape(-1, rows.shape[-1]), [[i * rows.shape[1] for i in range(len(rows) + 1)]]
+
+
+@operator("roi_align")
+def roi_align(c):
+    """What torchvision has, and PyTorch itself has not: averages of interpolated points."""
+    height, width, factor, found = c["pooled_height"], c["pooled_width"], c["spatial_scale"], []
+    image = [i for i, (a, b) in enumerate(c.bounds("ROIs")) for _ in range(a, b)]
+
+    def points(first, last, bins):
+        length = max((last - first) * factor, 1)
+        count = c["sampling_ratio"] if c["sampling_ratio"] > 0 else math.ceil(length / bins)
+        return [[first * factor + (i + (k + 0.5) / count) * length / bins for k in range(count)] for i in range(bins)]
+
+    def value(plane, y, x):
+        tall, wide = plane.shape[1:]
+        if not (-1 <= y <= tall and -1 <= x <= wide):
+            return torch.zeros(len(plane), dtype=REAL)
+        y, x = min(max(y, 0), tall - 1), min(max(x, 0), wide - 1)
+        top, left = int(y), int(x)
+        bottom, right = min(top + 1, tall - 1), min(left + 1, wide - 1)
+        upper = plane[:, top, left] * (1 - x + left) + plane[:, top, right] * (x - left)
+        lower = plane[:, bottom, left] * (1 - x + left) + plane[:, bottom, right] * (x - left)
+        return upper * (1 - y + top) + lower * (y - top)
+
+    for roi, at in zip(c.at("ROIs"), image):
+        x0, y0, x1, y1 = [float(v) for v in roi]
+        for ys, xs in itertools.product(points(y0, y1, height), points(x0, x1, width)):
+            found.append(torch.stack([value(c.x[at], y, x) for y in ys for x in xs]).mean(0))
+    bins = torch.stack(found).reshape(-1, height, width, c.x.shape[1])
+    return {"Out": (bins.permute(0, 3, 1, 2), c.offsets["ROIs"])}
+
+
+@operator("psroi_pool")
+def psroi_pool(c):
+    """Part (i, j) of a region averages a channel of its own."""
+    height, width, factor, found = c["pooled_height"], c["pooled_width"], c["spatial_scale"], []
+    image = [i for i, (a, b) in enumerate(c.bounds("ROIs")) for _ in range(a, b)]
+
+    def ranges(first, last, bins, size):
+        begin = math.floor(first + 0.5) * factor
+        part = max((math.floor(last + 0.5) + 1) * factor - begin, 0.1) / bins
+        return [slice(*(min(max(v, 0), size) for v in (math.floor(i * part + begin), math.ceil((i + 1) * part + begin))))
+                for i in range(bins)]
+
+    for roi, at in zip(c.at("ROIs"), image):
+        x0, y0, x1, y1 = [float(v) for v in roi]
+        planes = c.x[at].reshape(-1, height, width, *c.x.shape[2:])
+        for (i, rows), (j, columns) in itertools.product(enumerate(ranges(y0, y1, height, c.x.shape[2])),
+                                                         enumerate(ranges(x0, x1, width, c.x.shape[3]))):
+            held = planes[:, i, j, rows, columns].flatten(1)
+            found.append(held.mean(1) if held.numel() else torch.zeros(len(planes), dtype=REAL))
+    bins = torch.stack(found).reshape(-1, height, width, c["output_channels"])
+    return {"Out": (bins.permute(0, 3, 1, 2), c.offsets["ROIs"])}
 
 
 @operator("roi_pool")

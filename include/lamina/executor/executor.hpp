@@ -35,6 +35,7 @@
 #include <lamina/executor/kernels_region.hpp>
 #include <lamina/executor/kernels_reshape.hpp>
 #include <lamina/executor/kernels_resize.hpp>
+#include <lamina/executor/kernels_roi_align.hpp>
 #include <lamina/executor/kernels_sequence.hpp>
 #include <lamina/executor/kernels_sequence_conv.hpp>
 #include <lamina/executor/kernels_sequence_ids.hpp>
@@ -44,6 +45,7 @@
 #include <lamina/executor/kernels_shape.hpp>
 #include <lamina/executor/kernels_split_merge.hpp>
 #include <lamina/executor/kernels_squared_l2.hpp>
+#include <lamina/executor/kernels_volume_pool.hpp>
 #include <lamina/executor/pointwise_kernel.hpp>
 #include <lamina/tensor/scope.hpp>
 
@@ -341,6 +343,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_region_kernels(kernels_);
   kernel::add_reshape_kernels(kernels_);
   kernel::add_resize_kernels(kernels_);
+  kernel::add_roi_align_kernels(kernels_);
   kernel::add_sequence_kernels(kernels_);
   kernel::add_sequence_conv_kernels(kernels_);
   kernel::add_sequence_metric_kernels(kernels_);
@@ -350,6 +353,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_shape_kernels(kernels_);
   kernel::add_split_merge_kernels(kernels_);
   kernel::add_squared_l2_kernels(kernels_);
+  kernel::add_volume_pool_kernels(kernels_);
 }
 
 /// The interpreter in the precision of the engines.

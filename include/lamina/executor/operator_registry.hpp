@@ -50,9 +50,9 @@ using library_operators = operator_list<
     hard_sigmoid, swish, hard_swish, pow, hard_shrink, softshrink, thresholded_relu, prelu, maxout,
     exp, log, sqrt, rsqrt, square, reciprocal, abs, sin, cos, asin, acos, atan, ceil, floor, round,
     sign, argsort, arg_max, arg_min, unstack, crop, scatter, multiplex, minus, shape, is_empty,
-    where_index, range, l1_norm, squared_l2_norm, squared_l2_distance, bilinear_interp,
-    nearest_interp, im2sequence, pad2d, roi_pool, spp, read_minibatch, decayed_learning_rate,
-    gradient_scale>;
+    where_index, range, l1_norm, squared_l2_norm, squared_l2_distance, pool3d,
+    max_pool2d_with_index, unpool, roi_align, psroi_pool, bilinear_interp, nearest_interp,
+    im2sequence, pad2d, roi_pool, spp, read_minibatch, decayed_learning_rate, gradient_scale>;
 
 /// What is known of operators by their names. A recorded program refers to the definitions of its
 /// operators; one that was read names them only. A type may have several forms, which differ in

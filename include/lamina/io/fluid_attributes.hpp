@@ -51,6 +51,10 @@ inline constexpr fixed_attribute fixed_attributes[] = {
     {"nearest_interp", "interp_method", attribute_type::string, 0, "nearest"},
     {"sequence_pool", "is_test", attribute_type::boolean, 0, ""},
     {"prelu", "data_format", attribute_type::string, 0, "NCHW"},
+    {"roi_align", "aligned", attribute_type::boolean, 0, ""},
+    {"arg_max", "flatten", attribute_type::boolean, 0, ""},
+    {"arg_min", "flatten", attribute_type::boolean, 0, ""},
+    {"pool3d", "padding_algorithm", attribute_type::string, 0, "EXPLICIT"},
     {"gather", "axis", attribute_type::integer, 0, ""},
     {"gather", "overwrite", attribute_type::boolean, 1, ""},
     {"slice", "infer_flags", attribute_type::integers, 0, ""},
@@ -98,7 +102,9 @@ inline const char* unknown_meaning(const operator_message& op) {
       for (const std::int64_t n : a->integers) same = same && n == 0;
     else if (f.kind == attribute_type::integer)
       same = a->integer == static_cast<std::int64_t>(f.number);
-    // Truth values and flags of inference say how, not what; types may be named.
+    else if (std::string_view(f.name) == "aligned" || std::string_view(f.name) == "flatten")
+      same = a->integer == 0;
+    // Other truth values and flags of inference say how, not what; types may be named.
     if (std::string_view(f.name).find("dtype") != std::string_view::npos) same = true;
     if (!same) return f.name;
   }

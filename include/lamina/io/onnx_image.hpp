@@ -100,10 +100,12 @@ inline void lower_pool(onnx_operator& op) {
   const bool is_average = op.string("pooling_type", "max") == "avg";
   if (op.flag("global_pooling"))
     return op.out("Out", is_average ? "GlobalAveragePool" : "GlobalMaxPool", {op.in("X")});
-  const std::vector<std::int64_t> size = each_side(op, "ksize", 2, 1);
+  const int sides = op.rank("X") - 2;
+  const auto n = static_cast<std::size_t>(sides);
+  const std::vector<std::int64_t> size = each_side(op, "ksize", n, 1);
   if (op.flag("adaptive")) {  // windows of several sizes: rows first, then columns of the result
     std::string x = op.in("X");
-    for (int d = 0; d < 2; ++d) {
+    for (int d = 0; d < sides; ++d) {
       const std::int64_t in = op.extent("X", 2 + d), out = size[static_cast<std::size_t>(d)];
       std::vector<std::pair<std::int64_t, std::int64_t>> windows;
       for (std::int64_t i = 0; i < out; ++i)
@@ -112,18 +114,16 @@ inline void lower_pool(onnx_operator& op) {
     }
     return op.out("Out", x);
   }
-  const std::vector<std::int64_t> strides = each_side(op, "strides", 2, 1);
-  std::vector<std::int64_t> pads = both_ends(each_side(op, "paddings", 2, 0));
+  const std::vector<std::int64_t> strides = each_side(op, "strides", n, 1);
+  std::vector<std::int64_t> pads = both_ends(each_side(op, "paddings", n, 0));
   std::string x = op.in("X");
   const bool exclusive = op.flag("exclusive", true);
   if (op.flag("ceil_mode")) {  // the last window may begin inside and end outside of the image
-    std::vector<std::int64_t> behind;
-    for (int d = 0; d < 2; ++d) {
+    for (int d = 0; d < sides; ++d) {
       const std::size_t i = static_cast<std::size_t>(d);
       const std::int64_t seen = (op.extent("Out", 2 + d) - 1) * strides[i] + size[i];
-      behind.push_back(std::max<std::int64_t>(0, seen - op.extent("X", 2 + d) - pads[i]));
+      pads[n + i] = std::max<std::int64_t>(0, seen - op.extent("X", 2 + d) - pads[i]);
     }
-    pads = {pads[0], pads[1], behind[0], behind[1]};
   }
   std::vector<onnx_attribute> window{{"kernel_shape", size}, {"strides", strides}, {"pads", pads}};
   if (is_average) window.emplace_back("count_include_pad", !exclusive);
@@ -207,6 +207,31 @@ inline void lower_maxout(onnx_operator& op) {
   op.out("Out", "ReduceMax", {op.reshape(op.in("X"), shape), op.list({2})}, {{"keepdims", 0}});
 }
 
+/// ONNX counts the places in the whole batch.
+inline void lower_indexed_pool(onnx_operator& op) {
+  if (op.flag("global_pooling") || op.flag("adaptive"))
+    op.fail("expected windows of one size, found those of a global or adaptive pool");
+  const std::vector<std::string> found =
+      op.nodes("MaxPool", {op.in("X")}, 2,
+               {{"kernel_shape", each_side(op, "ksize", 2, 1)},
+                {"strides", each_side(op, "strides", 2, 1)},
+                {"pads", both_ends(each_side(op, "paddings", 2, 0))}});
+  if (op.wants("Out")) op.out("Out", found[0]);
+  const std::int64_t plane = op.extent("X", 2) * op.extent("X", 3);
+  if (op.wants("Mask"))
+    op.out("Mask", op.cast(op.node("Mod", {found[1], op.list({plane})}), dtype::int32));
+}
+inline void lower_unpool(onnx_operator& op) {
+  const std::int64_t height = op.extent("Out", 2), width = op.extent("Out", 3);
+  const std::string rows = op.node("Shape", {op.in("X")}, {{"start", 0}, {"end", 2}});
+  const std::string shape = op.node("Concat", {rows, op.list({height * width})}, {{"axis", 0}});
+  const std::string zeros = op.node("Expand", {op.number(0, op.type_of("X")), shape});
+  const std::string places = op.reshape(op.cast(op.in("Indices"), dtype::int64), {0, 0, -1});
+  const std::string all = op.node(
+      "ScatterElements", {zeros, places, op.reshape(op.in("X"), {0, 0, -1})}, {{"axis", 2}});
+  op.out("Out", "Reshape", {all, op.list({0, 0, height, width})});
+}
+
 inline void lower_spp(onnx_operator& op) {
   const bool is_average = op.string("pooling_type", "max") == "avg";
   const int height = static_cast<int>(op.integer("pyramid_height", 1));
@@ -230,6 +255,9 @@ inline void add_image(onnx_operators& to) {
   for (const char* type : {"conv2d", "depthwise_conv2d", "conv3d"}) to.add(type, lower_conv);
   to.add("conv2d_transpose", lower_conv_transpose);
   to.add("pool2d", lower_pool);
+  to.add("pool3d", lower_pool);
+  to.add("max_pool2d_with_index", lower_indexed_pool);
+  to.add("unpool", lower_unpool);
   to.add("batch_norm", lower_batch_norm);
   to.add("group_norm", lower_group_norm);
   to.add("instance_norm", lower_instance_norm);

@@ -2,6 +2,7 @@
 // lamina/io/onnx_region.hpp - regions and windows of images as sequences, as ONNX nodes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,17 @@ inline void lower_roi_pool(onnx_operator& op) {
                                        op.integer("pooled_width", 1)};
   op.out("Out", "MaxRoiPool", {op.in("X"), regions},
          {{"pooled_shape", size}, {"spatial_scale", op.real("spatial_scale", 1)}});
+  op.program().set_lengths(op.name_of_output("Out"), at.lengths);
+}
+
+inline void lower_roi_align(onnx_operator& op) {
+  const sequence_places at = places_in(op, "ROIs");
+  op.out("Out", "RoiAlign", {op.in("X"), op.in("ROIs"), op.cast(at.id, dtype::int64)},
+         {{"coordinate_transformation_mode", "output_half_pixel"},
+          {"output_height", op.integer("pooled_height", 1)},
+          {"output_width", op.integer("pooled_width", 1)},
+          {"sampling_ratio", std::max<std::int64_t>(op.integer("sampling_ratio", -1), 0)},
+          {"spatial_scale", op.real("spatial_scale", 1)}});
   op.program().set_lengths(op.name_of_output("Out"), at.lengths);
 }
 
@@ -56,6 +68,7 @@ inline void lower_im2sequence(onnx_operator& op) {
 
 inline void add_regions(onnx_operators& to) {
   to.add("roi_pool", lower_roi_pool);
+  to.add("roi_align", lower_roi_align);
   to.add("im2sequence", lower_im2sequence);
 }
 

@@ -23,6 +23,7 @@ struct window3 {
   extent3 padding = 0;
   extent3 dilation = 1;
   int groups = 1;
+  bool ceil_mode = false;  // pooling: a last window may reach beyond the padding
 
   constexpr bool operator==(const window3&) const = default;
 };
@@ -33,6 +34,19 @@ namespace detail {
 constexpr attribute_value triple_attribute(program_builder& b, extent3 e) {
   const int all[] = {e.depth, e.height, e.width};
   return b.integer_list(all, 3);
+}
+
+/// How many windows fit along each side of a volume.
+template <int D, int H, int W>
+constexpr extent3 windows_in(extent3 size, const window3& w) {
+  const extent2 plane = windows_in<H, W>({size.height, size.width},
+                                         {.stride = {w.stride.height, w.stride.width},
+                                          .padding = {w.padding.height, w.padding.width},
+                                          .dilation = {w.dilation.height, w.dilation.width},
+                                          .ceil_mode = w.ceil_mode});
+  return {
+      windows_along(D, size.depth, w.stride.depth, w.padding.depth, w.dilation.depth, w.ceil_mode),
+      plane.height, plane.width};
 }
 }  // namespace detail
 
@@ -47,21 +61,15 @@ constexpr auto conv3d(variable<T, R, C, D, H, W> x, const conv2d_attr& attr = {}
   static_assert(check<real, gets_type<variable<T, R, C, D, H, W>>>,
                 "lamina: conv3d: the volumes are floating point, one a row");
   constexpr bool sound = Filters > 0 && Size.least(1) && Window.stride.least(1) &&
-                         Window.padding.least(0) && Window.dilation.least(1);
+                         Window.padding.least(0) && Window.dilation.least(1) && !Window.ceil_mode;
   static_assert(check<sound, gets<Filters, Size.depth, Size.height, Size.width>>,
                 "lamina: conv3d: filters, their size, stride and dilation are positive, padding is "
-                "not negative");
+                "not negative, ceil_mode is for pooling");
   constexpr int parts = Window.groups > 0 ? Window.groups : 1;
   constexpr bool divides = Window.groups > 0 && C % parts == 0 && Filters % parts == 0;
   static_assert(check<divides, expects<Window.groups>, gets<C, Filters>>,
                 "lamina: conv3d: the number of groups divides the channels and the filters");
-  constexpr extent3 out = {
-      detail::windows_along(D, Size.depth, Window.stride.depth, Window.padding.depth,
-                            Window.dilation.depth, false),
-      detail::windows_along(H, Size.height, Window.stride.height, Window.padding.height,
-                            Window.dilation.height, false),
-      detail::windows_along(W, Size.width, Window.stride.width, Window.padding.width,
-                            Window.dilation.width, false)};
+  constexpr extent3 out = detail::windows_in<D, H, W>(Size, Window);
   constexpr bool fits = !sound || out.least(1);
   static_assert(check<fits, expects<Size.depth, Size.height, Size.width>, gets<D, H, W>>,
                 "lamina: conv3d: a filter fits into the padded volume");

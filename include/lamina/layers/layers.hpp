@@ -56,6 +56,7 @@
 #include <lamina/layers/nce.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/pool2d.hpp>
+#include <lamina/layers/pool3d.hpp>
 #include <lamina/layers/prelu.hpp>
 #include <lamina/layers/print.hpp>
 #include <lamina/layers/query.hpp>
@@ -106,6 +107,7 @@
 #include <lamina/layers/tensor_array.hpp>
 #include <lamina/layers/topk.hpp>
 #include <lamina/layers/tunable_activations.hpp>
+#include <lamina/layers/unpool.hpp>
 #include <lamina/layers/warpctc.hpp>
 #include <lamina/layers/while_loop.hpp>
 #include <lamina/layers/window.hpp>

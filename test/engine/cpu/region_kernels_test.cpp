@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// roi_pool, spp and im2sequence on the compiled engine, against the executor.
+// roi_pool, roi_align, psroi_pool, spp and im2sequence on the compiled engine, against the
+// executor.
 #include <tuple>
 
 #include "laws/engine_law.hpp"
@@ -22,6 +23,15 @@ constexpr auto regions = program([](block& main) {
   return std::tuple{layer::mean(y * y), y};
 });
 
+constexpr auto averages = program([](block& main) {
+  auto x = layer::data<"x", float, 6, 6, 7>(main);
+  auto where = layer::sequence<"where", float, 4>(main);
+  auto y = layer::roi_align<extent2{2, 3}>(x, where, {.spatial_scale = 6});
+  auto z = layer::roi_align<2>(x, where, {.spatial_scale = 3, .sampling_ratio = 2});
+  auto s = layer::psroi_pool<extent2{2, 3}>(x, where, {.spatial_scale = 4});
+  return std::tuple{layer::mean(y * y) + layer::mean(z * z) + layer::mean(s * s), y, z, s};
+});
+
 constexpr auto pyramid = program([](block& main) {
   auto x = layer::data<"x", float, 3, 5, 8>(main);
   auto a = layer::spp<2>(x);
@@ -39,6 +49,10 @@ constexpr auto patches = program([](block& main) {
 }  // namespace
 
 TEST_CASE("roi_pool on the engine") { lamina::law::check_engine(regions); }
+
+TEST_CASE("roi_align and psroi_pool on the engine") {
+  lamina::law::check_engine(averages, {.low = -2, .high = 2});
+}
 
 TEST_CASE("spp on the engine") { lamina::law::check_engine(pyramid); }
 

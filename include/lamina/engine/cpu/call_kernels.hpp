@@ -40,6 +40,7 @@
 #include <lamina/engine/cpu/region_kernels.hpp>
 #include <lamina/engine/cpu/reshape_kernels.hpp>
 #include <lamina/engine/cpu/resize_kernels.hpp>
+#include <lamina/engine/cpu/roi_align_kernels.hpp>
 #include <lamina/engine/cpu/selected_rows_kernels.hpp>
 #include <lamina/engine/cpu/sequence_cut_kernels.hpp>
 #include <lamina/engine/cpu/sequence_ids_kernels.hpp>
@@ -53,3 +54,4 @@
 #include <lamina/engine/cpu/squared_l2_kernels.hpp>
 #include <lamina/engine/cpu/step_kernels.hpp>
 #include <lamina/engine/cpu/update_kernels.hpp>
+#include <lamina/engine/cpu/volume_pool_kernels.hpp>

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/volume_pool_kernels.hpp - pools that networks seldom have: pool3d,
+// max_pool2d_with_index, unpool.
+#pragma once
+
+#include <lamina/engine/call/volume_windows.hpp>
+#include <lamina/engine/cpu/label.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/pool.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+inline constexpr window_attributes pool3d_attributes{1, 3, 4, 2, 6};
+inline constexpr window_attributes indexed_pool_attributes{0, 3, 4, 1, 2};
+
+/// Whether a pool3d averages; its sums are divided by whole windows if padding counts.
+struct volume_pooling {
+  bool is_average, counts_padding;
+
+  explicit volume_pooling(const call_context& c)
+      : is_average(text_of(c, 0) == "avg"), counts_padding(!c.flag(5) && !c.flag(6)) {
+    if (!is_average && text_of(c, 0) != "max")
+      fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
+  }
+  float share(const volume_windows& w, std::ptrdiff_t held) const {
+    return 1.0f / static_cast<float>(counts_padding ? w.window_size() : held);
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<pool3d> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0);
+    require_float(c, x);
+    const volume_windows w(c, detail::pool3d_attributes, x, out);
+    const detail::volume_pooling how(c);
+    for (int r = 0; r < x.rows; ++r)
+      for (int channel = 0; channel < w.channels; ++channel) {
+        const float* const from = x.row<const float>(r) + channel * w.in_size();
+        float* const to = out.row<float>(r) + channel * w.out_size();
+        w.for_each_window([&](std::ptrdiff_t at, auto held) {
+          float sum = 0, most = 0;
+          std::ptrdiff_t n = 0;
+          held([&](std::ptrdiff_t i) {
+            sum += from[i];
+            most = n++ == 0 || most < from[i] ? from[i] : most;
+          });
+          to[at] = how.is_average ? sum * how.share(w, n) : most;
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<pool3d>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    clear(dx);
+    const volume_windows w(c, detail::pool3d_attributes, x, out);
+    const detail::volume_pooling how(c);
+    for (int r = 0; r < x.rows; ++r)
+      for (int channel = 0; channel < w.channels; ++channel) {
+        const float* const from = x.row<const float>(r) + channel * w.in_size();
+        const float* const most = out.row<const float>(r) + channel * w.out_size();
+        const float* const d = slope.row<const float>(r) + channel * w.out_size();
+        float* const to = dx.row<float>(r) + channel * w.in_size();
+        w.for_each_window([&](std::ptrdiff_t at, auto held) {
+          std::ptrdiff_t n = 0, place = -1;
+          held([&](std::ptrdiff_t i) {
+            if (n++ == 0 || (from[place] != most[at] && from[i] == most[at])) place = i;
+          });
+          if (n == 0) return;
+          const float part = how.is_average ? d[at] * how.share(w, n) : 0.0f;
+          if (how.is_average)
+            held([&](std::ptrdiff_t i) { to[i] += part; });
+          else
+            to[place] += d[at];
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<max_pool2d_with_index> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0), places = c.output(1);
+    require_float(c, x);
+    const operand& made = out ? out : places;
+    const volume_windows w(c, detail::indexed_pool_attributes, x, made);
+    for (int r = 0; r < x.rows; ++r)
+      for (int channel = 0; channel < w.channels; ++channel) {
+        const float* const from = x.row<const float>(r) + channel * w.in_size();
+        const std::ptrdiff_t first = channel * w.out_size();
+        w.for_each_window([&](std::ptrdiff_t at, auto held) {
+          std::ptrdiff_t place = -1;
+          held([&](std::ptrdiff_t i) {
+            if (place < 0 || from[place] < from[i]) place = i;
+          });
+          if (out) out.row<float>(r)[first + at] = place < 0 ? 0.0f : from[place];
+          if (places) places.row<std::int32_t>(r)[first + at] = static_cast<std::int32_t>(place);
+        });
+      }
+  }
+};
+
+namespace detail {
+
+/// Calls f(element of a row, its place in the same row of `many`) for all places of a row; they are
+/// checked.
+template <class F>
+void for_each_place_of(const call_context& c, const operand& places, const operand& many, int r,
+                       F f) {
+  const std::ptrdiff_t few = places.columns / places.dims[1];
+  const std::ptrdiff_t size = many.columns / places.dims[1];
+  for (int i = 0; i < places.columns; ++i) {
+    const std::int64_t place = integer_in(places, r, i);
+    if (place < 0 || place >= size) fail_range(c, "place", place, r, size);
+    f(i, i / few * size + place);
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<gradient_of<max_pool2d_with_index>> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand places = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    clear(dx);
+    for (int r = 0; r < dx.rows; ++r)
+      detail::for_each_place_of(c, places, dx, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        dx.row<float>(r)[at] += slope.row<const float>(r)[i];
+      });
+  }
+};
+
+template <>
+struct call_kernel<unpool> {
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), places = c.input(1), out = c.output(0);
+    require_float(c, x);
+    if (text_of(c, 3) != "max")
+      fail(c, {"expected an unpooling_type 'max', found '", text_of(c, 3), "'"});
+    clear(out);
+    for (int r = 0; r < x.rows; ++r)
+      detail::for_each_place_of(c, places, out, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        out.row<float>(r)[at] = x.row<const float>(r)[i];
+      });
+  }
+};
+
+/// An element that a later one has replaced gets no slope.
+template <>
+struct call_kernel<gradient_of<unpool>> {
+  /// Which element each place of a row has got.
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return c.input(3).columns;
+  }
+  template <class = void>
+  static void run(const call_context& c) {
+    const operand places = c.input(1), slope = c.input(3), dx = c.output(0);
+    if (!dx) return;
+    int* const last = reinterpret_cast<int*>(c.scratch());
+    for (int r = 0; r < places.rows; ++r) {
+      detail::for_each_place_of(c, places, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        last[at] = static_cast<int>(i);
+      });
+      detail::for_each_place_of(c, places, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        dx.row<float>(r)[i] = last[at] == i ? slope.row<const float>(r)[at] : 0.0f;
+      });
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places of another type than int32.
+// expect-error: static.assert.*unpool: floating point images, one a row, a place int32 for each
+// expect-fact: variable<.*, .*batch, 1, 2, 2>
+// expect-lines: 12
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/unpool.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 1, 2, 2>(main);
+  auto wide = layer::data<"wide", std::int64_t, 1, 2, 2>(main);
+  auto right = layer::data<"right", std::int32_t, 1, 2, 2>(main);
+#ifdef SHOULD_FAIL
+  return (void)right, layer::unpool<2>(x, wide);  // <- here
+#else
+  return (void)wide, layer::unpool<2>(x, right);
+#endif
+});
+
+int main() { return net.parameter_count() < 0; }
