@@ -27,6 +27,7 @@ class device_trainer {
   using training = training_program<P, Opt>;
   static constexpr int states = traits::state_count;
   static constexpr int parameters = P::desc.count.parameters;
+  static constexpr bool scaled = engine::cuda::scales_cost<Backend>;
 
   LAMINA_COLD device_trainer(Backend& b, const Opt& opt, model<P>& m, std::uint64_t seed = 0)
       : state_(opt),
@@ -34,9 +35,10 @@ class device_trainer {
         seed_(seed),
         parameters_(b, parameters_in<P>(), 1),
         states_(b, parameters_in<P>(), states),
-        updates_(state_.limits_norms() ? std::make_unique<updates>(b, state_) : nullptr),
+        updates_(state_.limits_norms() || scaled ? std::make_unique<updates>(b, state_) : nullptr),
         machine_(b, {parameters_.pointers(), updates_ == nullptr ? nullptr : updates_->gradients(),
-                     states_.pointers(), updates_ != nullptr}) {
+                     states_.pointers(), updates_ != nullptr,
+                     updates_ == nullptr ? nullptr : updates_->cost_gradient()}) {
     send();
   }
 
@@ -69,22 +71,32 @@ class device_trainer {
   /// The other half. Returns the cost before the update.
   float finish() {
     machine_.finish();
+    bool updated = true;
     if (updates_ != nullptr)
-      updates_->run(
+      updated = updates_->run(
           steps_, [&](int i) { return machine_.gradient_rows(i); }, parameters_.pointers(),
           states_.pointers());
-    ++steps_;
+    steps_ += updated ? 1 : 0;
     return *machine_.template address<P::desc.cost>();
   }
   /// A metric of the last step: mean over its samples.
   double metric(int i) { return *machine_.address(program_metrics<P>::all.variable[i]); }
 
+  /// Updates so far; a step that was skipped for a gradient too large is none.
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t n) { steps_ = n; }
   model<P>& trained() { return model_; }
   const Opt& optimizer() const { return state_.optimizer(); }
   /// The accumulators on the host, as files keep them.
   stored_arrays arrays() const { return state_.arrays(); }
+
+  /// Of a place with narrow operands: the factor of the gradients, and what it depends on.
+  engine::cuda::loss_scale_state loss_scale() const requires scaled {
+    return updates_->loss_scale().seen();
+  }
+  void set_loss_scale(const engine::cuda::loss_scale_state& s) requires scaled {
+    updates_->loss_scale().set(s);
+  }
 
   /// Copies parameters and accumulators to the model, and from it.
   LAMINA_COLD void bring_back() {
@@ -121,8 +133,12 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t, trainin
                                  std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
   t.bring_back();
-  files.write(directory.string(), t.trained().arrays(), t.arrays(),
-              {t.optimizer().type, t.steps(), at, seed}, keep);
+  detail::checkpoint_facts facts{t.optimizer().type, t.steps(), at, seed};
+  if constexpr (requires { t.loss_scale(); }) {
+    facts.loss_scale = t.loss_scale().scale;
+    facts.good_steps = t.loss_scale().good;
+  }
+  files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
 }
 template <trains_at_place Trainer>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, training_position& at,
@@ -132,6 +148,9 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
   if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
   t.send();
   t.set_steps(facts.steps);
+  // A run at another place has none; then the scale begins anew.
+  if constexpr (requires { t.loss_scale(); })
+    if (facts.loss_scale >= 1) t.set_loss_scale({facts.loss_scale, 1, facts.good_steps, 0});
   at = facts.at;
   return true;
 }

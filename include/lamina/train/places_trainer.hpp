@@ -35,6 +35,7 @@ class places_trainer {
   using training = training_program<P, Opt>;
   static constexpr int states = optimizer::traits<Opt>::state_count;
   static constexpr int parameters = P::desc.count.parameters;
+  static constexpr bool scaled = engine::cuda::scales_cost<Backend>;
   static_assert(
       check<!detail::has_rows_gradient(with_backward<P>::desc)>,
       "lamina: cuda: places: gradients of rows (is_sparse) are not added up over several devices "
@@ -108,11 +109,12 @@ class places_trainer {
     pool_.run([&](int t) {
       part& p = *parts_[static_cast<std::size_t>(t)];
       p.place.use();
-      p.updates.run(
+      p.updated = p.updates.run(
           steps_, [](int) -> const engine::cuda::selected_rows* { return nullptr; },
           p.pointers.data(), p.states.pointers());
     });
-    ++steps_;
+    // All of them have decided by the same sums.
+    steps_ += parts_[0]->updated ? 1 : 0;
     return cost;
   }
   /// A metric of the last step: mean over its samples.
@@ -125,12 +127,21 @@ class places_trainer {
     return sum;
   }
 
+  /// Updates so far; a step that was skipped for a gradient too large is none.
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t n) { steps_ = n; }
   model<P>& trained() { return model_; }
   const Opt& optimizer() const { return state_.optimizer(); }
   /// The accumulators on the host, as files keep them.
   stored_arrays arrays() const { return state_.arrays(); }
+
+  /// Of places with narrow operands: the factor of the gradients, and what it depends on.
+  engine::cuda::loss_scale_state loss_scale() const requires scaled {
+    return parts_[0]->updates.loss_scale().seen();
+  }
+  void set_loss_scale(const engine::cuda::loss_scale_state& s) requires scaled {
+    for (const auto& p : parts_) p->updates.loss_scale().set(s);
+  }
 
   /// Copies parameters and accumulators to the model; those of all places are equal.
   LAMINA_COLD void bring_back(std::size_t from = 0) {
@@ -168,7 +179,8 @@ class places_trainer {
           states(b, parameters_in<P>(), places_trainer::states),
           updates(b, state),
           pointers(beside_gradients(parameters.pointers(), updates.gradients())),
-          machine(b, {pointers.data(), updates.gradients(), states.pointers(), true}) {
+          machine(b, {pointers.data(), updates.gradients(), states.pointers(), true,
+                      updates.cost_gradient()}) {
       detail::initialise_state<P>(machine);
     }
     Backend& place;
@@ -176,7 +188,7 @@ class places_trainer {
     updates_type updates;
     std::vector<float*> pointers;  // to the parameters
     engine::cuda::machine<training, Backend> machine;
-    bool runs = false;
+    bool runs = false, updated = true;
     float cost = 0, weight = 0;  // of the last mini-batch
   };
   /// Moving statistics lie where their gradients would, if they had any: what is added up over the

@@ -22,6 +22,7 @@ namespace {
 
 using tf32_host = cuda::backend_of<cuda::host_backend<1>, lamina::cuda::tf32_type>;
 using bfloat16_host = cuda::backend_of<cuda::host_backend<1>, lamina::cuda::bfloat16_type>;
+using float16_host = cuda::backend_of<cuda::host_backend<1>, lamina::cuda::float16_type>;
 constexpr optimizer::sgd sgd{.learning_rate = 0.1f};
 
 /// Apart by the rounding of operands, no more and no less.
@@ -100,11 +101,13 @@ void check_exact() {
 TEST_CASE("tensor cores convolve whole numbers exactly") {
   SECTION("tf32") { check_exact<tf32_host>(); }
   SECTION("bfloat16") { check_exact<bfloat16_host>(); }
+  SECTION("float16") { check_exact<float16_host>(); }
 }
 
 TEST_CASE("dense programs learn by tensor cores what they do on the CPU") {
   SECTION("tf32") { check_apart<tf32_host>(test::classes, {7, 12, 70}, 1e-6, 1e-3, 1e-3); }
   SECTION("bfloat16") { check_apart<bfloat16_host>(test::classes, {7, 12, 70}, 1e-5, 1e-2, 1e-2); }
+  SECTION("float16") { check_apart<float16_host>(test::classes, {7, 12, 70}, 1e-6, 1e-3, 1e-3); }
 }
 
 // Where two elements of a window are nearly equal, rounding chooses another, and the gradient goes
@@ -112,4 +115,5 @@ TEST_CASE("dense programs learn by tensor cores what they do on the CPU") {
 TEST_CASE("convolutional networks learn by tensor cores what they do on the CPU") {
   SECTION("tf32") { check_apart<tf32_host>(test::lenet, {3, 2}, 1e-6, 1e-3, 0.05); }
   SECTION("bfloat16") { check_apart<bfloat16_host>(test::lenet, {3, 2}, 1e-5, 0.05, 0.1); }
+  SECTION("float16") { check_apart<float16_host>(test::lenet, {3, 2}, 1e-6, 1e-3, 0.05); }
 }

@@ -20,7 +20,7 @@
 #include <lamina/engine/cuda/tensor_backend.hpp>
 
 namespace cuda = lamina::engine::cuda;
-using cuda::bfloat16_format, cuda::tf32_format;
+using cuda::bfloat16_format, cuda::float16_format, cuda::tf32_format;
 using lamina::group_head;
 
 namespace {
@@ -178,12 +178,14 @@ void check_exact() {
 TEST_CASE("tensor cores multiply whole numbers exactly, of every size and way of lying") {
   SECTION("tf32") { check_exact<tf32_format>(); }
   SECTION("bfloat16") { check_exact<bfloat16_format>(); }
+  SECTION("float16") { check_exact<float16_format>(); }
 }
 
 // What this tests are the barriers: a thread sanitizer sees where one is missing.
 TEST_CASE("warps that wait for each other multiply as one after the other do", "[threads]") {
   check_exact<tf32_format, place_of_warps<tf32_format>>(40, 17, 100, -1, 0);
   check_exact<bfloat16_format, place_of_warps<bfloat16_format>>(40, 17, 100, -1, 0);
+  check_exact<float16_format, place_of_warps<float16_format>>(40, 17, 100, -1, 0);
 }
 
 TEST_CASE("operands are rounded to the nearest, sums are not") {
@@ -199,9 +201,15 @@ TEST_CASE("operands are rounded to the nearest, sums are not") {
   CHECK(rounded<tf32_format>(infinite) == infinite);
   CHECK(rounded<bfloat16_format>(-infinite) == -infinite);
   CHECK(rounded<tf32_format>(std::numeric_limits<float>::max()) == infinite);
+  // float16: of two the even one; infinite from the middle behind the largest on.
+  CHECK(rounded<float16_format>(bits(0x3f801000)) == 1);
+  CHECK(rounded<float16_format>(bits(0x3f803000)) == bits(0x3f804000));
+  CHECK(rounded<float16_format>(-65519) == -65504);
+  CHECK(rounded<float16_format>(-65520) == -infinite);
   for (const std::uint32_t nan : {0x7fffffffu, 0x7f800001u, 0xffffffffu}) {
     CHECK(std::isnan(rounded<tf32_format>(bits(nan))));
     CHECK(std::isnan(rounded<bfloat16_format>(bits(nan))));
+    CHECK(std::isnan(rounded<float16_format>(bits(nan))));
   }
   std::mt19937 random(3);
   std::normal_distribution<float> number;
@@ -218,6 +226,8 @@ TEST_CASE("operands are rounded to the nearest, sums are not") {
     return product<Format, group_head::gemm>(left, right, 1, 1, 300).at(0, 0);
   };
   CHECK(sum_of(tf32_format{}, bits(0x3f800800)) == 300);
+  // A sum of float16 leaves their range.
+  CHECK(sum_of(float16_format{}, 1024) == 300 * 1024);
   CHECK(sum_of(bfloat16_format{}, bits(0x3f804000)) == 300);
   CHECK(sum_of(bfloat16_format{}, 0.5f) == 150);
   CHECK(sum_of(bfloat16_format{}, bits(0x3f810000)) == 300 * bits(0x3f810000));

@@ -70,8 +70,10 @@ class machine_memory {
 
   run_state state() {
     reader_ = {this, &read_numbers, &write_numbers, &send_offsets, &count};
-    return {rows_,     offsets_, first_row_, fixed_.seed(), fixed_.fault(),
-            scratch(), nullptr,  &reader_,   host_offsets_};
+    run_state s{rows_,     offsets_, first_row_, fixed_.seed(), fixed_.fault(),
+                scratch(), nullptr,  &reader_,   host_offsets_};
+    s.cost_gradient = outside_.cost_gradient;
+    return s;
   }
   /// Group g, about to run.
   call_site site(int g, const run_state& state) const {

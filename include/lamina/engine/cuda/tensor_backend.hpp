@@ -29,6 +29,10 @@ template <class Backend>
 struct backend_of<Backend, lamina::cuda::bfloat16_type> {
   using type = tensor_backend<Backend, bfloat16_format>;
 };
+template <class Backend>
+struct backend_of<Backend, lamina::cuda::float16_type> {
+  using type = tensor_backend<Backend, float16_format>;
+};
 }  // namespace detail
 
 /// The backend that multiplies as a place says.

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <lamina/core/bfloat16.hpp>
+#include <lamina/core/float16.hpp>
 #include <lamina/engine/cuda/pack.hpp>
 
 namespace lamina::engine::cuda {
@@ -79,9 +80,43 @@ struct bfloat16_format {
 #endif
 };
 
-/// What the lanes of a warp hold of a product of 16 rows and 8 columns over 8 words of terms. Both
+/// Half of the bits of a float: of numbers from 2^-14 to 65504 a relative error of at most 2^-11;
+/// smaller ones lose digits, larger ones are infinite.
+struct float16_format {
+  static constexpr int terms = 2;
+  /// Gradients are scaled before they become operands (loss_scale.hpp).
+  static constexpr bool few_exponents = true;
+
+  static LAMINA_INLINE LAMINA_FN std::uint32_t word(const float (&x)[terms]) {
+#if defined(__CUDA_ARCH__)
+    std::uint32_t w;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(w) : "f"(x[1]), "f"(x[0]));
+    return w;
+#else
+    return static_cast<std::uint32_t>(float16_bits(x[1])) << 16 | float16_bits(x[0]);
+#endif
+  }
+  static float value(std::uint32_t w, int i) {
+    return float_of_float16(static_cast<std::uint16_t>(w >> 16 * i));
+  }
+
+#if defined(__CUDACC__)
+  static __device__ __forceinline__ void multiply(float (&sums)[4], const std::uint32_t (&left)[4],
+                                                  const std::uint32_t (&right)[2]) {
+#if defined(__CUDA_ARCH__)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+#endif
+  }
+#endif
+};
+
+/// What the lanes of a warp hold of a product of 16 rows and 8 columns over 8 words of terms. All
 /// formats are alike in words. Source: PTX ISA, "Matrix Fragments for mma.m16n8k8" (.tf32) and
-/// "mma.m16n8k16" (.bf16).
+/// "mma.m16n8k16" (.bf16, .f16).
 struct fragment {
   static constexpr int rows = 16, columns = 8, words = 8, lanes = 32;
 

@@ -63,7 +63,8 @@ def tensor_faults(ptx, machine_code):
     """Kernels of tensor tiles whose code does not multiply by tensor cores in their format, others that do, and how many
     were looked at. The code of the machine is looked at where there is a cuobjdump."""
     wanted = {"tf32_format": (r"\bmma\.sync\S*\.f32\.tf32\.tf32\.f32", "HMMA.1688.F32.TF32"),
-              "bfloat16_format": (r"\bmma\.sync\S*\.f32\.bf16\.bf16\.f32", "HMMA.16816.F32.BF16")}
+              "bfloat16_format": (r"\bmma\.sync\S*\.f32\.bf16\.bf16\.f32", "HMMA.16816.F32.BF16"),
+              "14float16_format": (r"\bmma\.sync\S*\.f32\.f16\.f16\.f32", "HMMA.16816.F32 ")}
     faults, seen = [], 0
     for kernel in ptx.split(".entry ")[1:]:
         name = re.match(r"\w+", kernel).group()

@@ -132,6 +132,24 @@ void run_tensors(const char* name, double most) {
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 10 * most);
 }
 
+/// Products of float16: gradients are scaled, and a step with one that is too large is skipped.
+void run_scaled() {
+  using narrow = cuda::backend_of<backend, lamina::cuda::float16_type>;
+  using P = std::remove_const_t<decltype(test::classes)>;
+  narrow device(0);
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  std::printf("float16:\n");
+  report("dense", test::train_both(test::classes, sgd, device, {7, 12, 70, 7, 7, 12, 1}), 1e-3);
+  report("lenet", test::train_both(test::lenet, sgd, device, {7, 64, 7, 7}), 0.1);
+  lamina::model m{test::classes, 3};
+  lamina::device_trainer<P, optimizer::sgd, narrow> t(device, sgd, m);
+  t.set_loss_scale({0x1p40f, 1, 0, 0});
+  const test::dense_samples s(9);
+  for (int i = 0; i < 40; ++i) t.step(s.batch<P>(0, 9));
+  check("steps that overflow are skipped",
+        t.steps() > 0 && t.steps() < 40 && t.loss_scale().scale < 0x1p40f);
+}
+
 /// Statistics that go on when the rows grow.
 void run_statistics() {
   using P = std::remove_const_t<decltype(test::areas)>;
@@ -262,6 +280,7 @@ int main() {
     run_places();
     run_tensors<lamina::cuda::tf32_type>("tf32", 1e-3);
     run_tensors<lamina::cuda::bfloat16_type>("bfloat16", 1e-2);
+    run_scaled();
     run_statistics();
   } catch (const lamina::error& e) {
     std::printf("%s\n", e.what());
