@@ -9,13 +9,9 @@
 
 namespace lamina {
 
-/// The first sample of part `part` of a mini-batch of `rows` samples; parts may be empty.
-constexpr int first_of_part(int rows, int part, int parts) {
-  return static_cast<int>(static_cast<std::int64_t>(rows) * part / parts);
-}
-
-/// The same of a mini-batch whose parts have equally many samples and elements of sequences
-/// together, but for one sample: where sequences become longer, later parts have fewer of them.
+/// The first sample of part `part` of a mini-batch; parts may be empty. They have equally many
+/// samples and elements of sequences together, but for one sample: where sequences become longer,
+/// later parts have fewer of them.
 template <program_type P>
 int first_of_part(const batch_view<P>& batch, int part, int parts) {
   const std::int64_t wanted = batch.count_before(batch.size()) * part / parts;

@@ -213,8 +213,7 @@ class places_trainer {
 
   batch_view<P> part_of(const batch_view<P>& batch, int t) const {
     const int count = static_cast<int>(parts_.size());
-    return batch.part(first_of_part(batch.size(), t, count),
-                      first_of_part(batch.size(), t + 1, count));
+    return batch.part(first_of_part(batch, t, count), first_of_part(batch, t + 1, count));
   }
 
   static std::size_t floats_of(int i) {

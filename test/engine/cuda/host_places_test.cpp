@@ -76,7 +76,7 @@ TEST_CASE("moving statistics are the mean over the places, and frozen parameters
   }
 }
 
-TEST_CASE("sequences are shared by samples, and places count by their words") {
+TEST_CASE("sequences are shared by their words, and places count by them") {
   for (const int count : {2, 3}) {
     const several<backend> places(count);
     CHECK(test::train_at_all(words, momentum, places, {5, 9, 1, 2, 5}).worst() < 2e-5);
