@@ -6,8 +6,9 @@
 // (lamina/optimizer/model_average.hpp ...).
 #pragma once
 
-// clang-format off: first, so that its message stands below a short chain of includes.
+// clang-format off: first, so that their messages stand below a short chain of includes.
 #include <lamina/optimizer/event_handler.hpp>
+#include <lamina/program/program.hpp>
 // clang-format on
 
 #include <lamina/dataset/digits.hpp>
@@ -19,7 +20,6 @@
 #include <lamina/model/static_evaluator.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>
-#include <lamina/program/program.hpp>
 #include <lamina/reader/reader.hpp>
 #include <lamina/train/progress_bar.hpp>
 #include <lamina/train/run.hpp>

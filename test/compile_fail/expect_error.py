@@ -9,6 +9,7 @@ lines. The file promises:
   // expect-error: REGEX     the line with the error, or what follows it, matches; at least one is required
   // expect-fact: REGEX      the diagnostic matches somewhere
   // expect-lines: N         it has at most N lines (12 unless told)
+  // expect-errors: N        at most N errors, the first of which is the one (exactly one unless told)
   wrong(x);  // <- here      the first line of this file that the diagnostic names, within its first 8 lines
 
 A promise may hold for one family of compilers: expect-fact[gcc], expect-lines[clang].
@@ -30,7 +31,7 @@ import tempfile
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-fdiagnostics-color=never", f"-I{INCLUDE}"]
-PROMISE = re.compile(r"^// expect-(error|fact|lines)(?:\[(gcc|clang)\])?: *(.+?) *$", re.M)
+PROMISE = re.compile(r"^// expect-(error|fact|lines|errors)(?:\[(gcc|clang)\])?: *(.+?) *$", re.M)
 ERROR = re.compile(r"^[^\s].*?\b(?:fatal )?error: ", re.M)
 HERE, FIRST_LINES, DEFAULT_LINES = "// <- here", 8, 12
 
@@ -93,6 +94,7 @@ def faults_of(path, compiler, flags, family=None, twin=True):
     promises = [(kind, what) for kind, only, what in PROMISE.findall(text) if only in ("", family)]
     errors = [what for kind, what in promises if kind == "error"]
     limit = min([int(what) for kind, what in promises if kind == "lines"], default=DEFAULT_LINES)
+    most = min([int(what) for kind, what in promises if kind == "errors"], default=1)
     marked = [n for n, line in enumerate(text.splitlines(), 1) if line.endswith(HERE)]
     if not errors:
         return ["it promises no error text (// expect-error: REGEX)"]
@@ -109,8 +111,8 @@ def faults_of(path, compiler, flags, family=None, twin=True):
 
     faults = []
     starts = [match.start() for match in ERROR.finditer(said)]
-    if len(starts) != 1:
-        faults.append(f"expected one error, found {len(starts)}")
+    if not 1 <= len(starts) <= most:
+        faults.append(f"expected {'one error' if most == 1 else f'one to {most} errors'}, found {len(starts)}")
     after = said[starts[0]:] if starts else ""
     faults += [f"no error matches /{what}/" for what in errors if not re.search(what, after)]
     faults += [f"nothing matches /{what}/" for kind, what in promises
@@ -174,6 +176,9 @@ int main() {
         (lambda s: s.replace("int main() {", "int main() {\n  int unused = 0;"), "the good twin does not compile"),
         (lambda s: s.replace("#ifdef SHOULD_FAIL", "#ifdef SHOULD_FAIL\n#include <no_such_header.hpp>"), "no error matches"),
         (lambda s: s.replace("fc<32>();", "fc<32>(); fc<16>();"), "expected one error, found 2"),
+        (lambda s: s.replace("fc<32>();", "fc<32>(); fc<16>();").replace("lines: 9", "lines: 18\n// expect-errors: 2"), None),
+        (lambda s: s.replace("fc<32>();", "fc<32>(); fc<16>(); fc<8>();").replace("lines: 9", "lines: 27\n// expect-errors: 2"),
+         "expected one to 2 errors, found 3"),
         (lambda s: s.replace("error: static.assert.*fc: the", "error: fc: no"), "no error matches"),
         (lambda s: s.replace("expects<64>\n", "gets<64>\n"), "nothing matches"),
         (lambda s: s.replace("lines: 9", "lines: 2"), "expected at most 2 lines"),

@@ -19,13 +19,15 @@ struct fill_constant_attr {
 
 /// A copy of x. Fluid: assign.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> assign(variable<T, R, D...> x, const assign_attr& attr = {}) {
+constexpr variable<T, R, D...> assign(variable<T, R, D...> x,
+                                      const options<assign_attr, T>& attr = {}) {
   return detail::same_shape<lamina::assign>(x, "assign", attr.name);
 }
 
 /// x with elements of type To: `cast<float>(ids)`. Fluid: cast.
 template <element To, class T, class R, int... D>
-constexpr variable<To, R, D...> cast(variable<T, R, D...> x, const assign_attr& attr = {}) {
+constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
+                                     const options<assign_attr, T>& attr = {}) {
   program_builder& b = *x.builder;
   layer_helper layer(b, "cast", attr.name);
   const auto y = layer.template output<variable<To, R, D...>>();
@@ -37,7 +39,7 @@ constexpr variable<To, R, D...> cast(variable<T, R, D...> x, const assign_attr& 
 /// Copies x into `into`, which stands for the copy from here on. Fluid: assign(output=).
 template <class T, class R, int... D>
 constexpr void assign(variable<T, R, D...> x, variable<T, R, D...>& into,
-                      const assign_attr& attr = {}) {
+                      const options<assign_attr, T>& attr = {}) {
   into = assign(x, attr);
 }
 
@@ -45,7 +47,7 @@ constexpr void assign(variable<T, R, D...> x, variable<T, R, D...>& into,
 /// Fluid: increment. What read x before keeps the old value; Fluid would overwrite it.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, float value = 1,
-                                         const assign_attr& attr = {},
+                                         const options<assign_attr, T>& attr = {},
                                          int line = __builtin_LINE()) {
   lamina::detail::require_visible(*x.builder, x.id, line);
   return x = detail::same_shape<lamina::increment>(x, "increment", attr.name,
@@ -54,7 +56,7 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, float value = 
 /// x + value, where x has no name of its own.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, float value = 1,
-                                         const assign_attr& attr = {},
+                                         const options<assign_attr, T>& attr = {},
                                          int line = __builtin_LINE()) {
   return increment(x, value, attr, line);
 }
@@ -62,7 +64,7 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, float value =
 /// min(max(x, low), high). Fluid: clip.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> clip(variable<T, R, D...> x, float low, float high,
-                                    const assign_attr& attr = {}) {
+                                    const options<assign_attr, T>& attr = {}) {
   return detail::same_shape<lamina::clip>(x, "clip", attr.name,
                                           x.builder->attribute_list(low, high));
 }
@@ -70,7 +72,7 @@ constexpr variable<T, R, D...> clip(variable<T, R, D...> x, float low, float hig
 /// x if ||x|| <= norm, else x * norm / ||x||. Fluid: clip_by_norm.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> clip_by_norm(variable<T, R, D...> x, float norm,
-                                            const assign_attr& attr = {}) {
+                                            const options<assign_attr, T>& attr = {}) {
   return detail::same_shape<lamina::clip_to_norm>(x, "clip_by_norm", attr.name,
                                                   x.builder->attribute_list(norm));
 }

@@ -28,7 +28,7 @@ struct batch_norm_attr {
 /// Parameters: scale and bias [C], and the moving mean (0 at first) and variance (1) [C], which no
 /// optimizer changes, but which are saved and shared with the others. Fluid: layers.batch_norm.
 template <class T, class R, int C, int... D>
-constexpr auto batch_norm(variable<T, R, C, D...> x, const batch_norm_attr& attr = {},
+constexpr auto batch_norm(variable<T, R, C, D...> x, const options<batch_norm_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
   using in = variable<T, R, C, D...>;
   constexpr bool fits = detail::is_real<T> && has_rows<R>;

@@ -46,7 +46,7 @@ template <fixed_string Name, class T, class R, int... A, class U, class S, int..
           class Q, int... C, class V, class P, int... D>
 constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pre_scores,
                            variable<I, Q, C...> ids, variable<V, P, D...> scores, int beam_size,
-                           int end_id, const beam_search_attr& attr = {},
+                           int end_id, const options<beam_search_attr, T>& attr = {},
                            int line = __builtin_LINE()) {
   constexpr bool fits = is_tokens<R> && detail::is_real<U> && sizeof...(D) == 1 &&
                         __is_same(variable<T, R, A...>, variable<std::int64_t, R, 1>) &&
@@ -72,7 +72,8 @@ template <fixed_string Name, class T, class R, int... A, class U, class S, int..
           class P, int... D>
 constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pre_scores,
                            variable<V, P, D...> scores, int beam_size, int end_id,
-                           const beam_search_attr& attr = {}, int line = __builtin_LINE()) {
+                           const options<beam_search_attr, T>& attr = {},
+                           int line = __builtin_LINE()) {
   const variable<std::int64_t, P, D...> all{pre_ids.builder, -1};
   return beam_search<Name>(pre_ids, pre_scores, all, scores, beam_size, end_id, attr, line);
 }

@@ -23,7 +23,7 @@ struct beam_search_decode_attr {
 template <fixed_string Name, class I, class R, int... A, class T, class S, int... B>
 constexpr auto beam_search_decode(tensor_array<I, R, A...> ids, tensor_array<T, S, B...> scores,
                                   int beam_size, int end_id,
-                                  const beam_search_decode_attr& attr = {},
+                                  const options<beam_search_decode_attr, I>& attr = {},
                                   int line = __builtin_LINE()) {
   using id = variable<I, R, A...>;
   using score = variable<T, S, B...>;

@@ -36,7 +36,7 @@ constexpr std::string_view fluid_name_of(chunk_scheme scheme) {
 /// Fluid: layers.chunk_eval.
 template <int Types, class I, class R, int... D, class L, class S, int... E>
 constexpr auto chunk_eval(variable<I, R, D...> input, variable<L, S, E...> label,
-                          const chunk_eval_attr& attr = {},
+                          const options<chunk_eval_attr, I>& attr = {},
                           std::initializer_list<int> excluded = {}, int line = __builtin_LINE()) {
   using in = variable<I, R, D...>;
   using given = variable<L, S, E...>;

@@ -59,7 +59,7 @@ constexpr auto logic(X x, Y y, const compare_attr& attr, int line) {
 /// x < y. Fluid: less_than.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
-                         const compare_attr& attr = {}, int line = __builtin_LINE()) {
+                         const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::compare<lamina::less_than>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
@@ -71,7 +71,7 @@ constexpr auto less_than(variable<T, R, D...> x, variable<U, S, E...> y,
 /// x <= y. Fluid: less_equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                          const compare_attr& attr = {}, int line = __builtin_LINE()) {
+                          const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::compare<lamina::less_equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
@@ -83,7 +83,8 @@ constexpr auto less_equal(variable<T, R, D...> x, variable<U, S, E...> y,
 /// x > y. Fluid: greater_than.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
-                            const compare_attr& attr = {}, int line = __builtin_LINE()) {
+                            const options<compare_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
   return detail::compare<lamina::greater_than>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
@@ -95,7 +96,8 @@ constexpr auto greater_than(variable<T, R, D...> x, variable<U, S, E...> y,
 /// x >= y. Fluid: greater_equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                             const compare_attr& attr = {}, int line = __builtin_LINE()) {
+                             const options<compare_attr, T>& attr = {},
+                             int line = __builtin_LINE()) {
   return detail::compare<lamina::greater_equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
@@ -106,8 +108,8 @@ constexpr auto greater_equal(variable<T, R, D...> x, variable<U, S, E...> y,
 
 /// x == y. Fluid: equal.
 template <class T, class R, int... D, class U, class S, int... E>
-constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y, const compare_attr& attr = {},
-                     int line = __builtin_LINE()) {
+constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y,
+                     const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::compare<lamina::equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
@@ -119,7 +121,7 @@ constexpr auto equal(variable<T, R, D...> x, variable<U, S, E...> y, variable<bo
 /// x != y. Fluid: not_equal.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
-                         const compare_attr& attr = {}, int line = __builtin_LINE()) {
+                         const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::compare<lamina::not_equal>(x, y, attr, line);
 }
 template <class T, class R, int... D, class U, class S, int... E>
@@ -131,27 +133,27 @@ constexpr auto not_equal(variable<T, R, D...> x, variable<U, S, E...> y,
 /// x and y. Fluid: logical_and.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto logical_and(variable<T, R, D...> x, variable<U, S, E...> y,
-                           const compare_attr& attr = {}, int line = __builtin_LINE()) {
+                           const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::logic<lamina::logical_and>(x, y, attr, line);
 }
 
 /// x or y. Fluid: logical_or.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto logical_or(variable<T, R, D...> x, variable<U, S, E...> y,
-                          const compare_attr& attr = {}, int line = __builtin_LINE()) {
+                          const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::logic<lamina::logical_or>(x, y, attr, line);
 }
 
 /// Either x or y. Fluid: logical_xor.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto logical_xor(variable<T, R, D...> x, variable<U, S, E...> y,
-                           const compare_attr& attr = {}, int line = __builtin_LINE()) {
+                           const options<compare_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::logic<lamina::logical_xor>(x, y, attr, line);
 }
 
 /// not x. Fluid: logical_not.
 template <class T, class R, int... D>
-constexpr auto logical_not(variable<T, R, D...> x, const compare_attr& attr = {}) {
+constexpr auto logical_not(variable<T, R, D...> x, const options<compare_attr, T>& attr = {}) {
   constexpr bool logical = __is_same(T, bool);
   static_assert(check<logical, gets_type<variable<T, R, D...>>>,
                 "lamina: logical_not: the operand is bool");

@@ -43,8 +43,8 @@ constexpr joined join(int axis) {
 /// The inputs side by side along dimension Axis of the whole shape (1: the first inner one):
 /// `concat(std::tuple{x, y})`, or `concat({x, y})` for variables of one type. Fluid: concat.
 template <int Axis = 1, class First, class... More>
-constexpr auto concat(std::tuple<First, More...> inputs, const concat_attr& attr = {},
-                      int line = __builtin_LINE()) {
+constexpr auto concat(std::tuple<First, More...> inputs,
+                      const options<concat_attr, First>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool types =
       (__is_same(typename First::value_type, typename More::value_type) && ...) &&
       (__is_same(typename First::rows_type, typename More::rows_type) && ...);
@@ -74,7 +74,7 @@ constexpr auto concat(std::tuple<First, More...> inputs, const concat_attr& attr
 }
 
 template <int Axis = 1, class V, std::size_t N>
-constexpr auto concat(const V (&inputs)[N], const concat_attr& attr = {},
+constexpr auto concat(const V (&inputs)[N], const options<concat_attr, V>& attr = {},
                       int line = __builtin_LINE()) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return concat<Axis>(std::make_tuple(inputs[I]...), attr, line);
@@ -85,7 +85,7 @@ constexpr auto concat(const V (&inputs)[N], const concat_attr& attr = {},
 /// A new dimension Axis of the whole shape whose i-th part is the i-th input: `stack<1>({x, y})`.
 /// Fluid: stack.
 template <int Axis = 1, class V, std::size_t N>
-constexpr auto stack(const V (&inputs)[N], const concat_attr& attr = {},
+constexpr auto stack(const V (&inputs)[N], const options<concat_attr, V>& attr = {},
                      int line = __builtin_LINE()) {
   constexpr extents x = whole_shape<V>;
   constexpr int axis = dimension(Axis, x.rank + 1);

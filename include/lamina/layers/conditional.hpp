@@ -26,7 +26,8 @@ struct conditional_attr {
 /// is_scalar_condition.
 template <class F>
 constexpr void conditional_block(const variable<bool, once, 1>& condition, F&& body,
-                                 const conditional_attr& attr = {}, int line = __builtin_LINE()) {
+                                 const options<conditional_attr, F>& attr = {},
+                                 int line = __builtin_LINE()) {
   lamina::detail::require_visible(*condition.builder, condition.id, line);
   const int chosen_by = condition.id;  // the body may assign to the handle
   layer_helper layer(*condition.builder, "conditional_block", attr.name);
@@ -119,7 +120,7 @@ struct outputs_of<std::tuple<V...>> {
 /// runs. Fluid: layers.cond.
 template <class Yes, class No>
 constexpr auto cond(const variable<bool, once, 1>& condition, Yes&& yes, No&& no,
-                    const conditional_attr& attr = {}, int line = __builtin_LINE()) {
+                    const options<conditional_attr, Yes>& attr = {}, int line = __builtin_LINE()) {
   program_builder& b = *condition.builder;
   lamina::detail::require_visible(b, condition.id, line);
   using result = decltype(yes(*static_cast<block*>(nullptr)));

@@ -47,7 +47,7 @@ constexpr int finish_channels(layer_helper& layer, int x, int channels, const co
 /// Fluid: layers.conv2d, which records depthwise_conv2d where every channel is a group.
 template <int Filters, extent2 Size, window Window = window{}, class T, class R, int C, int H,
           int W>
-constexpr auto conv2d(variable<T, R, C, H, W> x, const conv2d_attr& attr = {},
+constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,

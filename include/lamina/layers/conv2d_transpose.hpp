@@ -20,7 +20,7 @@ constexpr int transposed_along(int image, int size, int stride, int padding, int
 /// a bias [Filters] of zeros. Fluid: layers.conv2d_transpose.
 template <int Filters, extent2 Size, window Window = window{}, extent2 Output = 0, class T, class R,
           int C, int H, int W>
-constexpr auto conv2d_transpose(variable<T, R, C, H, W> x, const conv2d_attr& attr = {},
+constexpr auto conv2d_transpose(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& attr = {},
                                 int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,

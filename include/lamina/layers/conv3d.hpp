@@ -55,7 +55,7 @@ constexpr extent3 windows_in(extent3 size, const window3& w) {
 /// C)), a bias [Filters] of zeros. Fluid: layers.conv3d.
 template <int Filters, extent3 Size, window3 Window = window3{}, class T, class R, int C, int D,
           int H, int W>
-constexpr auto conv3d(variable<T, R, C, D, H, W> x, const conv2d_attr& attr = {},
+constexpr auto conv3d(variable<T, R, C, D, H, W> x, const options<conv2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, D, H, W>>>,

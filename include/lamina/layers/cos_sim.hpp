@@ -15,7 +15,7 @@ struct cos_sim_attr {
 /// x . y / (|x| |y|) a row, shape [-1, 1]; y may be one row [1, width] for all. Fluid: cos_sim.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto cos_sim(variable<T, R, D...> x, variable<U, S, E...> y,
-                       const cos_sim_attr& attr = {}, int line = __builtin_LINE()) {
+                       const options<cos_sim_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using left = variable<T, R, D...>;
   using right = variable<U, S, E...>;
   constexpr extents a = whole_shape<left>, c = whole_shape<right>;

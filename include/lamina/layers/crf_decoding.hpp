@@ -24,7 +24,7 @@ constexpr variable<std::int64_t, R, 1> viterbi_path(variable<T, R, D...> input, 
 /// "crf"}})` with the transitions that linear_chain_crf trained under this name. Gives int64 [-1,
 /// 1] with the rows of the emission. Fluid: layers.crf_decoding.
 template <class T, class R, int... D>
-constexpr auto crf_decoding(variable<T, R, D...> input, const crf_attr& attr = {},
+constexpr auto crf_decoding(variable<T, R, D...> input, const options<crf_attr, T>& attr = {},
                             int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   static_assert(check<detail::is_emission(static_cast<in*>(nullptr)), gets_type<in>>,
@@ -35,7 +35,7 @@ constexpr auto crf_decoding(variable<T, R, D...> input, const crf_attr& attr = {
 /// 1 where the best tag is the label, else 0. Fluid: layers.crf_decoding(label=...).
 template <class T, class R, int... D, class I, class S, int... E>
 constexpr auto crf_decoding(variable<T, R, D...> input, variable<I, S, E...> label,
-                            const crf_attr& attr = {}, int line = __builtin_LINE()) {
+                            const options<crf_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<I, S, E...>;
   constexpr bool fits =

@@ -42,7 +42,8 @@ inline constexpr bool soft_labels = __is_same(Given, In);
 /// Fluid: cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,
-                             const cross_entropy_attr& attr = {}, int line = __builtin_LINE()) {
+                             const options<cross_entropy_attr, T>& attr = {},
+                             int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool soft = detail::soft_labels<in, given>;
@@ -63,7 +64,8 @@ constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,
 /// Fluid: bpr_loss.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto bpr_loss(variable<T, R, D...> x, variable<L, S, E...> label,
-                        const cross_entropy_attr& attr = {}, int line = __builtin_LINE()) {
+                        const options<cross_entropy_attr, T>& attr = {},
+                        int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool fits = detail::hard_labels<in, given>;

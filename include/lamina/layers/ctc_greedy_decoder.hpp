@@ -25,7 +25,7 @@ struct ctc_greedy_decoder_attr {
 /// `ctc_align<"labels">(classes)`. Ids [-1, 1] with rows tokens<"a", Parent> give rows
 /// tokens<"labels", Parent>. Fluid: ctc_align.
 template <fixed_string Name, class I, class R, int... D>
-constexpr auto ctc_align(variable<I, R, D...> input, const ctc_align_attr& attr = {}) {
+constexpr auto ctc_align(variable<I, R, D...> input, const options<ctc_align_attr, I>& attr = {}) {
   using in = variable<I, R, D...>;
   static_assert(check < is_tokens<R> && one_id_a_row<in>, gets_type < in >>,
                 "lamina: ctc_align: the input is sequences of one whole number a row");
@@ -43,7 +43,7 @@ constexpr auto ctc_align(variable<I, R, D...> input, const ctc_align_attr& attr 
 /// layers.ctc_greedy_decoder.
 template <fixed_string Name, class T, class R, int... D>
 constexpr auto ctc_greedy_decoder(variable<T, R, D...> input,
-                                  const ctc_greedy_decoder_attr& attr = {}) {
+                                  const options<ctc_greedy_decoder_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr bool fits = detail::is_real<T> && is_tokens<R> && sizeof...(D) == 1;
   static_assert(check<fits, gets_type<in>>,

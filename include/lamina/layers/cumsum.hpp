@@ -17,7 +17,7 @@ struct cumsum_attr {
 
 /// y[i] = x[0] + ... + x[i] along dimension Axis of the whole shape. Fluid: cumsum.
 template <int Axis = -1, class T, class R, int... D>
-constexpr auto cumsum(variable<T, R, D...> x, const cumsum_attr& attr = {}) {
+constexpr auto cumsum(variable<T, R, D...> x, const options<cumsum_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr bool exists = dimension(Axis, whole_shape<in>.rank) >= 0;
   static_assert(check<exists, gets<Axis>, gets_type<in>>,

@@ -22,7 +22,8 @@ struct dropout_attr {
 /// ones as they are, in inference x * (1 - probability); upscale_in_train: the kept ones over
 /// (1 - probability), in inference x. Source: Srivastava et al. 2014. Fluid: dropout.
 template <class T, class R, int... D>
-constexpr auto dropout(variable<T, R, D...> x, float probability, const dropout_attr& attr = {}) {
+constexpr auto dropout(variable<T, R, D...> x, float probability,
+                       const options<dropout_attr, T>& attr = {}) {
   constexpr bool real = detail::is_real<T>;
   static_assert(check<real, gets_type<variable<T, R, D...>>>,
                 "lamina: dropout: the input is floating point");

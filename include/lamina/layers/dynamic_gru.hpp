@@ -57,7 +57,7 @@ struct gru_of<Size, variable<T, R, D...>> {
 /// equation: the operator, operators/gru.hpp. Parameters: weight [Size, 3 * Size] initialised by
 /// Xavier, bias [1, 3 * Size] of zeros. Fluid: layers.dynamic_gru.
 template <int Size, class T, class R, int... D>
-constexpr auto dynamic_gru(variable<T, R, D...> x, const dynamic_gru_attr& attr = {},
+constexpr auto dynamic_gru(variable<T, R, D...> x, const options<dynamic_gru_attr, T>& attr = {},
                            int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   static_assert(check<(Size > 0), gets<Size>>,
@@ -74,7 +74,8 @@ constexpr auto dynamic_gru(variable<T, R, D...> x, const dynamic_gru_attr& attr 
 /// The same from a given state on: h_0 holds one row [Size] for each sequence.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD>
 constexpr auto dynamic_gru(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
-                           const dynamic_gru_attr& attr = {}, int line = __builtin_LINE()) {
+                           const options<dynamic_gru_attr, T>& attr = {},
+                           int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr int width = detail::gate_width<Size, 1>;
   using state = variable<T, parent_rows<R>, width>;

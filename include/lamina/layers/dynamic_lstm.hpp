@@ -62,7 +62,7 @@ struct lstm_of<Width, variable<T, R, D...>> {
 /// Parameters: weight [Size / 4, Size] initialised by Xavier, bias [1, Size], with peepholes
 /// [1, 7 * Size / 4], of zeros. Fluid: layers.dynamic_lstm.
 template <int Size, class T, class R, int... D>
-constexpr auto dynamic_lstm(variable<T, R, D...> x, const dynamic_lstm_attr& attr = {},
+constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_attr, T>& attr = {},
                             int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   static_assert(check < Size >= 4 && Size % 4 == 0, gets < Size >>,
@@ -80,7 +80,8 @@ constexpr auto dynamic_lstm(variable<T, R, D...> x, const dynamic_lstm_attr& att
 template <int Size, class T, class R, int... D, class H, class HR, int... HD, class C, class CR,
           int... CD>
 constexpr auto dynamic_lstm(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
-                            variable<C, CR, CD...> c_0, const dynamic_lstm_attr& attr = {},
+                            variable<C, CR, CD...> c_0,
+                            const options<dynamic_lstm_attr, T>& attr = {},
                             int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr int width = detail::gate_width<Size, 4>;

@@ -71,7 +71,8 @@ struct lstmp_of<Width, Projected, variable<T, R, D...>> {
 /// operators/lstm.hpp. Parameters: weights [Projected, Size] and [Size / 4, Projected] initialised
 /// by Xavier, bias as dynamic_lstm's. Fluid: layers.dynamic_lstmp.
 template <int Size, int Projected, class T, class R, int... D>
-constexpr auto dynamic_lstmp(variable<T, R, D...> x, const dynamic_lstmp_attr& attr = {},
+constexpr auto dynamic_lstmp(variable<T, R, D...> x,
+                             const options<dynamic_lstmp_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   static_assert(check < Size >= 4 && Size % 4 == 0 && (Projected > 0), gets < Size, Projected >>,
@@ -91,7 +92,8 @@ constexpr auto dynamic_lstmp(variable<T, R, D...> x, const dynamic_lstmp_attr& a
 template <int Size, int Projected, class T, class R, int... D, class H, class HR, int... HD,
           class C, class CR, int... CD>
 constexpr auto dynamic_lstmp(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
-                             variable<C, CR, CD...> c_0, const dynamic_lstmp_attr& attr = {},
+                             variable<C, CR, CD...> c_0,
+                             const options<dynamic_lstmp_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr int width = detail::gate_width<Size, 4>;

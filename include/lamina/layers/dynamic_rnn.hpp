@@ -154,7 +154,8 @@ class rnn_step : public detail::rnn_recorder {
 /// Fluid: DynamicRNN.
 template <class T, class S, int... D, class F>
 constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
-                           const dynamic_rnn_attr& attr = {}, int line = __builtin_LINE()) {
+                           const options<dynamic_rnn_attr, T>& attr = {},
+                           int line = __builtin_LINE()) {
   static_assert(check<is_tokens<S>, gets_type<variable<T, S, D...>>>,
                 "lamina: dynamic_rnn: the rows of the input form sequences");
   using step_type = rnn_step<S, std::remove_cvref_t<F>>;

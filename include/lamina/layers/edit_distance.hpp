@@ -22,7 +22,8 @@ struct edit_distance_attr {
 /// layers.edit_distance.
 template <class I, class R, int... D, class L, class S, int... E>
 constexpr auto edit_distance(variable<I, R, D...> input, variable<L, S, E...> label,
-                             const edit_distance_attr& attr = {}, int line = __builtin_LINE()) {
+                             const options<edit_distance_attr, I>& attr = {},
+                             int line = __builtin_LINE()) {
   using in = variable<I, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool fits = is_tokens<R> && is_tokens<S> && one_id_a_row<in> && one_id_a_row<given> &&

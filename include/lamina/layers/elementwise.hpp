@@ -66,63 +66,71 @@ constexpr auto elementwise(X x, Y y, const elementwise_attr& attr, int line) {
 /// x + y. Fluid: elementwise_add.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_add(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_add, Axis>(x, y, attr, line);
 }
 
 /// x - y. Fluid: elementwise_sub.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_sub(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_sub, Axis>(x, y, attr, line);
 }
 
 /// x * y. Fluid: elementwise_mul.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_mul(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_mul, Axis>(x, y, attr, line);
 }
 
 /// x / y. Fluid: elementwise_div.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_div, Axis>(x, y, attr, line);
 }
 
 /// The larger one of x and y. Fluid: elementwise_max.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_max, Axis>(x, y, attr, line);
 }
 
 /// The smaller one of x and y. Fluid: elementwise_min.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_min, Axis>(x, y, attr, line);
 }
 
 /// x to the power of y. Fluid: elementwise_pow.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_pow, Axis>(x, y, attr, line);
 }
 
 /// x - y * floor(x / y). Fluid: elementwise_mod.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const elementwise_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_mod, Axis>(x, y, attr, line);
 }
 
 /// floor(x / y). Fluid: elementwise_floordiv.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...> y,
-                                    const elementwise_attr& attr = {},
+                                    const options<elementwise_attr, T>& attr = {},
                                     int line = __builtin_LINE()) {
   return detail::elementwise<lamina::elementwise_floordiv, Axis>(x, y, attr, line);
 }

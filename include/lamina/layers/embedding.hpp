@@ -22,7 +22,7 @@ struct embedding_attr {
 /// is_sparse a training step costs what the rows cost that it reads, whatever the dictionary's
 /// size. Parameter: a table [dictionary, width]. Fluid: layers.embedding.
 template <int Size, int Width, class T = float, class I, class R, int... D>
-constexpr auto embedding(variable<I, R, D...> ids, const embedding_attr& attr = {},
+constexpr auto embedding(variable<I, R, D...> ids, const options<embedding_attr, I>& attr = {},
                          int line = __builtin_LINE()) {
   using in = variable<I, R, D...>;
   constexpr bool fits = __is_same(in, detail::label_of<in>);

@@ -88,36 +88,13 @@ constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int lin
   return layer.returns(Out{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace detail
+/// Stands for a width that nobody gave.
+inline constexpr int no_width = -2147483647 - 1;
 
-/// Out = act(sum over inputs of X * W + b): `fc<Size>(x)`, or `fc<Size>(std::tuple{x, y})` for
-/// several inputs with one weight each. `fc<Size, Flatten>` keeps the first `Flatten` dimensions of
-/// the input as rows (default 1: all inner dimensions are multiplied). Parameters: one weight
-/// [width, Size] an input, initialised by Xavier, and a bias [Size] of zeros.
-/// Fluid: layers.fc.
-template <int Size, int Flatten = 1, class T, class R, int... D>
-constexpr auto fc(variable<T, R, D...> x, const fc_attr& attr = {}, int line = __builtin_LINE()) {
-  using out = typename detail::fc_shape<variable<T, R, D...>, Flatten, Size>::type;
-  static_assert(Size > 0, "lamina: fc: the size is positive");
-  static_assert(__is_same(T, float) || __is_same(T, double),
-                "lamina: fc: inputs are floating point; cast or embed integers first");
-  layer_helper layer(*x.builder, "fc", attr.name);
-  lamina::detail::require_visible(*x.builder, x.id, line);
-  const int y = detail::fc_product<Size, Flatten>(layer, x, attr, line);
-  return detail::fc_result<Size, Flatten, out>(layer, y, attr, line);
-}
-
-template <int Size, int Flatten = 1, class First, class... More>
-constexpr auto fc(std::tuple<First, More...> inputs, const fc_attr& attr = {},
-                  int line = __builtin_LINE()) {
-  using out = typename detail::fc_shape<First, Flatten, Size>::type;
-  static_assert(Size > 0, "lamina: fc: the size is positive");
-  static_assert(
-      __is_same(typename First::value_type, float) || __is_same(typename First::value_type, double),
-      "lamina: fc: inputs are floating point; cast or embed integers first");
-  static_assert(check<(__is_same(typename detail::fc_shape<More, Flatten, Size>::type, out) && ...),
-                      expects_type<First>, gets_type<More...>>,
-                "lamina: fc: all inputs have the same rows and type");
+/// fc of several inputs.
+template <int Size, int Flatten, class First, class... More>
+constexpr auto fc_of_inputs(const std::tuple<First, More...>& inputs, const fc_attr& attr,
+                            int line) {
   program_builder& b = *std::get<0>(inputs).builder;
   layer_helper layer(b, "fc", attr.name);
   int products[1 + sizeof...(More)];
@@ -125,7 +102,7 @@ constexpr auto fc(std::tuple<First, More...> inputs, const fc_attr& attr = {},
   std::apply(
       [&](auto... x) {
         (require_one_program(std::get<0>(inputs), x, line), ...);
-        ((products[n++] = detail::fc_product<Size, Flatten>(layer, x, attr, line)), ...);
+        ((products[n++] = fc_product<Size, Flatten>(layer, x, attr, line)), ...);
       },
       inputs);
   int y = products[0];
@@ -139,40 +116,90 @@ constexpr auto fc(std::tuple<First, More...> inputs, const fc_attr& attr = {},
     op.end = b.arguments.count;
     b.operators.push(op);
   }
-  return detail::fc_result<Size, Flatten, out>(layer, y, attr, line);
+  return fc_result<Size, Flatten, typename fc_shape<First, Flatten, Size>::type>(layer, y, attr,
+                                                                                 line);
+}
+
+/// What fc says of its inputs: the element type of the first, and whether the others are like it.
+template <int Size, int Flatten, class V>
+struct fc_input {
+  using first = V;
+  static constexpr bool alike = true;
+  using more = gets_type<>;
+};
+template <int Size, int Flatten, class First, class... More>
+struct fc_input<Size, Flatten, std::tuple<First, More...>> {
+  using first = First;
+  using out = typename fc_shape<First, Flatten, Size>::type;
+  static constexpr bool alike =
+      (__is_same(typename fc_shape<More, Flatten, Size>::type, out) && ...);
+  using more = gets_type<More...>;
+};
+
+}  // namespace detail
+
+/// Out = act(sum over inputs of X * W + b): `fc<Size>(x)`, or `fc<Size>(std::tuple{x, y})` for
+/// several inputs with one weight each. `fc<Size, Flatten>` keeps the first `Flatten` dimensions of
+/// the input as rows (default 1: all inner dimensions are multiplied). Parameters: one weight
+/// [width, Size] an input, initialised by Xavier, and a bias [Size] of zeros.
+/// Fluid: layers.fc.
+template <int Size = detail::no_width, int Flatten = 1, class X>
+constexpr auto fc(const X& x, const options<fc_attr, X>& attr = {}, int line = __builtin_LINE()) {
+  constexpr bool one = is_variable<X>, several = detail::is_tuple<X>;
+  static_assert(check < one || several, gets_type < X >>,
+                "lamina: fc: the input is a variable, or several in a tuple or in braces");
+  static_assert(Size != detail::no_width,
+                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
+  static_assert(Size > 0 || Size == detail::no_width, "lamina: fc: the size is positive");
+  constexpr int size = Size > 0 ? Size : 1;
+  if constexpr (one || several) {
+    using input = detail::fc_input<size, Flatten, X>;
+    using first = typename input::first;
+    static_assert(__is_same(typename first::value_type, float) ||
+                      __is_same(typename first::value_type, double),
+                  "lamina: fc: inputs are floating point; cast or embed integers first");
+    static_assert(check<input::alike, expects_type<first>, typename input::more>,
+                  "lamina: fc: all inputs have the same rows and type");
+  }
+  if constexpr (one) {
+    using out = typename detail::fc_shape<X, Flatten, size>::type;
+    layer_helper layer(*x.builder, "fc", attr.name);
+    lamina::detail::require_visible(*x.builder, x.id, line);
+    const int y = detail::fc_product<size, Flatten>(layer, x, attr, line);
+    return detail::fc_result<size, Flatten, out>(layer, y, attr, line);
+  } else if constexpr (several) {
+    return detail::fc_of_inputs<size, Flatten>(x, attr, line);
+  } else {
+    return x;
+  }
 }
 
 /// `fc<Size>({x, h})`: several inputs of one type.
-template <int Size, int Flatten = 1, class V, std::size_t N>
-constexpr auto fc(const V (&inputs)[N], const fc_attr& attr = {}, int line = __builtin_LINE()) {
+template <int Size = detail::no_width, int Flatten = 1, class V, std::size_t N>
+constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
+                  int line = __builtin_LINE()) {
+  static_assert(Size != detail::no_width,
+                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return fc<Size, Flatten>(std::make_tuple(inputs[I]...), attr, line);
+    return fc < Size == detail::no_width ? 1 : Size,
+           Flatten > (std::make_tuple(inputs[I]...), attr, line);
   }
   (std::make_index_sequence<N>{});
 }
 
-/// The width was forgotten: an error of one line, and a layer of width 1 for those behind it.
+/// The width stands among the arguments, `fc(x, 128)`: an error of one line, and a layer of width 1
+/// for those behind it.
 template <class X>
-constexpr auto fc(const X& x, const fc_attr& attr = {}, int line = __builtin_LINE()) {
+constexpr auto fc(const X& x, int, const options<fc_attr, X>& attr = {},
+                  int line = __builtin_LINE()) {
   static_assert(never<X>,
                 "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
   return fc<1>(x, attr, line);
 }
 
-/// As above, where the width stands among the arguments: `fc(x, 128)`.
-template <class X>
-constexpr auto fc(const X& x, int, const fc_attr& attr = {}, int line = __builtin_LINE()) {
-  static_assert(never<X>,
-                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
-  return fc<1>(x, attr, line);
-}
-
-/// As above, of several inputs of one type.
-template <class V, std::size_t N>
-constexpr auto fc(const V (&inputs)[N], const fc_attr& attr = {}, int line = __builtin_LINE()) {
-  static_assert(never<V>,
-                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
-  return fc<1>(inputs, attr, line);
-}
+#ifdef LAMINA_NAMES_OPTIONS
+template <int Size, int Flatten = 1>
+constexpr no_match<fc_attr> fc(anything, ...) = delete;
+#endif
 
 }  // namespace lamina::layer

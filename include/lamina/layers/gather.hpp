@@ -32,7 +32,7 @@ constexpr extents gathered(const extents& x, const extents& index) {
 /// column or none. Fluid: gather.
 template <class T, class R, int... D, class I, class S, int... E>
 constexpr auto gather(variable<T, R, D...> x, variable<I, S, E...> index,
-                      const gather_attr& attr = {}, int line = __builtin_LINE()) {
+                      const options<gather_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using numbers = variable<I, S, E...>;
   constexpr extents which = whole_shape<numbers>;

@@ -16,7 +16,8 @@ struct glu_attr {
 /// a * sigmoid(b), where a and b are the halves of x along dimension Axis of the whole shape.
 /// Source: Dauphin et al. 2016. Fluid: nets.glu.
 template <int Axis = -1, class T, class R, int... D>
-constexpr auto glu(variable<T, R, D...> x, const glu_attr& attr = {}, int line = __builtin_LINE()) {
+constexpr auto glu(variable<T, R, D...> x, const options<glu_attr, T>& attr = {},
+                   int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr extents whole = whole_shape<in>;
   constexpr int axis = dimension(Axis, whole.rank);

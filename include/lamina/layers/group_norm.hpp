@@ -51,7 +51,7 @@ constexpr norm_parameters channel_parameters(layer_helper& layer, int channels,
 /// C / Groups channels of an image: `group_norm<8>(x)`. Parameters: scale and bias [C].
 /// Source: Wu and He 2018. Fluid: layers.group_norm.
 template <int Groups, class T, class R, int C, int... D>
-constexpr auto group_norm(variable<T, R, C, D...> x, const group_norm_attr& attr = {},
+constexpr auto group_norm(variable<T, R, C, D...> x, const options<group_norm_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
   using in = variable<T, R, C, D...>;
   constexpr bool fits = detail::is_real<T> && has_rows<R>;
@@ -76,7 +76,8 @@ constexpr auto group_norm(variable<T, R, C, D...> x, const group_norm_attr& attr
 /// The same with a group for each channel. Source: Ulyanov et al. 2016. Fluid:
 /// layers.instance_norm.
 template <class T, class R, int C, int... D>
-constexpr auto instance_norm(variable<T, R, C, D...> x, const group_norm_attr& attr = {},
+constexpr auto instance_norm(variable<T, R, C, D...> x,
+                             const options<group_norm_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
   using in = variable<T, R, C, D...>;
   constexpr bool fits = detail::is_real<T> && has_rows<R> && sizeof...(D) > 0;
@@ -98,7 +99,7 @@ constexpr auto instance_norm(variable<T, R, C, D...> x, const group_norm_attr& a
 /// x / (k + alpha * sum of the squares of the n channels around each)^beta at each place.
 /// Source: Krizhevsky et al. 2012. Fluid: layers.lrn.
 template <class T, class R, int C, int H, int W>
-constexpr auto lrn(variable<T, R, C, H, W> x, const lrn_attr& attr = {}) {
+constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr = {}) {
   using in = variable<T, R, C, H, W>;
   constexpr bool fits = detail::is_real<T> && has_rows<R>;
   static_assert(check<fits, gets_type<in>>,

@@ -27,7 +27,7 @@ struct gru_unit_attr {
 /// initialised by Xavier, bias [1, Size] of zeros. Fluid: layers.gru_unit.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD>
 constexpr auto gru_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
-                        const gru_unit_attr& attr = {}, int line = __builtin_LINE()) {
+                        const options<gru_unit_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr int width = detail::gate_width<Size, 3>;
   using state = variable<T, R, width>;

@@ -48,7 +48,7 @@ constexpr int bits_of(int number) {
 /// default tree.
 template <int Classes, class T, class R, int... D, class U, class S, int... E>
 constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
-                        const class_cost_attr& attr = {}, int line = __builtin_LINE()) {
+                        const options<class_cost_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using given = variable<U, S, E...>;
   constexpr bool fits = detail::is_real<T> && has_rows<R> && sizeof...(D) == 1 &&
                         __is_same(given, variable<std::int64_t, R, 1>);

@@ -143,7 +143,7 @@ constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branc
 /// handle of an outer block. Fluid: IfElse.
 template <class R, class Yes, class No>
 constexpr auto if_else(const variable<bool, R, 1>& condition, Yes&& yes, No&& no,
-                       const if_else_attr& attr = {}, int line = __builtin_LINE()) {
+                       const options<if_else_attr, R>& attr = {}, int line = __builtin_LINE()) {
   static_assert(check<has_rows<R>, gets_type<variable<bool, R, 1>>>,
                 "lamina: if_else: the condition is one bool a row; see layer::cond for one in all");
   using yes_key = detail::yes_rows<std::remove_cvref_t<Yes>>;

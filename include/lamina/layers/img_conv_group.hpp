@@ -51,7 +51,8 @@ struct conv_group<Size, Conv, First, More...> {
 /// lamina::activation::relu, .batch_norm = true})`. Source: Simonyan and Zisserman 2014.
 /// Fluid: nets.img_conv_group.
 template <extent2 PoolSize, window Pool, int... Filters, class T, class R, int C, int H, int W>
-constexpr auto img_conv_group(variable<T, R, C, H, W> x, const img_conv_group_attr& attr = {},
+constexpr auto img_conv_group(variable<T, R, C, H, W> x,
+                              const options<img_conv_group_attr, T>& attr = {},
                               int line = __builtin_LINE()) {
   const auto y = detail::conv_group<3, window{.padding = 1}, Filters...>::record(x, attr, line);
   return pool2d<PoolSize, Pool>(y, {.type = attr.type}, line);

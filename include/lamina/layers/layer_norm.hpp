@@ -40,7 +40,7 @@ constexpr extents before(const extents& x, int begin) {
 /// Begin of the whole shape on. Parameters: scale and bias, as wide as those dimensions together.
 /// Source: Ba et al. 2016. Fluid: layer_norm.
 template <int Begin = 1, class T, class R, int... D>
-constexpr auto layer_norm(variable<T, R, D...> x, const layer_norm_attr& attr = {},
+constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr extents all = whole_shape<in>;
@@ -69,7 +69,8 @@ constexpr auto layer_norm(variable<T, R, D...> x, const layer_norm_attr& attr = 
 
 /// x / sqrt(sum x^2 + epsilon) along dimension Axis of the whole shape. Fluid: l2_normalize.
 template <int Axis = -1, class T, class R, int... D>
-constexpr auto l2_normalize(variable<T, R, D...> x, const l2_normalize_attr& attr = {}) {
+constexpr auto l2_normalize(variable<T, R, D...> x,
+                            const options<l2_normalize_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr extents all = whole_shape<in>;
   constexpr int axis = dimension(Axis, all.rank);

@@ -34,7 +34,8 @@ constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
 /// layers.linear_chain_crf, which calls the cost the log-likelihood.
 template <class T, class R, int... D, class I, class S, int... E>
 constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<I, S, E...> label,
-                                const crf_attr& attr = {}, int line = __builtin_LINE()) {
+                                const options<crf_attr, T>& attr = {},
+                                int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<I, S, E...>;
   constexpr bool fits =

@@ -33,7 +33,8 @@ constexpr auto append_lod(variable<T, R, D...> x, int offsets, attribute_value t
 /// an error at run time. Fluid: layers.lod_append.
 template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
-                          const lod_append_attr& attr = {}, int line = __builtin_LINE()) {
+                          const options<lod_append_attr, T>& attr = {},
+                          int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using numbers = variable<U, S, E...>;
   static_assert(
@@ -47,7 +48,7 @@ constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
 /// The same with offsets that are known: `lod_append<"parts", 0, 2, 2, 3>(x)` of three rows gives
 /// the first one two parts, the second none, the third one.
 template <fixed_string Name, int... Offset, class T, class R, int... D>
-constexpr auto lod_append(variable<T, R, D...> x, const lod_append_attr& attr = {}) {
+constexpr auto lod_append(variable<T, R, D...> x, const options<lod_append_attr, T>& attr = {}) {
   static_assert(check<has_rows<R>, gets_type<variable<T, R, D...>>>,
                 "lamina: lod_append: the input has rows");
   static_assert(check<detail::are_offsets<Offset...>(), gets<Offset...>>,

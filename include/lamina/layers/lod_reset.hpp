@@ -59,7 +59,7 @@ constexpr with_rows<Rows, X> reset_lod(X x, int like, int target, std::string_vi
 /// Fluid: layers.lod_reset with y.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,
-                         const lod_reset_attr& attr = {}, int line = __builtin_LINE()) {
+                         const options<lod_reset_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   static_assert(check < has_rows<R> && is_tokens<S>, gets_type<in>, gets_type < variable < U, S,
                 E... >>>, "lamina: lod_reset: x has rows, and y holds sequences");
@@ -72,7 +72,7 @@ constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,
 /// error at run time. Fluid: layers.lod_reset with a y that has no LoD.
 template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> offsets,
-                         const lod_reset_attr& attr = {}, int line = __builtin_LINE()) {
+                         const options<lod_reset_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using numbers = variable<U, S, E...>;
   static_assert(
@@ -87,7 +87,7 @@ constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> offsets,
 /// number of rows: `lod_reset<"halves", 0, 3, 6>(x)` are two sequences of three rows. Their rows
 /// are tokens<Name, regrouped<Name>>. Fluid: layers.lod_reset with target_lod.
 template <fixed_string Name, int... Offset, class T, class R, int... D>
-constexpr auto lod_reset(variable<T, R, D...> x, const lod_reset_attr& attr = {}) {
+constexpr auto lod_reset(variable<T, R, D...> x, const options<lod_reset_attr, T>& attr = {}) {
   static_assert(check<has_rows<R>, gets_type<variable<T, R, D...>>>,
                 "lamina: lod_reset: the input has rows");
   static_assert(check<detail::are_offsets<Offset...>(), gets<Offset...>>,

@@ -76,7 +76,8 @@ constexpr auto huber_pair(X x, Y y, const char* key, std::string_view name, int 
 /// (x - label)^2. Fluid: square_error_cost.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto square_error_cost(variable<T, R, D...> x, variable<U, S, E...> label,
-                                 const loss_attr& attr = {}, int line = __builtin_LINE()) {
+                                 const options<loss_attr, T>& attr = {},
+                                 int line = __builtin_LINE()) {
   using fit = detail::alike<variable<T, R, D...>, variable<U, S, E...>>;
   static_assert(
       check<fit::same, expects_type<variable<T, R, D...>>, gets_type<variable<U, S, E...>>>,
@@ -97,7 +98,8 @@ constexpr auto square_error_cost(variable<T, R, D...> x, variable<U, S, E...> la
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto sigmoid_cross_entropy_with_logits(
     variable<T, R, D...> x, variable<U, S, E...> label,
-    const sigmoid_cross_entropy_with_logits_attr& attr = {}, int line = __builtin_LINE()) {
+    const options<sigmoid_cross_entropy_with_logits_attr, T>& attr = {},
+    int line = __builtin_LINE()) {
   return detail::pair_loss<lamina::sigmoid_cross_entropy_with_logits>(
       x, label, "sigmoid_cross_entropy_with_logits", attr.name, line,
       x.builder->attribute_list(attr.ignore_index, false));
@@ -106,7 +108,7 @@ constexpr auto sigmoid_cross_entropy_with_logits(
 /// -label * log(p + epsilon) - (1 - label) * log(1 - p + epsilon). Fluid: log_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
-                        const log_loss_attr& attr = {}, int line = __builtin_LINE()) {
+                        const options<log_loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::pair_loss<lamina::log_loss>(p, label, "log_loss", attr.name, line,
                                              p.builder->attribute_list(attr.epsilon));
 }
@@ -114,7 +116,7 @@ constexpr auto log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
 /// max(0, 1 - x * (2 * label - 1)) with labels 0 and 1. Fluid: hinge_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
-                          const loss_attr& attr = {}, int line = __builtin_LINE()) {
+                          const options<loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::pair_loss<lamina::hinge_loss>(x, label, "hinge_loss", attr.name, line);
 }
 
@@ -122,7 +124,7 @@ constexpr auto hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
 /// Fluid: huber_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto huber_loss(variable<T, R, D...> x, variable<U, S, E...> label, float delta,
-                          const loss_attr& attr = {}, int line = __builtin_LINE()) {
+                          const options<loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return detail::huber_pair<lamina::huber_loss>(x, label, "huber_loss", attr.name, line,
                                                 x.builder->attribute_list(delta));
 }
@@ -131,7 +133,8 @@ constexpr auto huber_loss(variable<T, R, D...> x, variable<U, S, E...> label, fl
 /// Source: Zhang 2004. Fluid: modified_huber_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto modified_huber_loss(variable<T, R, D...> x, variable<U, S, E...> label,
-                                   const loss_attr& attr = {}, int line = __builtin_LINE()) {
+                                   const options<loss_attr, T>& attr = {},
+                                   int line = __builtin_LINE()) {
   return detail::huber_pair<lamina::modified_huber_loss>(x, label, "modified_huber_loss", attr.name,
                                                          line);
 }
@@ -139,7 +142,7 @@ constexpr auto modified_huber_loss(variable<T, R, D...> x, variable<U, S, E...> 
 /// log(1 + e^(left - right)) - label * (left - right); the label says how likely left ranks above
 /// right. Source: Burges et al. 2005. Fluid: rank_loss.
 template <class V, class L, class W>
-constexpr auto rank_loss(L label, V left, W right, const loss_attr& attr = {},
+constexpr auto rank_loss(L label, V left, W right, const options<loss_attr, V>& attr = {},
                          int line = __builtin_LINE()) {
   using fit = detail::alike<V, W, L>;
   static_assert(check<fit::same, expects_type<V>, gets_type<W, L>>,
@@ -156,7 +159,8 @@ constexpr auto rank_loss(L label, V left, W right, const loss_attr& attr = {},
 
 /// max(0, -label * (left - right) + margin) with labels 1 and -1. Fluid: margin_rank_loss.
 template <class V, class L, class W>
-constexpr auto margin_rank_loss(L label, V left, W right, const margin_rank_loss_attr& attr = {},
+constexpr auto margin_rank_loss(L label, V left, W right,
+                                const options<margin_rank_loss_attr, V>& attr = {},
                                 int line = __builtin_LINE()) {
   using fit = detail::alike<V, W, L>;
   static_assert(check<fit::same, expects_type<V>, gets_type<W, L>>,

@@ -26,7 +26,7 @@ struct lstm_unit_attr {
 /// Parameters: those of the fc. Source: Zaremba et al. 2014. Fluid: layers.lstm_unit.
 template <class T, class R, int... D, class H, class HR, int... HD, class C, class CR, int... CD>
 constexpr auto lstm_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
-                         variable<C, CR, CD...> cell, const lstm_unit_attr& attr = {},
+                         variable<C, CR, CD...> cell, const options<lstm_unit_attr, T>& attr = {},
                          int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr int width = (CD * ... * 1);

@@ -87,8 +87,8 @@ constexpr product_shape mul_shape(const extents& x, const extents& y, int x_colu
 /// one side has none. A vector is a row on the left, a column on the right. Rows may be a batch of
 /// matrices, the rows of x, or be summed over. Fluid: matmul.
 template <matmul_form Form = matmul_form{}, class T, class R, int... D, class U, class S, int... E>
-constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y, const matmul_attr& attr = {},
-                      int line = __builtin_LINE()) {
+constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
+                      const options<matmul_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using left = variable<T, R, D...>;
   using right = variable<U, S, E...>;
   constexpr detail::product_shape r =
@@ -117,8 +117,8 @@ constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y, const matm
 /// rows, the first YColumns of y's its rows. Fluid: mul.
 template <int XColumns = 1, int YColumns = 1, class T, class R, int... D, class U, class S,
           int... E>
-constexpr auto mul(variable<T, R, D...> x, variable<U, S, E...> y, const mul_attr& attr = {},
-                   int line = __builtin_LINE()) {
+constexpr auto mul(variable<T, R, D...> x, variable<U, S, E...> y,
+                   const options<mul_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using left = variable<T, R, D...>;
   using right = variable<U, S, E...>;
   constexpr detail::product_shape r =

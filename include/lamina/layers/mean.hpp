@@ -14,7 +14,8 @@ struct mean_attr {
 
 /// The mean of all elements of `x`, shape [1]. Fluid: layers.mean.
 template <class T, class R, int... D>
-constexpr variable<T, once, 1> mean(variable<T, R, D...> x, const mean_attr& attr = {}) {
+constexpr variable<T, once, 1> mean(variable<T, R, D...> x,
+                                    const options<mean_attr, T>& attr = {}) {
   layer_helper layer(*x.builder, "mean", attr.name);
   const auto y = layer.template output<variable<T, once, 1>>();
   x.builder->add_operator(schema_of<lamina::mean>(), {x.id}, {y.id});

@@ -24,7 +24,7 @@ namespace lamina::layer {
 /// "uniform".
 template <int Classes, int Samples = 10, class T, class R, int... D, class U, class S, int... E>
 constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
-                   const class_cost_attr& attr = {}, int line = __builtin_LINE()) {
+                   const options<class_cost_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using given = variable<U, S, E...>;
   constexpr bool fits = __is_same(T, float) && has_rows<R> && sizeof...(D) == 1 &&
                         __is_same(given, variable<std::int64_t, R, 1>);

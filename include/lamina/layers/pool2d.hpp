@@ -42,7 +42,7 @@ constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, ext
 /// `pool2d<2, lamina::window{.stride = 2}>(x)`. The result is [C, OH, OW] with OH = (H + 2 padding
 /// - size) / stride + 1, rounded up with window::ceil_mode. Fluid: layers.pool2d.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
-constexpr auto pool2d(variable<T, R, C, H, W> x, const pool2d_attr& attr = {},
+constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,
@@ -70,7 +70,7 @@ constexpr auto pool2d(variable<T, R, C, H, W> x, const pool2d_attr& attr = {},
 /// One number a channel: the largest element or the average of the whole image; [C, 1, 1].
 /// Fluid: layers.pool2d(global_pooling=True).
 template <class T, class R, int C, int H, int W>
-constexpr auto global_pool2d(variable<T, R, C, H, W> x, const pool2d_attr& attr = {},
+constexpr auto global_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,
@@ -82,7 +82,7 @@ constexpr auto global_pool2d(variable<T, R, C, H, W> x, const pool2d_attr& attr 
 /// An image of `Size` from one of any size: window y of OH holds the rows from floor(y H / OH) to
 /// before ceil((y + 1) H / OH): `adaptive_pool2d<7>(x)`. Fluid: layers.adaptive_pool2d.
 template <extent2 Size, class T, class R, int C, int H, int W>
-constexpr auto adaptive_pool2d(variable<T, R, C, H, W> x, const pool2d_attr& attr = {},
+constexpr auto adaptive_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,

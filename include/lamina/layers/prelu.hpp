@@ -22,7 +22,7 @@ struct prelu_attr {
 /// x if x > 0, else alpha * x with trained alpha of shape [1], [1, C, 1, 1] or [1, inner
 /// dimensions]. Source: He et al. 2015. Fluid: prelu.
 template <class T, class R, int... D>
-constexpr auto prelu(variable<T, R, D...> x, const prelu_attr& attr = {},
+constexpr auto prelu(variable<T, R, D...> x, const options<prelu_attr, T>& attr = {},
                      int line = __builtin_LINE()) {
   constexpr bool fits = detail::is_real<T> && sizeof...(D) > 0 && has_rows<R>;
   static_assert(check<fits, gets_type<variable<T, R, D...>>>,
@@ -49,7 +49,7 @@ constexpr auto prelu(variable<T, R, D...> x, const prelu_attr& attr = {},
 /// The largest of `Groups` neighbouring channels: [N, C, H, W] -> [N, C / Groups, H, W].
 /// Source: Goodfellow et al. 2013. Fluid: maxout.
 template <int Groups, class T, class R, int C, int... D>
-constexpr auto maxout(variable<T, R, C, D...> x, const activation_attr& attr = {}) {
+constexpr auto maxout(variable<T, R, C, D...> x, const options<activation_attr, T>& attr = {}) {
   constexpr bool divides = C % Groups == 0;
   static_assert(check<divides, expects<Groups>, gets<C>>,
                 "lamina: maxout: the number of groups divides the number of channels");

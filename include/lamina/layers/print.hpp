@@ -23,7 +23,8 @@ struct print_attr {
 /// x, and writes it to stderr: message, name, shape, type, LoD and elements; on the way back its
 /// gradient. Fluid: Print, with the names of its versions up to 1.4 ("print_0.tmp_0").
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> print(variable<T, R, D...> x, const print_attr& attr = {}) {
+constexpr variable<T, R, D...> print(variable<T, R, D...> x,
+                                     const options<print_attr, T>& attr = {}) {
   program_builder& b = *x.builder;
   const attribute_value message = b.text(attr.message);
   const attribute_value phase = b.text(attr.phase == print_phase::forward    ? "FORWARD"

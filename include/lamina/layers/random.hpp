@@ -70,7 +70,7 @@ constexpr auto gaussian_random(block& main, const gaussian_random_attr& attr = {
 template <int... Dims, class T, row_domain R, int... D>
 requires has_rows<R>
 constexpr variable<float, R, Dims...> uniform_random_batch_size_like(
-    variable<T, R, D...> x, const uniform_random_attr& attr = {}) {
+    variable<T, R, D...> x, const options<uniform_random_attr, T>& attr = {}) {
   return detail::random_numbers<lamina::uniform_random_batch_size_like,
                                 variable<float, R, Dims...>>(
       *x.builder, "uniform_random_batch_size_like", attr.name, x.id, attr.min, attr.max, attr.seed);
@@ -80,7 +80,7 @@ constexpr variable<float, R, Dims...> uniform_random_batch_size_like(
 template <int... Dims, class T, row_domain R, int... D>
 requires has_rows<R>
 constexpr variable<float, R, Dims...> gaussian_random_batch_size_like(
-    variable<T, R, D...> x, const gaussian_random_attr& attr = {}) {
+    variable<T, R, D...> x, const options<gaussian_random_attr, T>& attr = {}) {
   return detail::random_numbers<lamina::gaussian_random_batch_size_like,
                                 variable<float, R, Dims...>>(
       *x.builder, "gaussian_random_batch_size_like", attr.name, x.id, attr.mean, attr.std,

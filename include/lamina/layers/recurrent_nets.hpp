@@ -33,7 +33,7 @@ struct bidirectional_attr {
 /// The hidden states, Size wide, of an LSTM with peepholes over fc<4 * Size>(x) without a bias.
 /// v2: simple_lstm.
 template <int Size, class T, class R, int... D>
-constexpr auto simple_lstm(variable<T, R, D...> x, const simple_rnn_attr& attr = {},
+constexpr auto simple_lstm(variable<T, R, D...> x, const options<simple_rnn_attr, T>& attr = {},
                            int line = __builtin_LINE()) {
   const auto gates = fc<4 * Size>(x, {.param = attr.param, .bias = false}, line);
   return std::get<0>(dynamic_lstm<4 * Size>(gates,
@@ -49,7 +49,7 @@ constexpr auto simple_lstm(variable<T, R, D...> x, const simple_rnn_attr& attr =
 
 /// The states, Size wide, of a GRU over fc<3 * Size>(x) without a bias. v2: simple_gru.
 template <int Size, class T, class R, int... D>
-constexpr auto simple_gru(variable<T, R, D...> x, const simple_rnn_attr& attr = {},
+constexpr auto simple_gru(variable<T, R, D...> x, const options<simple_rnn_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
   const auto gates = fc<3 * Size>(x, {.param = attr.param, .bias = false}, line);
   return dynamic_gru<Size>(gates,
@@ -88,7 +88,8 @@ constexpr simple_rnn_attr direction(const bidirectional_attr& attr, bool backwar
 /// state behind its last element beside the backward one's behind its first. With WholeSequence a
 /// row for each element. v2: bidirectional_lstm(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
-constexpr auto bidirectional_lstm(variable<T, R, D...> x, const bidirectional_attr& attr = {},
+constexpr auto bidirectional_lstm(variable<T, R, D...> x,
+                                  const options<bidirectional_attr, T>& attr = {},
                                   int line = __builtin_LINE()) {
   return detail::join_directions<WholeSequence>(
       simple_lstm<Size>(x, detail::direction(attr, false), line),
@@ -97,7 +98,8 @@ constexpr auto bidirectional_lstm(variable<T, R, D...> x, const bidirectional_at
 
 /// The same of two simple_gru. v2: bidirectional_gru(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
-constexpr auto bidirectional_gru(variable<T, R, D...> x, const bidirectional_attr& attr = {},
+constexpr auto bidirectional_gru(variable<T, R, D...> x,
+                                 const options<bidirectional_attr, T>& attr = {},
                                  int line = __builtin_LINE()) {
   return detail::join_directions<WholeSequence>(
       simple_gru<Size>(x, detail::direction(attr, false), line),

@@ -74,71 +74,78 @@ constexpr auto reduce(variable<T, R, D...> x, const reduce_attr& attr) {
 
 /// Sums. Fluid: reduce_sum.
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_sum(variable<T, R, D...> x, const reduce_attr& attr = {}) {
+constexpr auto reduce_sum(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_sum, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_sum(variable<T, R, D...> x, keep_dim_t, const reduce_attr& attr = {}) {
+constexpr auto reduce_sum(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_sum, true, Dim...>(x, attr);
 }
 
 /// Means. Fluid: reduce_mean.
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_mean(variable<T, R, D...> x, const reduce_attr& attr = {}) {
+constexpr auto reduce_mean(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_mean, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_mean(variable<T, R, D...> x, keep_dim_t, const reduce_attr& attr = {}) {
+constexpr auto reduce_mean(variable<T, R, D...> x, keep_dim_t,
+                           const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_mean, true, Dim...>(x, attr);
 }
 
 /// Largest elements. Fluid: reduce_max.
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_max(variable<T, R, D...> x, const reduce_attr& attr = {}) {
+constexpr auto reduce_max(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_max, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_max(variable<T, R, D...> x, keep_dim_t, const reduce_attr& attr = {}) {
+constexpr auto reduce_max(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_max, true, Dim...>(x, attr);
 }
 
 /// Smallest elements. Fluid: reduce_min.
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_min(variable<T, R, D...> x, const reduce_attr& attr = {}) {
+constexpr auto reduce_min(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_min, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_min(variable<T, R, D...> x, keep_dim_t, const reduce_attr& attr = {}) {
+constexpr auto reduce_min(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_min, true, Dim...>(x, attr);
 }
 
 /// Products. Fluid: reduce_prod.
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_prod(variable<T, R, D...> x, const reduce_attr& attr = {}) {
+constexpr auto reduce_prod(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_prod, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_prod(variable<T, R, D...> x, keep_dim_t, const reduce_attr& attr = {}) {
+constexpr auto reduce_prod(variable<T, R, D...> x, keep_dim_t,
+                           const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_prod, true, Dim...>(x, attr);
 }
 
 /// Whether all hold. Fluid: reduce_all.
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_all(variable<T, R, D...> x, const reduce_attr& attr = {}) {
+constexpr auto reduce_all(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_all, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_all(variable<T, R, D...> x, keep_dim_t, const reduce_attr& attr = {}) {
+constexpr auto reduce_all(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_all, true, Dim...>(x, attr);
 }
 
 /// Whether any holds. Fluid: reduce_any.
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_any(variable<T, R, D...> x, const reduce_attr& attr = {}) {
+constexpr auto reduce_any(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_any, false, Dim...>(x, attr);
 }
 template <int... Dim, class T, class R, int... D>
-constexpr auto reduce_any(variable<T, R, D...> x, keep_dim_t, const reduce_attr& attr = {}) {
+constexpr auto reduce_any(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_any, true, Dim...>(x, attr);
 }
 

@@ -53,7 +53,7 @@ constexpr bool are_regions() {
 /// and shape [C, height, width of Size]. Source: Girshick 2015. Fluid: layers.roi_pool.
 template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
 constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
-                        const roi_pool_attr& attr = {}, int line = __builtin_LINE()) {
+                        const options<roi_pool_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using image = variable<T, R, C, H, W>;
   using given = variable<U, S, D...>;
   constexpr bool good = Size.least(1) && detail::are_regions<T, R, S, given>();
@@ -122,7 +122,7 @@ constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> region
 /// (4^Levels - 1) / 3] numbers, whatever the size of the image. Source: He et al. 2014.
 /// PaddlePaddle: spp_layer; Fluid: the operator spp.
 template <int Levels, class T, class R, int C, int H, int W>
-constexpr auto spp(variable<T, R, C, H, W> x, const spp_attr& attr = {},
+constexpr auto spp(variable<T, R, C, H, W> x, const options<spp_attr, T>& attr = {},
                    int line = __builtin_LINE()) {
   // Every window has to hold something.
   constexpr bool good = [] {
@@ -154,7 +154,8 @@ constexpr auto spp(variable<T, R, C, H, W> x, const spp_attr& attr = {},
 /// * width] numbers. Fluid: layers.im2sequence.
 template <fixed_string Name, extent2 Size, window Window = window{}, class T, class R, int C, int H,
           int W>
-constexpr auto im2sequence(variable<T, R, C, H, W> x, const im2sequence_attr& attr = {}) {
+constexpr auto im2sequence(variable<T, R, C, H, W> x,
+                           const options<im2sequence_attr, T>& attr = {}) {
   constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
   constexpr bool good = detail::is_real<T> && has_rows<R> && Size.least(1) &&
                         Window.stride.least(1) && Window.padding.least(0) && out.least(1) &&

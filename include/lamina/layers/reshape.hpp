@@ -118,7 +118,7 @@ constexpr attribute_value integers(program_builder& b) {
 /// x with the inner dimensions To; 0 keeps the dimension at its place, one -1 is inferred. Rows
 /// stay: `reshape<16, -1>(x)`. Fluid: reshape.
 template <int... To, class T, class R, int... D>
-constexpr auto reshape(variable<T, R, D...> x, const reshape_attr& attr = {}) {
+constexpr auto reshape(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr detail::new_shape r = detail::reshaped<To...>(whole_shape<in>);
   constexpr bool fits = r.fits;
@@ -141,7 +141,7 @@ constexpr auto reshape(variable<T, R, D...> x, const reshape_attr& attr = {}) {
 /// Dimension k of the result is dimension Axis[k] of x, counted over the whole shape; rows stay
 /// first: `transpose<0, 2, 1>(x)`. Fluid: transpose.
 template <int... Axis, class T, class R, int... D>
-constexpr auto transpose(variable<T, R, D...> x, const reshape_attr& attr = {}) {
+constexpr auto transpose(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr detail::new_shape r = detail::transposed<Axis...>(whole_shape<in>);
   constexpr bool fits = r.fits;
@@ -153,7 +153,7 @@ constexpr auto transpose(variable<T, R, D...> x, const reshape_attr& attr = {}) 
 
 /// x without the dimensions Axes of the whole shape, which are 1. Fluid: squeeze.
 template <int... Axes, class T, class R, int... D>
-constexpr auto squeeze(variable<T, R, D...> x, const reshape_attr& attr = {}) {
+constexpr auto squeeze(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr detail::new_shape r = detail::squeezed<Axes...>(whole_shape<in>);
   constexpr bool fits = r.fits;
@@ -166,7 +166,7 @@ constexpr auto squeeze(variable<T, R, D...> x, const reshape_attr& attr = {}) {
 /// x with ones inserted, so that they become the dimensions Axes of the whole shape.
 /// Fluid: unsqueeze.
 template <int... Axes, class T, class R, int... D>
-constexpr auto unsqueeze(variable<T, R, D...> x, const reshape_attr& attr = {}) {
+constexpr auto unsqueeze(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr detail::new_shape r = detail::unsqueezed<Axes...>(whole_shape<in>);
   constexpr bool fits = r.fits;
@@ -179,7 +179,7 @@ constexpr auto unsqueeze(variable<T, R, D...> x, const reshape_attr& attr = {}) 
 /// x as a matrix: the dimensions before Axis of the whole shape are its rows. With rows Axis is 1.
 /// Fluid: flatten.
 template <int Axis = 1, class T, class R, int... D>
-constexpr auto flatten(variable<T, R, D...> x, const reshape_attr& attr = {}) {
+constexpr auto flatten(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr detail::new_shape r = detail::flattened_to_matrix(whole_shape<in>, Axis);
   constexpr bool fits = r.fits;

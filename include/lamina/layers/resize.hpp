@@ -46,12 +46,13 @@ constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_
 /// An image [C, H, W] of another size, each element between the four around its place:
 /// `resize_bilinear<lamina::extent2{64, 48}>(x)`. Fluid: layers.resize_bilinear.
 template <extent2 Size, class T, class R, int C, int H, int W>
-constexpr auto resize_bilinear(variable<T, R, C, H, W> x, const resize_attr& attr = {}) {
+constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
+                               const options<resize_attr, T>& attr = {}) {
   return detail::resized<lamina::bilinear_interp, Size>(x, "bilinear_interp", attr);
 }
 /// The same with the nearest element. Fluid: layers.resize_nearest.
 template <extent2 Size, class T, class R, int C, int H, int W>
-constexpr auto resize_nearest(variable<T, R, C, H, W> x, const resize_attr& attr = {}) {
+constexpr auto resize_nearest(variable<T, R, C, H, W> x, const options<resize_attr, T>& attr = {}) {
   return detail::resized<lamina::nearest_interp, Size>(x, "nearest_interp", attr);
 }
 
@@ -59,7 +60,7 @@ constexpr auto resize_nearest(variable<T, R, C, H, W> x, const resize_attr& attr
 /// `pad2d<1, 1, 1, 1, lamina::pad_mode::reflect>(x)`. Fluid: layers.pad2d.
 template <int Above, int Below, int Left, int Right, pad_mode Mode = pad_mode::constant, class T,
           class R, int C, int H, int W>
-constexpr auto pad2d(variable<T, R, C, H, W> x, const pad2d_attr& attr = {}) {
+constexpr auto pad2d(variable<T, R, C, H, W> x, const options<pad2d_attr, T>& attr = {}) {
   constexpr bool reflects = Mode == pad_mode::reflect;
   constexpr bool good = detail::is_real<T> && has_rows<R> && Above >= 0 && Below >= 0 &&
                         Left >= 0 && Right >= 0 &&

@@ -124,11 +124,6 @@ class rnn_recorder {
   growing<stored_memory> memories_{};
 };
 
-template <class V>
-inline constexpr bool is_tuple = false;
-template <class... V>
-inline constexpr bool is_tuple<std::tuple<V...>> = true;
-
 /// The results of a step as a tuple.
 template <class V>
 constexpr auto as_results(const V& v) {

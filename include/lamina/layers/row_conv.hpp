@@ -20,7 +20,7 @@ struct row_conv_attr {
 /// [FutureContext + 1, width], initialised by Xavier. Amodei et al., Deep Speech 2 (2015).
 /// Fluid: layers.row_conv.
 template <int FutureContext, class T, class R, int... D>
-constexpr auto row_conv(variable<T, R, D...> x, const row_conv_attr& attr = {},
+constexpr auto row_conv(variable<T, R, D...> x, const options<row_conv_attr, T>& attr = {},
                         int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr bool fits = is_tokens<R> && detail::is_real<T> && in::rank == 1 && FutureContext >= 0;

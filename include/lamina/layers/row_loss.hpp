@@ -41,7 +41,8 @@ constexpr auto smooth_l1(X x, X y, int inside, int outside, const smooth_l1_attr
 /// |d| - 0.5 / sigma^2), summed over each row, shape [-1, 1]. Source: Girshick 2015.
 /// Fluid: smooth_l1.
 template <class X, class Y>
-constexpr auto smooth_l1(X x, Y y, const smooth_l1_attr& attr = {}, int line = __builtin_LINE()) {
+constexpr auto smooth_l1(X x, Y y, const options<smooth_l1_attr, X>& attr = {},
+                         int line = __builtin_LINE()) {
   using fit = detail::alike<X, Y>;
   static_assert(check<fit::same, expects_type<X>, gets_type<Y>>,
                 "lamina: loss: the inputs have one shape, one element type and the same rows");
@@ -52,7 +53,7 @@ constexpr auto smooth_l1(X x, Y y, const smooth_l1_attr& attr = {}, int line = _
 }
 template <class X, class Y, class V, class W>
 requires is_variable<V>
-constexpr auto smooth_l1(X x, Y y, V inside, W outside, const smooth_l1_attr& attr = {},
+constexpr auto smooth_l1(X x, Y y, V inside, W outside, const options<smooth_l1_attr, X>& attr = {},
                          int line = __builtin_LINE()) {
   using fit = detail::alike<X, Y, V, W>;
   static_assert(check<fit::same, expects_type<X>, gets_type<Y, V, W>>,
@@ -68,7 +69,8 @@ constexpr auto smooth_l1(X x, Y y, V inside, W outside, const smooth_l1_attr& at
 /// target * (log target - x) where the target is positive, else 0; x are logarithms. The mean over
 /// the elements, the sum, the sum over the number of rows, or each element. Fluid: kldiv_loss.
 template <reduction How = reduction::mean, class X, class Y>
-constexpr auto kldiv_loss(X x, Y target, const loss_attr& attr = {}, int line = __builtin_LINE()) {
+constexpr auto kldiv_loss(X x, Y target, const options<loss_attr, X>& attr = {},
+                          int line = __builtin_LINE()) {
   using fit = detail::alike<X, Y>;
   static_assert(check<fit::same, expects_type<X>, gets_type<Y>>,
                 "lamina: loss: the inputs have one shape, one element type and the same rows");
@@ -92,7 +94,8 @@ constexpr auto kldiv_loss(X x, Y target, const loss_attr& attr = {}, int line = 
 /// (1 - epsilon) * label + epsilon / K, where K is the width of a row. Source: Szegedy et al. 2016.
 /// Fluid: label_smooth.
 template <class T, class R, int... D>
-constexpr auto label_smooth(variable<T, R, D...> label, const label_smooth_attr& attr = {}) {
+constexpr auto label_smooth(variable<T, R, D...> label,
+                            const options<label_smooth_attr, T>& attr = {}) {
   constexpr bool real = detail::is_real<T>;
   static_assert(check<real, gets_type<variable<T, R, D...>>>,
                 "lamina: loss: the inputs are floating point; cast integers first");
@@ -106,7 +109,8 @@ constexpr auto label_smooth(variable<T, R, D...> label, const label_smooth_attr&
 /// (1 - epsilon) * label + epsilon * prior, with a prior distribution of shape [1, K].
 template <class T, class R, int K, class U, class S, int... E>
 constexpr auto label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
-                            const label_smooth_attr& attr = {}, int line = __builtin_LINE()) {
+                            const options<label_smooth_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
   using expected = variable<T, once, 1, K>;
   constexpr bool fits = __is_same(expected, variable<U, S, E...>);
   static_assert(check<fits, expects_type<expected>, gets_type<variable<U, S, E...>>>,

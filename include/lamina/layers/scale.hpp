@@ -19,7 +19,7 @@ struct scale_attr {
 /// factor * x + bias. Fluid: scale.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> scale(variable<T, R, D...> x, float factor = 1,
-                                     const scale_attr& attr = {}) {
+                                     const options<scale_attr, T>& attr = {}) {
   program_builder& b = *x.builder;
   layer_helper layer(b, "scale", attr.name);
   const int y = layer.output_like(x.id);

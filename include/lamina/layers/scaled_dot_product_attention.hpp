@@ -40,10 +40,9 @@ constexpr double inverse_root(double x) {
 /// nets.scaled_dot_product_attention.
 template <int Heads = 1, class T, class R, int L, int W, class U, class S, int M, int K, class X,
           class Q, int N, int V>
-constexpr auto scaled_dot_product_attention(variable<T, R, L, W> queries, variable<U, S, M, K> keys,
-                                            variable<X, Q, N, V> values,
-                                            const scaled_dot_product_attention_attr& attr = {},
-                                            int line = __builtin_LINE()) {
+constexpr auto scaled_dot_product_attention(
+    variable<T, R, L, W> queries, variable<U, S, M, K> keys, variable<X, Q, N, V> values,
+    const options<scaled_dot_product_attention_attr, T>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool fits = detail::is_real<T> && has_rows<R> &&
                         __is_same(variable<U, S, M, K>, variable<T, R, M, W>) &&
                         __is_same(variable<X, Q, N, V>, variable<T, R, M, V>);

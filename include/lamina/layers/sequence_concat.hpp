@@ -19,7 +19,8 @@ struct sequence_concat_attr {
 /// rows of one shape, and sequences that belong to the same rows. Fluid: layers.sequence_concat.
 template <fixed_string Name, class First, class... More>
 constexpr auto sequence_concat(std::tuple<First, More...> inputs,
-                               const sequence_concat_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<sequence_concat_attr, First>& attr = {},
+                               int line = __builtin_LINE()) {
   using rows = typename First::rows_type;
   using parent = parent_rows<rows>;
   constexpr bool fits = is_tokens<rows> && (is_tokens<typename More::rows_type> && ...) &&

@@ -31,7 +31,8 @@ struct sequence_conv_attr {
 /// [NumFilters] of zeros, with padding_trainable rows of zeros before and behind each sequence.
 /// Fluid: layers.sequence_conv; the rows that are trained are those of v2's context projection.
 template <int NumFilters, int FilterSize = 3, class T, class R, int... D>
-constexpr auto sequence_conv(variable<T, R, D...> x, const sequence_conv_attr& attr = {},
+constexpr auto sequence_conv(variable<T, R, D...> x,
+                             const options<sequence_conv_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr bool fits = is_tokens<R> && detail::is_real<T> && in::rank == 1;

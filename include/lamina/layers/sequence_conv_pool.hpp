@@ -22,7 +22,8 @@ struct sequence_conv_pool_attr {
 /// filter over FilterSize rows. The text classifier of Kim (2014), Convolutional Neural Networks
 /// for Sentence Classification. Fluid: nets.sequence_conv_pool.
 template <int NumFilters, int FilterSize, class T, class R, int... D>
-constexpr auto sequence_conv_pool(variable<T, R, D...> x, const sequence_conv_pool_attr& attr = {},
+constexpr auto sequence_conv_pool(variable<T, R, D...> x,
+                                  const options<sequence_conv_pool_attr, T>& attr = {},
                                   int line = __builtin_LINE()) {
   const auto found = sequence_conv<NumFilters, FilterSize>(x,
                                                            {.act = attr.act,

@@ -17,7 +17,7 @@ struct sequence_enumerate_attr {
 /// [-1, Window] with the same rows. Fluid: layers.sequence_enumerate.
 template <int Window, class I, class R, int... D>
 constexpr auto sequence_enumerate(variable<I, R, D...> x,
-                                  const sequence_enumerate_attr& attr = {}) {
+                                  const options<sequence_enumerate_attr, I>& attr = {}) {
   using in = variable<I, R, D...>;
   constexpr bool fits = is_tokens<R> && one_id_a_row<in> && Window > 0;
   static_assert(check<fits, gets_type<in>, gets<Window>>,

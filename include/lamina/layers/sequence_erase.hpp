@@ -18,7 +18,7 @@ struct sequence_erase_attr {
 /// tokens<"a", Parent> give rows tokens<"cleaned", Parent>. Fluid: sequence_erase.
 template <fixed_string Name, class I, class R, int... D>
 constexpr auto sequence_erase(variable<I, R, D...> x, std::initializer_list<int> erased,
-                              const sequence_erase_attr& attr = {}) {
+                              const options<sequence_erase_attr, I>& attr = {}) {
   using in = variable<I, R, D...>;
   static_assert(check < is_tokens<R> && one_id_a_row<in>, gets_type < in >>,
                 "lamina: sequence_erase: the input is sequences of one whole number a row");

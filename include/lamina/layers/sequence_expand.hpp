@@ -50,7 +50,8 @@ constexpr Out expand_sequences(X x, Y y, int level, std::string_view name, int l
 /// is its last. Fluid: layers.sequence_expand of an x without LoD.
 template <int RefLevel = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const sequence_expand_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<sequence_expand_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using copies = typename detail::rows_of_level<S, RefLevel>::type;
   constexpr bool level = detail::has_level<S, RefLevel>;
@@ -69,7 +70,8 @@ constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
 template <fixed_string Name, int RefLevel = -1, class T, class R, int... D, class U, class S,
           int... E>
 constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
-                               const sequence_expand_attr& attr = {}, int line = __builtin_LINE()) {
+                               const options<sequence_expand_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using copies = typename detail::rows_of_level<S, RefLevel>::type;
   constexpr bool level = detail::has_level<S, RefLevel>;

@@ -18,7 +18,7 @@ struct sequence_expand_as_attr {
 /// Fluid: layers.sequence_expand_as.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto sequence_expand_as(variable<T, R, D...> x, variable<U, S, E...> y,
-                                  const sequence_expand_as_attr& attr = {},
+                                  const options<sequence_expand_as_attr, T>& attr = {},
                                   int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using like = variable<U, S, E...>;

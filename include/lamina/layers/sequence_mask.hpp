@@ -16,7 +16,8 @@ struct sequence_mask_attr {
 /// 1 where j < x, else 0, for j from 0 to Length - 1: `sequence_mask<20, float>(lengths)`. Lengths
 /// [-1, D...] give [-1, D..., Length]. Fluid: layers.sequence_mask.
 template <int Length, element T = std::int64_t, class I, class R, int... D>
-constexpr auto sequence_mask(variable<I, R, D...> x, const sequence_mask_attr& attr = {}) {
+constexpr auto sequence_mask(variable<I, R, D...> x,
+                             const options<sequence_mask_attr, I>& attr = {}) {
   using in = variable<I, R, D...>;
   constexpr bool fits = (__is_same(I, std::int64_t) || __is_same(I, std::int32_t)) && Length > 0;
   static_assert(

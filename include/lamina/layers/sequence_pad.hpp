@@ -22,7 +22,8 @@ struct sequence_pad_attr {
 /// layers.sequence_pad; its longest sequence of a batch is no shape that a type could say.
 template <int Length, class T, class R, int... D, class P, int... E>
 constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_value,
-                            const sequence_pad_attr& attr = {}, int line = __builtin_LINE()) {
+                            const options<sequence_pad_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<P, once, E...>;
   constexpr bool fits = is_tokens<R> && Length > 0;
@@ -47,7 +48,7 @@ constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_
 /// The same with a constant: `sequence_pad<20>(x, 0)`.
 template <int Length, class T, class R, int... D>
 constexpr auto sequence_pad(variable<T, R, D...> x, double pad_value,
-                            const sequence_pad_attr& attr = {}) {
+                            const options<sequence_pad_attr, T>& attr = {}) {
   block main{x.builder, 0};
   return sequence_pad<Length>(x, fill_constant<T>(main, pad_value), attr);
 }

@@ -25,7 +25,8 @@ struct sequence_step_attr {
 /// `sequence_pool(x, {.type = lamina::pool::max})`. Rows tokens<"a", Parent> give rows Parent, the
 /// shape of a row stays. Fluid: layers.sequence_pool.
 template <class T, class R, int... D>
-constexpr auto sequence_pool(variable<T, R, D...> x, const sequence_pool_attr& attr = {}) {
+constexpr auto sequence_pool(variable<T, R, D...> x,
+                             const options<sequence_pool_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   static_assert(check<is_tokens<R>, gets_type<in>>,
                 "lamina: sequence_pool: the rows of the input form sequences");
@@ -47,13 +48,15 @@ constexpr auto sequence_pool(variable<T, R, D...> x, const sequence_pool_attr& a
 
 /// The first row of each sequence. Fluid: layers.sequence_first_step.
 template <class T, class R, int... D>
-constexpr auto sequence_first_step(variable<T, R, D...> x, const sequence_step_attr& attr = {}) {
+constexpr auto sequence_first_step(variable<T, R, D...> x,
+                                   const options<sequence_step_attr, T>& attr = {}) {
   return sequence_pool(x, {.type = pool::first, .pad_value = attr.pad_value, .name = attr.name});
 }
 
 /// The last row of each sequence. Fluid: layers.sequence_last_step.
 template <class T, class R, int... D>
-constexpr auto sequence_last_step(variable<T, R, D...> x, const sequence_step_attr& attr = {}) {
+constexpr auto sequence_last_step(variable<T, R, D...> x,
+                                  const options<sequence_step_attr, T>& attr = {}) {
   return sequence_pool(x, {.type = pool::last, .pad_value = attr.pad_value, .name = attr.name});
 }
 

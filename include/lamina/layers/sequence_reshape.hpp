@@ -16,7 +16,8 @@ struct sequence_reshape_attr {
 /// of new sequences under Name, `sequence_reshape<"pairs", 2>(x)`. Where a sequence does not fill
 /// its last row, that is an error at run time. Fluid: layers.sequence_reshape.
 template <fixed_string Name, int NewDim, class T, class R, int... D>
-constexpr auto sequence_reshape(variable<T, R, D...> x, const sequence_reshape_attr& attr = {}) {
+constexpr auto sequence_reshape(variable<T, R, D...> x,
+                                const options<sequence_reshape_attr, T>& attr = {}) {
   constexpr bool fits = is_tokens<R> && sizeof...(D) == 1 && NewDim > 0;
   static_assert(
       check<fits, gets<NewDim>, gets_type<variable<T, R, D...>>>,

@@ -15,7 +15,8 @@ struct sequence_reverse_attr {
 /// The rows of each sequence in reverse order; of two levels, of the inner sequences.
 /// Fluid: layers.sequence_reverse.
 template <class T, class R, int... D>
-constexpr auto sequence_reverse(variable<T, R, D...> x, const sequence_reverse_attr& attr = {}) {
+constexpr auto sequence_reverse(variable<T, R, D...> x,
+                                const options<sequence_reverse_attr, T>& attr = {}) {
   static_assert(check<is_tokens<R>, gets_type<variable<T, R, D...>>>,
                 "lamina: sequence_reverse: the rows of the input form sequences");
   return detail::same_shape<lamina::sequence_reverse>(x, "sequence_reverse", attr.name);

@@ -19,7 +19,7 @@ struct sequence_scatter_attr {
 template <class T, class P, int... D, class I, class R, int... E, class U, class S, int... F>
 constexpr auto sequence_scatter(variable<T, P, D...> x, variable<I, R, E...> ids,
                                 variable<U, S, F...> updates,
-                                const sequence_scatter_attr& attr = {},
+                                const options<sequence_scatter_attr, T>& attr = {},
                                 int line = __builtin_LINE()) {
   using in = variable<T, P, D...>;
   using numbers = variable<I, R, E...>;

@@ -25,7 +25,8 @@ inline constexpr bool one_whole_number = V::size == 1 &&
 /// Fluid: layers.sequence_slice.
 template <fixed_string Name, class T, class R, int... D, class Offset, class Length>
 constexpr auto sequence_slice(variable<T, R, D...> x, Offset offset, Length length,
-                              const sequence_slice_attr& attr = {}, int line = __builtin_LINE()) {
+                              const options<sequence_slice_attr, T>& attr = {},
+                              int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr bool fits = is_tokens<R> && __is_same(typename Offset::rows_type, parent_rows<R>) &&
                         __is_same(typename Length::rows_type, parent_rows<R>) &&

@@ -15,7 +15,8 @@ struct sequence_softmax_attr {
 /// y[t] = e^(x[t] - max) / sum e^(x - max) over the rows of each sequence, whose results so add up
 /// to 1: weights of attention. x holds one number a row. Fluid: layers.sequence_softmax.
 template <class T, class R, int... D>
-constexpr auto sequence_softmax(variable<T, R, D...> x, const sequence_softmax_attr& attr = {}) {
+constexpr auto sequence_softmax(variable<T, R, D...> x,
+                                const options<sequence_softmax_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   static_assert(check < is_tokens<R> && detail::is_real<T> && in::size == 1, gets_type < in >>,
                 "lamina: sequence_softmax: the input is one floating point number an element of "

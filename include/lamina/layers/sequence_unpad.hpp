@@ -18,7 +18,8 @@ struct sequence_unpad_attr {
 /// lengths are int64, one a row, 0 to L. Fluid: layers.sequence_unpad.
 template <fixed_string Name, class T, class R, int L, int... D, class S, int... E>
 constexpr auto sequence_unpad(variable<T, R, L, D...> x, variable<std::int64_t, S, E...> length,
-                              const sequence_unpad_attr& attr = {}, int line = __builtin_LINE()) {
+                              const options<sequence_unpad_attr, T>& attr = {},
+                              int line = __builtin_LINE()) {
   using lengths = variable<std::int64_t, S, E...>;
   constexpr bool fits = has_rows<R> && (__is_same(lengths, variable<std::int64_t, R>) ||
                                         __is_same(lengths, variable<std::int64_t, R, 1>));

@@ -29,7 +29,8 @@ struct simple_attention_attr {
 /// al. 2014. v2: simple_attention.
 template <class T, class R, int... E, class U, class S, int... P, class V, class Q, int... D>
 constexpr auto simple_attention(variable<T, R, E...> encoded, variable<U, S, P...> projected,
-                                variable<V, Q, D...> state, const simple_attention_attr& attr = {},
+                                variable<V, Q, D...> state,
+                                const options<simple_attention_attr, T>& attr = {},
                                 int line = __builtin_LINE()) {
   using in = variable<T, R, E...>;
   constexpr bool rows = is_tokens<R> && __is_same(R, S) && __is_same(Q, parent_rows<R>) &&

@@ -23,7 +23,7 @@ struct simple_img_conv_pool_attr {
 template <int Filters, extent2 Size, extent2 PoolSize, window Pool = window{},
           window Conv = window{}, class T, class R, int C, int H, int W>
 constexpr auto simple_img_conv_pool(variable<T, R, C, H, W> x,
-                                    const simple_img_conv_pool_attr& attr = {},
+                                    const options<simple_img_conv_pool_attr, T>& attr = {},
                                     int line = __builtin_LINE()) {
   const auto found = conv2d<Filters, Size, Conv>(x,
                                                  {.act = attr.act,

@@ -51,7 +51,7 @@ constexpr cut_shape cut(const extents& x) {
 
 /// A part of x: `slice<along<1, 0, 3>, along<2, -2, 99>>(x)`. Fluid: slice.
 template <class... Cut, class T, class R, int... D>
-constexpr auto slice(variable<T, R, D...> x, const slice_attr& attr = {}) {
+constexpr auto slice(variable<T, R, D...> x, const options<slice_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr detail::cut_shape r = detail::cut<Cut...>(whole_shape<in>);
   constexpr bool fits = r.fits;
@@ -100,7 +100,8 @@ constexpr cut_shape repeated(const extents& x) {
 /// x with Padding[2i] elements of `value` before and Padding[2i + 1] behind it along dimension i of
 /// the whole shape: `pad<0, 0, 1, 2>(x)`; rows get none. Fluid: pad.
 template <int... Padding, class T, class R, int... D>
-constexpr auto pad(variable<T, R, D...> x, float value = 0, const slice_attr& attr = {}) {
+constexpr auto pad(variable<T, R, D...> x, float value = 0,
+                   const options<slice_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr detail::cut_shape r = detail::padded<Padding...>(whole_shape<in>);
   constexpr bool fits = r.fits;
@@ -119,7 +120,7 @@ constexpr auto pad(variable<T, R, D...> x, float value = 0, const slice_attr& at
 /// x repeated Times[i] times along dimension i of the whole shape: `expand<1, 3>(x)`. Fluid:
 /// expand.
 template <int... Times, class T, class R, int... D>
-constexpr auto expand(variable<T, R, D...> x, const slice_attr& attr = {}) {
+constexpr auto expand(variable<T, R, D...> x, const options<slice_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr detail::cut_shape r = detail::repeated<Times...>(whole_shape<in>);
   constexpr bool fits = r.fits;

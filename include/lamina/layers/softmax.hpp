@@ -15,7 +15,7 @@ struct softmax_attr {
 
 /// e^(x - max) / sum e^(x - max) along dimension Axis of the whole shape. Fluid: softmax.
 template <int Axis = -1, class T, class R, int... D>
-constexpr auto softmax(variable<T, R, D...> x, const softmax_attr& attr = {}) {
+constexpr auto softmax(variable<T, R, D...> x, const options<softmax_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr int axis = dimension(Axis, whole_shape<in>.rank);
   constexpr bool inner = axis >= 0 && whole_shape<in>.at[axis < 0 ? 0 : axis] > 0;

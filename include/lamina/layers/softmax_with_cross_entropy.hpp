@@ -15,9 +15,9 @@ struct softmax_with_cross_entropy_attr {
 /// -log softmax(logits)[label] a row, shape [-1, 1]. Labels are int64, one a row, or soft labels: a
 /// distribution in the shape and type of the logits. Fluid: softmax_with_cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>
-constexpr auto softmax_with_cross_entropy(variable<T, R, D...> logits, variable<L, S, E...> label,
-                                          const softmax_with_cross_entropy_attr& attr = {},
-                                          int line = __builtin_LINE()) {
+constexpr auto softmax_with_cross_entropy(
+    variable<T, R, D...> logits, variable<L, S, E...> label,
+    const options<softmax_with_cross_entropy_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool soft = detail::soft_labels<in, given>;

@@ -60,7 +60,7 @@ constexpr auto equal_sections(std::integer_sequence<int, I...>)
 /// Num equal parts along dimension Axis of the whole shape, as a tuple:
 /// `auto [a, b] = split<2>(x)`. Fluid: split.
 template <int Num, int Axis = -1, class T, class R, int... D>
-constexpr auto split(variable<T, R, D...> x, const split_attr& attr = {}) {
+constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr int axis = dimension(Axis, whole_shape<in>.rank);
   constexpr int extent = axis < 0 ? -1 : whole_shape<in>.at[axis < 0 ? 0 : axis];
@@ -75,7 +75,7 @@ constexpr auto split(variable<T, R, D...> x, const split_attr& attr = {}) {
 
 /// Parts of the given extents: `split<sections<2, 3>>(x)`.
 template <class Sections, int Axis = -1, class T, class R, int... D>
-constexpr auto split(variable<T, R, D...> x, const split_attr& attr = {}) {
+constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr int axis = dimension(Axis, whole_shape<in>.rank);
   constexpr int extent = axis < 0 ? -1 : whole_shape<in>.at[axis < 0 ? 0 : axis];

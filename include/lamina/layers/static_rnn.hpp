@@ -136,7 +136,8 @@ class static_rnn_step : public detail::rnn_recorder {
 /// the same in all steps. The function is called more than once while
 /// it is recorded. Fluid: StaticRNN, whose sequences have time before the samples.
 template <class T, class R, int... D, class F>
-constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step, const static_rnn_attr& attr = {},
+constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
+                          const options<static_rnn_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
   static_assert(check<(sizeof...(D) > 0), gets_type<variable<T, R, D...>>>,
                 "lamina: static_rnn: the input has a dimension of steps behind its rows");

@@ -14,7 +14,8 @@ struct sum_attr {
 
 /// inputs[0] + inputs[1] + ...: `sum({a, b, c})` of variables of one type. Fluid: sums.
 template <class V, std::size_t N>
-constexpr V sum(const V (&inputs)[N], const sum_attr& attr = {}, int line = __builtin_LINE()) {
+constexpr V sum(const V (&inputs)[N], const options<sum_attr, V>& attr = {},
+                int line = __builtin_LINE()) {
   program_builder& b = *inputs[0].builder;
   int ids[N];
   for (std::size_t i = 0; i < N; ++i) {

@@ -54,7 +54,7 @@ constexpr void array_write(const variable<T, R, D...>& x, const variable<std::in
 /// A new array with a[i] = x.
 template <class T, class R, int... D>
 constexpr auto array_write(const variable<T, R, D...>& x, const variable<std::int64_t, once, 1>& i,
-                           const array_attr& attr = {}, int line = __builtin_LINE()) {
+                           const options<array_attr, T>& attr = {}, int line = __builtin_LINE()) {
   block here{x.builder, x.builder->current_block};
   const auto a = create_array<variable<T, R, D...>>(here, attr);
   array_write(x, i, a, line);
@@ -65,7 +65,7 @@ constexpr auto array_write(const variable<T, R, D...>& x, const variable<std::in
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> array_read(const tensor_array<T, R, D...>& a,
                                           const variable<std::int64_t, once, 1>& i,
-                                          const array_attr& attr = {},
+                                          const options<array_attr, T>& attr = {},
                                           int line = __builtin_LINE()) {
   require_one_program(i, a, line);
   layer_helper layer(*a.builder, "array_read", attr.name);
@@ -77,7 +77,7 @@ constexpr variable<T, R, D...> array_read(const tensor_array<T, R, D...>& a,
 /// The number of values, holes included. Fluid: array_length.
 template <class T, class R, int... D>
 constexpr variable<std::int64_t, once, 1> array_length(const tensor_array<T, R, D...>& a,
-                                                       const array_attr& attr = {},
+                                                       const options<array_attr, T>& attr = {},
                                                        int line = __builtin_LINE()) {
   lamina::detail::require_visible(*a.builder, a.id, line);
   layer_helper layer(*a.builder, "array_length", attr.name);

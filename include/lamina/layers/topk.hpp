@@ -31,7 +31,7 @@ struct one_hot_attr {
 /// The K largest elements of each row, largest first, and where they stand:
 /// `auto [values, indices] = topk<5>(x)`. Fluid: topk.
 template <int K, class T, class R, int... D>
-constexpr auto topk(variable<T, R, D...> x, const topk_attr& attr = {}) {
+constexpr auto topk(variable<T, R, D...> x, const options<topk_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr extents all = whole_shape<in>;
   constexpr int width = all.rank > 0 ? all.at[all.rank > 0 ? all.rank - 1 : 0] : 0;
@@ -52,7 +52,7 @@ constexpr auto topk(variable<T, R, D...> x, const topk_attr& attr = {}) {
 /// The part of the rows whose label is among the K largest elements, shape [1]. Fluid: accuracy.
 template <int K = 1, class T, class R, int... D, class L, class S, int... E>
 constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
-                        const accuracy_attr& attr = {}, int line = __builtin_LINE()) {
+                        const options<accuracy_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool fits = detail::hard_labels<in, given>;
@@ -75,8 +75,8 @@ constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
 /// from probabilities [-1, 2] of the classes 0 and 1. Its counts are two persistable int64
 /// variables [num_thresholds + 1], which the startup program sets to 0. Fluid: auc.
 template <class T, class R, int... D, class L, class S, int... E>
-constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label, const auc_attr& attr = {},
-                   int line = __builtin_LINE()) {
+constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
+                   const options<auc_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool fits = __is_same(in, variable<T, R, 2>) && detail::hard_labels<in, given>;
@@ -99,7 +99,7 @@ constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label, const auc
 /// A row of Depth zeros with a one where the number says. Ids [..., 1] whole numbers give
 /// [..., Depth]. Fluid: one_hot.
 template <int Depth, class T = float, class I, class R, int... D>
-constexpr auto one_hot(variable<I, R, D...> ids, const one_hot_attr& attr = {}) {
+constexpr auto one_hot(variable<I, R, D...> ids, const options<one_hot_attr, I>& attr = {}) {
   using in = variable<I, R, D...>;
   constexpr bool fits = Depth > 0 && __is_same(in, detail::one_a_row<in>) &&
                         (__is_same(I, std::int64_t) || __is_same(I, std::int32_t));

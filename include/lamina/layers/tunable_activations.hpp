@@ -15,7 +15,7 @@ struct gelu_attr {
 
 /// x * P(N(0, 1) < x), or its approximation by tanh. Fluid: gelu.
 template <class T, class R, int... D>
-constexpr auto gelu(variable<T, R, D...> x, const gelu_attr& attr = {}) {
+constexpr auto gelu(variable<T, R, D...> x, const options<gelu_attr, T>& attr = {}) {
   return detail::activate<lamina::gelu>(x, attr.name, x.builder->attribute_list(attr.approximate));
 }
 
@@ -28,7 +28,7 @@ struct selu_attr {
 
 /// scale * (x if x > 0, else alpha * (e^x - 1)). Fluid: selu.
 template <class T, class R, int... D>
-constexpr auto selu(variable<T, R, D...> x, const selu_attr& attr = {}) {
+constexpr auto selu(variable<T, R, D...> x, const options<selu_attr, T>& attr = {}) {
   return detail::activate<lamina::selu>(x, attr.name,
                                         x.builder->attribute_list(attr.scale, attr.alpha));
 }
@@ -41,7 +41,7 @@ struct leaky_relu_attr {
 
 /// x if x > 0, else alpha * x. Fluid: leaky_relu.
 template <class T, class R, int... D>
-constexpr auto leaky_relu(variable<T, R, D...> x, const leaky_relu_attr& attr = {}) {
+constexpr auto leaky_relu(variable<T, R, D...> x, const options<leaky_relu_attr, T>& attr = {}) {
   return detail::activate<lamina::leaky_relu>(x, attr.name, x.builder->attribute_list(attr.alpha));
 }
 
@@ -53,7 +53,7 @@ struct elu_attr {
 
 /// x if x > 0, else alpha * (e^x - 1). Fluid: elu.
 template <class T, class R, int... D>
-constexpr auto elu(variable<T, R, D...> x, const elu_attr& attr = {}) {
+constexpr auto elu(variable<T, R, D...> x, const options<elu_attr, T>& attr = {}) {
   return detail::activate<lamina::elu>(x, attr.name, x.builder->attribute_list(attr.alpha));
 }
 
@@ -65,7 +65,7 @@ struct relu6_attr {
 
 /// min(max(x, 0), threshold). Fluid: relu6.
 template <class T, class R, int... D>
-constexpr auto relu6(variable<T, R, D...> x, const relu6_attr& attr = {}) {
+constexpr auto relu6(variable<T, R, D...> x, const options<relu6_attr, T>& attr = {}) {
   return detail::activate<lamina::relu6>(x, attr.name, x.builder->attribute_list(attr.threshold));
 }
 
@@ -78,7 +78,7 @@ struct brelu_attr {
 
 /// min(max(x, t_min), t_max). Fluid: brelu.
 template <class T, class R, int... D>
-constexpr auto brelu(variable<T, R, D...> x, const brelu_attr& attr = {}) {
+constexpr auto brelu(variable<T, R, D...> x, const options<brelu_attr, T>& attr = {}) {
   return detail::activate<lamina::brelu>(x, attr.name,
                                          x.builder->attribute_list(attr.t_min, attr.t_max));
 }
@@ -91,7 +91,7 @@ struct soft_relu_attr {
 
 /// log(1 + e^c) with c = x clipped to [-threshold, threshold]. Fluid: soft_relu.
 template <class T, class R, int... D>
-constexpr auto soft_relu(variable<T, R, D...> x, const soft_relu_attr& attr = {}) {
+constexpr auto soft_relu(variable<T, R, D...> x, const options<soft_relu_attr, T>& attr = {}) {
   return detail::activate<lamina::soft_relu>(x, attr.name,
                                              x.builder->attribute_list(attr.threshold));
 }
@@ -105,7 +105,7 @@ struct stanh_attr {
 
 /// scale_b * tanh(scale_a * x). Fluid: stanh.
 template <class T, class R, int... D>
-constexpr auto stanh(variable<T, R, D...> x, const stanh_attr& attr = {}) {
+constexpr auto stanh(variable<T, R, D...> x, const options<stanh_attr, T>& attr = {}) {
   return detail::activate<lamina::stanh>(x, attr.name,
                                          x.builder->attribute_list(attr.scale_a, attr.scale_b));
 }
@@ -119,7 +119,8 @@ struct hard_sigmoid_attr {
 
 /// slope * x + offset, clipped to [0, 1]. Fluid: hard_sigmoid.
 template <class T, class R, int... D>
-constexpr auto hard_sigmoid(variable<T, R, D...> x, const hard_sigmoid_attr& attr = {}) {
+constexpr auto hard_sigmoid(variable<T, R, D...> x,
+                            const options<hard_sigmoid_attr, T>& attr = {}) {
   return detail::activate<lamina::hard_sigmoid>(x, attr.name,
                                                 x.builder->attribute_list(attr.slope, attr.offset));
 }
@@ -132,7 +133,7 @@ struct swish_attr {
 
 /// x / (1 + e^(-beta * x)). Fluid: swish.
 template <class T, class R, int... D>
-constexpr auto swish(variable<T, R, D...> x, const swish_attr& attr = {}) {
+constexpr auto swish(variable<T, R, D...> x, const options<swish_attr, T>& attr = {}) {
   return detail::activate<lamina::swish>(x, attr.name, x.builder->attribute_list(attr.beta));
 }
 
@@ -146,7 +147,7 @@ struct hard_swish_attr {
 
 /// x * min(max(x + offset, 0), threshold) / scale. Fluid: hard_swish.
 template <class T, class R, int... D>
-constexpr auto hard_swish(variable<T, R, D...> x, const hard_swish_attr& attr = {}) {
+constexpr auto hard_swish(variable<T, R, D...> x, const options<hard_swish_attr, T>& attr = {}) {
   return detail::activate<lamina::hard_swish>(
       x, attr.name, x.builder->attribute_list(attr.threshold, attr.scale, attr.offset));
 }
@@ -159,7 +160,7 @@ struct pow_attr {
 
 /// x to the power of `factor`. Fluid: pow.
 template <class T, class R, int... D>
-constexpr auto pow(variable<T, R, D...> x, const pow_attr& attr = {}) {
+constexpr auto pow(variable<T, R, D...> x, const options<pow_attr, T>& attr = {}) {
   return detail::activate<lamina::pow>(x, attr.name, x.builder->attribute_list(attr.factor));
 }
 
@@ -171,7 +172,7 @@ struct hard_shrink_attr {
 
 /// x if |x| > threshold, else 0. Fluid: hard_shrink.
 template <class T, class R, int... D>
-constexpr auto hard_shrink(variable<T, R, D...> x, const hard_shrink_attr& attr = {}) {
+constexpr auto hard_shrink(variable<T, R, D...> x, const options<hard_shrink_attr, T>& attr = {}) {
   return detail::activate<lamina::hard_shrink>(x, attr.name,
                                                x.builder->attribute_list(attr.threshold));
 }
@@ -184,7 +185,7 @@ struct softshrink_attr {
 
 /// x - lambda if x > lambda, x + lambda if x < -lambda, else 0. Fluid: softshrink.
 template <class T, class R, int... D>
-constexpr auto softshrink(variable<T, R, D...> x, const softshrink_attr& attr = {}) {
+constexpr auto softshrink(variable<T, R, D...> x, const options<softshrink_attr, T>& attr = {}) {
   return detail::activate<lamina::softshrink>(x, attr.name, x.builder->attribute_list(attr.lambda));
 }
 
@@ -196,7 +197,8 @@ struct thresholded_relu_attr {
 
 /// x if x > threshold, else 0. Fluid: thresholded_relu.
 template <class T, class R, int... D>
-constexpr auto thresholded_relu(variable<T, R, D...> x, const thresholded_relu_attr& attr = {}) {
+constexpr auto thresholded_relu(variable<T, R, D...> x,
+                                const options<thresholded_relu_attr, T>& attr = {}) {
   return detail::activate<lamina::thresholded_relu>(x, attr.name,
                                                     x.builder->attribute_list(attr.threshold));
 }

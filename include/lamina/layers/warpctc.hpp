@@ -20,7 +20,7 @@ struct warpctc_attr {
 /// sequence with too few rows for its label is an error at run time. Fluid: layers.warpctc.
 template <class T, class R, int... D, class I, class S, int... E>
 constexpr auto warpctc(variable<T, R, D...> input, variable<I, S, E...> label,
-                       const warpctc_attr& attr = {}, int line = __builtin_LINE()) {
+                       const options<warpctc_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using given = variable<I, S, E...>;
   constexpr bool fits = detail::is_real<T> && sizeof...(D) == 1 && is_tokens<R> && is_tokens<S> &&

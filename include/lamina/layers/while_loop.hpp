@@ -27,8 +27,8 @@ struct while_attr {
 /// exists in one iteration. The body is called more than once while it is recorded, so it changes
 /// nothing but handles. Loops nest to any depth. Fluid: While.
 template <class F>
-constexpr void while_loop(variable<bool, once, 1>& going, F&& body, const while_attr& attr = {},
-                          int line = __builtin_LINE()) {
+constexpr void while_loop(variable<bool, once, 1>& going, F&& body,
+                          const options<while_attr, F>& attr = {}, int line = __builtin_LINE()) {
   program_builder& b = *going.builder;
   lamina::detail::require_visible(b, going.id, line);
   layer_helper layer(b, "while", attr.name);

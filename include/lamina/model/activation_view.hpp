@@ -12,6 +12,16 @@
 
 namespace lamina {
 
+/// Stands for a view after a mistake that was told, so that it is the only one: takes any number of
+/// indices.
+struct missing_view : array_view<float, 1> {
+  missing_view() : array_view(nullptr, {0}, 0) {}
+  template <class... I>
+  float operator()(I...) const {
+    return 0;
+  }
+};
+
 /// Variable V of a machine in its own shape, without a copy; valid until the next run with more
 /// rows. Weights in panels have no such view: model::parameter copies them.
 template <class P, int V, class Machine = engine::cpu::machine<P>>

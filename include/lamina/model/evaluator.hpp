@@ -138,8 +138,12 @@ class evaluator {
     static_assert(check < kept || found<0, detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
                   "from the program");
-    require_fed<v>();
-    return activation_view<program, v>(machine_);
+    if constexpr (found >= 0) {
+      require_fed<v>();
+      return activation_view<program, v>(machine_);
+    } else {
+      return missing_view{};
+    }
   }
 
   /// The sequences that the rows of an activation form, where they lie after forward(): sequence i
@@ -311,6 +315,31 @@ class evaluator {
   std::uint64_t seed_;
   unsigned long long given_ = 0;  // the data of the last run, a bit each
   int rows_ = -1;
+};
+
+/// Of a program with a mistake that was told: computes nothing, and finds no other.
+template <program_type P, class Machine>
+requires(is_faulty<P>) class evaluator<P, Machine> {
+ public:
+  template <class... Given>
+  explicit evaluator(const Given&...) {}
+  void refresh() {}
+  template <class... Feed>
+  void forward(Feed...) {}
+  template <fixed_string Name>
+  missing_view activation() {
+    return {};
+  }
+  template <fixed_string Name, int Level = -1>
+  engine::cpu::sequence_rows sequences() {
+    return {};
+  }
+  float cost() { return 0; }
+  template <class Reader>
+  test_result test(Reader&&) {
+    return {};
+  }
+  void reset() {}
 };
 
 /// Leads `evaluator e{program}` to the constructor that tells what is missing.

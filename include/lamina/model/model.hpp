@@ -75,7 +75,7 @@ class model {
   array<float> parameter() const {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
-    static_assert(check<found >= 0, detail::name_letters<Name>, known>,
+    static_assert(check < found >= 0 || is_faulty<P>, detail::name_letters<Name>, known >,
                   "lamina: parameter: the program has no parameter of this name");
     return get(found < 0 ? 0 : found);
   }
@@ -84,7 +84,7 @@ class model {
   void set_parameter(const array<float>& value) {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
-    static_assert(check<found >= 0, detail::name_letters<Name>, known>,
+    static_assert(check < found >= 0 || is_faulty<P>, detail::name_letters<Name>, known >,
                   "lamina: parameter: the program has no parameter of this name");
     set(found < 0 ? 0 : found, value);
   }

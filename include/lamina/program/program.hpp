@@ -39,6 +39,21 @@ requires(std::is_invocable_v<F, block&>) struct recorded<F> {
   using type = std::invoke_result_t<F, block&>;
 };
 
+/// Becomes what a function takes.
+struct any_argument {
+  template <class T>
+  constexpr operator T&() const;  // NOLINT: it converts
+  template <class T>
+  constexpr operator T&&() const;  // NOLINT: it converts
+};
+/// Whether a record function takes something else than a block. One with a mistake in its body
+/// cannot be called at all, and the compiler has said so.
+template <class F>
+inline constexpr bool takes_others =
+    !std::is_invocable_v<F, block&> &&
+    (std::is_invocable_v<F> || std::is_invocable_v<F, any_argument> ||
+     std::is_invocable_v<F, any_argument, any_argument>);
+
 template <class T, class R, int... D>
 constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
   b.outputs.push(v.id);
@@ -68,6 +83,11 @@ constexpr void require_scopes(program_builder& b) {
   report_out_of_block(b, wrong, 0);
 }
 
+constexpr void record_nothing(program_builder& b) {
+  b.blocks.push({-1, -1});
+  b.report(fault_kind::unfinished, 0, {}, nullptr, 0, nullptr, 0);
+}
+
 template <class F>
 constexpr void record(program_builder& b) {
   b.blocks.push({-1, -1});
@@ -87,6 +107,22 @@ constexpr void record(program_builder& b) {
   if (b.is_full()) return;
   if (b.blocks.count > 1) require_scopes(b);
   split_remade_rows(b);
+}
+
+/// Whether a record function can be run. Where a mistake stands in it, clang mostly knows its
+/// result all the same, and only running it shows. g++ remembers the value of a call without
+/// arguments and runs it once for this and for the program; clang takes a number for less than a
+/// bool_constant.
+template <class F>
+inline constexpr bool runs = requires {
+  typename expects<changed<empty_program, &record<F>>().count.blocks>;
+};
+template <class F>
+constexpr program_desc recorded_desc() {
+  if constexpr (std::is_invocable_v<F, block&> && runs<F>)
+    return changed<empty_program, &record<F>>();
+  else
+    return changed<empty_program, &record_nothing>();
 }
 
 /// The name of a fault as the letters of a type.
@@ -178,6 +214,10 @@ concept program_type = requires {
   P::desc.count.variables;
 };
 
+/// Whether a mistake was found in a program, and told. Whatever is made of it says nothing more.
+template <class P>
+inline constexpr bool is_faulty = P::desc.fault.kind != fault_kind::none;
+
 /// What every program, recorded or transformed, can tell.
 template <class Derived>
 struct program_base {
@@ -203,7 +243,7 @@ struct program : program_base<program<F>> {
   static_assert(std::is_default_constructible_v<F>,
                 "lamina: program: the record function captures nothing; what it needs are "
                 "constants and template arguments");
-  static_assert(std::is_invocable_v<F, block&>,
+  static_assert(!detail::takes_others<F>,
                 "lamina: program: the record function takes a block, [](lamina::block& main) { ... "
                 "}");
   /// The type of handle, or tuple of handles, that the record function returns.
@@ -213,9 +253,17 @@ struct program : program_base<program<F>> {
                 "nothing");
 
   /// The recorded ProgramDesc.
-  static constexpr program_desc desc = changed<empty_program, &detail::record<F>>();
+  static constexpr program_desc desc = detail::recorded_desc<F>();
 
   constexpr program(F) {  // NOLINT: the record function converts
+    if constexpr (std::is_invocable_v<F, block&>) {
+      // The notes below this error say what it is that the compiler cannot run.
+      if constexpr (!detail::runs<F>)
+        static_assert(changed<empty_program, &detail::record<F>>().count.blocks > 0);
+    } else if constexpr (!detail::takes_others<F>) {
+      // Of a function with a mistake in its body, which was told, this is no further error.
+      using told [[maybe_unused]] = decltype(std::declval<F>()(std::declval<block&>()));
+    }
     static_assert(detail::accept<desc>());
   }
 };

@@ -110,7 +110,8 @@ enum class fault_kind : std::uint8_t {
   changing_numbers,
   rows_update,
   norm_limits,
-  stale_rows
+  stale_rows,
+  unfinished  // the record function does not compile, and the compiler has said why
 };
 struct fault_desc {
   fault_kind kind;

@@ -155,7 +155,7 @@ template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader
 auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {},
                 const Places& at = {}) {
   constexpr cost_kind cost = cost_kind_of<P>();
-  constexpr bool has_cost = cost != cost_kind::none;
+  constexpr bool has_cost = cost != cost_kind::none || is_faulty<P>;
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
   static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
@@ -165,10 +165,10 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
                 "lamina::reader::batch(n) behind the reader");
   constexpr int layers = P::desc.count.data;
   constexpr int fields = detail::fields_a_sample<layers, reader::reader_element_t<Reader>>;
-  constexpr bool fits = fields == layers;
+  constexpr bool fits = fields == layers || is_faulty<P>;
   static_assert(check<fits, expects<layers>, gets<fields>>,
                 "lamina: reader: a sample has one field for each data layer of the program");
-  if constexpr (cost == cost_kind::number && batched && fits) {
+  if constexpr (cost == cost_kind::number && batched && fits && !is_faulty<P>) {
     constexpr bool takes = takes_gradients<P, Opt>;
     static_assert(check<takes, gets_type<Opt>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
