@@ -8,6 +8,7 @@
 
 // clang-format off: first, so that their messages stand below a short chain of includes.
 #include <lamina/optimizer/event_handler.hpp>
+#include <lamina/optimizer/rule.hpp>
 #include <lamina/program/program.hpp>
 // clang-format on
 

@@ -33,6 +33,31 @@ struct gets_type {};
 template <char... Letters>
 struct named {};
 
+namespace detail {
+template <class T, class>
+struct dependent {
+  using type = T;
+};
+}  // namespace detail
+/// T, as the type of options in braces that depends on another argument's type. Only so g++ tells
+/// of an option that there is none of in a few lines with the name of T: it compares arguments with
+/// other parameters while it deduces, and after that it lists all functions of the name.
+template <class T, class Other>
+using dependent = typename detail::dependent<T, Other>::type;
+
+#if !defined(__clang__)
+/// What a function with several overloads declares last, for calls that fit none of them:
+/// `no_match<fc_attr> fc(anything, ...) = delete`. g++ then tells the options' type in place of all
+/// overloads; clang tells these in three lines each, and takes no braces for an ellipsis.
+#define LAMINA_NAMES_OPTIONS 1
+template <class Options>
+struct no_match {};
+struct anything {
+  template <class... X>
+  constexpr anything(const X&...);  // NOLINT: it converts
+};
+#endif
+
 /// Makes a static_assert depend on a template parameter.
 template <class...>
 inline constexpr bool never = false;

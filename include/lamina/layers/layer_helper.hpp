@@ -18,30 +18,11 @@ inline constexpr bool is_tuple = false;
 template <class... V>
 inline constexpr bool is_tuple<std::tuple<V...>> = true;
 
-template <class Attr, class>
-struct dependent {
-  using type = Attr;
-};
 }  // namespace detail
 
-/// The options of a layer, as a type that depends on the type of its input. Only so g++ tells of an
-/// option that there is none of in three lines with the name of their type: it compares arguments
-/// with other parameters while it deduces, and after that it lists all functions of the name.
+/// The options of a layer, as a type that depends on that of its input: see `dependent`.
 template <class Attr, class Input>
-using options = typename detail::dependent<Attr, Input>::type;
-
-#if !defined(__clang__)
-/// What a layer with several overloads declares last, for calls that fit none of them:
-/// `no_match<fc_attr> fc(anything, ...) = delete`. g++ then tells the options' type in place of all
-/// overloads; clang tells these in three lines each, and takes no braces for an ellipsis.
-#define LAMINA_NAMES_OPTIONS 1
-template <class Options>
-struct no_match {};
-struct anything {
-  template <class... X>
-  constexpr anything(const X&...);  // NOLINT: it converts
-};
-#endif
+using options = dependent<Attr, Input>;
 
 /// Makes the variables of one layer under Fluid's naming rules. Fluid: LayerHelper.
 /// The counters of a generated name ("fc_0") live here, for nobody else can continue them; those of

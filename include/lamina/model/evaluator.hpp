@@ -88,6 +88,11 @@ class evaluator {
                   "lamina: evaluator: expected a model that outlives it, found a temporary one; "
                   "give the model a name: lamina::model m{program}");
   }
+  /// Without a model: likewise.
+  template <class Q = P>
+  evaluator() : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
+    static_assert(never<Q>, "lamina: evaluator: expected a model, evaluator e{model}, found none");
+  }
   /// Copies the parameters of the model again, to the place or as bfloat16.
   void refresh() { machine_.refresh(); }
 
@@ -144,6 +149,15 @@ class evaluator {
     } else {
       return missing_view{};
     }
+  }
+
+  /// The name among the arguments: an error of one line.
+  template <class Text>
+  missing_view activation(const Text&) {
+    static_assert(never<Text>,
+                  "lamina: activation: expected the name as a template argument, "
+                  "activation<\"output\">()");
+    return {};
   }
 
   /// The sequences that the rows of an activation form, where they lie after forward(): sequence i
@@ -322,7 +336,10 @@ template <program_type P, class Machine>
 requires(is_faulty<P>) class evaluator<P, Machine> {
  public:
   template <class... Given>
-  explicit evaluator(const Given&...) {}
+  explicit evaluator(const Given&...) {
+    static_assert(sizeof...(Given) > 0,
+                  "lamina: evaluator: expected a model, evaluator e{model}, found none");
+  }
   void refresh() {}
   template <class... Feed>
   void forward(Feed...) {}
@@ -345,5 +362,6 @@ requires(is_faulty<P>) class evaluator<P, Machine> {
 /// Leads `evaluator e{program}` to the constructor that tells what is missing.
 template <program_type P, class... More>
 evaluator(const P&, const More&...) -> evaluator<P>;
+evaluator()->evaluator<detail::no_program>;
 
 }  // namespace lamina

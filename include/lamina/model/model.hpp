@@ -24,6 +24,14 @@ namespace lamina {
 template <program_type P>
 class model;
 
+namespace detail {
+/// Stands for the program that nobody gave; what is made of it says nothing more.
+struct no_program {
+  using result = void;
+  static constexpr program_desc desc = changed<empty_program, &record_nothing>();
+};
+}  // namespace detail
+
 /// Names the model whose parameters a new model shares: `model m{program, share_parameters_of(n)}`.
 template <program_type Q>
 struct shared_parameters {
@@ -62,6 +70,12 @@ class model {
     if constexpr (wrong < 0) share_each(other.from, all{});
   }
 
+  /// Without a program: an error of one line.
+  template <class Q = P>
+  model() {
+    static_assert(never<Q>, "lamina: model: expected a program, lamina::model m{program}");
+  }
+
   model(const model&) = delete;
   model& operator=(const model&) = delete;
   model(model&&) = default;
@@ -78,6 +92,14 @@ class model {
     static_assert(check < found >= 0 || is_faulty<P>, detail::name_letters<Name>, known >,
                   "lamina: parameter: the program has no parameter of this name");
     return get(found < 0 ? 0 : found);
+  }
+  /// The name among the arguments: an error of one line.
+  template <class Text>
+  array<float> parameter(const Text&) const {
+    static_assert(never<Text>,
+                  "lamina: parameter: expected the name as a template argument, "
+                  "parameter<\"fc_0.w_0\">()");
+    return {};
   }
   /// Sets a parameter; throws lamina::error unless the shape is the parameter's.
   template <fixed_string Name>
@@ -233,5 +255,7 @@ class model {
   owned_array<owner_type> owners_{at_least};
   owned_array<float*> pointers_{at_least};  // evaluators keep its address
 };
+
+model()->model<detail::no_program>;
 
 }  // namespace lamina

@@ -251,5 +251,14 @@ constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, i
     lamina::detail::minimizer<Opt>(opt, *cost.builder, cost.id, line).record();
 }
 
+/// Of a model, or anything else that is no variable: an error of one line.
+template <class Opt, class Other>
+constexpr auto minimize_with(const Opt&, const Other&, int) {
+  static_assert(
+      never<Other>,
+      "lamina: minimize: expected the cost, a variable of the program that is recorded; a "
+      "model is trained by optimizer.train(model, reader)");
+}
+
 }  // namespace optimizer
 }  // namespace lamina

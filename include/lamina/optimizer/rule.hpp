@@ -66,27 +66,23 @@ struct rule {
     return minimize_with(static_cast<const Derived&>(*this), cost, line);
   }
 
-  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train.
-  template <class Model, class Reader, class Places = places>
-  decltype(auto) train(Model& model, Reader&& reader, const train_options& options = {}) const {
+  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A place of a type
+  /// of its own stands behind the options and counts instead of theirs:
+  /// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
+  template <class Model, class Reader, class... Place>
+  decltype(auto) train(Model& model, Reader&& reader,
+                       const dependent<train_options, Model>& options = {},
+                       const Place&... at) const {
     static_assert(traits<Derived>::complete,
                   "lamina: an optimizer needs a static update(T& param, T grad, T& state..., T "
                   "scalar...) and a member learning_rate or scalars(step)");
-    if constexpr (traits<Derived>::complete)
-      return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
-                        options);
-  }
-  /// The same at a place of a type of its own, which counts instead of the options' place:
-  /// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
-  template <class Model, class Reader, class Place>
-  decltype(auto) train(Model& model, Reader&& reader, const train_options& options,
-                       const Place& at) const {
-    static_assert(check<typed_place<Place>, gets_type<Place>>,
+    constexpr bool places = sizeof...(Place) < 2 && (typed_place<Place> && ...);
+    static_assert(check<places, gets_type<Place...>>,
                   "lamina: train: expected a place behind the options, as lamina::cuda::place{0, "
                   "lamina::cuda::tf32}");
-    if constexpr (typed_place<Place>)
+    if constexpr (traits<Derived>::complete && places)
       return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),
-                        options, at);
+                        options, at...);
   }
 };
 

@@ -204,5 +204,8 @@ template <program_type P, class Reader>
 auto train(const P& program, Reader&& batches, const train_options& options = {}) {
   return train_with(optimizer::default_sgd, program, batches, options);
 }
+#ifdef LAMINA_NAMES_OPTIONS
+no_match<train_options> train(anything, anything, ...) = delete;
+#endif
 
 }  // namespace lamina

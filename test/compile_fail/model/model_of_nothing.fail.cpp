@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model without a program.
+// expect-error: static.assert.*model: expected a program, lamina::model m\{program\}
+// expect-lines: 12
+#include <lamina/lamina.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  return layer::mean(layer::fc<1>(x, {.name = "output"}));
+});
+
+int main() {
+#ifdef SHOULD_FAIL
+  lamina::model m;  // <- here
+#else
+  lamina::model m{net};
+#endif
+  lamina::evaluator e{m};
+  return e.cost() != 0;
+}
