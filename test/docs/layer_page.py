@@ -125,8 +125,9 @@ def call_of(entry):
     """How a function is called."""
     shown = [a for a in entry["arguments"] if not re.match(r"int line\b", a)]
     named = " ".join(shown)
-    own = [p for p in entry["template"] if not re.search(rf"\b{parameter_name(p)}\b", named)]
+    own = [re.sub(r" = detail::.*", "", p) for p in entry["template"] if not re.search(rf"\b{parameter_name(p)}\b", named)]
     shown = [re.sub(r"^const (.*?)&", r"\1", a) for a in shown]
+    shown = [re.sub(r"^options<(\w+), .*?>( attr)", r"\1\2", a) for a in shown]
     return f"{entry['name']}{'<' + ', '.join(own) + '>' if own else ''}({', '.join(shown)})"
 
 
@@ -277,7 +278,7 @@ constexpr auto hidden(int x) { return x; }
 
 /// x bent. Fluid: bend.
 template <int Axis = -1, class T, int... D>
-constexpr auto bend(variable<T, D...> x, const bend_attr& attr = {}, int line = __builtin_LINE()) {
+constexpr auto bend(variable<T, D...> x, const options<bend_attr, T>& attr = {}, int line = __builtin_LINE()) {
   return x;
 }
 
