@@ -164,12 +164,12 @@ class kernel_bench {
     std::vector<engine::cpu::argument_info> info;
     for (const int v : called_) {
       if (v < 0) {
-        info.push_back({1, 1, 1, dtype::float32, false, 0, 0});
+        info.push_back({1, 1, 1, dtype::float32, false, false, 0, 0});
         continue;
       }
       const variable& d = at(v);
       info.push_back({d.domain > 0 ? -d.domain : d.fixed_rows, d.columns,
-                      static_cast<int>(d.stride), d.type, false, d.dims, d.rank});
+                      static_cast<int>(d.stride), d.type, false, false, d.dims, d.rank});
     }
     place();
     const engine::cpu::row_maker maker{this, &kernel_bench::set_rows, &kernel_bench::make_offsets};

@@ -23,7 +23,7 @@ struct argmax_attr {
 /// The elements in order along dimension Axis of the whole shape, and where they stood:
 /// `auto [sorted, indices] = argsort(x)`. Equal ones keep their order. Fluid: argsort.
 template <int Axis = -1, class T, class R, int... D>
-constexpr auto argsort(variable<T, R, D...> x, const argsort_attr& attr = {}) {
+constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr bool exists = dimension(Axis, whole_shape<in>.rank) >= 0;
   static_assert(check<exists, gets<Axis>, gets_type<in>>,
@@ -62,13 +62,13 @@ constexpr auto place_of_extreme(variable<T, R, D...> x, const argmax_attr& attr)
 /// Where the largest element along dimension Axis of the whole shape stands, int64, the first one
 /// of several: `argmax<1>(scores)`; axis 0 of a batch is its rows. Fluid: argmax.
 template <int Axis = 0, class T, class R, int... D>
-constexpr auto argmax(variable<T, R, D...> x, const argmax_attr& attr = {}) {
+constexpr auto argmax(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::place_of_extreme<lamina::arg_max, Axis>(x, attr);
 }
 
 /// Where the smallest element stands. Fluid: argmin.
 template <int Axis = 0, class T, class R, int... D>
-constexpr auto argmin(variable<T, R, D...> x, const argmax_attr& attr = {}) {
+constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::place_of_extreme<lamina::arg_min, Axis>(x, attr);
 }
 

@@ -47,8 +47,8 @@ constexpr bool holds_like(offsets<Begin...>, In*, Like*) {
 /// The box of x that has the shape of `like` and begins at the given offsets:
 /// `crop<offsets<0, 0, 2, 2>>(image, small)`. Fluid: crop with a variable for its shape.
 template <class Offsets, class T, class R, int... D, class U, class S, int... E>
-constexpr auto crop(variable<T, R, D...> x, variable<U, S, E...> like, const crop_attr& attr = {},
-                    int line = __builtin_LINE()) {
+constexpr auto crop(variable<T, R, D...> x, variable<U, S, E...> like,
+                    const options<crop_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using box = variable<U, S, E...>;
   constexpr bool fits =
@@ -68,7 +68,7 @@ constexpr auto crop(variable<T, R, D...> x, variable<U, S, E...> like, const cro
 /// The box of x that begins at the given offsets and has the inner dimensions Inner:
 /// `crop<offsets<0, 1, 0>, 2, 3>(x)` of rows, each [4, 5]. Fluid: crop.
 template <class Offsets, int... Inner, class T, class R, int... D>
-constexpr auto crop(variable<T, R, D...> x, const crop_attr& attr = {}) {
+constexpr auto crop(variable<T, R, D...> x, const options<crop_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   using box = variable<T, R, Inner...>;
   constexpr bool fits =

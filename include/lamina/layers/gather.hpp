@@ -56,7 +56,7 @@ constexpr auto gather(variable<T, R, D...> x, variable<I, S, E...> index,
 /// Fluid: scatter.
 template <class T, class R, int... D, class I, class S, int... E, class U, class Q, int... F>
 constexpr auto scatter(variable<T, R, D...> x, variable<I, S, E...> ids,
-                       variable<U, Q, F...> updates, const scatter_attr& attr = {},
+                       variable<U, Q, F...> updates, const options<scatter_attr, T>& attr = {},
                        int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   using numbers = variable<I, S, E...>;

@@ -16,7 +16,7 @@ struct multiplex_attr {
 /// y[i] = inputs[ids[i]][i]: `multiplex({x, y, z}, ids)` with one whole number a row, 0 for the
 /// first variable. Fluid: multiplex.
 template <class V, std::size_t N, class I>
-constexpr auto multiplex(const V (&inputs)[N], I ids, const multiplex_attr& attr = {},
+constexpr auto multiplex(const V (&inputs)[N], I ids, const options<multiplex_attr, V>& attr = {},
                          int line = __builtin_LINE()) {
   constexpr bool fits = has_rows<typename V::rows_type> && one_id_a_row<I> &&
                         __is_same(typename V::rows_type, typename I::rows_type);

@@ -39,7 +39,7 @@ constexpr Out add_pool3d(program_builder& b, int x, const pool3d_attr& attr, ext
 /// pool2d of volumes [C, D, H, W]: `pool3d<2, lamina::window3{.stride = 2}>(x)`. The result is [C,
 /// OD, OH, OW]. Fluid: layers.pool3d.
 template <extent3 Size, window3 Window = window3{}, class T, class R, int C, int D, int H, int W>
-constexpr auto pool3d(variable<T, R, C, D, H, W> x, const pool3d_attr& attr = {},
+constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool3d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, D, H, W>>>,
@@ -69,7 +69,7 @@ constexpr auto pool3d(variable<T, R, C, D, H, W> x, const pool3d_attr& attr = {}
 /// One number a channel: the largest element or the average of the whole volume; [C, 1, 1, 1].
 /// Fluid: layers.pool3d(global_pooling=True).
 template <class T, class R, int C, int D, int H, int W>
-constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const pool3d_attr& attr = {},
+constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const options<pool3d_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, D, H, W>>>,
@@ -82,7 +82,8 @@ constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const pool3d_attr& at
 /// A volume of `Size` from one of any size, cut as by adaptive_pool2d. Fluid:
 /// layers.adaptive_pool3d.
 template <extent3 Size, class T, class R, int C, int D, int H, int W>
-constexpr auto adaptive_pool3d(variable<T, R, C, D, H, W> x, const pool3d_attr& attr = {},
+constexpr auto adaptive_pool3d(variable<T, R, C, D, H, W> x,
+                               const options<pool3d_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
   constexpr bool good = detail::is_real<T> && has_rows<R> && Size.least(1);
   static_assert(

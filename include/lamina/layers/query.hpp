@@ -16,7 +16,7 @@ struct query_attr {
 
 /// The dimensions of x, rows included: int32, shape [rank]. Fluid: shape.
 template <class T, class R, int... D>
-constexpr auto shape(variable<T, R, D...> x, const query_attr& attr = {}) {
+constexpr auto shape(variable<T, R, D...> x, const options<query_attr, T>& attr = {}) {
   constexpr int rank = whole_shape<variable<T, R, D...>>.rank;
   program_builder& b = *x.builder;
   layer_helper layer(b, "shape", attr.name);
@@ -28,7 +28,7 @@ constexpr auto shape(variable<T, R, D...> x, const query_attr& attr = {}) {
 
 /// Whether x has no elements, which is: no rows; bool, shape [1]. Fluid: is_empty.
 template <class T, class R, int... D>
-constexpr auto is_empty(variable<T, R, D...> x, const query_attr& attr = {}) {
+constexpr auto is_empty(variable<T, R, D...> x, const options<query_attr, T>& attr = {}) {
   program_builder& b = *x.builder;
   layer_helper layer(b, "is_empty", attr.name);
   const auto y = layer.template output<variable<bool, once, 1>>();
@@ -42,7 +42,7 @@ constexpr auto is_empty(variable<T, R, D...> x, const query_attr& attr = {}) {
 /// a sequence: int64, rows tokens<"found", R>, shape [rank]. Fluid: where, whose operator is
 /// where_index.
 template <fixed_string Name, class T, class R, int... D>
-constexpr auto where(variable<T, R, D...> condition, const query_attr& attr = {}) {
+constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   static_assert(check<has_rows<R>, gets_type<in>>,
                 "lamina: where: the condition has rows, each of which gets a sequence of places");

@@ -77,7 +77,7 @@ constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
 /// height, width of Size]. Source: He et al. 2017. Fluid: layers.roi_align.
 template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
 constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
-                         const roi_align_attr& attr = {}, int line = __builtin_LINE()) {
+                         const options<roi_align_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using image = variable<T, R, C, H, W>;
   using given = variable<U, S, D...>;
   constexpr bool good = Size.least(1) && detail::are_regions<T, R, S, given>();
@@ -99,7 +99,8 @@ constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions
 /// width] for each region. Source: Dai et al. 2016. Fluid: layers.psroi_pool.
 template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
 constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
-                          const psroi_pool_attr& attr = {}, int line = __builtin_LINE()) {
+                          const options<psroi_pool_attr, T>& attr = {},
+                          int line = __builtin_LINE()) {
   using image = variable<T, R, C, H, W>;
   using given = variable<U, S, D...>;
   constexpr int parts = Size.least(1) ? Size.height * Size.width : 0;

@@ -91,7 +91,7 @@ constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr 
 /// The parts along dimension Axis of the whole shape, which they have not, as an array:
 /// `auto [a, b, c] = unstack<1>(x)` of rows, each [3, 4], gives three of [4]. Fluid: unstack.
 template <int Axis = 1, class T, class R, int... D>
-constexpr auto unstack(variable<T, R, D...> x, const unstack_attr& attr = {}) {
+constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
   constexpr extents whole = whole_shape<in>;
   constexpr int axis = dimension(Axis, whole.rank);

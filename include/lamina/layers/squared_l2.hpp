@@ -28,13 +28,14 @@ constexpr auto whole_norm(variable<T, R, D...> x, const squared_l2_attr& attr) {
 
 /// The sum of |x| over all elements, shape [1]. Fluid: the operator l1_norm.
 template <class T, class R, int... D>
-constexpr auto l1_norm(variable<T, R, D...> x, const squared_l2_attr& attr = {}) {
+constexpr auto l1_norm(variable<T, R, D...> x, const options<squared_l2_attr, T>& attr = {}) {
   return detail::whole_norm<lamina::l1_norm>(x, attr);
 }
 
 /// The sum of x^2 over all elements, shape [1]. Fluid: the operator squared_l2_norm.
 template <class T, class R, int... D>
-constexpr auto squared_l2_norm(variable<T, R, D...> x, const squared_l2_attr& attr = {}) {
+constexpr auto squared_l2_norm(variable<T, R, D...> x,
+                               const options<squared_l2_attr, T>& attr = {}) {
   return detail::whole_norm<lamina::squared_l2_norm>(x, attr);
 }
 
@@ -42,7 +43,8 @@ constexpr auto squared_l2_norm(variable<T, R, D...> x, const squared_l2_attr& at
 /// Fluid: the operator squared_l2_distance.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto squared_l2_distance(variable<T, R, D...> x, variable<U, S, E...> y,
-                                   const squared_l2_attr& attr = {}, int line = __builtin_LINE()) {
+                                   const options<squared_l2_attr, T>& attr = {},
+                                   int line = __builtin_LINE()) {
   using left = variable<T, R, D...>;
   using right = variable<U, S, E...>;
   constexpr bool fits = [] {

@@ -30,7 +30,7 @@ constexpr V sum(const V (&inputs)[N], const options<sum_attr, V>& attr = {},
 
 /// x - y of one shape. Fluid: the operator minus.
 template <class X, class Y>
-constexpr auto minus(X x, Y y, const sum_attr& attr = {}, int line = __builtin_LINE()) {
+constexpr auto minus(X x, Y y, const options<sum_attr, X>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool same = __is_same(X, Y);
   static_assert(check<same, expects_type<X>, gets_type<Y>>,
                 "lamina: minus: both sides have one shape, one element type and the same rows");

@@ -27,7 +27,8 @@ constexpr bool is_plain_window(extent2 size, const window& w) {
 /// `auto [y, places] = max_pool2d_with_index<2, lamina::window{.stride = 2}>(x)`.
 /// Fluid: the operator max_pool2d_with_index.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
-constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x, const unpool_attr& attr = {}) {
+constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
+                                     const options<unpool_attr, T>& attr = {}) {
   constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
   constexpr bool good =
       detail::is_real<T> && has_rows<R> && detail::is_plain_window(Size, Window) && out.least(1);
@@ -53,7 +54,7 @@ constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x, const unpool_att
 /// 2}>(y, places)`. The result is [C, OH, OW] with OH = (H - 1) stride - 2 padding + size.
 /// Source: Zeiler and Fergus 2014. Fluid: the operator unpool.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W, class I>
-constexpr auto unpool(variable<T, R, C, H, W> x, I places, const unpool_attr& attr = {},
+constexpr auto unpool(variable<T, R, C, H, W> x, I places, const options<unpool_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
   constexpr int height = (H - 1) * Window.stride.height - 2 * Window.padding.height + Size.height;
   constexpr int width = (W - 1) * Window.stride.width - 2 * Window.padding.width + Size.width;
