@@ -9,7 +9,7 @@
 
 namespace lamina::layer {
 
-/// Options of pool2d, global_pool2d and adaptive_pool2d.
+/// Options of pool2d, global_pool2d and adaptive_pool2d, and of pool3d and its kind.
 struct pool2d_attr {
   pool type = pool::max;  // or pool::average
   bool exclusive = true;  // padding does not count in an average

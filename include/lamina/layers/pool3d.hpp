@@ -7,18 +7,11 @@
 
 namespace lamina::layer {
 
-/// Options of pool3d, global_pool3d and adaptive_pool3d.
-struct pool3d_attr {
-  pool type = pool::max;  // or pool::average
-  bool exclusive = true;  // padding does not count in an average
-  std::string_view name{};
-};
-
 namespace detail {
 
 /// Records pool3d; sizes and flags are Fluid's.
 template <class Out>
-constexpr Out add_pool3d(program_builder& b, int x, const pool3d_attr& attr, extent3 size,
+constexpr Out add_pool3d(program_builder& b, int x, const pool2d_attr& attr, extent3 size,
                          const window3& w, bool global, bool adaptive, int line) {
   if (attr.type != pool::max && attr.type != pool::average)
     b.report(fault_kind::pooling_type, line, attr.name, nullptr, 0, nullptr, 0);
@@ -39,7 +32,7 @@ constexpr Out add_pool3d(program_builder& b, int x, const pool3d_attr& attr, ext
 /// pool2d of volumes [C, D, H, W]: `pool3d<2, lamina::window3{.stride = 2}>(x)`. The result is [C,
 /// OD, OH, OW]. Fluid: layers.pool3d.
 template <extent3 Size, window3 Window = window3{}, class T, class R, int C, int D, int H, int W>
-constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool3d_attr, T>& attr = {},
+constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, D, H, W>>>,
@@ -69,7 +62,7 @@ constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool3d_attr, T
 /// One number a channel: the largest element or the average of the whole volume; [C, 1, 1, 1].
 /// Fluid: layers.pool3d(global_pooling=True).
 template <class T, class R, int C, int D, int H, int W>
-constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const options<pool3d_attr, T>& attr = {},
+constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, D, H, W>>>,
@@ -83,7 +76,7 @@ constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const options<pool3d_
 /// layers.adaptive_pool3d.
 template <extent3 Size, class T, class R, int C, int D, int H, int W>
 constexpr auto adaptive_pool3d(variable<T, R, C, D, H, W> x,
-                               const options<pool3d_attr, T>& attr = {},
+                               const options<pool2d_attr, T>& attr = {},
                                int line = __builtin_LINE()) {
   constexpr bool good = detail::is_real<T> && has_rows<R> && Size.least(1);
   static_assert(
