@@ -14,20 +14,24 @@
 namespace lamina {
 
 /// `of_each` arrays for each parameter of a program in the memory of a backend: rows, padded. The
-/// host has them in the layout of its engine, where weights lie in panels.
+/// host has them in the layout of its engine, where weights lie in panels. A parameter for which
+/// `has_none(i)` has arrays without rows.
 template <class Backend>
 class device_arrays {
  public:
-  LAMINA_COLD device_arrays(Backend& b, const parameter_list_view& all, int of_each)
+  LAMINA_COLD device_arrays(Backend& b, const parameter_list_view& all, int of_each,
+                            bool (*has_none)(int) = nullptr)
       : backend_(b), of_each_(of_each), memory_(b), staging_(b) {
     std::size_t floats = 0, most = 0;
     for (int i = 0; i < all.size(); ++i) {
       infos_.push_back(all.describe(i));
+      if (has_none != nullptr && has_none(i)) infos_.back().rows = 0;
       floats += size_of(infos_.back()) * static_cast<std::size_t>(of_each);
       if (size_of(infos_.back()) > most) most = size_of(infos_.back());
     }
-    if (floats == 0) return;
-    memory_.reserve(floats * sizeof(float));
+    if (infos_.empty() || of_each == 0) return;
+    // At least one float, so that an array without rows has an address.
+    memory_.reserve((floats + 1) * sizeof(float));
     staging_.reserve(most * sizeof(float));
     rows_.resize(most);
     float* at = reinterpret_cast<float*>(memory_.data());

@@ -9,10 +9,10 @@
 #include <lamina/core/config.hpp>
 #include <lamina/engine/cuda/machine.hpp>
 #include <lamina/model/device_arrays.hpp>
+#include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/training_program.hpp>
-#include <lamina/train/checkpoint.hpp>
-#include <lamina/train/optimizer_state.hpp>
+#include <lamina/train/place_trainer.hpp>
 #include <lamina/train/update_constants.hpp>
 #include <lamina/train/whole_updates.hpp>
 
@@ -21,24 +21,24 @@ namespace lamina {
 /// Forward, backward and update as one program at a place. The model on the host is what it was
 /// before until bring_back().
 template <program_type P, optimizer::optimizer_type Opt, class Backend>
-class device_trainer {
+class device_trainer : public place_trainer<P, Opt> {
+  using base = place_trainer<P, Opt>;
+  using base::model_, base::seed_, base::state_, base::steps_;
+
  public:
-  using traits = optimizer::traits<Opt>;
+  using base::parameters, base::states;
   using training = training_program<P, Opt>;
-  static constexpr int states = traits::state_count;
-  static constexpr int parameters = P::desc.count.parameters;
   static constexpr bool scaled = engine::cuda::scales_cost<Backend>;
 
   LAMINA_COLD device_trainer(Backend& b, const Opt& opt, model<P>& m, std::uint64_t seed = 0)
-      : state_(opt),
-        model_(m),
-        seed_(seed),
+      : base(opt, m, seed),
         parameters_(b, parameters_in<P>(), 1),
         states_(b, parameters_in<P>(), states),
         updates_(state_.limits_norms() || scaled ? std::make_unique<updates>(b, state_) : nullptr),
         machine_(b, {parameters_.pointers(), updates_ == nullptr ? nullptr : updates_->gradients(),
                      states_.pointers(), updates_ != nullptr,
                      updates_ == nullptr ? nullptr : updates_->cost_gradient()}) {
+    detail::initialise_state<P>(machine_);
     send();
   }
 
@@ -80,15 +80,7 @@ class device_trainer {
     return *machine_.template address<P::desc.cost>();
   }
   /// A metric of the last step: mean over its samples.
-  double metric(int i) { return *machine_.address(program_metrics<P>::all.variable[i]); }
-
-  /// Updates so far; a step that was skipped for a gradient too large is none.
-  std::int64_t steps() const { return steps_; }
-  void set_steps(std::int64_t n) { steps_ = n; }
-  model<P>& trained() { return model_; }
-  const Opt& optimizer() const { return state_.optimizer(); }
-  /// The accumulators on the host, as files keep them.
-  stored_arrays arrays() const { return state_.arrays(); }
+  double metric(int i) { return base::metric_of(machine_, i); }
 
   /// Of a place with narrow operands: the factor of the gradients, and what it depends on.
   engine::cuda::loss_scale_state loss_scale() const requires scaled {
@@ -111,48 +103,9 @@ class device_trainer {
  private:
   using updates = whole_updates<P, Opt, Backend>;
 
-  optimizer_state<P, Opt> state_;
-  model<P>& model_;
-  std::uint64_t seed_;
-  std::int64_t steps_ = 0;
   device_arrays<Backend> parameters_, states_;
   std::unique_ptr<updates> updates_;  // null where they ride on the gradients
   engine::cuda::machine<training, Backend> machine_;
 };
-
-/// What keeps a model's parameters somewhere else between steps.
-template <class Trainer>
-concept trains_at_place = requires(Trainer& t) {
-  t.bring_back();
-  t.send();
-};
-
-/// The same checkpoints as those of a trainer on the host; one goes on where the other stopped.
-template <trains_at_place Trainer>
-LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t, training_position at,
-                                 std::uint64_t seed, int keep,
-                                 const checkpoint_files& files = checkpoint_functions()) {
-  t.bring_back();
-  detail::checkpoint_facts facts{t.optimizer().type, t.steps(), at, seed};
-  if constexpr (requires { t.loss_scale(); }) {
-    facts.loss_scale = t.loss_scale().scale;
-    facts.good_steps = t.loss_scale().good;
-  }
-  files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
-}
-template <trains_at_place Trainer>
-LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, training_position& at,
-                                 std::uint64_t seed,
-                                 const checkpoint_files& files = checkpoint_functions()) {
-  detail::checkpoint_facts facts{t.optimizer().type, 0, {}, seed};
-  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
-  t.send();
-  t.set_steps(facts.steps);
-  // A run at another place has none; then the scale begins anew.
-  if constexpr (requires { t.loss_scale(); })
-    if (facts.loss_scale >= 1) t.set_loss_scale({facts.loss_scale, 1, facts.good_steps, 0});
-  at = facts.at;
-  return true;
-}
 
 }  // namespace lamina

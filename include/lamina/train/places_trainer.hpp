@@ -19,7 +19,8 @@
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/train/cost_rows.hpp>
-#include <lamina/train/optimizer_state.hpp>
+#include <lamina/train/place_trainer.hpp>
+#include <lamina/train/table_gradients.hpp>
 #include <lamina/train/whole_updates.hpp>
 
 namespace lamina {
@@ -30,24 +31,21 @@ namespace lamina {
 /// copies start from the same bits, and so keep them.
 template <program_type P, optimizer::optimizer_type Opt, class Backend,
           class Sum = engine::cuda::peer_sum<Backend>>
-class places_trainer {
+class places_trainer : public place_trainer<P, Opt> {
+  using base = place_trainer<P, Opt>;
+  using base::model_, base::seed_, base::state_, base::steps_;
+
  public:
+  using base::parameters, base::states;
   using training = training_program<P, Opt>;
-  static constexpr int states = optimizer::traits<Opt>::state_count;
-  static constexpr int parameters = P::desc.count.parameters;
   static constexpr bool scaled = engine::cuda::scales_cost<Backend>;
-  static_assert(
-      check<!detail::has_rows_gradient(with_backward<P>::desc)>,
-      "lamina: cuda: places: gradients of rows (is_sparse) are not added up over several devices "
-      "yet: see docs/cuda.md");
 
   LAMINA_COLD places_trainer(const std::vector<Backend*>& places, const Opt& opt, model<P>& m,
                              std::uint64_t seed = 0)
-      : state_(opt),
-        model_(m),
-        seed_(seed),
+      : base(opt, m, seed),
         parts_(make_parts(places, state_)),
         sum_(places, last_summed() - first_summed()),
+        tables_(places),
         pool_(static_cast<int>(places.size())) {
     for (const auto& p : parts_) arrays_.push_back(summed(*p));
     send();
@@ -104,14 +102,16 @@ class places_trainer {
       p->weight /= std::max(1.0f, weighed);
       if (p->weight > 0) cost += p->weight * p->cost;
     }
-    pool_.run([&](int t) { weigh(*parts_[static_cast<std::size_t>(t)], weighed > 0); });
+    pool_.run([&](int t) { weigh(static_cast<std::size_t>(t), weighed > 0); });
     if (weighed > 0) sum_.add(pool_, arrays_.data());
     pool_.run([&](int t) {
       part& p = *parts_[static_cast<std::size_t>(t)];
       p.place.use();
+      const std::size_t place = static_cast<std::size_t>(t);
+      tables_.add(place);
       p.updated = p.updates.run(
-          steps_, [](int) -> const engine::cuda::selected_rows* { return nullptr; },
-          p.pointers.data(), p.states.pointers());
+          steps_, [&](int i) { return tables_.sum(place, i); }, p.pointers.data(),
+          p.states.pointers());
     });
     // All of them have decided by the same sums.
     steps_ += parts_[0]->updated ? 1 : 0;
@@ -122,18 +122,9 @@ class places_trainer {
     double sum = 0;
     for (const auto& p : parts_)
       if (p->weight > 0)
-        sum += static_cast<double>(p->weight) *
-               static_cast<double>(*p->machine.address(program_metrics<P>::all.variable[i]));
+        sum += static_cast<double>(p->weight) * base::metric_of(p->machine, i);
     return sum;
   }
-
-  /// Updates so far; a step that was skipped for a gradient too large is none.
-  std::int64_t steps() const { return steps_; }
-  void set_steps(std::int64_t n) { steps_ = n; }
-  model<P>& trained() { return model_; }
-  const Opt& optimizer() const { return state_.optimizer(); }
-  /// The accumulators on the host, as files keep them.
-  stored_arrays arrays() const { return state_.arrays(); }
 
   /// Of places with narrow operands: the factor of the gradients, and what it depends on.
   engine::cuda::loss_scale_state loss_scale() const requires scaled {
@@ -176,7 +167,7 @@ class places_trainer {
     part(Backend& b, const state_type& state)
         : place(b),
           parameters(b, parameters_in<P>(), 1),
-          states(b, parameters_in<P>(), places_trainer::states),
+          states(b, parameters_in<P>(), base::states),
           updates(b, state),
           pointers(beside_gradients(parameters.pointers(), updates.gradients())),
           machine(b, {pointers.data(), updates.gradients(), states.pointers(), true,
@@ -217,6 +208,7 @@ class places_trainer {
   }
 
   static std::size_t floats_of(int i) {
+    if (updates_type::has_rows(i)) return 0;
     const parameter_place& p = parameter_table<P>::table.of[i];
     return static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(padded(p.columns));
   }
@@ -237,30 +229,29 @@ class places_trainer {
   static bool is_summed(int i) {
     for (int k = 0; k < statistics::count; ++k)
       if (statistics::parameter(k) == i) return true;
-    return updates_type::is_updated(i);
+    return updates_type::is_updated(i) && !updates_type::has_rows(i);
   }
   static float* summed(part& p) {
     return parameters == 0 ? nullptr : p.updates.gradients()[0] + first_summed();
   }
   /// A part's gradients and statistics by its weight; where no part has rows, statistics stay.
-  void weigh(part& p, bool any_rows) {
+  void weigh(std::size_t t, bool any_rows) {
+    part& p = *parts_[t];
     p.place.use();
+    tables_.weigh(t, p.place, p.machine, p.weight);
     if (any_rows) {
       engine::cuda::weigh(p.place, summed(p), last_summed() - first_summed(), p.weight);
     } else {
       for (int i = 0; i < parameters; ++i)
-        if (updates_type::is_updated(i))
+        if (is_summed(i) && updates_type::is_updated(i))
           engine::cuda::weigh(p.place, p.updates.gradients()[i], floats_of(i), 0.0f);
     }
     p.place.mark();
   }
 
-  state_type state_;
-  model<P>& model_;
-  std::uint64_t seed_;
-  std::int64_t steps_ = 0;
   std::vector<std::unique_ptr<part>> parts_;
   Sum sum_;
+  [[no_unique_address]] table_gradients<P, Opt, Backend> tables_;
   std::vector<float*> arrays_;  // by place
   worker_pool pool_;
 };

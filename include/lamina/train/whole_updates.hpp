@@ -43,7 +43,7 @@ class whole_updates {
       : backend_(b),
         state_(state),
         limits_norms_(state.limits_norms()),
-        gradients_(b, parameters_in<P>(), 1),
+        gradients_(b, parameters_in<P>(), 1, &has_rows),
         squares_(b),
         numbers_(b),
         scratch_(b),
@@ -81,6 +81,10 @@ class whole_updates {
   /// Whether the program updates parameter i.
   static constexpr bool is_updated(int i) {
     return detail::update_constants_of<training_program<P, Opt>>.first[i] >= 0;
+  }
+  /// Whether the gradient of parameter i has only some rows: there is no whole one then.
+  static bool has_rows(int i) {
+    return rows_gradient_table<training_program<P, Opt>>::table.of[i] >= 0;
   }
   /// The update of step `step`: `values` by parameter, `accumulators` by parameter and state;
   /// `rows_of(i)` is the gradient of parameter i where that has only some rows, or null.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/cuda/operator_programs.hpp"
+#include "engine/cuda/places_both.hpp"
 #include "stderr_text.hpp"
 #include <catch2/catch.hpp>
 
@@ -125,6 +126,14 @@ void check_areas() {
 TEST_CASE("statistics over all mini-batches at a place are those of the CPU", "[threads]") {
   check_areas<cuda::host_backend<1>>();
   check_areas<cuda::host_backend<4>>();
+}
+
+TEST_CASE("statistics that do not begin with zeros do so when a place trains, too") {
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  cuda::host_backend<1> backend;
+  CHECK(test::train_both(test::counted_areas, sgd, backend, {6, 9, 6}, 2).worst() < 1e-5);
+  const test::several<cuda::host_backend<1>> places(2);
+  CHECK(test::train_at_all(test::counted_areas, sgd, places, {6, 9, 6}, 2).worst() < 1e-5);
 }
 
 TEST_CASE("a place prints what the CPU does") {

@@ -112,6 +112,22 @@ inline constexpr auto areas = lamina::program([](lamina::block& main) {
   return std::tuple{layer::mean(chances), area};
 });
 
+/// The same with counts that do not begin with zeros, and with something to train.
+inline constexpr auto counted_areas = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto scores = layer::fc<2>(x);
+  auto area = layer::auc(layer::softmax(scores), label, {.num_thresholds = 40});
+  layer::cast<float>(area, {.name = "area"});
+  lamina::program_builder& b = *x.builder;
+  for (int i = 0; i < b.startup.count; ++i) {
+    const auto& v = b.variables[b.arguments[b.startup[i].outputs]];
+    if (v.kind != lamina::variable_kind::parameter)
+      b.attributes[b.startup[i].attributes + 2].number = 3;
+  }
+  return layer::mean(layer::softmax_with_cross_entropy(scores, label));
+});
+
 /// A variable that is printed, and its gradient.
 inline constexpr auto printed = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 4>(main);

@@ -85,6 +85,33 @@ void add_selected_rows(Backend& b, const selected_rows& from, const operand& to)
                                                        to.columns, from.count});
 }
 
+/// sum = the rows of addends 0 to n - 1, those of equal numbers added up in the order of the
+/// addends, which all lie in one memory. The scratch memory is that of entry_sum_scratch().
+template <class Backend, class Addends>
+void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_rows& sum,
+                       int* scratch) {
+  if (sum.count == 0) return;
+  // Places behind the first row tell a row of any.
+  float* const base = addend(0).values;
+  for (int i = 0, at = 0; i < n; ++i) {
+    const selected_rows& x = addend(i);
+    b.template elements<selected_keys_body>(
+        {x.view(), base, scratch + at, scratch + padded(sum.count) + at, x.count});
+    at += x.count;
+  }
+  entry_arguments a{};
+  a.table = sum.values;
+  a.table_step = padded(sum.columns);
+  a.entries = sum.entries;
+  a.to = base;
+  a.to_step = alignment_floats;
+  a.to_in_row = divider(1);
+  a.size = a.width = sum.columns;
+  a.lines = a.count = sum.count;
+  sort_entries(b, scratch, a, sum.numbers);
+  b.template lines<team_lines<entry_sum_lines<true>>>(a);
+}
+
 }  // namespace detail
 
 template <>
@@ -94,29 +121,9 @@ struct call_kernel<selected_rows_sum> {
   static void launch(Backend& b, const call_site& c) {
     const operand out = c.output(0);
     if (!out) return;
-    const selected_rows& sum = rows_of(out);
-    if (sum.count == 0) return;
-    int* const keys = reinterpret_cast<int*>(c.run.scratch);
-    const int n = padded(sum.count);
-    // All gradients of rows lie in one memory: places in it tell a row of any.
-    float* const base = rows_of(c.input(0, 0)).values;
-    for (int i = 0, at = 0; i < c.input_count(0); ++i) {
-      const selected_rows& x = rows_of(c.input(0, i));
-      b.template elements<detail::selected_keys_body>(
-          {x.view(), base, keys + at, keys + n + at, x.count});
-      at += x.count;
-    }
-    detail::entry_arguments a{};
-    a.table = sum.values;
-    a.table_step = padded(sum.columns);
-    a.entries = sum.entries;
-    a.to = base;
-    a.to_step = alignment_floats;
-    a.to_in_row = divider(1);
-    a.size = a.width = sum.columns;
-    a.lines = a.count = sum.count;
-    detail::sort_entries(b, keys, a, sum.numbers);
-    b.template lines<team_lines<detail::entry_sum_lines<true>>>(a);
+    detail::sum_selected_rows(
+        b, [&](int i) -> const selected_rows& { return rows_of(c.input(0, i)); }, c.input_count(0),
+        rows_of(out), reinterpret_cast<int*>(c.run.scratch));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {

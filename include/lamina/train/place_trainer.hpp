@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/place_trainer.hpp - what a trainer at one place and one at several have in common:
+// optimizer and model on the host, the count of updates, checkpoints.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/train/checkpoint.hpp>
+#include <lamina/train/optimizer_state.hpp>
+
+namespace lamina {
+
+/// The host's side of a trainer whose parameters and accumulators are somewhere else between steps.
+/// The model and the accumulators are what they were before until the trainer's bring_back().
+template <program_type P, optimizer::optimizer_type Opt>
+class place_trainer {
+ public:
+  static constexpr int states = optimizer::traits<Opt>::state_count;
+  static constexpr int parameters = P::desc.count.parameters;
+
+  /// Updates so far; a step that was skipped for a gradient too large is none.
+  std::int64_t steps() const { return steps_; }
+  void set_steps(std::int64_t n) { steps_ = n; }
+  model<P>& trained() { return model_; }
+  const Opt& optimizer() const { return state_.optimizer(); }
+  /// The accumulators on the host, as files keep them.
+  stored_arrays arrays() const { return state_.arrays(); }
+
+ protected:
+  LAMINA_COLD place_trainer(const Opt& opt, model<P>& m, std::uint64_t seed)
+      : state_(opt), model_(m), seed_(seed) {}
+  place_trainer(const place_trainer&) = delete;
+  place_trainer& operator=(const place_trainer&) = delete;
+  ~place_trainer() = default;
+
+  /// Metric i of a machine's last run: mean over its samples.
+  template <class Machine>
+  static double metric_of(Machine& m, int i) {
+    return static_cast<double>(*m.address(program_metrics<P>::all.variable[i]));
+  }
+
+  optimizer_state<P, Opt> state_;
+  model<P>& model_;
+  std::uint64_t seed_;
+  std::int64_t steps_ = 0;
+};
+
+/// What keeps a model's parameters somewhere else between steps.
+template <class Trainer>
+concept trains_at_place = requires(Trainer& t) {
+  t.bring_back();
+  t.send();
+};
+
+/// The same checkpoints as those of a trainer on the host; one goes on where the other stopped.
+template <trains_at_place Trainer>
+LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t, training_position at,
+                                 std::uint64_t seed, int keep,
+                                 const checkpoint_files& files = checkpoint_functions()) {
+  t.bring_back();
+  detail::checkpoint_facts facts{t.optimizer().type, t.steps(), at, seed};
+  if constexpr (requires { t.loss_scale(); }) {
+    facts.loss_scale = t.loss_scale().scale;
+    facts.good_steps = t.loss_scale().good;
+  }
+  files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
+}
+template <trains_at_place Trainer>
+LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, training_position& at,
+                                 std::uint64_t seed,
+                                 const checkpoint_files& files = checkpoint_functions()) {
+  detail::checkpoint_facts facts{t.optimizer().type, 0, {}, seed};
+  if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
+  t.send();
+  t.set_steps(facts.steps);
+  // A run at another place has none; then the scale begins anew.
+  if constexpr (requires { t.loss_scale(); })
+    if (facts.loss_scale >= 1) t.set_loss_scale({facts.loss_scale, 1, facts.good_steps, 0});
+  at = facts.at;
+  return true;
+}
+
+}  // namespace lamina
