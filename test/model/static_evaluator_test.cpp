@@ -171,7 +171,59 @@ void compare_bfloat16() {
   CHECK(rounded);
 }
 
+// Products over the last of two dimensions, whose parts are rows of a group each, and what follows
+// them there.
+constexpr auto cut_net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3, 16>(main);
+  auto h = layer::fc<32, 2>(x, {.act = lamina::activation::relu, .name = "h"});
+  return layer::fc<5>(layer::sigmoid(layer::fc<16, 2>(h) + x), {.name = "y"});
+});
+
+template <int Rows, auto Storage, class Model, class Evaluator>
+void compare_cut(const Model& model, Evaluator& e) {
+  INFO(Rows << " rows");
+  const auto x = numbers(Rows * 48, Rows);
+  e.forward(lamina::feed<"x">(x));
+  lamina::static_evaluator<std::remove_const_t<decltype(cut_net)>, Rows, Storage> s;
+  s.load(model);
+  std::copy(x.begin(), x.end(), s.template input<"x">().begin());
+  s.forward();
+  const auto h = e.template activation<"h">(), y = e.template activation<"y">();
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const auto of_h = s.template activation<"h">(static_cast<int>(r));
+    const auto of_y = s.template activation<"y">(static_cast<int>(r));
+    for (std::size_t j = 0; j < 96; ++j)
+      CHECK(of_h[j] == Approx(h(r, j / 32, j % 32)).margin(1e-6));
+    for (std::size_t j = 0; j < 5; ++j) CHECK(of_y[j] == Approx(y(r, j)).margin(1e-6));
+  }
+}
+
+constexpr auto joined = lamina::program([](lamina::block& main) {
+  auto a = layer::data<"a", bool, 3>(main), b = layer::data<"b", bool, 3>(main);
+  return layer::concat({a, b}, {.name = "both"});
+});
+
 }  // namespace
+
+TEST_CASE("a static evaluator computes products over the last of several dimensions") {
+  const lamina::model model{cut_net, 3};
+  lamina::evaluator e{model};
+  compare_cut<1, lamina::storage::float32>(model, e);
+  compare_cut<5, lamina::storage::float32>(model, e);
+  lamina::evaluator narrow{model, lamina::storage::bfloat16};
+  compare_cut<1, lamina::storage::bfloat16>(model, narrow);
+  compare_cut<5, lamina::storage::bfloat16>(model, narrow);
+}
+
+TEST_CASE("a static evaluator joins elements of one byte") {
+  lamina::static_evaluator<std::remove_const_t<decltype(joined)>, 2> s;
+  s.input<"a">()[4] = s.input<"b">()[2] = s.input<"b">()[3] = true;
+  s.forward();
+  const bool expected[2][6] = {{false, false, false, false, false, true},
+                               {false, true, false, true, false, false}};
+  for (int r = 0; r < 2; ++r)
+    for (std::size_t j = 0; j < 6; ++j) CHECK(s.activation<"both">(r)[j] == expected[r][j]);
+}
 
 TEST_CASE("a static evaluator with bfloat16 weights has the bits of an evaluator with such") {
   compare_bfloat16<1>();

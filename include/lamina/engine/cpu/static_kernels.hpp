@@ -214,12 +214,12 @@ struct static_call_kernel<concat> {
   static LAMINA_INLINE void copy(float* memory, int column) {
     constexpr argument_info from = Group::arguments.of[I].info;
     constexpr argument_info to = Group::arguments.of[Group::count - 1].info;
-    constexpr int words = size_of(from.type) / 4;
-    const float* const x = detail::address_in<Group, I>(memory);
-    float* const y = detail::address_in<Group, Group::count - 1>(memory) + words * column;
-    for (int i = 0; i < from.rows; ++i)
-      std::memcpy(y + i * words * to.stride, x + i * words * from.stride,
-                  sizeof(float) * words * from.columns);
+    constexpr std::size_t size = static_cast<std::size_t>(size_of(from.type));
+    const auto* x = reinterpret_cast<const char*>(detail::address_in<Group, I>(memory));
+    auto* y = reinterpret_cast<char*>(detail::address_in<Group, Group::count - 1>(memory)) +
+              size * static_cast<std::size_t>(column);
+    for (int i = 0; i < from.rows; ++i, x += from.stride * size, y += to.stride * size)
+      std::memcpy(y, x, from.columns * size);
   }
 };
 

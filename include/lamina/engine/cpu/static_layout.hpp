@@ -41,7 +41,9 @@ struct static_layout {
     std::ptrdiff_t data[at_least_one(data_count)];
     std::ptrdiff_t constants, fixed, arena, scratch, end;
   };
-  static constexpr int rows_of(int known) { return known < 0 ? Rows : known; }
+  static constexpr int rows_of(int known) {
+    return known < 0 ? Rows * parts_of_rows(known) : known;
+  }
   /// Floats that the data i fill.
   static constexpr int data_floats(int i) {
     const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
@@ -159,9 +161,10 @@ struct static_group {
   };
   static constexpr table make() {
     table t{};
+    const int parts = parts_of_rows(desc.rows < 0 ? desc.rows : desc.depth);
     for (int a = 0; a < count; ++a) {
       const int v = plan_type::code.arguments[code.arguments + a];
-      t.of[a] = {layout::nowhere, argument_info_of<plan_type>(code.arguments + a, 1)};
+      t.of[a] = {layout::nowhere, argument_info_of<plan_type>(code.arguments + a, parts)};
       if (is_constant(v)) t.of[a].place = layout::at.constants + constant_index(v);
       if (v < 0) continue;
       t.of[a].place = layout::place(plan_type::memory.slots[v]);
