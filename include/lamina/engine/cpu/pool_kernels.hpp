@@ -15,31 +15,33 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// What squares of two rows hold: f of their four elements. The last vector may repeat some.
-template <class F>
-LAMINA_INLINE void combine_squares(const float* upper, const float* lower, float* to, int n, F f) {
-  const auto both = [=](int x) __attribute__((always_inline)) {
-    return f(vector::load_unaligned(upper + x), vector::load_unaligned(lower + x));
-  };
-  for (int next = 0; n >= lanes && next < n; next += lanes) {
-    const int x = next + lanes <= n ? next : n - lanes;
-    const vector left = both(2 * x), right = both(2 * x + lanes);
-    f(even_lanes(left, right), odd_lanes(left, right)).store_unaligned(to + x);
-  }
-  for (int x = 0; n < lanes && x < n; ++x)
-    to[x] = f(f(upper[2 * x], lower[2 * x]), f(upper[2 * x + 1], lower[2 * x + 1]));
-}
+/// Where the four vectors of elements of a vector of squares lie, from that of the first upper
+/// ones.
+struct pool_places {
+  std::ptrdiff_t upper, lower, last;  // the second upper ones, the first and second lower ones
+};
 
-/// The same for rows that are a vector: two rows of results at a time. Returns how many were made.
+/// Calls f(v, places, at, to) for squares that fill whole vectors like v: the image has them at
+/// `at`, the result at `to`. Rows of half a vector go two at a time; the last vector of longer ones
+/// may repeat squares of the one before. Returns how many rows of squares were long enough.
 template <class F>
-LAMINA_INLINE int combine_short_squares(const float* from, float* to, int rows, F f) {
+LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
+  const int n = w.width.in, out = w.width.out;
   int y = 0;
-  for (; y + 2 <= rows; y += 2, from += 4 * lanes, to += lanes) {
-    const vector upper = f(vector::load_unaligned(from), vector::load_unaligned(from + lanes));
-    const vector lower =
-        f(vector::load_unaligned(from + 2 * lanes), vector::load_unaligned(from + 3 * lanes));
-    f(even_lanes(upper, lower), odd_lanes(upper, lower)).store_unaligned(to);
-  }
+  for (int together = n == 2 * out ? 2 : 1; together > 0; --together)
+    with_row_vector(
+        together * out, [&](auto like) __attribute__((always_inline)) {
+          constexpr int size = lanes_of<decltype(like)>;
+          const int width = together * out;
+          if (together == 2 && width != size) return;
+          const std::ptrdiff_t row = n, half = together == 2 ? 2 * row : size;
+          for (; y + together <= w.height.out; y += together)
+            for (int next = 0; next < width; next += size) {
+              const int x = next + size <= width ? next : width - size;
+              f(like, pool_places{half, row, half + row}, 2 * (y * row + x),
+                static_cast<std::ptrdiff_t>(y) * out + x);
+            }
+        });
   return y;
 }
 
@@ -91,11 +93,20 @@ struct call_kernel<pool2d> {
   template <class F>
   static LAMINA_INLINE void squares(const pool_windows& w, const float* from, float* to, F f) {
     const int n = w.width.in, out = w.width.out;
-    int y = 0;
-    if (n == lanes && 2 * out == lanes)
-      y = detail::combine_short_squares(from, to, w.height.out, f);
+    int y = detail::for_each_square_vector(
+        w, [=](auto like, detail::pool_places at, std::ptrdiff_t in, std::ptrdiff_t place)
+               __attribute__((always_inline)) {
+                 using V = decltype(like);
+                 const float* const x = from + in;
+                 const V left = f(V::load_unaligned(x), V::load_unaligned(x + at.lower));
+                 const V right = f(V::load_unaligned(x + at.upper), V::load_unaligned(x + at.last));
+                 f(even_lanes(left, right), odd_lanes(left, right)).store_unaligned(to + place);
+               });
     for (from += 2 * y * n, to += y * out; y < w.height.out; ++y, from += 2 * n, to += out)
-      detail::combine_squares(from, from + n, to, out, f);
+      for (int x = 0; x < out; ++x) {
+        const float *const u = from + 2 * x, *const l = u + n;
+        to[x] = f(f(u[0], l[0]), f(u[1], l[1]));
+      }
   }
   static void maxima(const pool_windows& w, const float* from, float* to, float* line) {
     const int n = w.width.in;
@@ -171,40 +182,42 @@ struct call_kernel<gradient_of<pool2d>> {
   static void give_to_first_of_squares(const pool_windows& w, const float* image, const float* most,
                                        const float* slope, float* to) {
     const int n = w.width.in, out = w.width.out;
-    for (int y = 0; y < w.height.out; ++y, image += 2 * n, to += 2 * n, most += out, slope += out) {
-      const float* const below = image + n;
-      float* const to_below = to + n;
-      for (int next = 0; out >= lanes && next < out; next += lanes) {
-        // The last vector may repeat elements of the one before.
-        const int x = next + lanes <= out ? next : out - lanes;
-        const auto load_at = [x](const float* p) { return vector::load_unaligned(p + x); };
-        const vector m = load_at(most), d = load_at(slope), none(0.F);
-        const vector u0 = load_at(image + x), u1 = load_at(image + x + lanes);
-        const vector l0 = load_at(below + x), l1 = load_at(below + x + lanes);
-        // What is left for the places behind: each takes all of it or nothing.
-        const vector a = math::select(even_lanes(u0, u1) == m, d, none);
-        vector rest = math::select(even_lanes(u0, u1) == m, none, d);
-        const vector b = math::select(odd_lanes(u0, u1) == m, rest, none);
-        rest = math::select(odd_lanes(u0, u1) == m, none, rest);
-        const vector c = math::select(even_lanes(l0, l1) == m, rest, none);
-        rest = math::select(even_lanes(l0, l1) == m, none, rest);
-        first_in_turn(a, b).store_unaligned(to + 2 * x);
-        second_in_turn(a, b).store_unaligned(to + 2 * x + lanes);
-        first_in_turn(c, rest).store_unaligned(to_below + 2 * x);
-        second_in_turn(c, rest).store_unaligned(to_below + 2 * x + lanes);
-      }
-      if (out >= lanes) continue;
-      const int places[4] = {0, 1, n, n + 1};
+    int y = detail::for_each_square_vector(
+        w, [=](auto like, detail::pool_places at, std::ptrdiff_t in, std::ptrdiff_t place)
+               __attribute__((always_inline)) {
+                 using V = decltype(like);
+                 const float* const x = image + in;
+                 float* const target = to + in;
+                 const V m = V::load_unaligned(most + place), none(0.F);
+                 const V d = V::load_unaligned(slope + place);
+                 const V u0 = V::load_unaligned(x), u1 = V::load_unaligned(x + at.upper);
+                 const V l0 = V::load_unaligned(x + at.lower);
+                 const V l1 = V::load_unaligned(x + at.last);
+                 // What is left for the places behind: each takes all of it or nothing.
+                 const V a = math::select(even_lanes(u0, u1) == m, d, none);
+                 V rest = math::select(even_lanes(u0, u1) == m, none, d);
+                 const V b = math::select(odd_lanes(u0, u1) == m, rest, none);
+                 rest = math::select(odd_lanes(u0, u1) == m, none, rest);
+                 const V c = math::select(even_lanes(l0, l1) == m, rest, none);
+                 rest = math::select(even_lanes(l0, l1) == m, none, rest);
+                 first_in_turn(a, b).store_unaligned(target);
+                 second_in_turn(a, b).store_unaligned(target + at.upper);
+                 first_in_turn(c, rest).store_unaligned(target + at.lower);
+                 second_in_turn(c, rest).store_unaligned(target + at.last);
+               });
+    const int places[4] = {0, 1, n, n + 1};
+    for (; y < w.height.out; ++y)
       for (int x = 0; x < out; ++x) {
-        const float *const u = image + 2 * x, *const l = below + 2 * x;
+        const std::ptrdiff_t at = 2 * (static_cast<std::ptrdiff_t>(y) * n + x);
+        const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(y) * out + x;
+        const float *const u = image + at, *const l = u + n;
+        const float m = most[place];
         // 0 to 3, without a branch on values.
-        const int first =
-            static_cast<int>(u[0] != most[x]) *
-            (1 + static_cast<int>(u[1] != most[x]) * (1 + static_cast<int>(l[0] != most[x])));
-        to[2 * x] = to[2 * x + 1] = to_below[2 * x] = to_below[2 * x + 1] = 0;
-        to[2 * x + places[first]] = slope[x];
+        const int first = static_cast<int>(u[0] != m) *
+                          (1 + static_cast<int>(u[1] != m) * (1 + static_cast<int>(l[0] != m)));
+        for (const int i : places) to[at + i] = 0;
+        to[at + places[first]] = slope[place];
       }
-    }
   }
   /// The first place of the largest element is found from behind, without a branch on values.
   static void give_to_first(const pool_windows& w, const float* image, const float* most,
