@@ -20,7 +20,7 @@ function(lamina_source_test name script)
   set_tests_properties(${name} PROPERTIES LABELS source TIMEOUT 900)
   if(name MATCHES "headers.alone|compile_fail.precompile|cuda.device")
     set_tests_properties(${name} PROPERTIES COST 100)
-  elseif(name MATCHES "consumer|self_contained|compile_time")
+  elseif(name MATCHES "consumer|self_contained|compile_time|docs.code_blocks$")
     set_tests_properties(${name} PROPERTIES COST 20)
   endif()
 endfunction()
@@ -33,6 +33,7 @@ lamina_source_test(docs.errors docs/check_errors.py)
 lamina_source_test(docs.errors_self_test docs/check_errors.py --self-test)
 lamina_source_test(docs.layers docs/layer_page.py)
 lamina_source_test(docs.layers_self_test docs/layer_page.py --self-test)
+lamina_source_test(docs.code_blocks_self_test docs/code_blocks.py --self-test)
 lamina_source_test(docs.interop interop/operator_table.py page)
 lamina_source_test(docs.interop_self_test interop/operator_table.py self-test)
 
@@ -69,6 +70,10 @@ foreach(_compiler IN LISTS _compilers)
   endif()
 endforeach()
 
+# What a page shows compiles.
+lamina_source_test(docs.code_blocks docs/code_blocks.py compile --compiler "${CMAKE_CXX_COMPILER}"
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/code_blocks" -- ${_compile_flags})
+
 list(TRANSFORM _compilers PREPEND "--compiler=" OUTPUT_VARIABLE _compiler_options)
 lamina_source_test(self_contained.lstm_64 self_contained/check.py ${_compiler_options} --limit 40 --parameters 67844
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64.cpp")
@@ -103,8 +108,8 @@ lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAK
 set(_readme "${PROJECT_SOURCE_DIR}/README.md")
 if(EXISTS "${_readme}")
   set(_cpp "${CMAKE_CURRENT_BINARY_DIR}/readme_example.cpp")
-  add_custom_command(OUTPUT "${_cpp}" DEPENDS "${_readme}" docs/extract_example.py VERBATIM
-                     COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/docs/extract_example.py"
+  add_custom_command(OUTPUT "${_cpp}" DEPENDS "${_readme}" docs/code_blocks.py VERBATIM
+                     COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/docs/code_blocks.py" main
                              "${_readme}" "${_cpp}")
   add_executable(readme_example "${_cpp}")
   target_link_libraries(readme_example PRIVATE lamina_development)

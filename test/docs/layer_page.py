@@ -9,6 +9,7 @@ Fails where the page is not what the headers say, where a header is in no family
 docstring; --update writes the page. What is written explicitly in a call is a template parameter that no argument of the
 function names.
 """
+import itertools
 import pathlib
 import re
 import sys
@@ -153,12 +154,15 @@ def methods_of(body):
 
 
 def paragraphs(doc, indent):
-    """A docstring in Markdown: what is indented is code."""
+    """A docstring in Markdown: what is indented is code where it has statements, else an equation."""
     lines, code = [], False
-    for line in doc.splitlines():
+    every = doc.splitlines()
+    for number, line in enumerate(every):
         indented = line.startswith("  ")
         if indented and not code:
-            lines += ["", "  ```cpp"] if lines and lines[-1] else ["  ```cpp"]
+            run = itertools.takewhile(lambda l: l.startswith("  ") or not l.strip(), every[number:])
+            fence = "  ```cpp" if ";" in "".join(run) else "  ```text"
+            lines += ["", fence] if lines and lines[-1] else [fence]
         elif code and not indented and line.strip():
             while lines[-1] == "":
                 lines.pop()

@@ -38,9 +38,9 @@ constexpr void conditional_block(const variable<bool, once, 1>& condition, F&& b
 
 /// Of several bodies runs the first one whose condition is true:
 ///
-///   layer::switch_case(early, [&](block&) { rate = slow; })
-///       .when(late, [&](block&) { rate = fast; })
-///       .otherwise([&](block&) { rate = usual; });
+///   layer::switch_case(early, [&](lamina::block&) { rate = slow; })
+///       .when(late, [&](lamina::block&) { rate = fast; })
+///       .otherwise([&](lamina::block&) { rate = usual; });
 ///
 /// Fluid: Switch.
 class switch_case {

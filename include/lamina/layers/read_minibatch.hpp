@@ -61,7 +61,7 @@ struct read_field<Name, nested_sequence_field<Rows, T, D...>> {
 ///     auto [image, label] =
 ///         layer::read_minibatch<"train", lamina::field<float, 64>, lamina::field<std::int64_t>>(
 ///             loop, more);
-///     ...
+///     // the cost of image and label, and its updates
 ///   });
 ///
 /// The variables are data layers named "train_0", "train_1", ... A field may be a sequence:

@@ -14,7 +14,8 @@ struct while_attr {
 
 /// Runs what `body` records while `going`, one bool, is true; zero iterations too:
 ///
-///   auto i = layer::fill_constant<std::int64_t>(main, 0), n = ...;
+///   auto i = layer::fill_constant<std::int64_t>(main, 0);
+///   auto n = layer::fill_constant<std::int64_t>(main, 10);
 ///   auto going = layer::less_than(i, n);
 ///   layer::while_loop(going, [&](lamina::block& body) {
 ///     state = layer::tanh(layer::fc<8>(state));

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every ```cpp block of docs/*.md, where the names that it uses are declared: PAGE_N.inc is block N
+// of docs/PAGE.md. Compiled, never run, by code_blocks.py; cuda_page_blocks.cpp has those of
+// cuda.md.
+#include <array>
+#include <cstdint>
+#include <iostream>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <lamina/lamina.hpp>
+
+#include <lamina/dataset/movie_reviews.hpp>
+#include <lamina/executor/executor.hpp>
+#include <lamina/io/export_onnx.hpp>
+#include <lamina/io/model_files.hpp>
+#include <lamina/io/npz.hpp>
+#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/optimizer/model_average.hpp>
+
+namespace layer = lamina::layer;
+
+// What the pages leave to the reader: samples of any type, values, and the net of the quickstart.
+struct any_samples {
+  template <class T>
+  operator std::vector<T>() const {
+    return {};
+  }
+};
+any_samples load_samples();
+std::vector<float> pixels;
+
+namespace quickstart {
+#include "quickstart_1.inc"
+void steps() {
+#include "quickstart_2.inc"
+#include "quickstart_3.inc"
+  const auto handler =
+#include "quickstart_4.inc"
+      ;
+  adam.train(model, batches, {.on_event = handler});
+#include "quickstart_5.inc"
+  {
+#include "quickstart_6.inc"
+  }
+#include "quickstart_7.inc"
+  {
+#include "quickstart_8.inc"
+  }
+}
+}  // namespace quickstart
+
+constexpr auto& net = quickstart::digits;
+lamina::model model{quickstart::digits};
+lamina::optimizer::adam adam;
+auto reader = lamina::dataset::digits::train() | lamina::reader::batch(64);
+
+namespace add_an_operator {
+#include "add_an_operator_1.inc"
+#include "add_an_operator_2.inc"
+constexpr auto program = lamina::program(
+    [](lamina::block& main) { return bent(layer::data<"x", float, 4>(main), "bent"); });
+}  // namespace add_an_operator
+
+namespace bfloat16 {
+void evaluate() {
+#include "bfloat16_1.inc"
+}
+}  // namespace bfloat16
+
+namespace control_flow {
+constexpr auto program = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 10>(main);
+  auto state = layer::data<"state", float, 128>(main);
+  auto is_positive = layer::data<"is_positive", bool>(main);
+#include "control_flow_1.inc"
+#include "control_flow_2.inc"
+  return std::tuple{state, y};
+});
+constexpr auto steps = lamina::program([](lamina::block& main) {
+  auto embed = layer::sequence<"words", float, 32>(main);
+#include "control_flow_3.inc"
+  return hidden;
+});
+constexpr auto last_step = lamina::program([](lamina::block& main) {
+  auto embed = layer::sequence<"words", float, 32>(main);
+  auto init = layer::fc<128>(layer::sequence_pool(embed));
+#include "control_flow_4.inc"
+  return std::tuple{hidden, state};
+});
+void train() {
+#include "control_flow_5.inc"
+}
+}  // namespace control_flow
+
+namespace executor {
+void run() {
+  std::vector<std::int64_t> classes;
+#include "executor_1.inc"
+  const lamina::tensor array = images;
+#include "executor_2.inc"
+}
+}  // namespace executor
+
+namespace files {
+void numpy() {
+#include "files_1.inc"
+}
+}  // namespace files
+
+namespace images {
+constexpr auto program = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 1, 28, 28>(main);
+#include "images_1.inc"
+  return p2;
+});
+}  // namespace images
+
+namespace interop {
+void files() {
+  lamina::tensor pixels;
+#include "interop_1.inc"
+}
+void onnx() {
+  lamina::scope scope;
+#include "interop_2.inc"
+#include "interop_3.inc"
+}
+}  // namespace interop
+
+namespace layers {
+void read_minibatch() {
+  constexpr auto program = lamina::program([](lamina::block& main) {
+#include "layers_1.inc"
+    return more;
+  });
+}
+constexpr auto program = lamina::program([](lamina::block& main) {
+  auto state = layer::data<"state", float, 8>(main);
+#include "layers_2.inc"
+  auto x = layer::data<"x", float, 10>(main);
+  auto positive = layer::data<"positive", bool>(main);
+#include "layers_3.inc"
+  auto rate = layer::fill_constant<float>(main, 0.1f), slow = rate, fast = rate, usual = rate;
+  auto early = layer::less_than(i, n), late = early, warm = early;
+#include "layers_4.inc"
+#include "layers_5.inc"
+  return std::tuple{state, y, rate};
+});
+constexpr auto over_sequences = lamina::program([](lamina::block& main) {
+  auto embed = layer::sequence<"words", float, 32>(main);
+#include "layers_6.inc"
+  return hidden;
+});
+constexpr auto over_steps = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 7, 5>(main);
+#include "layers_7.inc"
+  return hidden;
+});
+}  // namespace layers
+
+namespace optimizers {
+void train() {
+#include "optimizers_1.inc"
+}
+void schedules() {
+#include "optimizers_2.inc"
+}
+#include "optimizers_3.inc"
+void own() { sign_sgd{.learning_rate = 0.1f}.train(model, reader, {}); }
+void test();
+void averages() {
+#include "optimizers_4.inc"
+}
+}  // namespace optimizers
+
+// A main function is one only outside of a namespace.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wreturn-type"
+namespace readers {
+namespace generators {
+#include "readers_1.inc"
+}
+namespace texts {
+#include "readers_2.inc"
+}
+}  // namespace readers
+#pragma GCC diagnostic pop
+
+namespace sequences {
+void polarity() {
+#include "sequences_1.inc"
+}
+constexpr auto named = lamina::program([](lamina::block& main) {
+  return layer::fc<64>(layer::sequence<"words", float, 8>(main), {.name = "hidden"});
+});
+void use(float);
+void activations(lamina::evaluator<decltype(named)>& e) {
+#include "sequences_2.inc"
+}
+constexpr int words = 20, end = 1;
+constexpr auto encode(auto source) {
+  return layer::fc<8>(layer::sequence_pool(layer::embedding<words, 8>(source)));
+}
+constexpr auto next_state(auto ids, auto state) {
+  return layer::tanh(layer::fc<8>(std::tuple{layer::embedding<words, 8>(ids), state}));
+}
+void decode(int s) {
+  std::vector<std::vector<std::int64_t>> sentences;
+  std::vector<std::vector<std::vector<std::int64_t>>> begins;
+  std::vector<std::vector<std::vector<float>>> zeros;
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    return encode(layer::sequence<"source", std::int64_t>(main));
+  });
+  lamina::model model{net};
+#include "sequences_3.inc"
+}
+}  // namespace sequences
+
+namespace static_evaluator {
+#include "static_evaluator_1.inc"
+extern const float weights[lamina::static_evaluator<decltype(net)>::parameter_elements];
+lamina::model model{net};
+void play(float sample) {
+#include "static_evaluator_2.inc"
+}
+namespace embedded {
+lamina::static_evaluator<decltype(net)> e;
+#include "static_evaluator_3.inc"
+}  // namespace embedded
+}  // namespace static_evaluator
