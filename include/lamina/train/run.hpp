@@ -11,6 +11,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/operators/read_minibatch.hpp>
 #include <lamina/plan/handed_rows.hpp>
 #include <lamina/reader/begin_pass.hpp>
 
@@ -32,6 +33,13 @@ struct run_summary {
 };
 
 namespace detail {
+
+template <program_type P>
+constexpr bool reads_minibatches() {
+  for (int i = 0; i < P::desc.count.operators; ++i)
+    if (P::desc.operators[i].schema == &schema_of<read_minibatch>()) return true;
+  return false;
+}
 
 /// How many accumulators a program has.
 template <program_type P>
@@ -167,13 +175,17 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
   static_assert(
       check<!handed_rows<P>::found, typename handed_rows<P>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
+  constexpr bool reads = detail::reads_minibatches<P>();
+  static_assert(check<reads>,
+                "lamina: run: the program has no layer::read_minibatch; one that computes the cost "
+                "of a mini-batch is trained by train(model, reader)");
   constexpr bool one = __is_same(Places, places) || requires {
     at.number + sizeof(typename Places::arithmetic);
   };
   static_assert(check<one, gets_type<Places>>,
                 "lamina: run: expected one place behind the options, as lamina::cuda::place{0, "
                 "lamina::cuda::tf32}");
-  if constexpr (one)
+  if constexpr (reads && one)
     return run_at(at, trained, batches, options);
   else
     return run_summary{};

@@ -7,8 +7,13 @@
 #include <lamina/layers/layers.hpp>
 #include <lamina/train/run.hpp>
 
-constexpr auto net = lamina::program(
-    [](lamina::block& main) { return lamina::layer::mean(lamina::layer::data<"x", float>(main)); });
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto more = lamina::layer::fill_constant<bool>(main, true);
+  lamina::layer::while_loop(more, [&](lamina::block& loop) {
+    lamina::layer::read_minibatch<"train", lamina::field<float>>(loop, more);
+  });
+  return more;
+});
 struct own_place {
   struct arithmetic {};
   int number = 0;
