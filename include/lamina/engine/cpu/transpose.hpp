@@ -12,14 +12,13 @@ namespace detail {
 
 // A square of lanes x lanes floats: to[j][i] = from[i][j]. Rows of both sides need no alignment.
 #if defined(__AVX512F__)
-inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
-                             std::ptrdiff_t to_stride) {
+// Calls store(j, column j) for the columns of 16 rows.
+template <class Store>
+LAMINA_INLINE void transpose_registers(__m512 (&rows)[16], Store store) {
   // Masks of all lanes cost nothing, and g++ 12 warns of the undefined vector inside the unmasked
   // forms.
   constexpr __mmask16 all = 0xffff;
-  __m512 rows[16];
   __m512 pairs[16];
-  LAMINA_UNROLL for (int i = 0; i < 16; ++i) rows[i] = _mm512_loadu_ps(from + i * from_stride);
   LAMINA_UNROLL for (int i = 0; i < 16; i += 2) {
     pairs[i] = _mm512_maskz_unpacklo_ps(all, rows[i], rows[i + 1]);
     pairs[i + 1] = _mm512_maskz_unpackhi_ps(all, rows[i], rows[i + 1]);
@@ -38,15 +37,19 @@ inline void transpose_square(const float* from, std::ptrdiff_t from_stride, floa
     const __m512 low_odd = _mm512_maskz_shuffle_f32x4(all, rows[c], rows[4 + c], 0xdd);
     const __m512 high_even = _mm512_maskz_shuffle_f32x4(all, rows[8 + c], rows[12 + c], 0x88);
     const __m512 high_odd = _mm512_maskz_shuffle_f32x4(all, rows[8 + c], rows[12 + c], 0xdd);
-    _mm512_storeu_ps(to + c * to_stride,
-                     _mm512_maskz_shuffle_f32x4(all, low_even, high_even, 0x88));
-    _mm512_storeu_ps(to + (4 + c) * to_stride,
-                     _mm512_maskz_shuffle_f32x4(all, low_odd, high_odd, 0x88));
-    _mm512_storeu_ps(to + (8 + c) * to_stride,
-                     _mm512_maskz_shuffle_f32x4(all, low_even, high_even, 0xdd));
-    _mm512_storeu_ps(to + (12 + c) * to_stride,
-                     _mm512_maskz_shuffle_f32x4(all, low_odd, high_odd, 0xdd));
+    store(c, _mm512_maskz_shuffle_f32x4(all, low_even, high_even, 0x88));
+    store(4 + c, _mm512_maskz_shuffle_f32x4(all, low_odd, high_odd, 0x88));
+    store(8 + c, _mm512_maskz_shuffle_f32x4(all, low_even, high_even, 0xdd));
+    store(12 + c, _mm512_maskz_shuffle_f32x4(all, low_odd, high_odd, 0xdd));
   }
+}
+inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
+                             std::ptrdiff_t to_stride) {
+  __m512 rows[16];
+  LAMINA_UNROLL for (int i = 0; i < 16; ++i) rows[i] = _mm512_loadu_ps(from + i * from_stride);
+  transpose_registers(
+      rows, [=](int j, __m512 column)
+                __attribute__((always_inline)) { _mm512_storeu_ps(to + j * to_stride, column); });
 }
 #elif defined(__AVX__)
 inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
@@ -94,6 +97,45 @@ inline void transpose_square(const float* from, std::ptrdiff_t from_stride, floa
 }
 #endif
 
+// The part of a square: to[j][i] = from[i][j] for i < rows and j < columns, and 0 for the other i <
+// written.
+#if defined(__AVX512F__)
+LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* from,
+                                           std::ptrdiff_t from_stride, float* to,
+                                           std::ptrdiff_t to_stride, int written) {
+  const auto first_of = [](int n) { return static_cast<__mmask16>((1U << n) - 1U); };
+  const __mmask16 read = first_of(columns), stored = first_of(written);
+  __m512 row[16];
+  // What a mask hides is not read, but places that are no memory would cost hundreds of cycles.
+  LAMINA_UNROLL for (int i = 0; i < 16; ++i) {
+    row[i] = i < rows ? _mm512_maskz_loadu_ps(read, from + i * from_stride) : _mm512_setzero_ps();
+  }
+  transpose_registers(
+      row, [=](int j, __m512 column) __attribute__((always_inline)) {
+        if (j < columns) _mm512_mask_storeu_ps(to + j * to_stride, stored, column);
+      });
+}
+#else
+LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* from,
+                                           std::ptrdiff_t from_stride, float* to,
+                                           std::ptrdiff_t to_stride, int written) {
+  const auto copy = [](int count, int n, const float* source, std::ptrdiff_t source_stride,
+                       float* target, std::ptrdiff_t target_stride) {
+    for (int i = 0; i < count; ++i, source += source_stride, target += target_stride)
+      if (n == lanes)
+        vector::load_unaligned(source).store_unaligned(target);
+      else
+        for (int j = 0; j < n; ++j) target[j] = source[j];
+  };
+  alignas(64) float square[lanes * lanes] = {};
+  alignas(64) float turned[lanes * lanes];
+  copy(rows, columns, from, from_stride, square, lanes);
+  if (columns == lanes && written == lanes) return transpose_square(square, lanes, to, to_stride);
+  transpose_square(square, lanes, turned, lanes);
+  copy(columns, written, turned, lanes, to, to_stride);
+}
+#endif
+
 }  // namespace detail
 
 /// to[j][i] = from[i][j] for 0 <= i < rows and 0 <= j < columns, both row-major with their own
@@ -109,10 +151,20 @@ inline void transpose(int rows, int columns, const float* from, std::ptrdiff_t f
     }
   }
   if (whole_rows == rows && whole_columns == columns) return;
+#if defined(__AVX512F__)
+  for (int i = 0; i < rows; i += lanes) {
+    const int count = rows - i < lanes ? rows - i : lanes;
+    for (int j = i < whole_rows ? whole_columns : 0; j < columns; j += lanes)
+      detail::transpose_part(count, columns - j < lanes ? columns - j : lanes,
+                             from + i * from_stride + j, from_stride, to + j * to_stride + i,
+                             to_stride, count);
+  }
+#else
   for (int i = 0; i < rows; ++i) {
     const int first = i < whole_rows ? whole_columns : 0;
     for (int j = first; j < columns; ++j) to[j * to_stride + i] = from[i * from_stride + j];
   }
+#endif
 }
 
 /// Packs the transpose of a row-major matrix B[n_size][k_size] (rows `stride` floats apart) as

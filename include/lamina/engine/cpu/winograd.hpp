@@ -231,6 +231,10 @@ class winograd {
   LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels, int top,
                                   int rows, int left, int pitch, float* lines) const {
     const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
+    // Rows without anything between them are one.
+    if (pitch == size[1] && top >= 0 && top + rows <= size[0])
+      return gather_lanes(image + static_cast<std::ptrdiff_t>(top) * size[1], channel, channels,
+                          rows * size[1], lines);
     for (int y = top; y < top + rows; ++y, lines += pitch * lanes) {
       float* const to = lines + left * lanes;
       if (y >= 0 && y < size[0])
@@ -239,6 +243,15 @@ class winograd {
       else
         std::memset(to, 0, sizeof(float) * static_cast<std::size_t>(size[1] * lanes));
     }
+  }
+
+  /// Rows of `columns` elements of an image from lines of a vector of channels.
+  static void write_lines(const float* lines, int pitch, int channels, int rows, int columns,
+                          float* image, std::ptrdiff_t channel) {
+    // Rows without anything between them are one.
+    if (pitch == columns) return scatter_lanes(lines, channels, rows * columns, image, channel);
+    for (int y = 0; y < rows; ++y, lines += pitch * lanes, image += columns)
+      scatter_lanes(lines, channels, columns, image, channel);
   }
 
   LAMINA_NOINLINE void see_images(detail::square_transform run, const image_rows& large, int first,
@@ -304,11 +317,10 @@ class winograd {
               p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
               {points_ * place, place}, lines, {pitch * lanes, lanes}, more);
           const int top = (row + r) * step;
-          for (int y = top; y < small_[0] && y < top + step; ++y)
-            scatter_lanes(lines + (y - top) * pitch * lanes, some, small_[1],
-                          small.data + n * small.stride + k * size +
-                              static_cast<std::ptrdiff_t>(y) * small_[1],
-                          size);
+          write_lines(lines, pitch, some, std::min(step, small_[0] - top), small_[1],
+                      small.data + n * small.stride + k * size +
+                          static_cast<std::ptrdiff_t>(top) * small_[1],
+                      size);
         }
       }
       if (row + count == tile_rows_) done(n);
@@ -338,12 +350,8 @@ class winograd {
               sums + static_cast<std::ptrdiff_t>(row + r) * step * pitch * lanes,
               {pitch * lanes, lanes});
         if (row + count < tile_rows_) continue;
-        for (int y = 0; y < large_[0]; ++y)
-          scatter_lanes(
-              sums + (static_cast<std::ptrdiff_t>(y + padding_[0]) * pitch + padding_[1]) * lanes,
-              rest(channels_, c), large_[1],
-              large.data + n * large.stride + c * size + static_cast<std::ptrdiff_t>(y) * large_[1],
-              size);
+        write_lines(sums + (padding_[0] * pitch + padding_[1]) * lanes, pitch, rest(channels_, c),
+                    large_[0], large_[1], large.data + n * large.stride + c * size, size);
       }
       if (row + count == tile_rows_) done(n);
     });
