@@ -69,10 +69,10 @@ constexpr memory_slot slot_of_argument(int a) {
   return slot;
 }
 
-/// How variable V of a program lies.
-template <program_type P, int V>
+/// How variable V of a program lies, in the plan of one of its engines.
+template <program_type P, int V, class Plan = plan<P>>
 inline constexpr variable_place place_of_variable =
-    place_of<plan<P>>(plan<P>::lowered.variables[V].root);
+    place_of<Plan>(Plan::lowered.variables[V].root);
 
 /// Whether variable V of a program still has its value when a run is over: once nobody reads it any
 /// more, the next variables take the memory of one that is neither returned nor named.
@@ -88,7 +88,7 @@ inline constexpr bool keeps_value = [] {
 
 /// Where the variables lie that are looked up by number while a program runs: those that it returns
 /// or names, and those that persist without being parameters. In the order of their numbers.
-template <program_type P>
+template <program_type P, class Plan = plan<P>>
 struct variable_table {
   static constexpr int find_kept(int* ids) {
     // A mark a variable, so that a long list of names is not searched for each of them.
@@ -97,8 +97,8 @@ struct variable_table {
       kept[v] = P::desc.variables[v].persistable &&
                 P::desc.variables[v].kind != variable_kind::parameter &&
                 P::desc.variables[v].kind != variable_kind::accumulator;
-    for (int i = 0; i < plan<P>::pinned.count; ++i)
-      if (plan<P>::pinned.ids[i] < P::desc.count.variables) kept[plan<P>::pinned.ids[i]] = true;
+    for (int i = 0; i < Plan::pinned.count; ++i)
+      if (Plan::pinned.ids[i] < P::desc.count.variables) kept[Plan::pinned.ids[i]] = true;
     int n = 0;
     for (int v = 0; v < P::desc.count.variables; ++v)
       if (kept[v]) {
@@ -117,7 +117,7 @@ struct variable_table {
     table_type t{};
     find_kept(t.ids);
     for (int i = 0; i < count; ++i)
-      t.of[i] = place_of<plan<P>>(plan<P>::lowered.variables[t.ids[i]].root);
+      t.of[i] = place_of<Plan>(Plan::lowered.variables[t.ids[i]].root);
     return t;
   }
   static constexpr table_type table = make();

@@ -28,16 +28,37 @@ template <class P, class Backend>
   throw error(text() << what.what() << " (for " << name << ")");
 }
 
+/// Runs all links of a chain, whose first one is about to run.
+template <class P, class Backend>
+void run_chain(Backend& b, const machine_memory<P, Backend>& memory, const auto& chain,
+               const call_site& first) {
+  chain_site links[chain_limits::links];
+  for (int n = 0; n < chain.links; ++n) {
+    const auto& e = schedule_table<P, Backend>::table.entries[chain.group[n]];
+    links[n] = {memory.arguments() + e.first_argument,
+                schedule_table<P, Backend>::table.info + e.first_argument, &e.group};
+  }
+  b.begin_group(first);
+  chain.run(b, first, links);
+  b.end_group();
+}
+
 }  // namespace detail
 
-/// Runs group g by a backend.
+/// Runs group g by a backend; one that is a link of a chain with the first of its links.
 template <class P, class Backend>
 void run_place_group(Backend& b, const machine_memory<P, Backend>& memory, int g,
                      const run_state& state) {
+  using schedule = schedule_table<P, Backend>;
   const call_site next = memory.site(g, state);
   try {
+    if constexpr (schedule::has_chains)
+      if (const int c = schedule::chains.chain[g]; c >= 0) {
+        if (schedule::chains.of[c].group[0] != g) return;
+        return detail::run_chain<P>(b, memory, schedule::chains.of[c], next);
+      }
     b.begin_group(next);
-    schedule_table<P, Backend>::table.entries[g].run(b, next);
+    schedule::table.entries[g].run(b, next);
     b.end_group();
   } catch (const error& what) {
     detail::fail_group<P, Backend>(g, what);

@@ -90,18 +90,18 @@ class data_range {
   std::size_t size_ = 0;
 };
 
-/// By domain of program P: floats a row, and whether its rows are fed.
-template <class P>
+/// By domain of a plan's program: floats a row, and whether its rows are fed.
+template <int Domains>
 struct domain_sizes {
-  int width[P::desc.count.domains];
-  bool fed[P::desc.count.domains];
+  int width[Domains];
+  bool fed[Domains];
 };
-template <class P>
-constexpr domain_sizes<P> find_domain_sizes() {
-  domain_sizes<P> s{};
-  for (int d = batch::domain; d < P::desc.count.domains; ++d) {
-    s.width[d] = plan<P>::memory.arena_width[d];
-    s.fed[d] = plan<P>::fed.of[d];
+template <class Plan>
+constexpr auto find_domain_sizes() {
+  domain_sizes<Plan::program::desc.count.domains> s{};
+  for (int d = batch::domain; d < Plan::program::desc.count.domains; ++d) {
+    s.width[d] = Plan::memory.arena_width[d];
+    s.fed[d] = Plan::fed.of[d];
   }
   return s;
 }

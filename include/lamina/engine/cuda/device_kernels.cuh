@@ -25,6 +25,13 @@ __global__ void __launch_bounds__(Body::threads)
   __shared__ typename Body::shared memory;
   Body::run(g, block_team<Body::threads>::mine(), memory);
 }
+/// Of bodies that say at run time how much shared memory a team needs.
+template <class Body>
+__global__ void __launch_bounds__(Body::threads)
+    room_kernel(const __grid_constant__ typename Body::arguments g) {
+  extern __shared__ float4 room[];
+  Body::run(g, block_team<Body::threads>::mine(), static_cast<void*>(room));
+}
 template <class Body, class Team>
 __global__ void __launch_bounds__(device_backend::block_threads)
     line_kernel(const __grid_constant__ typename Body::arguments a) {
@@ -50,9 +57,9 @@ __global__ void condition_kernel(cudaGraphConditionalHandle handle,
 
 /// Blocks of a kernel that one processor holds at once.
 template <class Kernel>
-int resident_blocks(Kernel* kernel, int threads) {
+int resident_blocks(Kernel* kernel, int threads, std::size_t shared_bytes = 0) {
   int blocks = 0;
-  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0),
+  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return std::max(1, blocks);
 }
@@ -93,11 +100,22 @@ void device_backend::cells(const typename Body::arguments& g) {
 
 template <class Body>
 void device_backend::teams(const typename Body::arguments& g) {
-  static const int resident = detail::resident_blocks(&detail::team_kernel<Body>, Body::threads);
   const int teams = Body::teams(g);
   if (teams == 0) return;
-  const unsigned grid = detail::blocks_for(teams, 1, std::int64_t{resident} * processors_);
-  detail::team_kernel<Body><<<grid, Body::threads, 0, stream_>>>(g);
+  if constexpr (requires { Body::shared_bytes(g); }) {
+    const std::size_t bytes = Body::shared_bytes(g);
+    const auto kernel = &detail::room_kernel<Body>;
+    check_call(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(bytes)),
+               "cudaFuncSetAttribute");
+    const int resident = detail::resident_blocks(kernel, Body::threads, bytes);
+    const unsigned grid = detail::blocks_for(teams, 1, std::int64_t{resident} * processors_);
+    detail::room_kernel<Body><<<grid, Body::threads, bytes, stream_>>>(g);
+  } else {
+    static const int resident = detail::resident_blocks(&detail::team_kernel<Body>, Body::threads);
+    const unsigned grid = detail::blocks_for(teams, 1, std::int64_t{resident} * processors_);
+    detail::team_kernel<Body><<<grid, Body::threads, 0, stream_>>>(g);
+  }
   check_launch();
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <new>
@@ -193,12 +194,22 @@ class host_backend {
     perform([=] {
       const int count = Body::teams(g) > 2 ? 2 : Body::teams(g);
       for (int t = 0; t < count; ++t) {
-        typename Body::shared shared;
-        if constexpr (Body::threads > 4) {
-          Body::run(g, lane_team<Body::threads>{t, count}, shared);
+        const auto run = [&](auto&& shared) {
+          if constexpr (Body::threads > 4) {
+            Body::run(g, lane_team<Body::threads>{t, count}, shared);
+          } else {
+            static_assert(Body::threads == Threads);
+            run_team([&](const auto& team) { Body::run(g, team, shared); }, t, count);
+          }
+        };
+        if constexpr (requires { Body::shared_bytes(g); }) {
+          // What is read before it is written is no number.
+          std::vector<pack> memory(Body::shared_bytes(g) / sizeof(pack) + 1,
+                                   filled(std::numeric_limits<float>::quiet_NaN()));
+          run(static_cast<void*>(memory.data()));
         } else {
-          static_assert(Body::threads == Threads);
-          run_team([&](const auto& team) { Body::run(g, team, shared); }, t, count);
+          typename Body::shared shared;
+          run(shared);
         }
       }
     });

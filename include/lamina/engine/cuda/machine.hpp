@@ -23,8 +23,8 @@ namespace lamina::engine::cuda {
 template <class P, class Backend>
 class machine {
  public:
-  using plan_type = plan<P>;
   using schedule = schedule_table<P, Backend>;
+  using plan_type = typename schedule::plan_type;
   using memory_type = machine_memory<P, Backend>;
   static constexpr int domains = P::desc.count.domains;
   /// Whether it has loops or branches: everything else is one pass.
@@ -130,12 +130,12 @@ class machine {
   /// Copies a variable of the program to the host; null if the plan never stores it.
   template <int V>
   float* address() {
-    return address(place_of_variable<P, V>);
+    return address(place_of_variable<P, V, plan_type>);
   }
   float* address(const variable_place& place) { return memory_.fetch(place); }
   /// The same for a variable that the program returns or names, or that persists; null for others.
   static constexpr const variable_place* place(int variable) {
-    return variable_table<P>::find(variable);
+    return variable_table<P, plan_type>::find(variable);
   }
   float* address(int variable) {
     const variable_place* const found = place(variable);

@@ -29,8 +29,8 @@ namespace lamina::engine::cuda {
 template <class P, class Backend>
 class machine_memory {
  public:
-  using plan_type = plan<P>;
   using schedule = schedule_table<P, Backend>;
+  using plan_type = typename schedule::plan_type;
   static constexpr int data_count = P::desc.count.data;
   static constexpr int domains = P::desc.count.domains;
   static constexpr bool has_blocks = schedule::has_blocks;
@@ -311,7 +311,7 @@ class machine_memory {
     return false;
   }
   static constexpr std::size_t aligned(std::size_t n) { return data_range<P>::aligned(n); }
-  static constexpr domain_sizes<P> layout = find_domain_sizes<P>();
+  static constexpr auto layout = find_domain_sizes<plan_type>();
 
   float* const* on_host(int first) const {
     if constexpr (has_blocks)

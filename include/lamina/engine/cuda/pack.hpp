@@ -27,6 +27,8 @@ struct alignas(4 * Width) pack_of {
   float v[Width];
 };
 using pack = pack_of<pack_width>;
+/// What a lane of tensor cores has side by side.
+using pair = pack_of<2>;
 /// Where neighbours do not lie side by side.
 using lone_float = pack_of<1>;
 
@@ -50,6 +52,9 @@ LAMINA_INLINE LAMINA_FN Pack load_constant(const float* from) {
   if constexpr (Pack::width == 4) {
     const float4 t = __ldg(reinterpret_cast<const float4*>(from));
     return {{t.x, t.y, t.z, t.w}};
+  } else if constexpr (Pack::width == 2) {
+    const float2 t = __ldg(reinterpret_cast<const float2*>(from));
+    return {{t.x, t.y}};
   } else {
     return {{__ldg(from)}};
   }

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include <lamina/engine/cuda/chain_launch.hpp>
 #include <lamina/engine/cuda/launch.hpp>
 #include <lamina/plan/call_program.hpp>
 #include <lamina/plan/run_time_tables.hpp>
@@ -15,7 +16,7 @@ namespace lamina::engine::cuda {
 /// alone: equal groups of all programs are one kernel.
 template <class P, class Backend>
 struct schedule_table {
-  using plan_type = plan<P>;
+  using plan_type = place_plan<P, Backend>;
   static constexpr int groups = plan_type::groups;
   static constexpr int arguments = plan_type::code.count.arguments;
   static constexpr const program_view& program = call_program<P>::view;
@@ -24,6 +25,10 @@ struct schedule_table {
   /// Whether it has loops or branches, or makes rows or arrays: everything else is one pass.
   static constexpr bool has_blocks =
       P::desc.count.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
+
+  /// Whether some of its products are launched together.
+  static constexpr bool has_chains = requires { plan_type::chains; };
+  using chain_function = void (*)(Backend&, const call_site&, const chain_site*);
 
   struct entry {
     launch_function run;       // null: an operator that runs a block, whose number is group.rows
@@ -51,10 +56,19 @@ struct schedule_table {
         most = plan_type::grouped.groups[g].depth;
     return most;
   }
-  template <class Group, int Terms>
+  /// Whether a group of kernel K is launched by itself.
+  static constexpr bool is_launched(int kernel) {
+    if constexpr (has_chains) {
+      for (int g = 0; g < groups; ++g)
+        if (plan_type::distinct.kernel[g] == kernel && plan_type::chains.chain[g] < 0) return true;
+      return false;
+    }
+    return true;
+  }
+  template <class Group, int Terms, bool Launched>
   static constexpr kernel kernel_of() {
     kernel k{};
-    if constexpr (group_launch<Group>::exists) {
+    if constexpr (Launched && group_launch<Group>::exists) {
       k.run = &group_launch<Group>::template run<Backend>;
       if constexpr (has_blocks)
         if constexpr (requires { &group_launch<Group>::template run_here<Backend>; })
@@ -75,7 +89,7 @@ struct schedule_table {
   using distinct_group = expression::group_of<plan_type, plan_type::distinct.first[K]>;
   template <int... K>
   static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
-    return {{kernel_of<distinct_group<K>, most_terms(K)>()...}};
+    return {{kernel_of<distinct_group<K>, most_terms(K), is_launched(K)>()...}};
   }
 
   template <int... K>
@@ -87,7 +101,28 @@ struct schedule_table {
   /// The first distinct group that the backend has no kernel for; -1: it has one for each.
   static constexpr int lacking =
       find_lacking(std::make_integer_sequence<int, plan_type::kernels>{});
-  using lacking_group = distinct_group<lacking < 0 ? 0 : lacking>;
+  using lacking_group = distinct_group < lacking<0 ? 0 : lacking>;
+
+  struct chain_table {
+    struct {
+      chain_function run;
+      int links;
+      int group[chain_limits::links];
+    } of[at_least_one(groups)];
+    int chain[at_least_one(groups)];  // by group: whose link it is, or -1
+  };
+  template <int... C>
+  static constexpr chain_table make_chains(std::integer_sequence<int, C...>) {
+    chain_table t{};
+    const chain_function run[] = {&chain_of<plan_type, C>::type::template run<Backend>...};
+    for (int c = 0; c < static_cast<int>(sizeof...(C)); ++c) {
+      t.of[c].run = run[c];
+      for (int g = plan_type::chains.first[c]; g >= 0; g = plan_type::chains.next[g])
+        t.of[c].group[t.of[c].links++] = g;
+    }
+    copy_items(t.chain, plan_type::chains.chain, groups);
+    return t;
+  }
 
   struct table_type {
     entry entries[at_least_one(groups)];
@@ -137,6 +172,12 @@ struct schedule_table {
     return t;
   }
   static constexpr table_type table = make();
+  static constexpr auto chains = [] {
+    if constexpr (has_chains)
+      return make_chains(std::make_integer_sequence<int, plan_type::chains.count>{});
+    else
+      return 0;
+  }();
 };
 
 }  // namespace lamina::engine::cuda

@@ -230,12 +230,21 @@ struct statement_runner<expression::statements<S...>> {
 
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, const place& at) {
+    run_for<-1>(a, head, at);
+  }
+  /// The same; returns the value of statement `Value`, of -1 that of the head.
+  template <int Value, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack run_for(float* const* a, const Pack& head, const place& at) {
     Pack values[count + 1];
     int number = 0;
     ((detail::one_statement<S>::template run<!updates>(a, head, values, number, at), ++number),
      ...);
     number = 0;
     ((detail::one_statement<S>::store(a, values, number, at), ++number), ...);
+    if constexpr (Value < 0)
+      return head;
+    else
+      return values[Value];
   }
 };
 

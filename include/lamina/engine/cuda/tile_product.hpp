@@ -10,6 +10,12 @@
 
 namespace lamina::engine::cuda {
 
+/// How operands lie that stay in shared memory: terms of a sum in a word, and the gap of words
+/// behind the weights of a term that keeps those apart which threads read at once.
+struct operand_layout {
+  int terms, gap;
+};
+
 template <class Shape>
 struct tile_memory;
 template <class Shape>
@@ -23,6 +29,7 @@ struct tile_shape {
   using share = tile_share<tile_shape>;
   static constexpr int rows = Rows, columns = Columns, depth = Depth, each = Each;
   static constexpr int threads = Rows / Each * (Columns / pack_width);
+  static constexpr operand_layout operands{1, pack_width};
   static_assert(Rows % Each == 0 && Columns % pack_width == 0);
 };
 

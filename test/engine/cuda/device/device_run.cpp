@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/cuda/chain_programs.hpp"
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
@@ -119,6 +120,7 @@ void run_tensors(const char* name, double most) {
   const std::vector<int> sizes = {7, 12, 70, 7, 7, 12, 1};
   std::printf("%s:\n", name);
   report("dense", test::train_both(test::classes, sgd, device, sizes), most);
+  report("chains of products", test::train_both(test::uneven, sgd, device, sizes), 100 * most);
   report("split products", test::train_both(test::deep, sgd, device, sizes), 10 * most);
   report("every function", test::train_both(test::functions, sgd, device, sizes), 10 * most);
   report("lenet", test::train_both(test::lenet, sgd, device, {7, 64, 7, 7}), 100 * most);
@@ -201,6 +203,8 @@ void run_all(backend& device) {
          1e-3);
   const optimizer::sgd sgd{.learning_rate = 0.1f};
   constexpr auto halves = test::sequence_lengths::halves;
+  report("chains of equal products", test::train_both(test::narrow, sgd, device, sizes), 1e-4);
+  report("chains of products", test::train_both(test::uneven, sgd, device, {7, 1000, 7, 7}), 1e-4);
   report("split products", test::train_both(test::deep, sgd, device, sizes), 1e-4);
   const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
   report("limited norms", test::train_both(test::classes, limited, device, sizes), 1e-4);

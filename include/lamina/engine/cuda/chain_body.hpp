@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/chain_body.hpp - what the threads of a chain of products do: all weights come
+// to shared memory once, and then tile after tile of rows goes through all products.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cuda/chain_product.hpp>
+#include <lamina/engine/cuda/group_body.hpp>
+#include <lamina/plan/instruction.hpp>
+
+namespace lamina::engine::cuda {
+
+/// A product of a chain: statements on its sums, and the number of the one whose value is the next
+/// product's left side; of -1 it is the sum itself.
+template <class S, int Value>
+struct chain_link {
+  using runner = statement_runner<S>;
+  static constexpr int value = Value;
+
+  struct arguments {
+    float* of[detail::largest<1, runner::arguments - 1>() + 1];
+    std::ptrdiff_t weight_stride;
+    int columns, depth;
+  };
+};
+
+/// What a kernel is told of each link.
+template <class... L>
+struct chain_links {
+  static constexpr int count = 0;
+};
+template <class First, class... L>
+struct chain_links<First, L...> {
+  static constexpr int count = 1 + static_cast<int>(sizeof...(L));
+  typename First::arguments link;
+  [[no_unique_address]] chain_links<L...> rest;
+};
+
+/// `Turned`: the weights are read as the gradient of an input reads them.
+template <bool Turned, class Shape, class... L>
+struct chain_body {
+  struct arguments {
+    std::ptrdiff_t left_stride;  // of the rows of the first product
+    int rows;
+    int step;          // words from row to row of activations
+    int weights;       // where the words of the first weights begin
+    int shared_words;  // of all
+    chain_links<L...> links;
+  };
+  using word = typename Shape::word;
+  static constexpr int threads = Shape::threads;
+  static std::size_t shared_bytes(const arguments& g) {
+    return static_cast<std::size_t>(g.shared_words) * sizeof(word);
+  }
+  static int teams(const arguments& g) { return (g.rows + Shape::rows - 1) / Shape::rows; }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, void* memory) {
+    word* const all = static_cast<word*>(memory);
+    load_weights(team, all + g.weights, g.links);
+    typename Shape::template share<Team> mine(team);
+    const matrix_reader<true> rows{g.links.link.of[0], g.left_stride, 1, g.rows,
+                                   g.links.link.depth};
+    const bool packs = rows.has_packs();
+    LAMINA_CUDA_KEEP_LOOP
+    for (int t = team.index; t * Shape::rows < g.rows; t += team.count) {
+      const int row0 = t * Shape::rows;
+      if (packs)
+        load_rows<true>(team, rows, row0, all, g.step);
+      else
+        load_rows<false>(team, rows, row0, all, g.step);
+      team.barrier();
+      follow(g, team, mine, all, all + g.weights, row0, g.links);
+    }
+  }
+
+ private:
+  /// f over the numbers of the threads that the calling one stands for.
+  template <class Team, class F>
+  static LAMINA_INLINE LAMINA_FN void each_here(const Team& team, const F& f) {
+    if constexpr (requires { Team::lanes; }) {
+      for (int n = 0; n < Team::lanes; ++n) f(team.rank(n));
+    } else {
+      f(team.rank());
+    }
+  }
+  static LAMINA_INLINE LAMINA_FN int weight_step(int columns) {
+    return padded(columns) + Shape::gap;
+  }
+  static LAMINA_INLINE LAMINA_FN int weight_words(int depth, int columns) {
+    return padded(depth) / Shape::terms * weight_step(columns);
+  }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void load_weights(const Team&, word*, const chain_links<>&) {}
+  template <class Team, class... Rest>
+  static LAMINA_INLINE LAMINA_FN void load_weights(const Team& team, word* to,
+                                                   const chain_links<Rest...>& links) {
+    const auto& g = links.link;
+    const float* const from = g.of[1];
+    const int lines = padded(g.columns), words = padded(g.depth) / Shape::terms;
+    const int step = weight_step(g.columns);
+    each_here(team, [&](int rank) {
+      LAMINA_CUDA_KEEP_LOOP
+      for (int i = rank; i < lines * words; i += threads) {
+        const int w = i / lines, line = i % lines;
+        float x[Shape::terms];
+        LAMINA_CUDA_UNROLL
+        for (int t = 0; t < Shape::terms; ++t) {
+          const int term = w * Shape::terms + t;
+          const bool inside = line < g.columns && term < g.depth;
+          x[t] = inside
+                     ? from[Turned ? line * g.weight_stride + term : term * g.weight_stride + line]
+                     : 0.0f;
+        }
+        to[w * step + line] = Shape::weight(x);
+      }
+    });
+    load_weights(team, to + weight_words(g.depth, g.columns), links.rest);
+  }
+
+  /// Rows of the first product's left side; outside they are 0.
+  template <bool Packs, class Team>
+  static LAMINA_INLINE LAMINA_FN void load_rows(const Team& team, const matrix_reader<true>& from,
+                                                int row0, word* to, int step) {
+    const int packs = padded(from.depth) / pack_width;
+    each_here(team, [&](int rank) {
+      LAMINA_CUDA_KEEP_LOOP
+      for (int i = rank; i < packs * Shape::rows; i += threads) {
+        const int row = i / packs, term = i % packs * pack_width;
+        pack x = from.template neighbours<Packs>(row0 + row, term);
+        LAMINA_CUDA_UNROLL
+        for (int j = 0; j < pack_width; ++j)
+          if (term + j >= from.depth) x.v[j] = 0.0f;
+        Shape::put_activations(to, step, row, term, x);
+      }
+    });
+  }
+
+  template <class Team, class Share>
+  static LAMINA_INLINE LAMINA_FN void follow(const arguments&, const Team&, Share&, word*,
+                                             const word*, int, const chain_links<>&) {}
+  template <class Team, class Share, class... Rest>
+  static LAMINA_INLINE LAMINA_FN void follow(const arguments& g, const Team& team, Share& mine,
+                                             word* activations, const word* weights, int row0,
+                                             const chain_links<Rest...>& links) {
+    follow_link(g, team, mine, activations, weights, row0, links);
+    follow(g, team, mine, activations, weights + weight_words(links.link.depth, links.link.columns),
+           row0, links.rest);
+  }
+  template <class Team, class Share, class Link, class... Rest>
+  static LAMINA_INLINE LAMINA_FN void follow_link(const arguments& g, const Team& team, Share& mine,
+                                                  word* activations, const word* weights, int row0,
+                                                  const chain_links<Link, Rest...>& links) {
+    const auto& here = links.link;
+    const int width = padded(here.columns);
+    mine.multiply(team, activations, g.step, weights, weight_step(here.columns), padded(here.depth),
+                  width);
+    team.barrier();
+    mine.each(team, width, [&](int y, int x, auto& sums) {
+      const int row = row0 + y;
+      if (row < g.rows)
+        sums = Link::runner::template run_for<Link::value>(
+            here.of, sums, {static_cast<std::ptrdiff_t>(row) * width + x, row, x});
+    });
+    if constexpr (sizeof...(Rest) > 0) {
+      mine.keep(team, activations, g.step, width, here.columns);
+      team.barrier();
+    }
+  }
+};
+
+}  // namespace lamina::engine::cuda

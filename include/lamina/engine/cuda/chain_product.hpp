@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/chain_product.hpp - products whose operands stay in the shared memory of a
+// team: rows of activations times weights, by threads in float or by tensor cores. What becomes of
+// the sums is the next product's left side.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/engine/cuda/tensor_product.hpp>
+
+namespace lamina::engine::cuda {
+
+/// How a team multiplies a tile of rows by weights of at most `Widest` columns, after the tile that
+/// its backend multiplies by elsewhere:
+///   word                                    what operands are stored as
+///   rows, threads, terms, gap               of the tile, of the team, of operand_layout
+///   share<Team>                             the sums of the threads that are here
+///   put_activations(words, step, row, term, x)   a pack of terms of a row
+///   weight(x)                               one word of terms
+template <class Tile, int Widest>
+struct chain_shape;
+
+/// In float: a thread has `each` rows by some packs of columns. Activations lie by terms.
+template <int Rows, int Columns, int Depth, int Each, int Widest>
+struct chain_shape<tile_shape<Rows, Columns, Depth, Each>, Widest> {
+  static_assert(Each == pack_width && Rows % pack_width == 0 && Widest % Columns == 0);
+  using word = float;
+  static constexpr int rows = Rows, columns = Columns, wide = Widest / Columns;
+  static constexpr int threads = tile_shape<Rows, Columns, Depth, Each>::threads;
+  static constexpr int terms = 1, gap = pack_width, row_step = Rows + pack_width;
+  static constexpr operand_layout operands{terms, gap};
+
+  static LAMINA_INLINE LAMINA_FN word weight(const float (&x)[terms]) { return x[0]; }
+  static LAMINA_INLINE LAMINA_FN void put_activations(word* to, int /*step*/, int row, int term,
+                                                      const pack& x) {
+    LAMINA_CUDA_UNROLL
+    for (int j = 0; j < pack_width; ++j) to[(term + j) * row_step + row] = x.v[j];
+  }
+
+  template <class Team>
+  class share {
+   public:
+    LAMINA_INLINE LAMINA_FN explicit share(const Team& team)
+        : x_(team.rank() % across * pack_width), y_(team.rank() / across * pack_width) {}
+
+    /// sums = activations * weights over `depth` terms, in their order, for `lines` columns.
+    LAMINA_INLINE LAMINA_FN void multiply(const Team&, const word* left, int /*step*/,
+                                          const word* right, int right_step, int depth, int lines) {
+      LAMINA_CUDA_UNROLL
+      for (int c = 0; c < wide; ++c) {
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < pack_width; ++r) sums_[c][r] = filled(0.0f);
+      }
+      for (int k = 0; k < depth; ++k) {
+        const pack a = load_pack(left + k * row_step + y_);
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < wide; ++c) {
+          if (column(c) >= lines) continue;
+          const pack b = load_pack(right + k * right_step + column(c));
+          LAMINA_CUDA_UNROLL
+          for (int r = 0; r < pack_width; ++r) {
+            LAMINA_CUDA_UNROLL
+            for (int j = 0; j < pack_width; ++j) sums_[c][r].v[j] += a.v[r] * b.v[j];
+          }
+        }
+      }
+    }
+    /// f(row, column, sums) for each pack; what it makes of them is kept.
+    template <class F>
+    LAMINA_INLINE LAMINA_FN void each(const Team&, int lines, const F& f) {
+      LAMINA_CUDA_UNROLL
+      for (int c = 0; c < wide; ++c) {
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < pack_width; ++r)
+          if (column(c) < lines) f(y_ + r, column(c), sums_[c][r]);
+      }
+    }
+    /// Stores what each() has made as activations of `columns` terms; the words behind them are 0.
+    LAMINA_INLINE LAMINA_FN void keep(const Team&, word* to, int /*step*/, int lines,
+                                      int columns) const {
+      LAMINA_CUDA_UNROLL
+      for (int c = 0; c < wide; ++c) {
+        LAMINA_CUDA_UNROLL
+        for (int j = 0; j < pack_width; ++j) {
+          const int term = column(c) + j;
+          if (term >= lines) continue;
+          pack p;
+          LAMINA_CUDA_UNROLL
+          for (int r = 0; r < pack_width; ++r) p.v[r] = term < columns ? sums_[c][r].v[j] : 0.0f;
+          store_pack(to + term * row_step + y_, p);
+        }
+      }
+    }
+
+   private:
+    static constexpr int across = Columns / pack_width;
+    LAMINA_INLINE LAMINA_FN int column(int c) const { return x_ + c * Columns; }
+
+    int x_, y_;
+    pack sums_[wide][pack_width];
+  };
+};
+
+/// By tensor cores: a warp has 32 rows by 32 columns. Activations lie by rows, as their words are
+/// made from what lanes have side by side.
+template <class Format, int Rows, int Columns, int Depth, int Down, int Across, int Widest>
+struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Widest> {
+  static_assert(Widest % Columns == 0);
+  using word = std::uint32_t;
+  static constexpr int rows = Rows, warps_across = Across * (Widest / Columns);
+  static constexpr int threads = Down * warps_across * fragment::lanes;
+  static constexpr int tall = Rows / Down / fragment::rows;
+  static constexpr int wide = Columns / Across / fragment::columns;
+  static constexpr operand_layout operands =
+      tensor_shape<Format, Rows, Columns, Depth, Down, Across>::operands;
+  static constexpr int terms = operands.terms, gap = operands.gap;
+
+  static LAMINA_INLINE LAMINA_FN word weight(const float (&x)[terms]) { return Format::word(x); }
+  static LAMINA_INLINE LAMINA_FN void put_activations(word* to, int step, int row, int term,
+                                                      const pack& x) {
+    constexpr int words = pack_width / terms;
+    detail::word_pack<words> w;
+    LAMINA_CUDA_UNROLL
+    for (int i = 0; i < words; ++i) {
+      float t[terms];
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < terms; ++j) t[j] = x.v[i * terms + j];
+      w.v[i] = Format::word(t);
+    }
+    detail::store_words(to + row * step + term / terms, w);
+  }
+
+  template <class Team>
+  class share {
+    static constexpr int here = Team::lanes;
+
+   public:
+    LAMINA_INLINE LAMINA_FN explicit share(const Team&) {}
+
+    LAMINA_INLINE LAMINA_FN void multiply(const Team& team, const word* left, int step,
+                                          const word* right, int right_step, int depth, int lines) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) lanes_[n].clear();
+      for (int word0 = 0; word0 < depth / terms; word0 += fragment::words) {
+        LAMINA_CUDA_UNROLL
+        for (int n = 0; n < here; ++n) {
+          lane_state& mine = lanes_[n];
+          const place_in_tile p(team.rank(n));
+          LAMINA_CUDA_UNROLL
+          for (int r = 0; r < tall; ++r) {
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; ++i)
+              mine.left[r][i] = left[(p.row(r) + fragment::left_row(p.lane, i)) * step + word0 +
+                                     fragment::left_word(p.lane, i)];
+          }
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            if (p.column(c) >= lines) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 2; ++i)
+              mine.right[c][i] = right[(word0 + fragment::right_word(p.lane, i)) * right_step +
+                                       p.column(c) + fragment::right_column(p.lane)];
+          }
+        }
+        multiply_fragments(team, lines);
+      }
+    }
+    template <class F>
+    LAMINA_INLINE LAMINA_FN void each(const Team& team, int lines, const F& f) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            if (p.column(c) >= lines) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; i += 2) {
+              float* const sums = lanes_[n].sums[r][c] + i;
+              pair x{{sums[0], sums[1]}};
+              f(p.row(r) + fragment::sum_row(p.lane, i),
+                p.column(c) + fragment::sum_column(p.lane, i), x);
+              sums[0] = x.v[0], sums[1] = x.v[1];
+            }
+          }
+        }
+      }
+    }
+    LAMINA_INLINE LAMINA_FN void keep(const Team& team, word* to, int step, int lines,
+                                      int columns) const {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            if (p.column(c) >= lines) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; i += 2) {
+              const int row = p.row(r) + fragment::sum_row(p.lane, i);
+              const int column = p.column(c) + fragment::sum_column(p.lane, i);
+              detail::word_pack<2 / terms> w;
+              LAMINA_CUDA_UNROLL
+              for (int k = 0; k < 2 / terms; ++k) {
+                float t[terms];
+                LAMINA_CUDA_UNROLL
+                for (int j = 0; j < terms; ++j)
+                  t[j] = column + k * terms + j < columns ? lanes_[n].sums[r][c][i + k * terms + j]
+                                                          : 0.0f;
+                w.v[k] = Format::word(t);
+              }
+              detail::store_words(to + row * step + column / terms, w);
+            }
+          }
+        }
+      }
+    }
+
+   private:
+    struct lane_state {
+      float sums[tall][wide][4];
+      std::uint32_t left[tall][4], right[wide][2];
+
+      LAMINA_INLINE LAMINA_FN void clear() {
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; ++i) sums[r][c][i] = 0;
+          }
+        }
+      }
+    };
+    struct place_in_tile {
+      int lane, row0, column0;
+
+      LAMINA_INLINE LAMINA_FN explicit place_in_tile(int rank)
+          : lane(rank % fragment::lanes),
+            row0(rank / fragment::lanes / warps_across * (tall * fragment::rows)),
+            column0(rank / fragment::lanes % warps_across * (wide * fragment::columns)) {}
+      LAMINA_INLINE LAMINA_FN int row(int r) const { return row0 + r * fragment::rows; }
+      LAMINA_INLINE LAMINA_FN int column(int c) const { return column0 + c * fragment::columns; }
+    };
+    /// All lanes of a warp have the same columns, and so go the same way.
+    LAMINA_INLINE LAMINA_FN void multiply_fragments(const Team& team, int lines) {
+      LAMINA_CUDA_UNROLL
+      for (int r = 0; r < tall; ++r) {
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < wide; ++c) {
+#if defined(__CUDA_ARCH__)
+          if (place_in_tile(team.rank(0)).column(c) < lines)
+            Format::multiply(lanes_[0].sums[r][c], lanes_[0].left[r], lanes_[0].right[c]);
+#else
+          if constexpr (here > 1)
+            for (int n = 0; n < here; n += fragment::lanes) {
+              if (place_in_tile(team.rank(n)).column(c) >= lines) continue;
+              lane_state* const warp = lanes_ + n;
+              multiply_on_host<Format>(
+                  [=](int lane) -> auto& { return warp[lane].left[r]; },
+                  [=](int lane) -> auto& { return warp[lane].right[c]; },
+                  [=](int lane) -> auto& { return warp[lane].sums[r][c]; });
+            }
+#endif
+        }
+      }
+    }
+
+    lane_state lanes_[here];
+  };
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Narrow products behind each other are one kernel, which computes what the CPU's engine does.
+#include <vector>
+
+#include "engine/cuda/chain_programs.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/engine/cuda/tensor_backend.hpp>
+#include <lamina/model/place_machine.hpp>
+
+namespace cuda = lamina::engine::cuda;
+namespace optimizer = lamina::optimizer;
+
+namespace {
+
+template <class Body>
+inline constexpr int links_of = 0;
+template <bool Turned, class Shape, class... L>
+inline constexpr int links_of<cuda::chain_body<Turned, Shape, L...>> = sizeof...(L);
+
+/// A host that notes how long the chains are that it runs.
+template <class Base>
+struct noting_host : Base {
+  using Base::Base;
+  std::vector<int> links;
+  template <class Body>
+  void teams(const typename Body::arguments& g) {
+    if (links_of < Body >> 0) links.push_back(links_of<Body>);
+    Base::template teams<Body>(g);
+  }
+};
+
+using host = noting_host<cuda::host_backend<1>>;
+using threads = noting_host<cuda::host_backend<4>>;
+template <class Arithmetic>
+using tensor_host = cuda::backend_of<cuda::host_backend<1>, Arithmetic>;
+constexpr optimizer::sgd sgd{.learning_rate = 0.1f};
+
+/// The same without chains: their weights would find no room.
+template <class Tile>
+struct lone_tile : Tile {
+  static constexpr cuda::operand_layout operands{1, 1 << 20};
+};
+template <class Base>
+struct lone_host : Base {
+  using Base::Base;
+  using product_tile = lone_tile<typename Base::product_tile>;
+};
+
+/// A chain rounds what lone products round, and adds in their order.
+template <class Base, class P>
+void check_equal(P program) {
+  noting_host<Base> chained;
+  noting_host<lone_host<Base>> lone;
+  lamina::model at_lone{program, 3}, at_chained{program, 3};
+  lamina::device_trainer<P, optimizer::sgd, noting_host<lone_host<Base>>> expected(lone, sgd,
+                                                                                   at_lone, 11);
+  lamina::device_trainer<P, optimizer::sgd, noting_host<Base>> found(chained, sgd, at_chained, 11);
+  CHECK(test::train_side_by_side<P>(expected, found, {7, 70, 129}).cost == 0);
+  expected.bring_back();
+  CHECK(test::parameters_apart(expected.trained(), found.trained()) == 0);
+  CHECK(lone.links.empty());
+  CHECK(!chained.links.empty());
+}
+
+}  // namespace
+
+TEST_CASE("a chain of products at a place learns what it does on the CPU") {
+  host backend;
+  SECTION("of equal layers") {
+    CHECK(test::train_both(test::narrow, sgd, backend, {7, 12, 1, 70}).worst() < 1e-5);
+    CHECK(backend.links.size() == 8);
+    CHECK(backend.links[0] == 5);
+    CHECK(backend.links[1] == 4);
+  }
+  SECTION("of others") {
+    CHECK(test::train_both(test::uneven, sgd, backend, {7, 12, 1, 70}).worst() < 1e-5);
+  }
+}
+
+TEST_CASE("threads that wait for each other walk along a chain", "[threads]") {
+  threads backend;
+  CHECK(test::train_both(test::narrow, sgd, backend, {7, 12}).worst() < 1e-5);
+  CHECK(test::train_both(test::uneven, sgd, backend, {7, 3}).worst() < 1e-5);
+  CHECK(!backend.links.empty());
+}
+
+// Not so of floats: the small tiles of the host are split where those of a device are not.
+TEST_CASE("a chain by tensor cores computes the bits of lone products") {
+  const auto check = []<class Base>(Base*) {
+    check_equal<Base>(test::narrow);
+    check_equal<Base>(test::uneven);
+  };
+  SECTION("tf32") { check(static_cast<tensor_host<lamina::cuda::tf32_type>*>(nullptr)); }
+  SECTION("bfloat16") { check(static_cast<tensor_host<lamina::cuda::bfloat16_type>*>(nullptr)); }
+  SECTION("float16") { check(static_cast<tensor_host<lamina::cuda::float16_type>*>(nullptr)); }
+}
+
+TEST_CASE("a chain of a program in test mode computes what the CPU does") {
+  CHECK(test::test_both<host>(test::narrow, 70) < 1e-5);
+  CHECK(test::test_both<host>(test::uneven, 70) < 1e-5);
+  CHECK(test::test_both<threads>(test::uneven, 9) < 1e-5);
+  CHECK(test::test_both<noting_host<tensor_host<lamina::cuda::tf32_type>>>(test::uneven, 70) <
+        1e-3);
+}
