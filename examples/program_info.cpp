@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// program_info - what is in a model directory: blocks, operators, parameters, inputs and outputs.
+// program_info - what is in a model directory: blocks, operators, parameters, inputs and outputs
 //
 //   program_info DIR [PROGRAM [PARAMETERS]]   what save_inference_model wrote, here or in
 //   PaddlePaddle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// show_program - what a program looks like: a listing, and pictures by Graphviz.
+// show_program - what a program looks like: a listing, and pictures by Graphviz
 //
 //   show_program              the listing of a residual net, and what can be drawn
 //   show_program NET          its listing; then the groups that its operators are fused into, what
