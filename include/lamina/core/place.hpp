@@ -6,6 +6,7 @@
 
 namespace lamina {
 
+/// What computes.
 enum class place_kind : std::uint8_t { cpu, cuda };
 
 /// The CPU, or a device by its number: `{.place = lamina::cuda::place{0}}`.

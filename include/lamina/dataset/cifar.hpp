@@ -18,6 +18,7 @@
 
 namespace lamina::dataset::cifar {
 
+/// An image and its class.
 struct sample {
   std::array<float, 3072> image;  ///< 32 by 32, 0 to 1: all of red, then green, then blue
   std::int64_t label;

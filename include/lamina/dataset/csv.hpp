@@ -18,12 +18,14 @@
 
 namespace lamina::dataset {
 
+/// Whether a file begins with the names of its columns.
 enum class csv_header {
   automatic,  ///< the first line is a header if one of its fields is no number
   present,
   absent
 };
 
+/// Options of read_csv.
 struct csv_options {
   csv_header header = csv_header::automatic;
   char separator = ',';

@@ -11,6 +11,7 @@
 
 namespace lamina::dataset::digits {
 
+/// An image of a digit, and which it is.
 struct sample {
   std::array<float, 64> image;  ///< 8 rows of 8 pixels, 0 (paper) to 1 (ink)
   std::int64_t label;           ///< 0 to 9
@@ -29,6 +30,7 @@ struct source {
   }
 };
 
+/// How many samples train() and test() have.
 inline constexpr std::size_t train_rows = 1437, test_rows = 360;
 
 /// The UCI "Optical Recognition of Handwritten Digits" images that scikit-learn bundles, in a fixed

@@ -18,6 +18,7 @@
 
 namespace lamina::dataset::mnist {
 
+/// An image of a digit, and which it is.
 struct sample {
   std::array<float, 784> image;  ///< 28 rows of 28 pixels, -1 (paper) to 1 (ink)
   std::int64_t label;            ///< 0 to 9
@@ -103,6 +104,7 @@ inline table<source> test(const std::string& directory) {
   return detail::read_pair(directory, "t10k");
 }
 
+/// Two parts of one file.
 struct halves {
   table<source> train, test;
 };

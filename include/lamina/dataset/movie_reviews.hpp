@@ -22,6 +22,7 @@
 
 namespace lamina::dataset::movie_reviews {
 
+/// A sentence, and what it thinks of the film.
 struct sample {
   std::vector<std::int64_t> words;  ///< ids of the dictionary; at least one word
   std::int64_t label;               ///< 1: praise, 0: blame

@@ -54,8 +54,6 @@ class onnx_operator {
   }
   /// The value in an input slot.
   std::string in(std::string_view slot) { return value_of(name(slot)); }
-  /// The same, or empty where the slot is.
-  std::string in_or_none(std::string_view slot) { return has(slot) ? in(slot) : std::string(); }
   /// All values of a slot that takes any number.
   std::vector<std::string> all(std::string_view slot) {
     std::vector<std::string> values;

@@ -38,8 +38,8 @@ struct alike {
   static constexpr bool real = !same || is_real<typename First::value_type>;
 };
 
-/// Op of two variables with one output.
-template <class Op, class X, class Y>
+/// Op of two variables; where it `Keeps` something for the gradient, that is its first output.
+template <class Op, bool Keeps = false, class X, class Y>
 constexpr auto pair_loss(X x, Y y, const char* key, std::string_view name, int line,
                          int attributes = -1) {
   using fit = detail::alike<X, Y>;
@@ -49,25 +49,12 @@ constexpr auto pair_loss(X x, Y y, const char* key, std::string_view name, int l
                 "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(x, y, line);
   layer_helper layer(*x.builder, key, name);
+  const int kept = Keeps ? layer.output_like(x.id) : -1;
   const int out = layer.output_like(x.id);
-  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out}, attributes);
-  return layer.returns(X{x.builder, out});
-}
-
-/// Op of two variables whose first output is for the gradient.
-template <class Op, class X, class Y>
-constexpr auto huber_pair(X x, Y y, const char* key, std::string_view name, int line,
-                          int attributes = -1) {
-  using fit = detail::alike<X, Y>;
-  static_assert(check<fit::same, expects_type<X>, gets_type<Y>>,
-                "lamina: loss: the inputs have one shape, one element type and the same rows");
-  static_assert(check<fit::real, gets_type<X>>,
-                "lamina: loss: the inputs are floating point; cast integers first");
-  require_one_program(x, y, line);
-  layer_helper layer(*x.builder, key, name);
-  const int kept = layer.output_like(x.id);
-  const int out = layer.output_like(x.id);
-  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {kept, out}, attributes);
+  if constexpr (Keeps)
+    x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {kept, out}, attributes);
+  else
+    x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out}, attributes);
   return layer.returns(X{x.builder, out});
 }
 
@@ -125,8 +112,8 @@ constexpr auto hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto huber_loss(variable<T, R, D...> x, variable<U, S, E...> label, float delta,
                           const options<loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
-  return detail::huber_pair<lamina::huber_loss>(x, label, "huber_loss", attr.name, line,
-                                                x.builder->attribute_list(delta));
+  return detail::pair_loss<lamina::huber_loss, true>(x, label, "huber_loss", attr.name, line,
+                                                     x.builder->attribute_list(delta));
 }
 
 /// With v = x * (2 * label - 1): -4 v if v < -1, (1 - v)^2 if v < 1, else 0; labels are 0 and 1.
@@ -135,8 +122,8 @@ template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto modified_huber_loss(variable<T, R, D...> x, variable<U, S, E...> label,
                                    const options<loss_attr, T>& attr = {},
                                    int line = __builtin_LINE()) {
-  return detail::huber_pair<lamina::modified_huber_loss>(x, label, "modified_huber_loss", attr.name,
-                                                         line);
+  return detail::pair_loss<lamina::modified_huber_loss, true>(x, label, "modified_huber_loss",
+                                                              attr.name, line);
 }
 
 /// log(1 + e^(left - right)) - label * (left - right); the label says how likely left ranks above

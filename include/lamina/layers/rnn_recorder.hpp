@@ -8,6 +8,10 @@
 
 namespace lamina {
 
+/// Dimensions as a type.
+template <int... D>
+struct dims_list {};
+
 /// Dimensions as an argument: `step.memory(lamina::dims<128>)`.
 template <int... D>
 inline constexpr dims_list<D...> dims{};

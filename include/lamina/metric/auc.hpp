@@ -13,11 +13,13 @@
 
 namespace lamina::metric {
 
+/// What the area under is: over all thresholds, the one rate against the other.
 enum class curve {
   roc,  ///< true positive rate over false positive rate
   pr    ///< precision over recall
 };
 
+/// Options of auc.
 struct auc_options {
   metric::curve curve = metric::curve::roc;
   std::size_t num_thresholds = 4095;

@@ -16,6 +16,7 @@ namespace lamina {
 /// whose sums take registers, chains are shorter.
 inline constexpr int group_limit = 24, product_group_limit = 12;
 
+/// Instructions that are one kernel: what begins it, its sizes, and which feeds it depends on.
 struct group_desc {
   group_head head;
   int rows, columns, depth;

@@ -28,6 +28,7 @@ enum class memory_space : std::int8_t {
   numbers       // offset: first of the constants that are an update's numbers
 };
 
+/// Where a variable lies.
 struct memory_slot {
   memory_space space;
   std::int16_t domain;  // of the arena

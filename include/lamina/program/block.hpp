@@ -124,24 +124,6 @@ struct variable : variable_handle {
   }
 };
 
-/// What a type says of a variable's shape, for the cases where a pack must be taken apart.
-template <int... Dims>
-struct dims_list {
-  static constexpr int rank = static_cast<int>(sizeof...(Dims));
-  static constexpr int size = (1 * ... * Dims);
-  static constexpr int extent[at_least_one(rank)] = {Dims...};
-};
-
-template <class V>
-struct dims_of_variable;
-template <class T, class R, int... D>
-struct dims_of_variable<variable<T, R, D...>> {
-  using type = dims_list<D...>;
-};
-/// The dimensions of a variable's type.
-template <class V>
-using dims_of = typename dims_of_variable<V>::type;
-
 /// Whether V is a handle.
 template <class V>
 inline constexpr bool is_variable = false;

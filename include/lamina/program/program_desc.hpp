@@ -113,6 +113,7 @@ enum class fault_kind : std::uint8_t {
   stale_rows,
   unfinished  // the record function does not compile, and the compiler has said why
 };
+/// The first mistake of a recording: its kind, the user's line, a name, and two shapes or numbers.
 struct fault_desc {
   fault_kind kind;
   int line;
@@ -128,6 +129,7 @@ struct program_counts {
   constexpr bool operator==(const program_counts&) const = default;
 };
 
+/// The length of an array of n elements, for there is none of 0.
 constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /// The most variables, operators and so on of one program.

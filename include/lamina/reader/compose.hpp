@@ -23,6 +23,7 @@ class compose_not_aligned : public error {
   using error::error;
 };
 
+/// Options of compose.
 struct compose_options {
   bool check_alignment = true;  ///< false: stop silently with the shortest reader
 };

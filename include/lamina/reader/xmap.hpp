@@ -21,6 +21,7 @@
 
 namespace lamina::reader {
 
+/// Options of xmap.
 struct xmap_options {
   std::size_t threads = 2;
   std::size_t buffer = 16;  ///< results waiting to be taken, at most

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <lamina/core/random.hpp>
+#include <lamina/engine/call/dropout_factor.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/dropout.hpp>
 
@@ -43,15 +44,6 @@ inline void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t
     for (int w = 0; w < 4; ++w) words[4 * i + w] = c[w][i];
 }
 
-/// What an element that is kept is multiplied by.
-inline float dropout_factor(const call_context& c) {
-  const double p = c.number(0);
-  const bool upscale = text_of(c, 4) == "upscale_in_train";
-  if (c.flag(1)) return upscale ? 1.0f : static_cast<float>(1 - p);
-  if (!upscale) return 1;
-  return p >= 1 ? 0.0f : static_cast<float>(1 / (1 - p));
-}
-
 }  // namespace detail
 
 template <>
@@ -60,7 +52,7 @@ struct call_kernel<dropout> {
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0), mask = c.output(1);
     require_float(c, in);
-    const float factor = detail::dropout_factor(c);
+    const float factor = dropout_factor(c);
     if (c.flag(1)) {
       for (int r = 0; r < in.rows; ++r)
         for (int j = 0; j < in.columns; ++j) {
@@ -118,7 +110,7 @@ struct call_kernel<gradient_of<dropout>> {
   static void run(const call_context& c) {
     const operand mask = c.input(0), slope = c.input(1), dx = c.output(0);
     if (!dx) return;
-    const float factor = detail::dropout_factor(c);
+    const float factor = dropout_factor(c);
     for (int r = 0; r < dx.rows; ++r) {
       const std::uint8_t* m = mask.row<const std::uint8_t>(r);
       const float* d = slope.row<const float>(r);

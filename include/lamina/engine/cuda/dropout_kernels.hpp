@@ -3,23 +3,11 @@
 #pragma once
 
 #include <lamina/core/random.hpp>
+#include <lamina/engine/call/dropout_factor.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/operators/dropout.hpp>
 
 namespace lamina::engine::cuda {
-
-namespace detail {
-
-/// What an element that is kept is multiplied by.
-inline float dropout_factor(const call_site& c) {
-  const double p = c.number(0);
-  const bool upscale = text_of(c, 4) == "upscale_in_train";
-  if (c.flag(1)) return upscale ? 1.0f : static_cast<float>(1 - p);
-  if (!upscale) return 1;
-  return p >= 1 ? 0.0f : static_cast<float>(1 / (1 - p));
-}
-
-}  // namespace detail
 
 template <>
 struct call_kernel<dropout> {
@@ -27,7 +15,7 @@ struct call_kernel<dropout> {
     c.set_arrays(a, 1, 2);
     require_float(c, c.input(0));
     a.number[0] = static_cast<float>(c.number(0));
-    a.number[1] = detail::dropout_factor(c);
+    a.number[1] = dropout_factor(c);
     a.integer[0] = c.integer(1);
     a.stream = dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run.iteration);
     a.own_seed = static_cast<std::uint64_t>(c.number(3));
@@ -72,7 +60,7 @@ template <>
 struct call_kernel<gradient_of<dropout>> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
-    a.number[0] = detail::dropout_factor(c);
+    a.number[0] = dropout_factor(c);
     c.share_rows(a, a.out[0]);
   }
   template <class Team>

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/call/dropout_factor.hpp - what dropout multiplies by.
+#pragma once
+
+#include <lamina/engine/call/operator_call.hpp>
+
+namespace lamina::engine {
+
+/// What an element that is kept is multiplied by.
+inline float dropout_factor(const operator_call& c) {
+  const double p = c.number(0);
+  const bool upscale = text_of(c, 4) == "upscale_in_train";
+  if (c.flag(1)) return upscale ? 1.0f : static_cast<float>(1 - p);
+  if (!upscale) return 1;
+  return p >= 1 ? 0.0f : static_cast<float>(1 / (1 - p));
+}
+
+}  // namespace lamina::engine
