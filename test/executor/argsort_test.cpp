@@ -4,13 +4,15 @@
 #include <array>
 #include <limits>
 
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
+using executed::run;
+using executed::values_of;
 using lamina::block;
 using lamina::tensor;
 
@@ -18,19 +20,8 @@ namespace {
 
 using values = std::vector<double>;
 
-values numbers(const tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 tensor of(lamina::tensor_shape shape, const std::vector<float>& v) { return tensor(shape, v); }
 tensor ids(const std::vector<std::int64_t>& v) { return tensor({v.size(), 1}, v); }
-
-template <class P>
-std::vector<lamina::lod_tensor> run(P net, const lamina::feed_map& feed) {
-  lamina::executor executor;
-  lamina::scope scope;
-  return executor.run(net.view(), scope, feed);
-}
 
 }  // namespace
 
@@ -44,15 +35,15 @@ TEST_CASE("argsort by hand: both directions, equal elements keep their order, Na
   });
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const auto r = run(net, {{"x", of({2, 4}, {3, 1, 3, 2, 0, 5, -1, 5})}});
-  CHECK(numbers(r[0]) == values{1, 2, 3, 3, -1, 0, 5, 5});
-  CHECK(numbers(r[1]) == values{1, 3, 0, 2, 2, 0, 1, 3});
-  CHECK(numbers(r[2]) == values{3, 3, 2, 1, 5, 5, 0, -1});
-  CHECK(numbers(r[3]) == values{0, 2, 3, 1, 1, 3, 0, 2});
-  CHECK(numbers(r[4]) == values{0, 1, -1, 2, 3, 5, 3, 5});
-  CHECK(numbers(r[5]) == values{1, 0, 1, 0, 0, 1, 0, 1});
+  CHECK(values_of(r[0]) == values{1, 2, 3, 3, -1, 0, 5, 5});
+  CHECK(values_of(r[1]) == values{1, 3, 0, 2, 2, 0, 1, 3});
+  CHECK(values_of(r[2]) == values{3, 3, 2, 1, 5, 5, 0, -1});
+  CHECK(values_of(r[3]) == values{0, 2, 3, 1, 1, 3, 0, 2});
+  CHECK(values_of(r[4]) == values{0, 1, -1, 2, 3, 5, 3, 5});
+  CHECK(values_of(r[5]) == values{1, 0, 1, 0, 0, 1, 0, 1});
   const auto n = run(net, {{"x", of({1, 4}, {1, nan, -2, 0})}});
-  CHECK(numbers(n[1]) == values{2, 3, 0, 1});
-  CHECK(numbers(n[3]) == values{1, 0, 3, 2});
+  CHECK(values_of(n[1]) == values{2, 3, 0, 1});
+  CHECK(values_of(n[3]) == values{1, 0, 3, 2});
 }
 
 TEST_CASE(
@@ -68,14 +59,14 @@ TEST_CASE(
       run(net, {{"x", of({2, 3}, {1, 4, 4, 0, 7, -3})},
                 {"n", tensor({2, 2, 2}, std::vector<std::int64_t>{1, 2, 4, 3, 9, 9, 0, 1})}});
   CHECK(r[0].shape() == lamina::tensor_shape{2});
-  CHECK(numbers(r[0]) == values{1, 1});
-  CHECK(numbers(r[1]) == values{0, 2});
+  CHECK(values_of(r[0]) == values{1, 1});
+  CHECK(values_of(r[1]) == values{0, 2});
   CHECK(r[2].shape() == lamina::tensor_shape{3});
-  CHECK(numbers(r[2]) == values{0, 1, 0});
+  CHECK(values_of(r[2]) == values{0, 1, 0});
   CHECK(r[3].shape() == lamina::tensor_shape{1});
-  CHECK(numbers(r[3]) == values{1});
-  CHECK(numbers(r[4]) == values{1, 0, 0, 1});
-  CHECK(numbers(r[5]) == values{0, 0, 1, 1});
+  CHECK(values_of(r[3]) == values{1});
+  CHECK(values_of(r[4]) == values{1, 0, 0, 1});
+  CHECK(values_of(r[5]) == values{0, 0, 1, 1});
   CHECK_THROWS_WITH(run(net, {{"x", tensor::zeros(lamina::dtype::float32, {0, 3})},
                               {"n", tensor::zeros(lamina::dtype::int64, {0, 2, 2})}}),
                     Catch::Contains("expected elements along dimension 0, found none"));
@@ -96,8 +87,8 @@ TEST_CASE("scatter by hand: the last of equal ids, or their sum in place of what
       {"with", lamina::lod_tensor(of({4, 2}, {1, 1, 10, 20, 2, 2, 4, 8}),
                                   lamina::lod::from_lengths({{4, 0, 0}}))}};
   const auto r = run(net, feed);
-  CHECK(numbers(r[0]) == values{10, 20, 3, 4, 4, 8});
-  CHECK(numbers(r[1]) == values{10, 20, 3, 4, 7, 11});
+  CHECK(values_of(r[0]) == values{10, 20, 3, 4, 4, 8});
+  CHECK(values_of(r[1]) == values{10, 20, 3, 4, 7, 11});
   feed["at"] = lamina::lod_tensor(ids({2, 0, 3, 2}), lamina::lod::from_lengths({{4, 0, 0}}));
   CHECK_THROWS_WITH(run(net, feed), Catch::Contains("'scatter'") && Catch::Contains("found 3"));
 }
@@ -115,12 +106,12 @@ TEST_CASE("unstack and crop by hand") {
   const auto r = run(net, {{"x", of({2, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})},
                            {"like", of({2, 1, 2}, {0, 0, 0, 0})}});
   CHECK(r[0].shape() == lamina::tensor_shape{2, 3});
-  CHECK(numbers(r[0]) == values{0, 1, 2, 6, 7, 8});
-  CHECK(numbers(r[1]) == values{3, 4, 5, 9, 10, 11});
-  CHECK(numbers(r[2]) == values{2, 5, 8, 11});
+  CHECK(values_of(r[0]) == values{0, 1, 2, 6, 7, 8});
+  CHECK(values_of(r[1]) == values{3, 4, 5, 9, 10, 11});
+  CHECK(values_of(r[2]) == values{2, 5, 8, 11});
   CHECK(r[3].shape() == lamina::tensor_shape{2, 1, 2});
-  CHECK(numbers(r[3]) == values{4, 5, 10, 11});
-  CHECK(numbers(r[4]) == values{1, 4, 7, 10});
+  CHECK(values_of(r[3]) == values{4, 5, 10, 11});
+  CHECK(values_of(r[4]) == values{1, 4, 7, 10});
 }
 
 TEST_CASE("gradients of argsort, scatter, unstack and crop are difference quotients") {

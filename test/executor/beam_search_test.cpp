@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // beam_search on the interpreter: what stays, in which order, in which sequences.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/sequence_law.hpp>
 
@@ -8,6 +8,8 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using executed::run;
+using executed::values_of;
 using lamina::block;
 using lamina::lod;
 using lamina::lod_tensor;
@@ -43,16 +45,6 @@ constexpr auto without_parents = lamina::program([](block& main) {
   return std::tuple{ids, kept};
 });
 
-template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
-  lamina::executor executor;
-  lamina::scope scope;
-  return executor.run(P::view(), scope, feed);
-}
-numbers values_of(const tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 using levels = std::vector<lod::level>;
 lamina::feed_map feed_of(const levels& lengths, const std::vector<std::int64_t>& before,
                          const std::vector<float>& so_far, const std::vector<std::int64_t>& ids,

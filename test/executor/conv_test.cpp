@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and pooling on the interpreter: values by hand, gradients by difference quotients.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
+using executed::values_of;
 using lamina::block;
 using lamina::extent2;
 using lamina::pool;
@@ -14,10 +15,6 @@ using lamina::window;
 
 namespace {
 
-std::vector<double> numbers(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 lamina::tensor image(const lamina::tensor_shape& shape, const std::vector<float>& values) {
   return lamina::tensor(shape, values);
 }
@@ -50,9 +47,9 @@ TEST_CASE("conv2d by hand: one filter over an image, a bias, padding") {
   const auto r =
       executor.run(net.view(), scope, {{"x", image({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9})}});
   // 1*1 + 2*2 + 4*3 + 5*4 = 37 and so on.
-  CHECK(numbers(r[0]) == std::vector<double>{47, 57, 77, 87});
+  CHECK(values_of(r[0]) == std::vector<double>{47, 57, 77, 87});
   CHECK(r[1].shape() == lamina::tensor_shape{1, 1, 2, 2});
-  CHECK(numbers(r[1]) == std::vector<double>{4, 18, 4 * 2 + 7 * 4, 77});
+  CHECK(values_of(r[1]) == std::vector<double>{4, 18, 4 * 2 + 7 * 4, 77});
 }
 
 TEST_CASE("conv2d by hand: dilation, and groups that see their own channels alone") {
@@ -72,8 +69,8 @@ TEST_CASE("conv2d by hand: dilation, and groups that see their own channels alon
   const auto r = executor.run(
       net.view(), scope,
       {{"x", image({1, 2, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 0, 0, 0, 0, 5})}});
-  CHECK(numbers(r[0]) == std::vector<double>{1 + 3 * 2 + 7 * 3 + 9 * 4 + 5});
-  CHECK(numbers(r[1]) == std::vector<double>{9, 90, 10, 100});
+  CHECK(values_of(r[0]) == std::vector<double>{1 + 3 * 2 + 7 * 3 + 9 * 4 + 5});
+  CHECK(values_of(r[1]) == std::vector<double>{9, 90, 10, 100});
 }
 
 TEST_CASE("first filters are drawn with the deviation that Fluid computes from all channels") {
@@ -84,7 +81,7 @@ TEST_CASE("first filters are drawn with the deviation that Fluid computes from a
   lamina::executor executor;
   lamina::scope scope;
   executor.run_startup(net.view(), scope, 3);
-  const auto w = numbers(scope.var("conv2d_0.w_0"));
+  const auto w = values_of(scope.var("conv2d_0.w_0"));
   REQUIRE(w.size() == 64 * 2 * 5 * 3);
   double square = 0;
   for (const double v : w) square += v * v;
@@ -109,13 +106,13 @@ TEST_CASE("pool2d by hand: max, average with and without padding, ceil_mode, ada
   lamina::scope scope;
   const auto r =
       executor.run(net.view(), scope, {{"x", image({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9})}});
-  CHECK(numbers(r[0]) == std::vector<double>{1, 3, 7, 9});
-  CHECK(numbers(r[1]) == std::vector<double>{1, 2.5, 5.5, 7});
-  CHECK(numbers(r[2]) == std::vector<double>{0.25, 1.25, 2.75, 7});
-  CHECK(numbers(r[3]) == std::vector<double>{5, 6, 8, 9});
-  CHECK(numbers(r[4]) == std::vector<double>{3, 2.25, 3.75, 2.25});
-  CHECK(numbers(r[5]) == std::vector<double>{3.5, 6.5});
-  CHECK(numbers(r[6]) == std::vector<double>{5});
+  CHECK(values_of(r[0]) == std::vector<double>{1, 3, 7, 9});
+  CHECK(values_of(r[1]) == std::vector<double>{1, 2.5, 5.5, 7});
+  CHECK(values_of(r[2]) == std::vector<double>{0.25, 1.25, 2.75, 7});
+  CHECK(values_of(r[3]) == std::vector<double>{5, 6, 8, 9});
+  CHECK(values_of(r[4]) == std::vector<double>{3, 2.25, 3.75, 2.25});
+  CHECK(values_of(r[5]) == std::vector<double>{3.5, 6.5});
+  CHECK(values_of(r[6]) == std::vector<double>{5});
 }
 
 TEST_CASE("gradients of conv2d are difference quotients") {

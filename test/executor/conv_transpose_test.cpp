@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv2d_transpose and conv3d on the interpreter: values by hand, gradients by difference
 // quotients.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
+using executed::values_of;
 using lamina::block;
 using lamina::extent2;
 using lamina::extent3;
@@ -15,11 +16,6 @@ using lamina::window;
 using lamina::window3;
 
 namespace {
-
-std::vector<double> numbers(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 
 template <class Layer>
 constexpr auto squares_of(Layer) {
@@ -47,8 +43,8 @@ TEST_CASE("conv2d_transpose by hand: places that overlap, stride, output size") 
   CHECK(scope.var("conv2d_transpose_0.w_0").shape() == lamina::tensor_shape{1, 1, 2, 2});
   const lamina::tensor x(lamina::tensor_shape{1, 1, 1, 2}, std::vector<float>{1, 10});
   const auto r = executor.run(net.view(), scope, {{"x", x}});
-  CHECK(numbers(r[0]) == std::vector<double>{101, 112, 120, 103, 134, 140});
-  CHECK(numbers(r[1]) == std::vector<double>{1, 2, 10, 20, 0, 3, 4, 30, 40, 0, 0, 0, 0, 0, 0});
+  CHECK(values_of(r[0]) == std::vector<double>{101, 112, 120, 103, 134, 140});
+  CHECK(values_of(r[1]) == std::vector<double>{1, 2, 10, 20, 0, 3, 4, 30, 40, 0, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("conv3d by hand: the sum of a cube") {
@@ -64,7 +60,7 @@ TEST_CASE("conv3d by hand: the sum of a cube") {
   CHECK(scope.var("conv3d_0.w_0").shape() == lamina::tensor_shape{1, 1, 2, 2, 2});
   const lamina::tensor x(lamina::tensor_shape{1, 1, 2, 2, 3},
                          std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
-  CHECK(numbers(executor.run(net.view(), scope, {{"x", x}})[0]) ==
+  CHECK(values_of(executor.run(net.view(), scope, {{"x", x}})[0]) ==
         std::vector<double>{12 + 2 * 36, 16 + 2 * 40});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // warpctc, ctc_align and ctc_greedy_decoder on the interpreter; the cost against a walk over all
 // paths.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 #include <laws/sequence_law.hpp>
@@ -10,6 +10,7 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using executed::values_of;
 using lamina::block;
 using lamina::lod;
 using lamina::lod_tensor;
@@ -68,10 +69,6 @@ std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
   lamina::basic_executor<double> executor;
   lamina::scope scope;
   return executor.run(P::view(), scope, feed);
-}
-numbers values_of(const tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
 }
 
 // -log of the sum over all 3^n paths that collapse to `label`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dynamic_rnn on the interpreter: sequences of different length, none, alone, nested; gradients.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/block_gradient_law.hpp>
 #include <laws/sequence_law.hpp>
@@ -10,6 +10,7 @@
 #include <lamina/layers/static_rnn.hpp>
 
 namespace layer = lamina::layer;
+using executed::values_of;
 using lamina::block;
 using lamina::lod_tensor;
 using values = std::vector<double>;
@@ -23,10 +24,6 @@ std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
   lamina::scope scope;
   executor.run_startup(P::view(), scope);
   return executor.run(P::view(), scope, feed);
-}
-values values_of(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
 }
 lod_tensor table(std::size_t columns, const std::vector<float>& of) {
   return lamina::tensor({of.size() / columns, columns}, of);

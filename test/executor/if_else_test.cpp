@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branches on the interpreter: rows split by a mask, and blocks that run if one bool is true.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/block_gradient_law.hpp>
 #include <laws/sequence_law.hpp>
@@ -11,6 +11,7 @@
 #include <lamina/layers/while_loop.hpp>
 
 namespace layer = lamina::layer;
+using executed::values_of;
 using lamina::block;
 using lamina::lod_tensor;
 using integer = std::int64_t;
@@ -24,10 +25,6 @@ std::vector<lod_tensor> run(P, const lamina::feed_map& feed = {}) {
   lamina::scope scope;
   executor.run_startup(P::view(), scope);
   return executor.run(P::view(), scope, feed);
-}
-values values_of(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
 }
 lod_tensor column(const std::vector<float>& of) { return lamina::tensor({of.size(), 1}, of); }
 constexpr auto constant(block& main, integer value) {

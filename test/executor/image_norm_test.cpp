@@ -3,7 +3,7 @@
 // statistics, gradients by difference quotients.
 #include <cmath>
 
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
@@ -11,16 +11,13 @@
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace layer = lamina::layer;
+using executed::values_of;
 using lamina::block;
 
 namespace {
 
-std::vector<double> numbers(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 void check_close(const lamina::tensor& t, const std::vector<double>& expected) {
-  const std::vector<double> found = numbers(t);
+  const std::vector<double> found = values_of(t);
   REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i < found.size(); ++i)
     CHECK(found[i] == Approx(expected[i]).margin(1e-6));

@@ -5,7 +5,7 @@
 #include <limits>
 #include <sstream>
 
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/compared_operators.hpp>
 
@@ -17,15 +17,12 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using executed::values_of;
 using lamina::block;
 using lamina::tensor;
 
 namespace {
 
-std::vector<double> values_of(const tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 tensor reals(const lamina::tensor_shape& shape, const std::vector<float>& values) {
   return tensor(shape, values);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // shape, is_empty, where, range, multiplex, minus, l1_norm, squared_l2_norm and squared_l2_distance
 // on the interpreter: values by hand, gradients by difference quotients.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
+using executed::run;
+using executed::values_of;
 using lamina::block;
 using lamina::tensor;
 
@@ -15,18 +17,7 @@ namespace {
 
 using values = std::vector<double>;
 
-values numbers(const tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 tensor of(lamina::tensor_shape shape, const std::vector<float>& v) { return tensor(shape, v); }
-
-template <class P>
-std::vector<lamina::lod_tensor> run(P net, const lamina::feed_map& feed) {
-  lamina::executor executor;
-  lamina::scope scope;
-  return executor.run(net.view(), scope, feed);
-}
 
 }  // namespace
 
@@ -37,14 +28,14 @@ TEST_CASE("shape and is_empty by hand: rows count") {
     return std::tuple{layer::shape(x), layer::is_empty(x), layer::shape(one), layer::is_empty(one)};
   });
   const auto r = run(net, {{"x", tensor::zeros(lamina::dtype::float32, {7, 2, 3})}});
-  CHECK(numbers(r[0]) == values{7, 2, 3});
-  CHECK(numbers(r[1]) == values{0});
+  CHECK(values_of(r[0]) == values{7, 2, 3});
+  CHECK(values_of(r[1]) == values{0});
   CHECK(r[1].type() == lamina::dtype::boolean);
-  CHECK(numbers(r[2]) == values{4, 5});
-  CHECK(numbers(r[3]) == values{0});
+  CHECK(values_of(r[2]) == values{4, 5});
+  CHECK(values_of(r[3]) == values{0});
   const auto e = run(net, {{"x", tensor::zeros(lamina::dtype::float32, {0, 2, 3})}});
-  CHECK(numbers(e[0]) == values{0, 2, 3});
-  CHECK(numbers(e[1]) == values{1});
+  CHECK(values_of(e[0]) == values{0, 2, 3});
+  CHECK(values_of(e[1]) == values{1});
 }
 
 TEST_CASE("where by hand: a sequence of places for each row, and of each row of sequences") {
@@ -57,10 +48,10 @@ TEST_CASE("where by hand: a sequence of places for each row, and of each row of 
       run(net, {{"x", of({3, 2, 2}, {0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 5})},
                 {"s", lamina::lod_tensor(tensor({3, 1}, std::vector<std::int64_t>{4, 0, 1}),
                                          lamina::lod::from_lengths({{2, 0, 1}}))}});
-  CHECK(numbers(r[0]) == values{0, 0, 1, 0, 1, 0, 2, 1, 1});
+  CHECK(values_of(r[0]) == values{0, 0, 1, 0, 1, 0, 2, 1, 1});
   CHECK(r[0].shape() == lamina::tensor_shape{3, 3});
   CHECK(r[0].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 0, 1});
-  CHECK(numbers(r[1]) == values{0, 0, 2, 0});
+  CHECK(values_of(r[1]) == values{0, 0, 2, 0});
   CHECK(r[1].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 0, 1});
   CHECK(r[1].lod().recursive_sequence_lengths()[1] == lamina::lod::level{1, 0, 1});
 }
@@ -71,10 +62,10 @@ TEST_CASE("range by hand: up, down, of other types") {
                       layer::range<float, -1, 2>(main)};
   });
   const auto r = run(net, {});
-  CHECK(numbers(r[0]) == values{0, 3, 6, 9});
+  CHECK(values_of(r[0]) == values{0, 3, 6, 9});
   CHECK(r[0].type() == lamina::dtype::int64);
-  CHECK(numbers(r[1]) == values{5, 3});
-  CHECK(numbers(r[2]) == values{-1, 0, 1});
+  CHECK(values_of(r[1]) == values{5, 3});
+  CHECK(values_of(r[2]) == values{-1, 0, 1});
   CHECK(r[2].type() == lamina::dtype::float32);
 }
 
@@ -89,8 +80,8 @@ TEST_CASE("multiplex and minus by hand") {
                         {"y", of({3, 2}, {10, 20, 30, 40, 50, 60})},
                         {"ids", tensor({3, 1}, std::vector<std::int32_t>{1, 0, 1})}};
   const auto r = run(net, feed);
-  CHECK(numbers(r[0]) == values{10, 20, 3, 4, 50, 60});
-  CHECK(numbers(r[1]) == values{-9, -18, -27, -36, -45, -54});
+  CHECK(values_of(r[0]) == values{10, 20, 3, 4, 50, 60});
+  CHECK(values_of(r[1]) == values{-9, -18, -27, -36, -45, -54});
   feed["ids"] = tensor({3, 1}, std::vector<std::int32_t>{1, 2, 1});
   CHECK_THROWS_WITH(run(net, feed), Catch::Contains("'multiplex'") && Catch::Contains("found 2"));
 }
@@ -104,11 +95,11 @@ TEST_CASE("norms and distances by hand") {
                       layer::squared_l2_distance(x, y), layer::squared_l2_distance(x, one)};
   });
   const auto r = run(net, {{"x", of({2, 2}, {1, -2, 3, 0})}, {"y", of({2, 2}, {0, 2, 3, 4})}});
-  CHECK(numbers(r[0]) == values{6});
-  CHECK(numbers(r[1]) == values{14});
+  CHECK(values_of(r[0]) == values{6});
+  CHECK(values_of(r[1]) == values{14});
   CHECK(r[2].shape() == lamina::tensor_shape{2, 1});
-  CHECK(numbers(r[2]) == values{17, 16});
-  CHECK(numbers(r[3]) == values{9, 5});
+  CHECK(values_of(r[2]) == values{17, 16});
+  CHECK(values_of(r[3]) == values{9, 5});
 }
 
 TEST_CASE("gradients of multiplex, minus, norms and distances are difference quotients") {

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // roi_pool, roi_align, psroi_pool, spp and im2sequence on the interpreter: values by hand,
 // gradients by difference quotients.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
+using executed::values_of;
 using lamina::block;
 using lamina::extent2;
 using lamina::window;
 
 namespace {
 
-std::vector<double> numbers(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 // Two images of 3 by 4, one channel: 0 to 11 and 11 to 0.
 lamina::tensor images() {
   std::vector<float> v;
@@ -43,7 +40,7 @@ TEST_CASE("roi_pool by hand: regions of several images, beyond the border, empty
                     {"regions", lamina::sequences<std::array<float, 4>>(
                                     {{{0, 2, 6, 2}}, {{2, 0, 4, 2}, {20, 20, 30, 30}}})}});
   CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 1, 2});
-  CHECK(numbers(r[0]) == std::vector<double>{5, 7, 10, 9, 0, 0});
+  CHECK(values_of(r[0]) == std::vector<double>{5, 7, 10, 9, 0, 0});
   CHECK(r[0].lod().recursive_sequence_lengths()[0] == lamina::lod::level{1, 2});
 }
 
@@ -63,10 +60,10 @@ TEST_CASE("roi_align by hand: points between elements, beyond the border, far ou
                                     {{{0, 0, 2, 2}, {2, 1, 6, 2}}, {{20, 20, 30, 30}}})}});
   CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 1, 2});
   // The middles of halves of columns 0 to 2 in row 1; of columns 2 to 6, of which 5 is too far.
-  CHECK(numbers(r[0]) == std::vector<double>{4.5, 5.5, 9, 0, 0, 0});
+  CHECK(values_of(r[0]) == std::vector<double>{4.5, 5.5, 9, 0, 0, 0});
   // Four points in quarters: a plane has its value in the middle. Of points 2.5, 3.5, 4.5, 5.5 the
   // last two are outside, the second one is at the border.
-  CHECK(numbers(r[1]) == std::vector<double>{5, (8.5 + 9) / 4, 0});
+  CHECK(values_of(r[1]) == std::vector<double>{5, (8.5 + 9) / 4, 0});
   CHECK(r[1].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 1});
 }
 
@@ -85,7 +82,7 @@ TEST_CASE("psroi_pool by hand: each part looks at its channel") {
                                {"regions", lamina::sequences<std::array<float, 4>>(
                                                {{{0, 0, 3, 0}, {1, 1, 2, 2}, {9, 9, 9, 9}}})}});
   CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 1, 2});
-  CHECK(numbers(r[0]) == std::vector<double>{0.5, 14.5, 7, 20, 0, 0});
+  CHECK(values_of(r[0]) == std::vector<double>{0.5, 14.5, 7, 20, 0, 0});
 }
 
 TEST_CASE("spp by hand: the whole image, then quarters") {
@@ -98,8 +95,8 @@ TEST_CASE("spp by hand: the whole image, then quarters") {
   const auto r = executor.run(net.view(), scope, {{"x", images()}});
   CHECK(r[0].shape() == lamina::tensor_shape{2, 5});
   // 3 rows are padded to 4 by one above and none below.
-  CHECK(numbers(r[0]) == std::vector<double>{11, 1, 3, 9, 11, 11, 11, 9, 7, 5});
-  CHECK(numbers(r[1]) == std::vector<double>{5.5, 0.5, 2.5, 6.5, 8.5, 5.5, 10.5, 8.5, 4.5, 2.5});
+  CHECK(values_of(r[0]) == std::vector<double>{11, 1, 3, 9, 11, 11, 11, 9, 7, 5});
+  CHECK(values_of(r[1]) == std::vector<double>{5.5, 0.5, 2.5, 6.5, 8.5, 5.5, 10.5, 8.5, 4.5, 2.5});
 }
 
 TEST_CASE("im2sequence by hand: windows of each image in order") {
@@ -112,7 +109,7 @@ TEST_CASE("im2sequence by hand: windows of each image in order") {
   const auto r = executor.run(net.view(), scope, {{"x", images()}});
   CHECK(r[0].shape() == lamina::tensor_shape{4, 6});
   CHECK(r[0].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 2});
-  const std::vector<double> found = numbers(r[0]);
+  const std::vector<double> found = values_of(r[0]);
   CHECK(std::vector<double>(found.begin(), found.begin() + 12) ==
         std::vector<double>{0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11});
 }

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images of another size on the interpreter: values by hand, gradients by difference quotients.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
+using executed::values_of;
 using lamina::block;
 using lamina::extent2;
 
 namespace {
-
-std::vector<double> numbers(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 
 }  // namespace
 
@@ -35,13 +31,13 @@ TEST_CASE("resize and pad2d by hand") {
   lamina::scope scope;
   const lamina::tensor x(lamina::tensor_shape{1, 1, 1, 4}, std::vector<float>{0, 2, 6, 8});
   const auto r = executor.run(net.view(), scope, {{"x", x}});
-  CHECK(numbers(r[0]) == std::vector<double>{0, 1, 2, 4, 6, 7, 8});
-  CHECK(numbers(r[1]) == std::vector<double>{0, 1, 2, 4, 6, 7, 8, 8});
-  CHECK(numbers(r[2]) == std::vector<double>{1, 7});
-  CHECK(numbers(r[3]) == std::vector<double>{0, 8});
-  CHECK(numbers(r[4]) == std::vector<double>{0, 6});
-  CHECK(numbers(r[5]) == std::vector<double>{7, 7, 0, 2, 6, 8, 7, 7, 7, 7, 7, 7, 7, 7});
-  CHECK(numbers(r[6]) == std::vector<double>{8, 6, 2, 0, 2, 6, 8, 6, 2});
+  CHECK(values_of(r[0]) == std::vector<double>{0, 1, 2, 4, 6, 7, 8});
+  CHECK(values_of(r[1]) == std::vector<double>{0, 1, 2, 4, 6, 7, 8, 8});
+  CHECK(values_of(r[2]) == std::vector<double>{1, 7});
+  CHECK(values_of(r[3]) == std::vector<double>{0, 8});
+  CHECK(values_of(r[4]) == std::vector<double>{0, 6});
+  CHECK(values_of(r[5]) == std::vector<double>{7, 7, 0, 2, 6, 8, 7, 7, 7, 7, 7, 7, 7, 7});
+  CHECK(values_of(r[6]) == std::vector<double>{8, 6, 2, 0, 2, 6, 8, 6, 2});
 }
 
 TEST_CASE("gradients of resize and pad2d are difference quotients") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sequence_softmax, sequence_expand and sequence_expand_as on the interpreter: values, sequences of
 // the result, gradients, samples alone, bad input.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 #include <laws/sequence_law.hpp>
@@ -10,6 +10,7 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using executed::values_of;
 using lamina::batch;
 using lamina::block;
 using lamina::lod;
@@ -76,10 +77,6 @@ std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
 }
 using values = std::vector<double>;
 using lengths = std::vector<lod::level>;
-values values_of(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 using pair = std::array<float, 2>;
 lod_tensor some_pairs() {
   return lamina::sequences<pair>({{{1, -2}, {0.5f, 4}}, {}, {{2, 2}}, {{0, 1}, {7, 0}, {-1, 5}}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sequence_enumerate, sequence_erase and sequence_scatter on the interpreter.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 #include <laws/sequence_law.hpp>
@@ -9,6 +9,8 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using executed::run;
+using executed::values_of;
 using lamina::block;
 using lamina::lod;
 using lamina::lod_tensor;
@@ -40,16 +42,6 @@ constexpr auto scattered = lamina::program([](block& main) {
   return layer::sequence_scatter(x, at, updates);
 });
 
-template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
-  lamina::executor executor;
-  lamina::scope scope;
-  return executor.run(P::view(), scope, feed);
-}
-numbers values_of(const tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 lamina::feed_map to_scatter(const ids& at) {
   std::vector<std::vector<float>> updates;
   for (const auto& one : at) {

@@ -2,7 +2,7 @@
 // edit_distance and chunk_eval on the interpreter.
 #include <functional>
 
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/sequence_law.hpp>
 
@@ -10,6 +10,8 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using executed::run;
+using executed::values_of;
 using lamina::block;
 using lamina::lod;
 using lamina::lod_tensor;
@@ -42,16 +44,6 @@ constexpr auto chunks = lamina::program([](block& main) {
   return layer::chunk_eval<2>(found, label, {.scheme = Scheme}, {Excluded...});
 });
 
-template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
-  lamina::executor executor;
-  lamina::scope scope;
-  return executor.run(P::view(), scope, feed);
-}
-numbers values_of(const tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 lamina::feed_map pairs(const ids& hyps, const ids& refs) {
   return {{"hyps", lamina::sequences(hyps)}, {"refs", lamina::sequences(refs)}};
 }

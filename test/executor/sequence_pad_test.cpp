@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sequence_pad, sequence_unpad and sequence_mask on the interpreter.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 #include <laws/sequence_law.hpp>
@@ -9,6 +9,8 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using executed::run;
+using executed::values_of;
 using lamina::block;
 using lamina::lod;
 using lamina::lod_tensor;
@@ -66,16 +68,6 @@ constexpr auto longest = lamina::program([](block& main) {
   return std::tuple{y, mask};
 });
 
-template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
-  lamina::executor executor;
-  lamina::scope scope;
-  return executor.run(P::view(), scope, feed);
-}
-numbers values_of(const tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 lod_tensor three_sequences() {
   return lamina::sequences<pair>({{{1, 8}, {5, 2}, {3, -4}}, {}, {{-2, -3}}});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sequence_pool on the interpreter: values, sequences of the result, gradients, samples alone.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 #include <laws/sequence_law.hpp>
@@ -9,6 +9,7 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using executed::values_of;
 using lamina::block;
 using lamina::lod;
 using lamina::lod_tensor;
@@ -44,10 +45,6 @@ std::vector<lod_tensor> run(P, const lod_tensor& x, const char* name = "x") {
   lamina::executor executor;
   lamina::scope scope;
   return executor.run(P::view(), scope, {{name, x}});
-}
-std::vector<double> values_of(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
 }
 using pair = std::array<float, 2>;
 lod_tensor three_sequences() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sequence_reverse, sequence_concat, sequence_slice, sequence_reshape and lod_reset on the
 // interpreter: values, sequences of the result, gradients, samples alone, bad input.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 #include <laws/sequence_law.hpp>
@@ -10,6 +10,8 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
+using executed::run;
+using executed::values_of;
 using lamina::batch;
 using lamina::block;
 using lamina::lod;
@@ -77,18 +79,8 @@ constexpr auto there_and_back = lamina::program([](block& main) {
   return std::tuple{reversed, wide, both, same - x};
 });
 
-template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
-  lamina::executor executor;
-  lamina::scope scope;
-  return executor.run(P::view(), scope, feed);
-}
 using values = std::vector<double>;
 using lengths = std::vector<lod::level>;
-values values_of(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 using pair = std::array<float, 2>;
 lod_tensor some_pairs() {
   return lamina::sequences<pair>({{{1, -2}, {3, 4}, {5, 6}}, {}, {{7, 8}}});

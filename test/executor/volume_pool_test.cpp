@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // pool3d, max_pool2d_with_index and unpool on the interpreter: values by hand, gradients by
 // difference quotients.
-#include "shared_executor.hpp"
+#include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
+using executed::values_of;
 using lamina::block;
 using lamina::extent2;
 using lamina::extent3;
@@ -16,10 +17,6 @@ using lamina::window3;
 
 namespace {
 
-std::vector<double> numbers(const lamina::tensor& t) {
-  const auto a = t.cast<double>();
-  return {a.begin(), a.end()};
-}
 lamina::tensor counted(lamina::tensor_shape shape) {
   std::vector<float> v;
   for (std::size_t i = 0; i < lamina::size_of(shape); ++i) v.push_back(static_cast<float>(i));
@@ -44,13 +41,13 @@ TEST_CASE("pool3d by hand: largest, averages with and without padding, whole and
   lamina::scope scope;
   const auto r = executor.run(net.view(), scope, {{"x", counted({1, 1, 2, 2, 3})}});
   CHECK(r[0].shape() == lamina::tensor_shape{1, 1, 1, 1, 2});
-  CHECK(numbers(r[0]) == std::vector<double>{10, 11});
+  CHECK(values_of(r[0]) == std::vector<double>{10, 11});
   CHECK(r[1].shape() == lamina::tensor_shape{1, 1, 2, 2, 2});
-  CHECK(numbers(r[1]) == std::vector<double>{0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5});
-  CHECK(numbers(r[2]) == std::vector<double>{0, 0.375, 0.375, 1.125, 0.75, 1.875, 1.125, 2.625});
-  CHECK(numbers(r[3]) == std::vector<double>{5.5});
-  CHECK(numbers(r[4]) == std::vector<double>{10, 11});
-  CHECK(numbers(r[5]) == std::vector<double>{10, 11});
+  CHECK(values_of(r[1]) == std::vector<double>{0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5});
+  CHECK(values_of(r[2]) == std::vector<double>{0, 0.375, 0.375, 1.125, 0.75, 1.875, 1.125, 2.625});
+  CHECK(values_of(r[3]) == std::vector<double>{5.5});
+  CHECK(values_of(r[4]) == std::vector<double>{10, 11});
+  CHECK(values_of(r[5]) == std::vector<double>{10, 11});
 }
 
 TEST_CASE("max_pool2d_with_index and unpool by hand: there and back") {
@@ -65,10 +62,10 @@ TEST_CASE("max_pool2d_with_index and unpool by hand: there and back") {
       lamina::tensor_shape{1, 1, 4, 4},
       std::vector<float>{1, 9, 3, 3, 2, 4, 3, 1, -1, -2, 0, 5, -3, -4, 6, 7});
   const auto r = executor.run(net.view(), scope, {{"x", image}});
-  CHECK(numbers(r[0]) == std::vector<double>{9, 3, -1, 7});
-  CHECK(numbers(r[1]) == std::vector<double>{1, 2, 8, 15});
+  CHECK(values_of(r[0]) == std::vector<double>{9, 3, -1, 7});
+  CHECK(values_of(r[1]) == std::vector<double>{1, 2, 8, 15});
   CHECK(r[1].type() == lamina::dtype::int32);
-  CHECK(numbers(r[2]) == std::vector<double>{0, 9, 3, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 7});
+  CHECK(values_of(r[2]) == std::vector<double>{0, 9, 3, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 7});
 }
 
 TEST_CASE("unpool refuses places outside of its result") {
@@ -85,7 +82,7 @@ TEST_CASE("unpool refuses places outside of its result") {
         {{"x", counted({1, 1, 1, 1})},
          {"places", lamina::tensor({1, 1, 1, 1}, std::vector<std::int32_t>{place})}});
   };
-  CHECK(numbers(run(3)[0]) == std::vector<double>{0, 0, 0, 0});
+  CHECK(values_of(run(3)[0]) == std::vector<double>{0, 0, 0, 0});
   CHECK_THROWS_WITH(run(4), Catch::Contains("'unpool'") && Catch::Contains("found 4"));
   CHECK_THROWS_WITH(run(-1), Catch::Contains("found -1"));
 }
