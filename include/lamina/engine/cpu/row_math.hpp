@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/array_layout.hpp>
-#include <lamina/engine/cpu/simd.hpp>
+#include <lamina/engine/cpu/row_vectors.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -70,12 +70,6 @@ LAMINA_INLINE void for_each_place(std::ptrdiff_t n, F&& f) {
   for (; j + lanes <= n; j += lanes) f(j, vector(0.f));
   for (; j < n; ++j) f(j, 0.0f);
 }
-
-/// A number or a vector at p, chosen by the type of `like`.
-LAMINA_INLINE vector load(const float* p, vector) { return vector::load_unaligned(p); }
-LAMINA_INLINE float load(const float* p, float) { return *p; }
-LAMINA_INLINE void store(float* p, vector v) { v.store_unaligned(p); }
-LAMINA_INLINE void store(float* p, float v) { *p = v; }
 
 /// Every element of an array becomes 0, padding included.
 inline void clear(const operand& o) {

@@ -22,17 +22,6 @@ using vector_of = xsimd::make_sized_batch_t<float, N>;
 template <class V>
 inline constexpr int lanes_of = static_cast<int>(V::size);
 
-/// Calls f(v) with a v of the widest vectors that a row of n floats fills; whether there are any.
-template <class F>
-LAMINA_INLINE bool with_row_vector(int n, F f) {
-  if (n >= lanes) return f(vector()), true;
-  if constexpr (lanes > 8)
-    if (n >= 8) return f(vector_of<8>()), true;
-  if constexpr (lanes > 4)
-    if (n >= 4) return f(vector_of<4>()), true;
-  return false;
-}
-
 static_assert(alignment_floats % lanes == 0,
               "lamina: a padded row has to be a whole number of vectors");
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/conv_forward.hpp>
+#include <lamina/engine/cpu/row_vectors.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -64,10 +65,9 @@ class slope_rows {
     for (int o = 0; o < channels_; ++o, to += vectors_ * lanes)
       for (int r = 0; r < count_; ++r, from += width_) {
         float* const line = to + (flat_ ? rows[r] : r * step);
-        int j = 0;
-        for (; j + lanes <= width_; j += lanes)
-          vector::load_unaligned(from + j).store_unaligned(line + j);
-        for (; j < width_; ++j) line[j] = from[j];
+        for_each_row_vector(
+            width_, [=](int j, auto like)
+                        __attribute__((always_inline)) { store(line + j, load(from + j, like)); });
       }
   }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/spread_image.hpp - copies of images in which every tap of a filter is a constant
-// distance away.
+// lamina/engine/cpu/spread_image.hpp - copies of images in which every tap of a filter is a
+// constant distance away.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include <lamina/engine/call/conv_shape.hpp>
 #include <lamina/engine/cpu/lane_order.hpp>
+#include <lamina/engine/cpu/row_vectors.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -62,20 +64,23 @@ struct spread_image {
     for_each_line([=](int, std::ptrdiff_t image, int step, std::ptrdiff_t place, int count) {
       const float* const source = from + image;
       float* const target = to + place;
-      if (step == 1) {
-        int j = 0;
-        for (; j + lanes <= count; j += lanes)
-          vector::load_unaligned(source + j).store_unaligned(target + j);
-        for (; j < count; ++j) target[j] = source[j];
-      } else {
-        int j = 0;
-        if (step == 2)
-          for (; j + lanes <= count; j += lanes)
-            even_and_odd_lanes(vector::load_unaligned(source + 2 * j),
-                               vector::load_unaligned(source + 2 * j + lanes - 1))
-                .store_unaligned(target + j);
-        for (; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
-      }
+      if (step == 1)
+        for_each_row_vector(
+            count, [=](int j, auto like) __attribute__((always_inline)) {
+              store(target + j, load(source + j, like));
+            });
+      else if (step == 2)
+        for_each_row_vector(
+            count, [=](int j, auto like) __attribute__((always_inline)) {
+              if constexpr (std::is_same_v<decltype(like), float>)
+                target[j] = source[2 * j];
+              else
+                store(target + j, even_and_odd_lanes(
+                                      load(source + 2 * j, like),
+                                      load(source + 2 * j + lanes_of<decltype(like)> - 1, like)));
+            });
+      else
+        for (int j = 0; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
     });
   }
   /// The image from its copy, plus a number for each channel; what the copy lacks is that number.
@@ -97,15 +102,14 @@ struct spread_image {
       const float* const source = from + place;
       float* const target = to + image;
       const float more = bias == nullptr ? 0.0F : bias[c];
-      if (step == 1) {
-        int j = 0;
-        for (; j + lanes <= count; j += lanes)
-          (vector::load_unaligned(source + j) + vector(more)).store_unaligned(target + j);
-        for (; j < count; ++j) target[j] = source[j] + more;
-      } else {
+      if (step == 1)
+        for_each_row_vector(
+            count, [=](int j, auto like) __attribute__((always_inline)) {
+              store(target + j, load(source + j, like) + decltype(like)(more));
+            });
+      else
         for (int j = 0; j < count; ++j)
           target[static_cast<std::ptrdiff_t>(j) * step] = source[j] + more;
-      }
     });
   }
 
@@ -126,17 +130,19 @@ struct spread_image {
               (z / depth.phases * height.span + y / height.phases) * width.span + width.before / 2;
           const float* const first = row + odd * phase_size();
           const float* const second = row + (1 - odd) * phase_size() + odd;
-          int j = 0;
-          for (; 2 * (j + lanes) <= width.image; j += lanes) {
-            const vector a = vector::load_unaligned(first + j) + vector(more);
-            const vector b = vector::load_unaligned(second + j) + vector(more);
-            first_in_turn(a, b).store_unaligned(to + 2 * j);
-            second_in_turn(a, b).store_unaligned(to + 2 * j + lanes);
-          }
-          for (; 2 * j < width.image; ++j) {
-            to[2 * j] = first[j] + more;
-            if (2 * j + 1 < width.image) to[2 * j + 1] = second[j] + more;
-          }
+          for_each_row_vector(
+              width.image / 2, [=](int j, auto like) __attribute__((always_inline)) {
+                using V = decltype(like);
+                const V a = load(first + j, like) + V(more), b = load(second + j, like) + V(more);
+                if constexpr (std::is_same_v<V, float>) {
+                  to[2 * j] = a;
+                  to[2 * j + 1] = b;
+                } else {
+                  store(to + 2 * j, first_in_turn(a, b));
+                  store(to + 2 * j + lanes_of<V>, second_in_turn(a, b));
+                }
+              });
+          if (width.image % 2 != 0) to[width.image - 1] = first[width.image / 2] + more;
         }
     }
   }
