@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -170,6 +171,68 @@ TEST_CASE("parts count by the rows of the cost", "[threads]") {
   const auto one = after(1), two = after(2);
   for (std::size_t i = 0; i < one.size(); ++i)
     CHECK(two.flat(i) == Approx(one.flat(i)).margin(2e-6));
+}
+
+namespace {
+
+constexpr auto two_tags = lamina::program([](lamina::block& main) {
+  auto word = layer::sequence<"word", std::int64_t>(main);
+  auto next = layer::sequence<"next", std::int64_t>(word);
+  auto e = layer::embedding<12, 8>(word);
+  auto cost_of = [&](auto logits) {
+    return layer::mean(layer::softmax_with_cross_entropy(logits, next));
+  };
+  auto logits = layer::fc<12>(e, {.name = "logits"});
+  auto size = layer::reduce_sum<1>(layer::sequence_pool(e, {.type = lamina::pool::max}));
+  layer::accuracy(logits, next, {.name = "of words"});
+  layer::mean(size, {.name = "of samples"});
+  return cost_of(logits) + layer::scale(cost_of(layer::fc<12>(layer::tanh(e))), 0.5f);
+});
+constexpr auto mean_of_mean = lamina::program([](lamina::block& main) {
+  auto word = layer::sequence<"word", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto pooled =
+      layer::sequence_pool(layer::embedding<12, 8>(word), {.type = lamina::pool::average});
+  auto logits = layer::fc<2>(pooled, {.name = "logits"});
+  auto words = layer::fc<1>(layer::embedding<12, 3>(word));
+  layer::mean(words, {.name = "of words"});
+  layer::accuracy(logits, label, {.name = "of samples"});
+  return layer::mean(layer::mean(layer::softmax_with_cross_entropy(logits, label)));
+});
+
+template <class P, class Data>
+void check_parts(P program, const Data& data) {
+  const auto run = [&](int threads) {
+    lamina::model model{program, 3};
+    lamina::optimizer::sgd sgd{.learning_rate = 0.1f};
+    std::vector<double> metrics;
+    sgd.train(model, data | lamina::reader::batch(8),
+              {.passes = 2, .threads = threads, .on_event = [&](const lamina::event& e) {
+                 if (e.kind == lamina::event_kind::end_iteration)
+                   metrics.insert(metrics.end(),
+                                  {e.metric("of words"), e.metric("of samples"), e.cost});
+               }});
+    return std::pair{model.template parameter<"logits.w_0">(), metrics};
+  };
+  const auto [one, metrics] = run(1);
+  const auto [three, metrics_of_three] = run(3);
+  const lamina::model first{program, 3};
+  CHECK(one.flat(0) != first.template parameter<"logits.w_0">().flat(0));
+  for (std::size_t i = 0; i < one.size(); ++i)
+    CHECK(three.flat(i) == Approx(one.flat(i)).margin(2e-6));
+  REQUIRE(metrics.size() == metrics_of_three.size());
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    CHECK(metrics_of_three[i] == Approx(metrics[i]).margin(1e-5));
+}
+
+}  // namespace
+
+TEST_CASE("sums and means of costs, and metrics, count by their own rows", "[threads]") {
+  const std::vector<sentence> all = sentences(24);
+  std::vector<tagged> data;
+  for (const sentence& s : all) data.push_back({s.word, s.word});
+  check_parts(two_tags, data);
+  check_parts(mean_of_mean, all);
 }
 
 TEST_CASE("gradients of a batch of sequences are means of those of the samples") {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <lamina/model/batch_view.hpp>
+#include <lamina/model/run_result.hpp>
 #include <lamina/plan/plan.hpp>
 
 namespace lamina {
@@ -26,19 +27,58 @@ int first_of_part(const batch_view<P>& batch, int part, int parts) {
   return first;
 }
 
-/// Whose rows the cost of P is a mean of: a part counts by how many of them it has. Training is the
-/// program that runs.
+namespace detail {
+
+/// Finds of which domain the rows are that numbers of a program are computed from.
+template <program_type P>
+struct rows_behind {
+  static constexpr int none = 0, several = -1;
+  bool seen[at_least_one(P::desc.count.variables)] = {};
+
+  /// Calls f(variable) for the arguments of some slots, from `at` on.
+  template <class Slots, class F>
+  static constexpr void for_each(const Slots* slots, int count, int at, F&& f) {
+    for (int s = 0; s < count; ++s)
+      for (int n = slots[s].duplicable ? P::desc.arguments[at++] : 1; n > 0; --n, ++at)
+        if (P::desc.arguments[at] >= 0) f(P::desc.arguments[at]);
+  }
+  /// The domain behind a variable that operators before number `end` compute.
+  constexpr int find(int variable, int end) {
+    if (seen[variable]) return none;
+    seen[variable] = true;
+    for (int k = end; k-- > 0;) {
+      const operator_desc op = P::desc.operators[k];
+      bool makes = false;
+      for_each(op.schema->outputs, op.schema->output_count, op.outputs,
+               [&](int v) { makes = makes || v == variable; });
+      if (!makes) continue;
+      int found = none;
+      for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
+        const int of = P::desc.variables[v].rows;
+        const int rows = of != once::domain ? of : find(v, k);
+        if (rows != none) found = found == none || found == rows ? rows : several;
+      });
+      return found;
+    }
+    return none;
+  }
+};
+
+}  // namespace detail
+
+/// Whose rows a number of P is a mean of, or a sum of such means: a part of a mini-batch counts by
+/// how many of them it has. Samples, where the rows behind it are those of several domains.
+template <program_type P>
+constexpr int mean_domain(int number) {
+  using behind = detail::rows_behind<P>;
+  const int found = behind{}.find(number, P::desc.count.operators);
+  return found == behind::none || found == behind::several ? batch::domain : found;
+}
+
+/// How much parts count for the cost of P. Training is the program that runs.
 template <program_type P, class Training>
 struct cost_rows {
-  static constexpr int domain = [] {
-    for (int k = 0; k < P::desc.count.operators; ++k) {
-      if (!is<mean>(P::desc.operators[k])) continue;
-      const operator_desc op = P::desc.operators[k];
-      if (output_of(P::desc, op, 0) == P::desc.cost)
-        return P::desc.variables[input_of(P::desc, op, 0)].rows;
-    }
-    return batch::domain;
-  }();
+  static constexpr int domain = mean_domain<P>(P::desc.cost);
   /// Whether only a run tells how many these are.
   static constexpr bool is_made = !plan<Training>::fed.of[domain];
 
@@ -46,6 +86,34 @@ struct cost_rows {
   static int fed(const batch_view<P>& part) {
     return part.rows.count[is_made ? batch::domain : domain];
   }
+};
+
+/// A metric of P from those of parts, each a mean of its rows. `add` is told of each part that ran.
+template <program_type P>
+class parts_metric {
+ public:
+  explicit parts_metric(int metric) : domain_(domains.of[metric]) {}
+  template <class Machine>
+  void add(const Machine& machine, double value) {
+    const double rows = machine.rows(domain_);
+    sum_ += rows * value;
+    rows_ += rows;
+  }
+  double value() const { return rows_ > 0 ? sum_ / rows_ : 0; }
+
+ private:
+  struct domain_list {
+    int of[at_least_one(program_metrics<P>::count)];
+  };
+  static constexpr domain_list domains = [] {
+    domain_list d{};
+    for (int i = 0; i < program_metrics<P>::count; ++i)
+      d.of[i] = mean_domain<P>(program_metrics<P>::all.variable[i]);
+    return d;
+  }();
+
+  int domain_;
+  double sum_ = 0, rows_ = 0;
 };
 
 }  // namespace lamina

@@ -117,13 +117,12 @@ class places_trainer : public place_trainer<P, Opt> {
     steps_ += parts_[0]->updated ? 1 : 0;
     return cost;
   }
-  /// A metric of the last step: mean over its samples.
+  /// A metric of the last step: the mean over what it is computed from.
   double metric(int i) {
-    double sum = 0;
+    parts_metric<P> metric(i);
     for (const auto& p : parts_)
-      if (p->weight > 0)
-        sum += static_cast<double>(p->weight) * base::metric_of(p->machine, i);
-    return sum;
+      if (p->weight > 0) metric.add(p->machine, base::metric_of(p->machine, i));
+    return metric.value();
   }
 
   /// Of places with narrow operands: the factor of the gradients, and what it depends on.

@@ -73,14 +73,16 @@ class trainer {
   /// One mini-batch. Returns the cost before the update.
   float step(const batch_view<P>& batch) { return fused_ ? fused_step(batch) : split_step(batch); }
 
-  /// A metric of the last step: mean over its samples.
+  /// A metric of the last step: the mean over what it is computed from.
   double metric(int i) {
     constexpr auto& all = program_metrics<P>::all;
     if (fused_) return *fused_->address(all.variable[i]);
-    double sum = 0;
-    for (std::size_t t = 0; t < machines_.size(); ++t)
-      if (weight_[t] > 0) sum += weight_[t] * *machines_[t]->machine().address(all.variable[i]);
-    return sum;
+    parts_metric<P> metric(i);
+    for (std::size_t t = 0; t < machines_.size(); ++t) {
+      auto& m = machines_[t]->machine();
+      if (weight_[t] > 0) metric.add(m, static_cast<double>(*m.address(all.variable[i])));
+    }
+    return metric.value();
   }
 
   /// Steps so far: what schedules and corrections of moments depend on.
