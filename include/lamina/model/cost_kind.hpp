@@ -12,7 +12,7 @@ namespace lamina {
 /// What a program returns as its cost.
 enum class cost_kind : std::uint8_t { none, array, number };
 
-/// Only a number can be trained on.
+/// Only one real number can be trained on.
 template <program_type P>
 constexpr cost_kind cost_kind_of() {
   constexpr int cost = P::desc.cost;
@@ -20,7 +20,8 @@ constexpr cost_kind cost_kind_of() {
     return cost_kind::none;
   } else {
     constexpr const variable_desc& d = P::desc.variables[cost];
-    constexpr bool number = d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1;
+    constexpr bool number =
+        d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && is_floating(d.type);
     return number ? cost_kind::number : cost_kind::array;
   }
 }

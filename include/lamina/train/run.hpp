@@ -8,12 +8,13 @@
 
 #include <lamina/core/owned_array.hpp>
 #include <lamina/engine/cpu/machine.hpp>
+#include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/operators/read_minibatch.hpp>
 #include <lamina/plan/handed_rows.hpp>
 #include <lamina/reader/begin_pass.hpp>
+#include <lamina/train/reads_minibatches.hpp>
 
 namespace lamina {
 
@@ -29,17 +30,10 @@ struct run_program_options {
 struct run_summary {
   std::int64_t minibatches = 0;
   std::int64_t samples = 0;
-  float cost = 0;  // the first variable that the program returns; 0 if it returns none
+  float cost = 0;  // the first variable that the program returns, if that is one real number
 };
 
 namespace detail {
-
-template <program_type P>
-constexpr bool reads_minibatches() {
-  for (int i = 0; i < P::desc.count.operators; ++i)
-    if (P::desc.operators[i].schema == &schema_of<read_minibatch>()) return true;
-  return false;
-}
 
 /// How many accumulators a program has.
 template <program_type P>
@@ -130,7 +124,8 @@ run_summary run_machine(Machine& machine, Reader& batches, const run_program_opt
   machine.read_from({&feed, &decltype(feed)::next});
   machine.limit_iterations(options.iterations);
   machine.run(~0ull, options.seed, 0);
-  if constexpr (P::desc.cost >= 0) summary.cost = *machine.template address<P::desc.cost>();
+  if constexpr (cost_kind_of<P>() == cost_kind::number)
+    summary.cost = *machine.template address<P::desc.cost>();
   return summary;
 }
 
@@ -175,20 +170,38 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
   static_assert(
       check<!handed_rows<P>::found, typename handed_rows<P>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
-  constexpr bool reads = detail::reads_minibatches<P>();
+  constexpr bool reads = reads_minibatches<P>() || is_faulty<P>;
   static_assert(check<reads>,
                 "lamina: run: the program has no layer::read_minibatch; one that computes the cost "
                 "of a mini-batch is trained by train(model, reader)");
+  constexpr bool batched = reader::yields_batches<Reader>;
+  static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
+                "lamina: reader: expected mini-batches, ranges of samples: put | "
+                "lamina::reader::batch(n) behind the reader");
+  constexpr int layers = P::desc.count.data;
+  constexpr int fields = detail::fields_a_sample<layers, reader::reader_element_t<Reader>>;
+  constexpr bool fits = fields == layers || !reads || is_faulty<P>;
+  static_assert(check<fits, expects<layers>, gets<fields>>,
+                "lamina: reader: a sample has one field for each data layer of the program");
   constexpr bool one = __is_same(Places, places) || requires {
     at.number + sizeof(typename Places::arithmetic);
   };
   static_assert(check<one, gets_type<Places>>,
                 "lamina: run: expected one place behind the options, as lamina::cuda::place{0, "
                 "lamina::cuda::tf32}");
-  if constexpr (reads && one)
+  if constexpr (reads && batched && fits && one && !is_faulty<P>)
     return run_at(at, trained, batches, options);
   else
     return run_summary{};
+}
+
+/// Of a program without a model: an error of one line.
+template <program_type P, class Reader, class... Place>
+run_summary run(const P&, Reader&&, const run_program_options& = {}, const Place&...) {
+  static_assert(never<P>,
+                "lamina: run: expected a model, run(model, reader), found a program; put "
+                "lamina::model m{program} before it");
+  return {};
 }
 
 }  // namespace lamina

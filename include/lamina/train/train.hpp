@@ -14,6 +14,7 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/minibatch_walk.hpp>
+#include <lamina/train/reads_minibatches.hpp>
 #include <lamina/train/trainer.hpp>
 
 namespace lamina {
@@ -155,9 +156,13 @@ template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader
 auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {},
                 const Places& at = {}) {
   constexpr cost_kind cost = cost_kind_of<P>();
-  constexpr bool has_cost = cost != cost_kind::none || is_faulty<P>;
+  constexpr bool reads = reads_minibatches<P>();
+  static_assert(check<!reads>,
+                "lamina: train: the program has layer::read_minibatch, so it trains itself: "
+                "lamina::run(model, reader)");
+  constexpr bool has_cost = cost != cost_kind::none || is_faulty<P> || reads;
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
-  static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
+  static_assert(check < cost != cost_kind::array || reads, gets_type < typename P::result >>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
   constexpr bool batched = reader::yields_batches<Reader>;
   static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
@@ -165,10 +170,10 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
                 "lamina::reader::batch(n) behind the reader");
   constexpr int layers = P::desc.count.data;
   constexpr int fields = detail::fields_a_sample<layers, reader::reader_element_t<Reader>>;
-  constexpr bool fits = fields == layers || is_faulty<P>;
+  constexpr bool fits = fields == layers || is_faulty<P> || reads;
   static_assert(check<fits, expects<layers>, gets<fields>>,
                 "lamina: reader: a sample has one field for each data layer of the program");
-  if constexpr (cost == cost_kind::number && batched && fits && !is_faulty<P>) {
+  if constexpr (cost == cost_kind::number && batched && fits && !reads && !is_faulty<P>) {
     constexpr bool takes = takes_gradients<P, Opt>;
     static_assert(check<takes, gets_type<Opt>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/reads_minibatches.hpp - whether a program is a training loop itself.
+#pragma once
+
+#include <lamina/operators/read_minibatch.hpp>
+#include <lamina/program/program.hpp>
+
+namespace lamina {
+
+/// Whether program P takes its mini-batches itself, by layer::read_minibatch.
+template <program_type P>
+constexpr bool reads_minibatches() {
+  for (int i = 0; i < P::desc.count.operators; ++i)
+    if (P::desc.operators[i].schema == &schema_of<read_minibatch>()) return true;
+  return false;
+}
+
+}  // namespace lamina

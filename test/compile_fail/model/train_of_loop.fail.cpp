@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that trains itself is given to an optimizer.
+// expect-error: static.assert.*train: the program has layer::read_minibatch, so it trains itself
+// expect-lines: 12
+#include <vector>
+
+#include <lamina/layers/layers.hpp>
+#include <lamina/optimizer/minimize.hpp>
+#include <lamina/optimizer/sgd.hpp>
+#include <lamina/reader/batch.hpp>
+#include <lamina/train/run.hpp>
+#include <lamina/train/train.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto loop = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  layer::while_loop(more, [&](lamina::block& body) {
+    auto [x] = layer::read_minibatch<"train", lamina::field<float, 4>>(body, more);
+    lamina::optimizer::sgd{}.minimize(layer::mean(layer::fc<1>(x)));
+  });
+  return more;
+});
+struct sample {
+  float x[4];
+};
+
+int main() {
+  const std::vector<sample> samples(8);
+  lamina::model model{loop};
+#ifdef SHOULD_FAIL
+  lamina::optimizer::sgd{}.train(model, samples | lamina::reader::batch(4));  // <- here
+#else
+  lamina::run(model, samples | lamina::reader::batch(4));
+#endif
+}
