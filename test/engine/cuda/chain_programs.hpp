@@ -34,4 +34,14 @@ inline constexpr auto uneven = lamina::program([](lamina::block& main) {
   return layer::mean(layer::square_error_cost(out, y)) + layer::mean(layer::square(b));
 });
 
+/// Few numbers, so that tests with many samples are quick.
+inline constexpr auto thin = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 9>(main);
+  auto y = layer::data<"y", float, 2>(main);
+  auto a = layer::fc<8>(x, {.act = activation::tanh});
+  auto b = layer::fc<11>(a, {.act = activation::tanh});
+  auto c = layer::fc<8>(b, {.act = activation::tanh, .bias = false});
+  return layer::mean(layer::square_error_cost(layer::fc<2>(c), y));
+});
+
 }  // namespace test

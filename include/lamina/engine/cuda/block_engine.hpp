@@ -28,19 +28,10 @@ template <class P, class Backend>
   throw error(text() << what.what() << " (for " << name << ")");
 }
 
-/// Runs all links of a chain, whose first one is about to run.
+/// A group of a chain that is about to run.
 template <class P, class Backend>
-void run_chain(Backend& b, const machine_memory<P, Backend>& memory, const auto& chain,
-               const call_site& first) {
-  chain_site links[chain_limits::links];
-  for (int n = 0; n < chain.links; ++n) {
-    const auto& e = schedule_table<P, Backend>::table.entries[chain.group[n]];
-    links[n] = {memory.arguments() + e.first_argument,
-                schedule_table<P, Backend>::table.info + e.first_argument, &e.group};
-  }
-  b.begin_group(first);
-  chain.run(b, first, links);
-  b.end_group();
+call_site site_in_chain(const void* memory, int g, const run_state& state) {
+  return static_cast<const machine_memory<P, Backend>*>(memory)->site(g, state);
 }
 
 }  // namespace detail
@@ -53,9 +44,13 @@ void run_place_group(Backend& b, const machine_memory<P, Backend>& memory, int g
   const call_site next = memory.site(g, state);
   try {
     if constexpr (schedule::has_chains)
-      if (const int c = schedule::chains.chain[g]; c >= 0) {
-        if (schedule::chains.of[c].group[0] != g) return;
-        return detail::run_chain<P>(b, memory, schedule::chains.of[c], next);
+      if (const int n = schedule::chains.chain[g]; n >= 0) {
+        if (schedule::chains.first[n] != g) return;
+        const auto& chain = schedule::chains.of[n];
+        b.begin_group(next);
+        chain.run(b, next, {&memory, &detail::site_in_chain<P, Backend>}, chain.links,
+                  chain.members);
+        return b.end_group();
       }
     b.begin_group(next);
     schedule::table.entries[g].run(b, next);

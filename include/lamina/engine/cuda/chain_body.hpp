@@ -37,45 +37,14 @@ struct chain_links<First, L...> {
   [[no_unique_address]] chain_links<L...> rest;
 };
 
-/// `Turned`: the weights are read as the gradient of an input reads them.
-template <bool Turned, class Shape, class... L>
-struct chain_body {
-  struct arguments {
-    std::ptrdiff_t left_stride;  // of the rows of the first product
-    int rows;
-    int step;          // words from row to row of activations
-    int weights;       // where the words of the first weights begin
-    int shared_words;  // of all
-    chain_links<L...> links;
-  };
+/// What the threads of a team do between the products of a chain. `Turned`: the weights are read as
+/// the gradient of an input reads them.
+template <bool Turned, class Shape>
+struct chain_steps {
   using word = typename Shape::word;
+  static constexpr int terms = Shape::operands.terms;
   static constexpr int threads = Shape::threads;
-  static std::size_t shared_bytes(const arguments& g) {
-    return static_cast<std::size_t>(g.shared_words) * sizeof(word);
-  }
-  static int teams(const arguments& g) { return (g.rows + Shape::rows - 1) / Shape::rows; }
 
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, void* memory) {
-    word* const all = static_cast<word*>(memory);
-    load_weights(team, all + g.weights, g.links);
-    typename Shape::template share<Team> mine(team);
-    const matrix_reader<true> rows{g.links.link.of[0], g.left_stride, 1, g.rows,
-                                   g.links.link.depth};
-    const bool packs = rows.has_packs();
-    LAMINA_CUDA_KEEP_LOOP
-    for (int t = team.index; t * Shape::rows < g.rows; t += team.count) {
-      const int row0 = t * Shape::rows;
-      if (packs)
-        load_rows<true>(team, rows, row0, all, g.step);
-      else
-        load_rows<false>(team, rows, row0, all, g.step);
-      team.barrier();
-      follow(g, team, mine, all, all + g.weights, row0, g.links);
-    }
-  }
-
- private:
   /// f over the numbers of the threads that the calling one stands for.
   template <class Team, class F>
   static LAMINA_INLINE LAMINA_FN void each_here(const Team& team, const F& f) {
@@ -86,10 +55,10 @@ struct chain_body {
     }
   }
   static LAMINA_INLINE LAMINA_FN int weight_step(int columns) {
-    return padded(columns) + Shape::gap;
+    return padded(columns) + Shape::operands.gap;
   }
   static LAMINA_INLINE LAMINA_FN int weight_words(int depth, int columns) {
-    return padded(depth) / Shape::terms * weight_step(columns);
+    return padded(depth) / terms * weight_step(columns);
   }
 
   template <class Team>
@@ -99,16 +68,16 @@ struct chain_body {
                                                    const chain_links<Rest...>& links) {
     const auto& g = links.link;
     const float* const from = g.of[1];
-    const int lines = padded(g.columns), words = padded(g.depth) / Shape::terms;
+    const int lines = padded(g.columns), words = padded(g.depth) / terms;
     const int step = weight_step(g.columns);
     each_here(team, [&](int rank) {
       LAMINA_CUDA_KEEP_LOOP
       for (int i = rank; i < lines * words; i += threads) {
         const int w = i / lines, line = i % lines;
-        float x[Shape::terms];
+        float x[terms];
         LAMINA_CUDA_UNROLL
-        for (int t = 0; t < Shape::terms; ++t) {
-          const int term = w * Shape::terms + t;
+        for (int t = 0; t < terms; ++t) {
+          const int term = w * terms + t;
           const bool inside = line < g.columns && term < g.depth;
           x[t] = inside
                      ? from[Turned ? line * g.weight_stride + term : term * g.weight_stride + line]
@@ -120,10 +89,38 @@ struct chain_body {
     load_weights(team, to + weight_words(g.depth, g.columns), links.rest);
   }
 
-  /// Rows of the first product's left side; outside they are 0.
-  template <bool Packs, class Team>
+  /// A tile of rows of a matrix as activations; outside they are 0.
+  template <class Team>
   static LAMINA_INLINE LAMINA_FN void load_rows(const Team& team, const matrix_reader<true>& from,
                                                 int row0, word* to, int step) {
+    if (from.has_packs())
+      load_rows_as<true>(team, from, row0, to, step);
+    else
+      load_rows_as<false>(team, from, row0, to, step);
+  }
+
+  /// One product of a tile of rows and what is computed from it.
+  template <class Link, class Team, class Share>
+  static LAMINA_INLINE LAMINA_FN void multiply(const typename Link::arguments& g, int rows,
+                                               int row0, const Team& team, Share& mine,
+                                               const word* activations, int step,
+                                               const word* weights) {
+    const int width = padded(g.columns);
+    mine.multiply(team, activations, step, weights, weight_step(g.columns), padded(g.depth), width);
+    team.barrier();
+    mine.each(team, width, [&](int y, int x, auto& sums) {
+      const int row = row0 + y;
+      if (row < rows)
+        sums = Link::runner::template run_for<Link::value>(
+            g.of, sums, {static_cast<std::ptrdiff_t>(row) * width + x, row, x});
+    });
+  }
+
+ private:
+  template <bool Packs, class Team>
+  static LAMINA_INLINE LAMINA_FN void load_rows_as(const Team& team,
+                                                   const matrix_reader<true>& from, int row0,
+                                                   word* to, int step) {
     const int packs = padded(from.depth) / pack_width;
     each_here(team, [&](int rank) {
       LAMINA_CUDA_KEEP_LOOP
@@ -137,36 +134,54 @@ struct chain_body {
       }
     });
   }
+};
 
-  template <class Team, class Share>
-  static LAMINA_INLINE LAMINA_FN void follow(const arguments&, const Team&, Share&, word*,
-                                             const word*, int, const chain_links<>&) {}
-  template <class Team, class Share, class... Rest>
+/// All products of a chain for tile after tile of rows.
+template <bool Turned, class Shape, class... L>
+struct chain_body {
+  struct arguments {
+    std::ptrdiff_t left_stride;  // of the rows of the first product
+    int rows;
+    int step;          // words from row to row of activations
+    int weights;       // where the words of the first weights begin
+    int shared_words;  // of all
+    chain_links<L...> links;
+  };
+  using steps = chain_steps<Turned, Shape>;
+  using word = typename Shape::word;
+  static constexpr int threads = Shape::threads;
+  static std::size_t shared_bytes(const arguments& g) {
+    return static_cast<std::size_t>(g.shared_words) * sizeof(word);
+  }
+  static int teams(const arguments& g) { return (g.rows + Shape::rows - 1) / Shape::rows; }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, void* memory) {
+    word* const all = static_cast<word*>(memory);
+    steps::load_weights(team, all + g.weights, g.links);
+    typename Shape::template share<Team> mine(team);
+    const matrix_reader<true> rows{g.links.link.of[0], g.left_stride, 1, g.rows,
+                                   g.links.link.depth};
+    LAMINA_CUDA_KEEP_LOOP
+    for (int t = team.index; t * Shape::rows < g.rows; t += team.count) {
+      steps::load_rows(team, rows, t * Shape::rows, all, g.step);
+      team.barrier();
+      follow(g, team, mine, all, all + g.weights, t * Shape::rows, g.links);
+    }
+  }
+
+ private:
+  template <class Team, class Share, class Link, class... Rest>
   static LAMINA_INLINE LAMINA_FN void follow(const arguments& g, const Team& team, Share& mine,
                                              word* activations, const word* weights, int row0,
-                                             const chain_links<Rest...>& links) {
-    follow_link(g, team, mine, activations, weights, row0, links);
-    follow(g, team, mine, activations, weights + weight_words(links.link.depth, links.link.columns),
-           row0, links.rest);
-  }
-  template <class Team, class Share, class Link, class... Rest>
-  static LAMINA_INLINE LAMINA_FN void follow_link(const arguments& g, const Team& team, Share& mine,
-                                                  word* activations, const word* weights, int row0,
-                                                  const chain_links<Link, Rest...>& links) {
+                                             const chain_links<Link, Rest...>& links) {
     const auto& here = links.link;
-    const int width = padded(here.columns);
-    mine.multiply(team, activations, g.step, weights, weight_step(here.columns), padded(here.depth),
-                  width);
-    team.barrier();
-    mine.each(team, width, [&](int y, int x, auto& sums) {
-      const int row = row0 + y;
-      if (row < g.rows)
-        sums = Link::runner::template run_for<Link::value>(
-            here.of, sums, {static_cast<std::ptrdiff_t>(row) * width + x, row, x});
-    });
+    steps::template multiply<Link>(here, g.rows, row0, team, mine, activations, g.step, weights);
     if constexpr (sizeof...(Rest) > 0) {
-      mine.keep(team, activations, g.step, width, here.columns);
+      mine.keep(team, activations, g.step, padded(here.columns), here.columns);
       team.barrier();
+      follow(g, team, mine, activations, weights + steps::weight_words(here.depth, here.columns),
+             row0, links.rest);
     }
   }
 };

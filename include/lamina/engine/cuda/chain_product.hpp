@@ -13,22 +13,24 @@ namespace lamina::engine::cuda {
 /// How a team multiplies a tile of rows by weights of at most `Widest` columns, after the tile that
 /// its backend multiplies by elsewhere:
 ///   word                                    what operands are stored as
-///   rows, threads, terms, gap               of the tile, of the team, of operand_layout
+///   rows, threads, operands                 of the tile, of the team, how they lie
 ///   share<Team>                             the sums of the threads that are here
+///   gradient_share<Team, Positions>         the same with sums over all rows that the team sees
 ///   put_activations(words, step, row, term, x)   a pack of terms of a row
 ///   weight(x)                               one word of terms
-template <class Tile, int Widest>
+/// `Split`: of tensor cores, as many warps for the columns that were one warp's.
+template <class Tile, int Widest, int Split = 1>
 struct chain_shape;
 
 /// In float: a thread has `each` rows by some packs of columns. Activations lie by terms.
-template <int Rows, int Columns, int Depth, int Each, int Widest>
-struct chain_shape<tile_shape<Rows, Columns, Depth, Each>, Widest> {
+template <int Rows, int Columns, int Depth, int Each, int Widest, int Split>
+struct chain_shape<tile_shape<Rows, Columns, Depth, Each>, Widest, Split> {
   static_assert(Each == pack_width && Rows % pack_width == 0 && Widest % Columns == 0);
   using word = float;
   static constexpr int rows = Rows, columns = Columns, wide = Widest / Columns;
   static constexpr int threads = tile_shape<Rows, Columns, Depth, Each>::threads;
-  static constexpr int terms = 1, gap = pack_width, row_step = Rows + pack_width;
-  static constexpr operand_layout operands{terms, gap};
+  static constexpr int terms = 1, row_step = Rows + pack_width;
+  static constexpr operand_layout operands = tile_shape<Rows, Columns, Depth, Each>::operands;
 
   static LAMINA_INLINE LAMINA_FN word weight(const float (&x)[terms]) { return x[0]; }
   static LAMINA_INLINE LAMINA_FN void put_activations(word* to, int /*step*/, int row, int term,
@@ -92,28 +94,116 @@ struct chain_shape<tile_shape<Rows, Columns, Depth, Each>, Widest> {
       }
     }
 
-   private:
+   protected:
     static constexpr int across = Columns / pack_width;
     LAMINA_INLINE LAMINA_FN int column(int c) const { return x_ + c * Columns; }
 
     int x_, y_;
     pack sums_[wide][pack_width];
   };
+
+  /// A thread adds up every `down`-th line by every `across`-th column of each product over rows:
+  /// packs of rows, which so lie in different banks.
+  template <class Team, int Positions>
+  class gradient_share : public share<Team> {
+    using base = share<Team>;
+    static constexpr int across = Columns / pack_width, down = Rows / pack_width;
+    static constexpr int high = Widest / down, broad = Widest / across;
+
+   public:
+    LAMINA_INLINE LAMINA_FN explicit gradient_share(const Team& team)
+        : base(team), column0_(team.rank() % across), line0_(team.rank() / across) {}
+
+    LAMINA_INLINE LAMINA_FN void clear() {
+      LAMINA_CUDA_UNROLL
+      for (int p = 0; p < Positions; ++p) {
+        LAMINA_CUDA_UNROLL
+        for (int i = 0; i < high; ++i) {
+          LAMINA_CUDA_UNROLL
+          for (int j = 0; j < broad; ++j) products_[p][i][j] = 0;
+        }
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < wide; ++c) columns_[p][c] = filled(0.0f);
+      }
+    }
+    /// Adds left^T * right over the rows of a tile, which has `lines` and `columns` terms.
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void add(const Team&, const word* left, int, const word* right, int,
+                                     int lines, int columns) {
+      LAMINA_CUDA_KEEP_LOOP
+      for (int k = 0; k < Rows; k += pack_width) {
+        pack b[broad];
+        LAMINA_CUDA_UNROLL
+        for (int j = 0; j < broad; ++j)
+          b[j] = column0_ + j * across < columns
+                     ? load_pack(right + (column0_ + j * across) * row_step + k)
+                     : filled(0.0f);
+        LAMINA_CUDA_UNROLL
+        for (int i = 0; i < high; ++i) {
+          if (line0_ + i * down >= lines) continue;
+          const pack a = load_pack(left + (line0_ + i * down) * row_step + k);
+          LAMINA_CUDA_UNROLL
+          for (int j = 0; j < broad; ++j) {
+            LAMINA_CUDA_UNROLL
+            for (int r = 0; r < pack_width; ++r) products_[P][i][j] += a.v[r] * b[j].v[r];
+          }
+        }
+      }
+    }
+    /// Adds the rows that each() has made.
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void add_rows(const Team&, int lines) {
+      LAMINA_CUDA_UNROLL
+      for (int c = 0; c < wide; ++c) {
+        if (this->column(c) >= lines) continue;
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < pack_width; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int j = 0; j < pack_width; ++j) columns_[P][c].v[j] += this->sums_[c][r].v[j];
+        }
+      }
+    }
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void store(const Team&, float* to, int lines, int columns) const {
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < high; ++i) {
+        LAMINA_CUDA_UNROLL
+        for (int j = 0; j < broad; ++j)
+          if (const int l = line0_ + i * down, c = column0_ + j * across; l < lines && c < columns)
+            to[l * columns + c] = products_[P][i][j];
+      }
+    }
+    /// Stores sums of rows, by threads of equal columns: `stored_rows` rows of `columns`.
+    static constexpr int stored_rows = down;
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void store_rows(const Team&, float* to, int columns) const {
+      LAMINA_CUDA_UNROLL
+      for (int c = 0; c < wide; ++c)
+        if (this->column(c) < columns)
+          store_pack(to + line0_ * columns + this->column(c), columns_[P][c]);
+    }
+
+   private:
+    int column0_, line0_;
+    float products_[Positions][high][broad];
+    pack columns_[Positions][wide];
+  };
 };
 
 /// By tensor cores: a warp has 32 rows by 32 columns. Activations lie by rows, as their words are
 /// made from what lanes have side by side.
-template <class Format, int Rows, int Columns, int Depth, int Down, int Across, int Widest>
-struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Widest> {
+template <class Format, int Rows, int Columns, int Depth, int Down, int Across, int Widest,
+          int Split>
+struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Widest, Split> {
   static_assert(Widest % Columns == 0);
   using word = std::uint32_t;
-  static constexpr int rows = Rows, warps_across = Across * (Widest / Columns);
+  static constexpr int rows = Rows, warps_across = Across * Split * (Widest / Columns);
   static constexpr int threads = Down * warps_across * fragment::lanes;
   static constexpr int tall = Rows / Down / fragment::rows;
-  static constexpr int wide = Columns / Across / fragment::columns;
+  static constexpr int wide = Columns / Across / Split / fragment::columns;
   static constexpr operand_layout operands =
       tensor_shape<Format, Rows, Columns, Depth, Down, Across>::operands;
-  static constexpr int terms = operands.terms, gap = operands.gap;
+  static constexpr int terms = operands.terms;
 
   static LAMINA_INLINE LAMINA_FN word weight(const float (&x)[terms]) { return Format::word(x); }
   static LAMINA_INLINE LAMINA_FN void put_activations(word* to, int step, int row, int term,
@@ -218,7 +308,7 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
       }
     }
 
-   private:
+   protected:
     struct lane_state {
       float sums[tall][wide][4];
       std::uint32_t left[tall][4], right[wide][2];
@@ -269,6 +359,152 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
     }
 
     lane_state lanes_[here];
+  };
+
+  /// A warp adds up 16 `tall` lines by 8 `wide` columns of each product over rows.
+  template <class Team, int Positions>
+  class gradient_share : public share<Team> {
+    using base = share<Team>;
+    using typename base::place_in_tile;
+    static constexpr int here = Team::lanes;
+
+   public:
+    LAMINA_INLINE LAMINA_FN explicit gradient_share(const Team& team) : base(team) {}
+
+    LAMINA_INLINE LAMINA_FN void clear() {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        LAMINA_CUDA_UNROLL
+        for (int p = 0; p < Positions; ++p) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            LAMINA_CUDA_UNROLL
+            for (int r = 0; r < tall; ++r) {
+              LAMINA_CUDA_UNROLL
+              for (int i = 0; i < 4; ++i) products_[n][p][r][c][i] = 0;
+            }
+            columns_[n][p][c] = {};
+          }
+        }
+      }
+    }
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void add(const Team& team, const word* left, int left_step,
+                                     const word* right, int right_step, int lines, int columns) {
+      LAMINA_CUDA_KEEP_LOOP
+      for (int word0 = 0; word0 < Rows / terms; word0 += fragment::words) {
+        LAMINA_CUDA_UNROLL
+        for (int n = 0; n < here; ++n) {
+          auto& mine = this->lanes_[n];
+          const place_in_tile p(team.rank(n));
+          LAMINA_CUDA_UNROLL
+          for (int r = 0; r < tall; ++r) {
+            if (p.row(r) >= lines) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; ++i)
+              mine.left[r][i] = across_rows(left, left_step, word0 + fragment::left_word(p.lane, i),
+                                            p.row(r) + fragment::left_row(p.lane, i));
+          }
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            if (p.column(c) >= columns) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 2; ++i)
+              mine.right[c][i] =
+                  across_rows(right, right_step, word0 + fragment::right_word(p.lane, i),
+                              p.column(c) + fragment::right_column(p.lane));
+          }
+        }
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+#if defined(__CUDA_ARCH__)
+            if (const place_in_tile p(team.rank(0)); p.row(r) < lines && p.column(c) < columns)
+              Format::multiply(products_[0][P][r][c], this->lanes_[0].left[r],
+                               this->lanes_[0].right[c]);
+#else
+            if constexpr (here > 1)
+              for (int n = 0; n < here; n += fragment::lanes) {
+                const place_in_tile p(team.rank(n));
+                if (p.row(r) >= lines || p.column(c) >= columns) continue;
+                auto* const warp = this->lanes_ + n;
+                multiply_on_host<Format>(
+                    [=](int lane) -> auto& { return warp[lane].left[r]; },
+                    [=](int lane) -> auto& { return warp[lane].right[c]; },
+                    [ this, n, r, c ](int lane) -> auto& { return products_[n + lane][P][r][c]; });
+              }
+#endif
+          }
+        }
+      }
+    }
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void add_rows(const Team& team, int lines) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < wide; ++c) {
+          if (p.column(c) >= lines) continue;
+          LAMINA_CUDA_UNROLL
+          for (int r = 0; r < tall; ++r) {
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; ++i) columns_[n][P][c].v[i % 2] += this->lanes_[n].sums[r][c][i];
+          }
+        }
+      }
+    }
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void store(const Team& team, float* to, int lines, int columns) const {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; i += 2) {
+              const int line = p.row(r) + fragment::sum_row(p.lane, i);
+              const int column = p.column(c) + fragment::sum_column(p.lane, i);
+              const float* const sums = products_[n][P][r][c] + i;
+              if (line < lines && column < columns)
+                store_pack(to + line * columns + column, pair{{sums[0], sums[1]}});
+            }
+          }
+        }
+      }
+    }
+    static constexpr int stored_rows = Down * 8;
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void store_rows(const Team& team, float* to, int columns) const {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        const int row = team.rank(n) / fragment::lanes / warps_across * 8 + p.lane / 4;
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < wide; ++c)
+          if (const int column = p.column(c) + fragment::sum_column(p.lane, 0); column < columns)
+            store_pack(to + row * columns + column, columns_[n][P][c]);
+      }
+    }
+
+   private:
+    /// Word `w` of the terms that lie below each other: those of one activation in several rows.
+    static LAMINA_INLINE LAMINA_FN word across_rows(const word* from, int step, int w, int line) {
+      if constexpr (terms == 1) {
+        return from[w * step + line];
+      } else {
+        const int shift = line % 2 * 16;
+        const word low = from[2 * w * step + line / 2] >> shift;
+        const word high = from[(2 * w + 1) * step + line / 2] >> shift;
+        return (low & 0xffffU) | high << 16;
+      }
+    }
+
+    float products_[here][Positions][tall][wide][4];
+    pair columns_[here][Positions][wide];
   };
 };
 

@@ -121,6 +121,7 @@ struct product_launch {
     sum.parts = g.parts;
     sum.packs = divider(sum.width / pack_width);
     sum.count = sum.rows * (sum.width / pack_width);
+    sum.step = static_cast<std::ptrdiff_t>(sum.count) * pack_width;
     b.template elements<part_statements_body<S>>(sum);
   }
   template <class Backend>

@@ -16,8 +16,10 @@ namespace lamina::engine::cuda {
 /// capability 8.0 or later gives a team that asks for it.
 struct chain_limits {
   static constexpr int links = 8;
-  static constexpr int width = 128;  // columns of a product, terms of a sum
-  static constexpr int rows = 64;    // of a tile
+  static constexpr int gradients = 4;  // links of one that has sums of gradients in registers
+  static constexpr int width = 128;    // columns of a product, terms of a sum
+  static constexpr int narrow = 64;    // of those whose weights' gradients are added up as well
+  static constexpr int rows = 64;      // of a tile
   static constexpr int words = 99 * 1024 / 4;
 };
 
@@ -25,29 +27,33 @@ struct chain_limits {
 struct chain_room {
   operand_layout layout;
 
-  constexpr int words(int depth) const { return padded(depth) / layout.terms; }
+  constexpr int words(int terms) const { return padded(terms) / layout.terms; }
   constexpr int weight_step(int columns) const { return padded(columns) + layout.gap; }
   constexpr int weights(int depth, int columns) const {
     return words(depth) * weight_step(columns);
   }
-  /// Of as many rows, at most so many words long.
-  static constexpr int activations(int rows, int most_words) {
-    return (rows + 4) * (most_words + 4);
+  /// From row to row of activations of as many words.
+  static constexpr int step(int words) { return words + 4; }
+  constexpr int activations(int rows, int words) const {
+    return layout.by_rows ? rows * step(words) : words * (rows + 4);
   }
 };
 
-/// Chains by group.
+/// Chains by group. Links follow each other; members are gradients of weights and biases that
+/// belong to the slopes which the links of a chain of gradients hand on.
 template <int Groups>
 struct product_chains {
-  int chain[at_least_one(Groups)];   // whose link it is, or -1
+  int chain[at_least_one(Groups)];   // whose link or member it is, or -1
   int next[at_least_one(Groups)];    // the link behind it, or -1
-  int passed[at_least_one(Groups)];  // the plan variable that it hands to that link, or -1
+  int passed[at_least_one(Groups)];  // of a link: the plan variable that it hands on, or -1
+  int weight[at_least_one(Groups)];  // of a link: the group that multiplies by what it hands on
+  int bias[at_least_one(Groups)];    // of a link: the group that adds up the rows of that
   int first[at_least_one(Groups)];   // by chain: its first group
-  int links[at_least_one(Groups)];   // by chain
-  int widest[at_least_one(Groups)];  // by chain: columns or terms
+  int first_weight[at_least_one(Groups)];  // by chain: of what its first link is handed
+  int links[at_least_one(Groups)];         // by chain
+  int members[at_least_one(Groups)];       // by chain
+  int widest[at_least_one(Groups)];        // by chain: columns of its products
   int count;
-
-  constexpr bool follows(int g) const { return chain[g] >= 0 && first[chain[g]] != g; }
 };
 
 /// Finds chains in the groups B of the lowered program L.
@@ -57,8 +63,9 @@ class chain_finder {
   static constexpr int groups = B.count;
   constexpr explicit chain_finder(operand_layout layout) : room_{layout} {
     for (int g = 0; g < at_least_one(groups); ++g) {
-      found_.chain[g] = found_.next[g] = found_.passed[g] = found_.first[g] = -1;
-      found_.links[g] = found_.widest[g] = 0;
+      found_.chain[g] = found_.next[g] = found_.passed[g] = found_.weight[g] = found_.bias[g] = -1;
+      found_.first[g] = found_.first_weight[g] = -1;
+      found_.links[g] = found_.members[g] = found_.widest[g] = 0;
     }
     found_.count = 0;
   }
@@ -117,28 +124,42 @@ class chain_finder {
     return any_in(g, [v](const instruction& i) { return writes(i, v); });
   }
 
-  /// Whether group h, which multiplies v, may run where the chain of c begins: what it reads lies
-  /// there, and nobody between has to do with what it writes.
-  constexpr bool may_run_at_first(int c, int v, int h) const {
+  /// Whether group h, which takes v as operand `slot` of its head, may run where the chain of c
+  /// begins: what it reads lies there, and nobody between has to do with what it writes. Those of
+  /// the chain run in their order, gradients of weights behind all links.
+  constexpr bool may_run_at_first(int c, int v, int slot, int h) const {
     const int first = found_.first[c];
+    const auto is_touched = [&](int u) {
+      for (int q = first; u >= 0 && q < h; ++q)
+        if (makes(q, u) ||
+            (found_.chain[q] != c && any_in(q, [u](const instruction& k) { return reads(k, u); })))
+          return true;
+      return false;
+    };
     for (int n = 0; n < B.groups[h].count; ++n) {
       const instruction i = at(h, n);
-      for (int a = n == 0 ? i.inputs + 1 : i.inputs; a < i.inputs + i.input_count; ++a) {
-        const int u = root(L.operands[a].id);
+      const bool updates = i.schema->kind == operator_kind::update;
+      for (int a = 0; a < i.input_count; ++a) {
+        if (n == 0 && a == slot) continue;
+        const int u = operand_of(i, a);
         // Rows of others are not read by those who wrote them.
         if (u == v) return false;
-        if (u < 0 || makes(h, u)) continue;
+        if (u < 0 || (makes(h, u) && !updates)) continue;
         for (int q = first; q < h; ++q)
           if (makes(q, u)) return false;
+        if (updates && !makes_before(h, n, u) && is_touched(u)) return false;
       }
-      for (int o = i.outputs; o < i.outputs + i.output_count; ++o) {
-        const int u = root(L.results[o]);
-        for (int q = first; u >= 0 && q < h; ++q)
-          if (any_in(q, [u](const instruction& k) { return reads(k, u) || writes(k, u); }))
-            return false;
-      }
+      for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+        if (is_touched(root(L.results[o]))) return false;
     }
     return true;
+  }
+  /// Whether an instruction of group h before its n-th has u as result.
+  static constexpr bool makes_before(int h, int n, int u) {
+    for (int m = 0; m < n; ++m)
+      for (int o = at(h, m).outputs; o < at(h, m).outputs + at(h, m).output_count; ++o)
+        if (root(L.results[o]) == u) return true;
+    return false;
   }
   constexpr int next_link(int c, int g, int& passed) const {
     const group_desc d = B.groups[g];
@@ -149,7 +170,7 @@ class chain_finder {
         continue;
       const int v = operand_of(at(h, 0), 0);
       if (v < 0 || L.variables[v].type != dtype::float32 || B.producer[v] != g) continue;
-      if (!may_be_link(h) || !may_run_at_first(c, v, h)) continue;
+      if (!may_be_link(h) || !may_run_at_first(c, v, 0, h)) continue;
       passed = v;
       return h;
     }
@@ -158,18 +179,20 @@ class chain_finder {
 
   constexpr void follow(int g) {
     const int c = found_.count;
+    const bool has_members = B.groups[g].head == group_head::gemm_dx;
     found_.first[c] = g;
-    int weights = 0, most_words = 0, widest = 0, links = 0;
-    for (int passed = -1, last = -1; g >= 0; last = g, g = next_link(c, g, passed)) {
+    int weights = 0, most_terms = 0, widest = 0, links = 0, last = -1;
+    for (int passed = -1; g >= 0; last = g, g = next_link(c, g, passed)) {
       const group_desc d = B.groups[g];
-      const int words = room_.words(d.depth);
+      int terms = most_terms < d.depth ? d.depth : most_terms;
+      if (has_members && terms < d.columns) terms = d.columns;
       const int more = room_.weights(d.depth, d.columns);
-      const int most = words > most_words ? words : most_words;
-      if (links == chain_limits::links ||
-          weights + more + chain_room::activations(chain_limits::rows, most) > chain_limits::words)
+      const int activations = room_.activations(chain_limits::rows, room_.words(terms));
+      if (links == (has_members ? chain_limits::gradients : chain_limits::links) ||
+          weights + more + activations * (has_members ? 2 : 1) > chain_limits::words)
         break;
       weights += more;
-      most_words = most;
+      most_terms = terms;
       if (d.columns > widest) widest = d.columns;
       ++links;
       found_.chain[g] = c;
@@ -181,10 +204,66 @@ class chain_finder {
     }
     found_.links[c] = links;
     found_.widest[c] = widest;
+    weights_ = weights;
+    most_terms_ = most_terms;
+    if (has_members && most_terms <= chain_limits::narrow) find_members(c, last);
     ++found_.count;
   }
 
+  /// The gradients of weights and biases by the slopes that a chain is handed and hands on.
+  constexpr void find_members(int c, int last) {
+    const int first = found_.first[c];
+    if (const int w = find_member(c, first, operand_of(at(first, 0), 0), group_head::gemm_dw);
+        w >= 0)
+      found_.first_weight[c] = w;
+    for (int g = first; g >= 0; g = found_.next[g]) {
+      int v = found_.passed[g];
+      if (g == last) v = slope_of(g);
+      if (v < 0) continue;
+      if (const int w = find_member(c, g, v, group_head::gemm_dw); w >= 0) {
+        found_.weight[g] = w;
+        found_.passed[g] = v;
+      }
+      if (const int b = find_member(c, g, v, group_head::reduce_rows); b >= 0) {
+        found_.bias[g] = b;
+        found_.passed[g] = v;
+      }
+    }
+  }
+  /// What group g makes that a gradient of a weight multiplies by; -1: nothing.
+  static constexpr int slope_of(int g) {
+    for (int h = g + 1; h < groups && h <= g + reach; ++h) {
+      if (B.groups[h].head != group_head::gemm_dw) continue;
+      const int v = operand_of(at(h, 0), 1);
+      if (v >= 0 && B.producer[v] == g) return v;
+    }
+    return -1;
+  }
+  constexpr int find_member(int c, int g, int v, group_head head) {
+    const group_desc d = B.groups[found_.first[c]];
+    const int slot = head == group_head::gemm_dw ? 1 : 0;
+    for (int h = g + 1; h < groups && h <= g + reach; ++h) {
+      const group_desc e = B.groups[h];
+      if (e.head != head || found_.chain[h] >= 0 || e.depth != d.rows || e.feeds != d.feeds ||
+          e.columns != L.variables[v].columns || e.rows > chain_limits::narrow ||
+          !has_room(e.rows) || operand_of(at(h, 0), slot) != v || !may_run_at_first(c, v, slot, h))
+        continue;
+      found_.chain[h] = c;
+      ++found_.members[c];
+      return h;
+    }
+    return -1;
+  }
+
+  /// Whether rows of as many terms find room beside the slopes and all weights.
+  constexpr bool has_room(int terms) const {
+    const int most = terms < most_terms_ ? most_terms_ : terms;
+    return weights_ + 2 * room_.activations(chain_limits::rows, room_.words(most)) <=
+           chain_limits::words;
+  }
+
   chain_room room_;
+  int weights_ = 0, most_terms_ = 0;  // of the chain whose members are looked for
   product_chains<groups> found_;
 };
 
@@ -201,21 +280,23 @@ constexpr auto join_chains() {
     }
     return false;
   };
-  for (int c = 0; c < Chains.count; ++c)
-    for (int g = Chains.first[c]; g >= 0; g = Chains.next[g]) {
-      for (int n = B.groups[g].first; n < B.groups[g].first + B.groups[g].count; ++n) {
-        const instruction i = L.instructions[B.order[n]];
-        for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
-          if (L.results[o] >= 0) r.producer[L.variables[L.results[o]].root] = Chains.first[c];
-      }
-      const int v = Chains.passed[g], next = Chains.next[g];
-      if (next < 0 || B.last[v] != next ||
-          (v < P::desc.count.variables && P::desc.variables[v].persistable))
-        continue;
-      bool alone = true;
-      for (int q = g + 1; q < next; ++q) alone = alone && !is_read_by(q, v);
-      if (alone) r.stored[v] = false;
+  for (int g = 0; g < B.count; ++g) {
+    const int c = Chains.chain[g];
+    if (c < 0) continue;
+    for (int n = B.groups[g].first; n < B.groups[g].first + B.groups[g].count; ++n) {
+      const instruction i = L.instructions[B.order[n]];
+      for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+        if (L.results[o] >= 0) r.producer[L.variables[L.results[o]].root] = Chains.first[c];
     }
+    const int v = Chains.passed[g];
+    if (v < 0 || B.last[v] == B.count ||
+        (v < P::desc.count.variables && P::desc.variables[v].persistable))
+      continue;
+    bool alone = true;
+    for (int q = g + 1; alone && q <= B.last[v]; ++q)
+      alone = Chains.chain[q] == c || !is_read_by(q, v);
+    if (alone) r.stored[v] = false;
+  }
   return r;
 }
 

@@ -28,7 +28,8 @@ struct schedule_table {
 
   /// Whether some of its products are launched together.
   static constexpr bool has_chains = requires { plan_type::chains; };
-  using chain_function = void (*)(Backend&, const call_site&, const chain_site*);
+  using chain_function = void (*)(Backend&, const call_site&, const chain_sites&, const int* links,
+                                  const int* members);
 
   struct entry {
     launch_function run;       // null: an operator that runs a block, whose number is group.rows
@@ -103,26 +104,36 @@ struct schedule_table {
       find_lacking(std::make_integer_sequence<int, plan_type::kernels>{});
   using lacking_group = distinct_group < lacking<0 ? 0 : lacking>;
 
+  struct chain_entry {
+    chain_function run;
+    scratch_function scratch;  // null: it needs none
+    const int *links, *members;
+  };
   struct chain_table {
-    struct {
-      chain_function run;
-      int links;
-      int group[chain_limits::links];
-    } of[at_least_one(groups)];
-    int chain[at_least_one(groups)];  // by group: whose link it is, or -1
+    chain_entry of[at_least_one(groups)];
+    int chain[at_least_one(groups)];  // by group: whose it is, or -1
+    int first[at_least_one(groups)];  // by chain
   };
   template <int... C>
   static constexpr chain_table make_chains(std::integer_sequence<int, C...>) {
     chain_table t{};
-    const chain_function run[] = {&chain_of<plan_type, C>::type::template run<Backend>...};
-    for (int c = 0; c < static_cast<int>(sizeof...(C)); ++c) {
-      t.of[c].run = run[c];
-      for (int g = plan_type::chains.first[c]; g >= 0; g = plan_type::chains.next[g])
-        t.of[c].group[t.of[c].links++] = g;
-    }
+    ((t.of[C] =
+          chain_entry{
+              &chain_of<plan_type, C>::type::template run<Backend>,
+              chain_of<plan_type, C>::members > 0 ? &chain_of<plan_type, C>::scratch : nullptr,
+              chain_of<plan_type, C>::lists.links, chain_of<plan_type, C>::lists.members}),
+     ...);
     copy_items(t.chain, plan_type::chains.chain, groups);
+    copy_items(t.first, plan_type::chains.first, groups);
     return t;
   }
+
+  static constexpr auto chains = [] {
+    if constexpr (has_chains)
+      return make_chains(std::make_integer_sequence<int, plan_type::chains.count>{});
+    else
+      return 0;
+  }();
 
   struct table_type {
     entry entries[at_least_one(groups)];
@@ -157,6 +168,9 @@ struct schedule_table {
                        call_program<P>::called_by(i)},
                       k.of[number].checked,
                       d.feeds};
+      if constexpr (has_chains)
+        if (const int chain = chains.chain[g]; chain >= 0 && chains.first[chain] == g)
+          t.entries[g].scratch = chains.of[chain].scratch;
       if (i.runs >= 0) {
         t.entries[g].run = nullptr;
         t.entries[g].group.rows = blocks_run++;
@@ -172,12 +186,6 @@ struct schedule_table {
     return t;
   }
   static constexpr table_type table = make();
-  static constexpr auto chains = [] {
-    if constexpr (has_chains)
-      return make_chains(std::make_integer_sequence<int, plan_type::chains.count>{});
-    else
-      return 0;
-  }();
 };
 
 }  // namespace lamina::engine::cuda

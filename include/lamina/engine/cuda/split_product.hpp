@@ -78,13 +78,13 @@ struct part_statements_body {
   using runner = statement_runner<S>;
   struct arguments : group_arguments<at_least_one(runner::arguments)> {
     const float* part;
+    std::ptrdiff_t step;  // floats from part to part
     int parts;
     divider packs;  // of a row
     int count;      // packs of all rows
   };
 
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
-    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(g.count) * pack_width;
     const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(i) * pack_width;
     int column = i;
     const int row = g.packs.divide(column);
@@ -93,8 +93,8 @@ struct part_statements_body {
     // Two at once: with more, registers are spilled.
     LAMINA_CUDA_KEEP_LOOP
     for (int left = g.parts - 1; left > 0; left -= 2) {
-      const pack one = load_constant(from + size);
-      from += 2 * size;
+      const pack one = load_constant(from + g.step);
+      from += 2 * g.step;
       const pack two = left > 1 ? load_constant(from) : filled(0.0f);
       LAMINA_CUDA_UNROLL
       for (int j = 0; j < pack_width; ++j) sum.v[j] = sum.v[j] + one.v[j] + two.v[j];

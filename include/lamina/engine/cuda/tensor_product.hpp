@@ -28,7 +28,7 @@ struct tensor_shape {
   using share = tensor_share<tensor_shape, Team>;
   static constexpr int rows = Rows, columns = Columns, depth = Depth;
   static constexpr int words = Depth / Format::terms;
-  static constexpr operand_layout operands{Format::terms, 8};
+  static constexpr operand_layout operands{Format::terms, 8, true};
   static constexpr int across = Across, threads = Down * Across * fragment::lanes;
   /// Fragments of a warp.
   static constexpr int tall = Rows / Down / fragment::rows;

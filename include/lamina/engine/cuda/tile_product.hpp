@@ -10,10 +10,12 @@
 
 namespace lamina::engine::cuda {
 
-/// How operands lie that stay in shared memory: terms of a sum in a word, and the gap of words
-/// behind the weights of a term that keeps those apart which threads read at once.
+/// How operands lie that stay in shared memory: terms of a sum in a word, the gap of words behind
+/// the weights of a term that keeps those apart which threads read at once, and whether activations
+/// lie row by row or term by term.
 struct operand_layout {
   int terms, gap;
+  bool by_rows;
 };
 
 template <class Shape>
@@ -29,7 +31,7 @@ struct tile_shape {
   using share = tile_share<tile_shape>;
   static constexpr int rows = Rows, columns = Columns, depth = Depth, each = Each;
   static constexpr int threads = Rows / Each * (Columns / pack_width);
-  static constexpr operand_layout operands{1, pack_width};
+  static constexpr operand_layout operands{1, 0, false};
   static_assert(Rows % Each == 0 && Columns % pack_width == 0);
 };
 
