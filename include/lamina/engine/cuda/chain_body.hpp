@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
-#include <lamina/engine/cuda/chain_product.hpp>
 #include <lamina/engine/cuda/group_body.hpp>
+#include <lamina/engine/cuda/tensor_chain_product.hpp>
 #include <lamina/plan/instruction.hpp>
 
 namespace lamina::engine::cuda {

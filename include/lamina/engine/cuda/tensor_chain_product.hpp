@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/tensor_chain_product.hpp - what chain_product.hpp does with floats alone, by
+// the tensor cores of a team.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/engine/cuda/chain_product.hpp>
+#include <lamina/engine/cuda/tensor_product.hpp>
+
+namespace lamina::engine::cuda {
+
+/// By tensor cores: a warp has 32 rows by 32 columns. Activations lie by rows, as their words are
+/// made from what lanes have side by side.
+template <class Format, int Rows, int Columns, int Depth, int Down, int Across, int Widest,
+          int Split>
+struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Widest, Split> {
+  static_assert(Widest % Columns == 0);
+  using word = std::uint32_t;
+  static constexpr int rows = Rows, warps_across = Across * Split * (Widest / Columns);
+  static constexpr int threads = Down * warps_across * fragment::lanes;
+  static constexpr int tall = Rows / Down / fragment::rows;
+  static constexpr int wide = Columns / Across / Split / fragment::columns;
+  static constexpr operand_layout operands =
+      tensor_shape<Format, Rows, Columns, Depth, Down, Across>::operands;
+  static constexpr int terms = operands.terms;
+
+  static LAMINA_INLINE LAMINA_FN word weight(const float (&x)[terms]) { return Format::word(x); }
+  static LAMINA_INLINE LAMINA_FN void put_activations(word* to, int step, int row, int term,
+                                                      const pack& x) {
+    constexpr int words = pack_width / terms;
+    detail::word_pack<words> w;
+    LAMINA_CUDA_UNROLL
+    for (int i = 0; i < words; ++i) {
+      float t[terms];
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < terms; ++j) t[j] = x.v[i * terms + j];
+      w.v[i] = Format::word(t);
+    }
+    detail::store_words(to + row * step + term / terms, w);
+  }
+
+  template <class Team>
+  class share {
+    static constexpr int here = Team::lanes;
+
+   public:
+    LAMINA_INLINE LAMINA_FN explicit share(const Team&) {}
+
+    LAMINA_INLINE LAMINA_FN void multiply(const Team& team, const word* left, int step,
+                                          const word* right, int right_step, int depth, int lines) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) lanes_[n].clear();
+      for (int word0 = 0; word0 < depth / terms; word0 += fragment::words) {
+        LAMINA_CUDA_UNROLL
+        for (int n = 0; n < here; ++n) {
+          lane_state& mine = lanes_[n];
+          const place_in_tile p(team.rank(n));
+          LAMINA_CUDA_UNROLL
+          for (int r = 0; r < tall; ++r) {
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; ++i)
+              mine.left[r][i] = left[(p.row(r) + fragment::left_row(p.lane, i)) * step + word0 +
+                                     fragment::left_word(p.lane, i)];
+          }
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            if (p.column(c) >= lines) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 2; ++i)
+              mine.right[c][i] = right[(word0 + fragment::right_word(p.lane, i)) * right_step +
+                                       p.column(c) + fragment::right_column(p.lane)];
+          }
+        }
+        multiply_fragments(team, lines);
+      }
+    }
+    template <class F>
+    LAMINA_INLINE LAMINA_FN void each(const Team& team, int lines, const F& f) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            if (p.column(c) >= lines) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; i += 2) {
+              float* const sums = lanes_[n].sums[r][c] + i;
+              pair x{{sums[0], sums[1]}};
+              f(p.row(r) + fragment::sum_row(p.lane, i),
+                p.column(c) + fragment::sum_column(p.lane, i), x);
+              sums[0] = x.v[0], sums[1] = x.v[1];
+            }
+          }
+        }
+      }
+    }
+    LAMINA_INLINE LAMINA_FN void keep(const Team& team, word* to, int step, int lines,
+                                      int columns) const {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            if (p.column(c) >= lines) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; i += 2) {
+              const int row = p.row(r) + fragment::sum_row(p.lane, i);
+              const int column = p.column(c) + fragment::sum_column(p.lane, i);
+              detail::word_pack<2 / terms> w;
+              LAMINA_CUDA_UNROLL
+              for (int k = 0; k < 2 / terms; ++k) {
+                float t[terms];
+                LAMINA_CUDA_UNROLL
+                for (int j = 0; j < terms; ++j)
+                  t[j] = column + k * terms + j < columns ? lanes_[n].sums[r][c][i + k * terms + j]
+                                                          : 0.0f;
+                w.v[k] = Format::word(t);
+              }
+              detail::store_words(to + row * step + column / terms, w);
+            }
+          }
+        }
+      }
+    }
+
+   protected:
+    struct lane_state {
+      float sums[tall][wide][4];
+      std::uint32_t left[tall][4], right[wide][2];
+
+      LAMINA_INLINE LAMINA_FN void clear() {
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; ++i) sums[r][c][i] = 0;
+          }
+        }
+      }
+    };
+    struct place_in_tile {
+      int lane, row0, column0;
+
+      LAMINA_INLINE LAMINA_FN explicit place_in_tile(int rank)
+          : lane(rank % fragment::lanes),
+            row0(rank / fragment::lanes / warps_across * (tall * fragment::rows)),
+            column0(rank / fragment::lanes % warps_across * (wide * fragment::columns)) {}
+      LAMINA_INLINE LAMINA_FN int row(int r) const { return row0 + r * fragment::rows; }
+      LAMINA_INLINE LAMINA_FN int column(int c) const { return column0 + c * fragment::columns; }
+    };
+    /// All lanes of a warp have the same columns, and so go the same way.
+    LAMINA_INLINE LAMINA_FN void multiply_fragments(const Team& team, int lines) {
+      LAMINA_CUDA_UNROLL
+      for (int r = 0; r < tall; ++r) {
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < wide; ++c) {
+#if defined(__CUDA_ARCH__)
+          if (place_in_tile(team.rank(0)).column(c) < lines)
+            Format::multiply(lanes_[0].sums[r][c], lanes_[0].left[r], lanes_[0].right[c]);
+#else
+          if constexpr (here > 1)
+            for (int n = 0; n < here; n += fragment::lanes) {
+              if (place_in_tile(team.rank(n)).column(c) >= lines) continue;
+              lane_state* const warp = lanes_ + n;
+              multiply_on_host<Format>(
+                  [=](int lane) -> auto& { return warp[lane].left[r]; },
+                  [=](int lane) -> auto& { return warp[lane].right[c]; },
+                  [=](int lane) -> auto& { return warp[lane].sums[r][c]; });
+            }
+#endif
+        }
+      }
+    }
+
+    lane_state lanes_[here];
+  };
+
+  /// A warp adds up 16 `tall` lines by 8 `wide` columns of each product over rows.
+  template <class Team, int Positions>
+  class gradient_share : public share<Team> {
+    using base = share<Team>;
+    using typename base::place_in_tile;
+    static constexpr int here = Team::lanes;
+
+   public:
+    LAMINA_INLINE LAMINA_FN explicit gradient_share(const Team& team) : base(team) {}
+
+    LAMINA_INLINE LAMINA_FN void clear() {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        LAMINA_CUDA_UNROLL
+        for (int p = 0; p < Positions; ++p) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            LAMINA_CUDA_UNROLL
+            for (int r = 0; r < tall; ++r) {
+              LAMINA_CUDA_UNROLL
+              for (int i = 0; i < 4; ++i) products_[n][p][r][c][i] = 0;
+            }
+            columns_[n][p][c] = {};
+          }
+        }
+      }
+    }
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void add(const Team& team, const word* left, int left_step,
+                                     const word* right, int right_step, int lines, int columns) {
+      LAMINA_CUDA_KEEP_LOOP
+      for (int word0 = 0; word0 < Rows / terms; word0 += fragment::words) {
+        LAMINA_CUDA_UNROLL
+        for (int n = 0; n < here; ++n) {
+          auto& mine = this->lanes_[n];
+          const place_in_tile p(team.rank(n));
+          LAMINA_CUDA_UNROLL
+          for (int r = 0; r < tall; ++r) {
+            if (p.row(r) >= lines) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; ++i)
+              mine.left[r][i] = across_rows(left, left_step, word0 + fragment::left_word(p.lane, i),
+                                            p.row(r) + fragment::left_row(p.lane, i));
+          }
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            if (p.column(c) >= columns) continue;
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 2; ++i)
+              mine.right[c][i] =
+                  across_rows(right, right_step, word0 + fragment::right_word(p.lane, i),
+                              p.column(c) + fragment::right_column(p.lane));
+          }
+        }
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+#if defined(__CUDA_ARCH__)
+            if (const place_in_tile p(team.rank(0)); p.row(r) < lines && p.column(c) < columns)
+              Format::multiply(products_[0][P][r][c], this->lanes_[0].left[r],
+                               this->lanes_[0].right[c]);
+#else
+            if constexpr (here > 1)
+              for (int n = 0; n < here; n += fragment::lanes) {
+                const place_in_tile p(team.rank(n));
+                if (p.row(r) >= lines || p.column(c) >= columns) continue;
+                auto* const warp = this->lanes_ + n;
+                multiply_on_host<Format>(
+                    [=](int lane) -> auto& { return warp[lane].left[r]; },
+                    [=](int lane) -> auto& { return warp[lane].right[c]; },
+                    [ this, n, r, c ](int lane) -> auto& { return products_[n + lane][P][r][c]; });
+              }
+#endif
+          }
+        }
+      }
+    }
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void add_rows(const Team& team, int lines) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < wide; ++c) {
+          if (p.column(c) >= lines) continue;
+          LAMINA_CUDA_UNROLL
+          for (int r = 0; r < tall; ++r) {
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; ++i) columns_[n][P][c].v[i % 2] += this->lanes_[n].sums[r][c][i];
+          }
+        }
+      }
+    }
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void store(const Team& team, float* to, int lines, int columns) const {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        LAMINA_CUDA_UNROLL
+        for (int r = 0; r < tall; ++r) {
+          LAMINA_CUDA_UNROLL
+          for (int c = 0; c < wide; ++c) {
+            LAMINA_CUDA_UNROLL
+            for (int i = 0; i < 4; i += 2) {
+              const int line = p.row(r) + fragment::sum_row(p.lane, i);
+              const int column = p.column(c) + fragment::sum_column(p.lane, i);
+              const float* const sums = products_[n][P][r][c] + i;
+              if (line < lines && column < columns)
+                store_pack(to + line * columns + column, pair{{sums[0], sums[1]}});
+            }
+          }
+        }
+      }
+    }
+    static constexpr int stored_rows = Down * 8;
+    template <int P>
+    LAMINA_INLINE LAMINA_FN void store_rows(const Team& team, float* to, int columns) const {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n) {
+        const place_in_tile p(team.rank(n));
+        const int row = team.rank(n) / fragment::lanes / warps_across * 8 + p.lane / 4;
+        LAMINA_CUDA_UNROLL
+        for (int c = 0; c < wide; ++c)
+          if (const int column = p.column(c) + fragment::sum_column(p.lane, 0); column < columns)
+            store_pack(to + row * columns + column, columns_[n][P][c]);
+      }
+    }
+
+   private:
+    /// Word `w` of the terms that lie below each other: those of one activation in several rows.
+    static LAMINA_INLINE LAMINA_FN word across_rows(const word* from, int step, int w, int line) {
+      if constexpr (terms == 1) {
+        return from[w * step + line];
+      } else {
+        const int shift = line % 2 * 16;
+        const word low = from[2 * w * step + line / 2] >> shift;
+        const word high = from[(2 * w + 1) * step + line / 2] >> shift;
+        return (low & 0xffffU) | high << 16;
+      }
+    }
+
+    float products_[here][Positions][tall][wide][4];
+    pair columns_[here][Positions][wide];
+  };
+};
+
+}  // namespace lamina::engine::cuda
