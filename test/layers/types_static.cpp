@@ -87,6 +87,28 @@ static_assert(names(activation::tanh_shrink, "tanh_shrink"));
 static_assert(names(activation::exp, "exp"));
 static_assert(names(activation::log, "log"));
 static_assert(names(activation::sqrt, "sqrt"));
+// The block is a handle: a record function may take it in any way.
+constexpr auto record_mean = [](auto& main) {
+  return layer::mean(layer::data<"x", float, 4>(main));
+};
+constexpr auto records_mean = [](const auto& net) {
+  return net.desc.count.operators == 2 && net.desc.cost >= 0;
+};
+static_assert(records_mean(lamina::program([](auto main) { return record_mean(main); })));
+static_assert(records_mean(lamina::program([](auto& main) {
+  static_assert(__is_same(decltype(main), lamina::block&));
+  return record_mean(main);
+})));
+static_assert(records_mean(lamina::program([](lamina::block main) { return record_mean(main); })));
+static_assert(records_mean(lamina::program([](const lamina::block& main) {
+  return record_mean(main);
+})));
+
+// A program of data alone is one, with nothing to compute.
+static_assert(lamina::program([](lamina::block& main) {
+                layer::data<"x", float, 4>(main);
+              }).desc.count.operators == 1);
+
 static_assert(names(activation::rsqrt, "rsqrt"));
 static_assert(names(activation::abs, "abs"));
 static_assert(names(activation::ceil, "ceil"));

@@ -47,8 +47,9 @@ using dependent = typename detail::dependent<T, Other>::type;
 
 #if !defined(__clang__)
 /// What a function with several overloads declares last, for calls that fit none of them:
-/// `no_match<fc_attr> fc(anything, ...) = delete`. g++ then tells the options' type in place of all
-/// overloads; clang tells these in three lines each, and takes no braces for an ellipsis.
+/// `no_match<fc_attr> fc(...) = delete`. g++ then tells the options' type in place of all
+/// overloads, and prints the line with the declaration, so that a comment there shows a call that
+/// fits. clang tells overloads in three lines each, and takes no braces for an ellipsis.
 #define LAMINA_NAMES_OPTIONS 1
 template <class Options>
 struct no_match {};

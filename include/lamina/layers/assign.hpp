@@ -80,7 +80,7 @@ constexpr variable<T, R, D...> clip_by_norm(variable<T, R, D...> x, float norm,
 /// A variable of shape [Dims...], or [1] without dimensions, whose elements are `value`:
 /// `fill_constant<std::int64_t>(main, 10)`. Fluid: fill_constant.
 template <element T, int... Dims>
-constexpr auto fill_constant(block& main, double value, const fill_constant_attr& attr = {}) {
+constexpr auto fill_constant(const block& main, double value, const fill_constant_attr& attr = {}) {
   static_assert(((Dims > 0) && ...), "lamina: fill_constant: dimensions are positive");
   program_builder& b = *main.builder;
   layer_helper layer(b, "fill_constant", attr.name);

@@ -115,4 +115,9 @@ constexpr auto stack(const V (&inputs)[N], const options<concat_attr, V>& attr =
   return layer.returns(y);
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<concat_attr> concat(...) = delete;  // call concat({x, y})
+#endif
+
 }  // namespace lamina::layer

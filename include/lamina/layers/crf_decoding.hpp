@@ -46,4 +46,8 @@ constexpr auto crf_decoding(variable<T, R, D...> input, variable<I, S, E...> lab
   return detail::viterbi_path(input, label.id, attr, line);
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+constexpr no_match<crf_attr> crf_decoding(...) = delete;  // call crf_decoding(scores)
+#endif
+
 }  // namespace lamina::layer

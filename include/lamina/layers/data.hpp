@@ -9,7 +9,7 @@ namespace lamina::layer {
 
 namespace detail {
 template <fixed_string Name, element T, class R, int... D>
-constexpr variable<T, R, D...> feed_variable(block& main, int line) {
+constexpr variable<T, R, D...> feed_variable(const block& main, int line) {
   program_builder& b = *main.builder;
   for (int i = 0; i < b.data.count; ++i)
     if (base_has_name(b, b.names.items, b.variables[b.data[i]].base, Name.view()))
@@ -32,12 +32,21 @@ constexpr variable<T, R, D...> feed_variable(block& main, int line) {
 /// One dense array of inner dimensions Dims a sample: `data<"image", float, 1, 28, 28>(main)`.
 /// Without dimensions one number a sample, shape [-1, 1], as for labels. Fluid: layers.data.
 template <fixed_string Name, element T, int... Dims>
-constexpr auto data(block& main, int line = __builtin_LINE()) {
+constexpr auto data(const block& main, int line = __builtin_LINE()) {
   static_assert(((Dims > 0) && ...), "lamina: data: dimensions are positive");
   if constexpr (sizeof...(Dims) == 0)
     return detail::feed_variable<Name, T, batch, 1>(main, line);
   else
     return detail::feed_variable<Name, T, batch, Dims...>(main, line);
 }
+#ifdef LAMINA_NAMES_OPTIONS
+constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
+template <class, auto...>
+constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
+template <fixed_string, auto...>
+constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
+template <fixed_string, class, auto...>
+constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
+#endif
 
 }  // namespace lamina::layer

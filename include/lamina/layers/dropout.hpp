@@ -39,4 +39,8 @@ constexpr auto dropout(variable<T, R, D...> x, float probability,
   return layer.returns(variable<T, R, D...>{&b, y});
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+constexpr no_match<dropout_attr> dropout(...) = delete;  // call dropout(x, 0.5f)
+#endif
+
 }  // namespace lamina::layer

@@ -95,4 +95,9 @@ constexpr auto dynamic_gru(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
   return detail::gru_of<width, in>::record(x, h_0.id, attr, line);
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<dynamic_gru_attr> dynamic_gru(...) = delete;  // call dynamic_gru<32>(x)
+#endif
+
 }  // namespace lamina::layer

@@ -104,4 +104,9 @@ constexpr auto dynamic_lstm(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
   return detail::lstm_of<width, in>::record(x, h_0.id, c_0.id, attr, line);
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<dynamic_lstm_attr> dynamic_lstm(...) = delete;  // call dynamic_lstm<4 * 32>(x)
+#endif
+
 }  // namespace lamina::layer

@@ -198,8 +198,8 @@ constexpr auto fc(const X& x, int, const options<fc_attr, X>& attr = {},
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
-template <int Size, int Flatten = 1>
-constexpr no_match<fc_attr> fc(anything, ...) = delete;
+template <auto...>
+constexpr no_match<fc_attr> fc(...) = delete;  // call fc<8>(x), fc<8>({x, y})
 #endif
 
 }  // namespace lamina::layer

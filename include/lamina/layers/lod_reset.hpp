@@ -99,5 +99,10 @@ constexpr auto lod_reset(variable<T, R, D...> x, const options<lod_reset_attr, T
   return detail::reset_lod<tokens<Name, regrouped<Name>>>(x, -1, target, attr.name);
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<lod_reset_attr> lod_reset(...) = delete;  // call lod_reset(x, y)
+#endif
+
 }  // namespace layer
 }  // namespace lamina

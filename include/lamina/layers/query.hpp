@@ -58,7 +58,7 @@ constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T
 /// The numbers from Start on, Step apart, before End: `range<0, 10, 2>(main)` is 0, 2, 4, 6, 8, of
 /// int64 unless told: `range<float, 0, 10>(main)`. Fluid: range.
 template <element T, int Start, int End, int Step = 1>
-constexpr auto range(block& main, const query_attr& attr = {}) {
+constexpr auto range(const block& main, const query_attr& attr = {}) {
   constexpr bool goes_on = Step > 0 ? Start < End : Step < 0 && Start > End;
   static_assert(check<goes_on, gets<Start, End, Step>>,
                 "lamina: range: steps lead from the start towards the end");
@@ -74,7 +74,7 @@ constexpr auto range(block& main, const query_attr& attr = {}) {
   return layer.returns(y);
 }
 template <int Start, int End, int Step = 1>
-constexpr auto range(block& main, const query_attr& attr = {}) {
+constexpr auto range(const block& main, const query_attr& attr = {}) {
   return range<std::int64_t, Start, End, Step>(main, attr);
 }
 

@@ -50,7 +50,7 @@ constexpr V random_numbers(program_builder& b, const char* key, std::string_view
 /// A variable [Dims...] of U(min, max): `uniform_random<3, 4>(main, {.min = 0})`.
 /// Fluid: uniform_random.
 template <int... Dims>
-constexpr auto uniform_random(block& main, const uniform_random_attr& attr = {}) {
+constexpr auto uniform_random(const block& main, const uniform_random_attr& attr = {}) {
   static_assert(sizeof...(Dims) > 0 && ((Dims > 0) && ...),
                 "lamina: uniform_random: dimensions are positive");
   return detail::random_numbers<lamina::uniform_random, variable<float, once, Dims...>>(
@@ -59,7 +59,7 @@ constexpr auto uniform_random(block& main, const uniform_random_attr& attr = {})
 
 /// A variable [Dims...] of N(mean, std^2). Fluid: gaussian_random.
 template <int... Dims>
-constexpr auto gaussian_random(block& main, const gaussian_random_attr& attr = {}) {
+constexpr auto gaussian_random(const block& main, const gaussian_random_attr& attr = {}) {
   static_assert(sizeof...(Dims) > 0 && ((Dims > 0) && ...),
                 "lamina: gaussian_random: dimensions are positive");
   return detail::random_numbers<lamina::gaussian_random, variable<float, once, Dims...>>(

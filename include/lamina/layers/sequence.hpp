@@ -16,7 +16,7 @@ namespace layer {
 
 namespace detail {
 template <fixed_string Name, element T, class R, int... Dims>
-constexpr auto feed_sequence(block& main, int line) {
+constexpr auto feed_sequence(const block& main, int line) {
   static_assert(((Dims > 0) && ...), "lamina: sequence: dimensions are positive");
   if constexpr (sizeof...(Dims) == 0)
     return feed_variable<Name, T, R, 1>(main, line);
@@ -29,7 +29,7 @@ constexpr auto feed_sequence(block& main, int line) {
 /// tokens<"words">. Each element is an array of dimensions Dims, without dimensions one number.
 /// Fluid: layers.data(lod_level=1).
 template <fixed_string Name, element T, int... Dims>
-constexpr auto sequence(block& main, int line = __builtin_LINE()) {
+constexpr auto sequence(const block& main, int line = __builtin_LINE()) {
   return detail::feed_sequence<Name, T, tokens<Name>, Dims...>(main, line);
 }
 
@@ -47,7 +47,7 @@ constexpr auto sequence(variable<U, R, E...> like, int line = __builtin_LINE()) 
 /// One sequence of sequences a sample, such as the words of the sentences of a document: rows
 /// nested_tokens<Name>. Fluid: layers.data(lod_level=2).
 template <fixed_string Name, element T, int... Dims>
-constexpr auto nested_sequence(block& main, int line = __builtin_LINE()) {
+constexpr auto nested_sequence(const block& main, int line = __builtin_LINE()) {
   return detail::feed_sequence<Name, T, nested_tokens<Name>, Dims...>(main, line);
 }
 

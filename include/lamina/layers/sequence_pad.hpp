@@ -53,4 +53,9 @@ constexpr auto sequence_pad(variable<T, R, D...> x, double pad_value,
   return sequence_pad<Length>(x, fill_constant<T>(main, pad_value), attr);
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<sequence_pad_attr> sequence_pad(...) = delete;  // call sequence_pad<20>(x, 0)
+#endif
+
 }  // namespace lamina::layer

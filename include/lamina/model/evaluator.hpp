@@ -192,18 +192,22 @@ class evaluator {
   }
 
   /// Cost and metrics over a whole pass of a reader of mini-batches: means over all samples.
-  template <reader::readable Reader>
+  template <class Reader>
   test_result test(Reader&& batches) {
+    constexpr bool readable = reader::readable<Reader>;
+    static_assert(check<readable, gets_type<Reader>>,
+                  "lamina: reader: expected a reader: a copyable range, or a callable without "
+                  "arguments (or of the pass number) that returns a range");
     constexpr bool batched = reader::yields_batches<Reader>;
-    static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
+    static_assert(check<batched, gets_type<reader::yield_of<Reader>>>,
                   "lamina: reader: expected mini-batches, ranges of samples: put | "
                   "lamina::reader::batch(n) behind the reader");
     constexpr int layers = P::desc.count.data;
-    constexpr int fields = detail::fields_a_sample<layers, reader::reader_element_t<Reader>>;
+    constexpr int fields = detail::fields_a_sample<layers, reader::yield_of<Reader>>;
     constexpr bool fits = fields == layers;
     static_assert(check<fits, expects<layers>, gets<fields>>,
                   "lamina: reader: a sample has one field for each data layer of the program");
-    if constexpr (batched && fits)
+    if constexpr (readable && batched && fits)
       return tested(batches);
     else
       return {};

@@ -37,6 +37,11 @@ template <program_type Q>
 struct shared_parameters {
   const model<Q>& from;
 };
+/// Whether T is such a name.
+template <class T>
+inline constexpr bool is_shared_parameters = false;
+template <program_type Q>
+inline constexpr bool is_shared_parameters<shared_parameters<Q>> = true;
 template <program_type Q>
 shared_parameters<Q> share_parameters_of(const model<Q>& from) {
   return {from};
@@ -70,10 +75,19 @@ class model {
     if constexpr (wrong < 0) share_each(other.from, all{});
   }
 
-  /// Without a program: an error of one line.
-  template <class Q = P>
-  model() {
-    static_assert(never<Q>, "lamina: model: expected a program, lamina::model m{program}");
+  /// Without a program, or of something else: an error of one line.
+  template <class... Given>
+  requires(std::is_same_v<P, detail::no_program>) explicit model(const Given&...) {
+    static_assert(check<never<P, Given...>, gets_type<Given...>>,
+                  "lamina: model: expected a program, lamina::model m{program}");
+  }
+  /// With something else than a seed or parameters to share: likewise.
+  template <class Given, class... More>
+  requires(!std::is_convertible_v<Given, std::uint64_t> && !is_shared_parameters<Given>)
+      model(P, const Given&, const More&...) {
+    static_assert(check<never<P, Given>, gets_type<Given>>,
+                  "lamina: model: expected a seed behind the program, model m{program, 7}, or "
+                  "share_parameters_of(other)");
   }
 
   model(const model&) = delete;
@@ -256,6 +270,9 @@ class model {
   owned_array<float*> pointers_{at_least};  // evaluators keep its address
 };
 
-model()->model<detail::no_program>;
+template <class... Given>
+model(const Given&...) -> model<detail::no_program>;
+template <program_type P, class... Given>
+model(const P&, const Given&...) -> model<P>;
 
 }  // namespace lamina

@@ -46,6 +46,9 @@ enum class rows_rule : std::uint8_t {
   all       // updates every row, those that are not there by a gradient of zeros
 };
 
+/// Stands for the reader that nobody gave.
+struct no_reader {};
+
 /// Base of an optimizer; empty, so that designated initialisers still work. Derive from this and
 /// not from a finished optimizer: its `train` knows `Derived` and nothing below it.
 template <class Derived>
@@ -69,8 +72,8 @@ struct rule {
   /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A place of a type
   /// of its own stands behind the options and counts instead of theirs:
   /// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
-  template <class Model, class Reader, class... Place>
-  decltype(auto) train(Model& model, Reader&& reader,
+  template <class Model, class Reader = no_reader, class... Place>
+  decltype(auto) train(Model& model, Reader&& reader = Reader{},
                        const dependent<train_options, Model>& options = {},
                        const Place&... at) const {
     static_assert(traits<Derived>::complete,

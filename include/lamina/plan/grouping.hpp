@@ -199,6 +199,7 @@ constexpr auto assign_groups() {
       if (L.results[o] >= 0) producer[L.variables[L.results[o]].root] = g;
   }
   r.groups = n;
+  if (instructions == 0) r.group[0] = 0;  // of data alone: a constant has no element without value
   if (Blocks > 1 || holes) sort_by_block(r, groups, Blocks);
   return r;
 }

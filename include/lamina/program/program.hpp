@@ -47,12 +47,14 @@ struct any_argument {
   constexpr operator T&&() const;  // NOLINT: it converts
 };
 /// Whether a record function takes something else than a block. One with a mistake in its body
-/// cannot be called at all, and the compiler has said so.
+/// cannot be called at all, and the compiler has said so. One that takes a block is asked no more:
+/// of an `auto` that would compile its body for what is none.
 template <class F>
 inline constexpr bool takes_others =
-    !std::is_invocable_v<F, block&> &&
-    (std::is_invocable_v<F> || std::is_invocable_v<F, any_argument> ||
-     std::is_invocable_v<F, any_argument, any_argument>);
+    std::is_invocable_v<F> || std::is_invocable_v<F, any_argument> ||
+    std::is_invocable_v<F, any_argument, any_argument>;
+template <class F>
+requires(std::is_invocable_v<F, block&>) inline constexpr bool takes_others<F> = false;
 
 template <class T, class R, int... D>
 constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {

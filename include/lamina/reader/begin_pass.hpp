@@ -68,9 +68,25 @@ concept readable = detail::startable<detail::kept<R>> &&
 template <readable R>
 using reader_element_t = std::ranges::range_value_t<detail::range_of<detail::kept<R>>>;
 
-/// Whether a reader yields mini-batches: ranges of samples.
+/// Whether a reader yields mini-batches: ranges of samples. What is no reader is another mistake.
+template <class R>
+inline constexpr bool yields_batches = true;
 template <readable R>
-inline constexpr bool yields_batches = std::ranges::range<reader_element_t<R>&>;
+inline constexpr bool yields_batches<R> = std::ranges::range<reader_element_t<R>&>;
+
+namespace detail {
+template <class R>
+struct yields {
+  using type = void;
+};
+template <readable R>
+struct yields<R> {
+  using type = reader_element_t<R>;
+};
+}  // namespace detail
+/// What R yields; void where it is no reader.
+template <class R>
+using yield_of = typename detail::yields<R>::type;
 
 /// One pass over a reader of type R: a move-only input range. It keeps alive what it reads from,
 /// unless begin_pass was given an lvalue, which then has to outlive it.

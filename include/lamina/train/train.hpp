@@ -151,8 +151,7 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
 /// end_iteration, then end_pass. Called as `adam.train(m, reader, options)`.
 /// Mini-batches without samples are skipped. Throws lamina::error for data that do not fit.
 /// Returns a train_result; `auto`, for only then clang tells which line of the user asked for it.
-template <optimizer::optimizer_type Opt, program_type P, reader::readable Reader,
-          class Places = places>
+template <optimizer::optimizer_type Opt, program_type P, class Reader, class Places = places>
 auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {},
                 const Places& at = {}) {
   constexpr cost_kind cost = cost_kind_of<P>();
@@ -164,16 +163,21 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   static_assert(check<has_cost>, "lamina: train: the program returns no cost");
   static_assert(check < cost != cost_kind::array || reads, gets_type < typename P::result >>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
+  constexpr bool readable = reader::readable<Reader>;
+  static_assert(check<readable, gets_type<Reader>>,
+                "lamina: reader: expected a reader: a copyable range, or a callable without "
+                "arguments (or of the pass number) that returns a range");
   constexpr bool batched = reader::yields_batches<Reader>;
-  static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
+  static_assert(check<batched, gets_type<reader::yield_of<Reader>>>,
                 "lamina: reader: expected mini-batches, ranges of samples: put | "
                 "lamina::reader::batch(n) behind the reader");
   constexpr int layers = P::desc.count.data;
-  constexpr int fields = detail::fields_a_sample<layers, reader::reader_element_t<Reader>>;
+  constexpr int fields = detail::fields_a_sample<layers, reader::yield_of<Reader>>;
   constexpr bool fits = fields == layers || is_faulty<P> || reads;
   static_assert(check<fits, expects<layers>, gets<fields>>,
                 "lamina: reader: a sample has one field for each data layer of the program");
-  if constexpr (cost == cost_kind::number && batched && fits && !reads && !is_faulty<P>) {
+  if constexpr (cost == cost_kind::number && readable && batched && fits && !reads &&
+                !is_faulty<P>) {
     constexpr bool takes = takes_gradients<P, Opt>;
     static_assert(check<takes, gets_type<Opt>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
@@ -187,21 +191,23 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   }
 }
 
-/// Of a program without a model: an error of one line.
-template <optimizer::optimizer_type Opt, program_type P, class Reader, class... Place>
-auto train_with(const Opt&, const P&, Reader&&, const train_options& = {}, const Place&...) {
-  static_assert(never<P>,
+/// Of a program, or of anything else, without a model: an error of one line.
+template <optimizer::optimizer_type Opt, class Other, class Reader, class... Place>
+auto train_with(const Opt&, const Other&, Reader&&, const train_options& = {}, const Place&...) {
+  static_assert(!program_type<Other>,
                 "lamina: train: expected a model, train(model, reader), found a program; put "
                 "lamina::model m{program} before it");
+  static_assert(check<program_type<Other>, gets_type<Other>>,
+                "lamina: train: expected a model and a reader behind it, train(model, reader)");
   return train_result{};
 }
 
 /// Trains with the default optimizer.
-template <program_type P, reader::readable Reader, class Places = places>
+template <program_type P, class Reader, class Places = places>
 train_result train(model<P>& m, Reader&& batches, const train_options& options = {}) {
   return optimizer::default_sgd.train(m, std::forward<Reader>(batches), options);
 }
-template <program_type P, reader::readable Reader, class Place>
+template <program_type P, class Reader, class Place>
 auto train(model<P>& m, Reader&& batches, const train_options& options, const Place& at) {
   return optimizer::default_sgd.train(m, std::forward<Reader>(batches), options, at);
 }
