@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/loss_scale.hpp>
 #include <lamina/engine/cuda/selected_rows_kernels.hpp>
 #include <lamina/model/device_arrays.hpp>
@@ -107,7 +109,11 @@ class whole_updates {
                       static_cast<std::size_t>(parameters) * numbers * sizeof(float));
       const auto update = [&](auto& b) {
         for (int i = 0; i < parameters; ++i)
-          if (is_updated(i)) run_update(b, i, values[i], rows_of(i), accumulators + i * states);
+          if (is_updated(i)) try {
+              run_update(b, i, values[i], rows_of(i), accumulators + i * states);
+            } catch (const error& what) {
+              fail_update(i, what);
+            }
       };
       if constexpr (scaled) {
         if (!limits_norms_) sum_squares(rows_of);
@@ -133,6 +139,10 @@ class whole_updates {
  private:
   static constexpr char recorded_as[] = "updates";
 
+  [[noreturn]] LAMINA_COLD static void fail_update(int i, const error& what) {
+    throw error(text() << what.what() << " (for the update of "
+                       << parameters_in<P>().describe(i).name << ")");
+  }
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   static int elements(int i) {
     const parameter_place& p = parameter_table<P>::table.of[i];

@@ -14,6 +14,8 @@ namespace lamina::engine {
 struct window_attributes {
   int ksize, strides, paddings, global_pooling, adaptive;  // -1: it has none
 };
+inline constexpr window_attributes pool3d_attributes{1, 3, 4, 2, 6};
+inline constexpr window_attributes indexed_pool_attributes{0, 3, 4, 1, 2};
 
 /// Windows along depth, height and width, an element in and out each where there is no depth.
 struct volume_windows {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 
+#include <lamina/engine/call/tag_scheme.hpp>
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/operators/sequence_metric.hpp>
 
@@ -63,22 +63,6 @@ struct call_kernel<edit_distance> {
 
 namespace detail {
 
-/// A scheme of tags within a chunk: how many there are, and, a bit each, which ones begin a chunk
-/// whatever stands before it, and which ones end one whatever follows.
-struct tag_scheme {
-  int tags;
-  unsigned begins, ends;
-};
-
-LAMINA_COLD inline tag_scheme tag_scheme_of(const call_context& c) {
-  const std::string_view name = text_of(c, 1);
-  if (name == "IOB") return {2, 1, 0};
-  if (name == "IOE") return {2, 0, 2};
-  if (name == "IOBES") return {4, 9, 12};
-  if (name == "plain") return {1, 0, 0};
-  fail(c, {"expected the chunk_scheme IOB, IOE, IOBES or plain, found ", name});
-}
-
 /// The chunks of a sequence of tags, one after the other: runs of one type, cut where a tag begins
 /// or ends one.
 class chunk_walk {
@@ -132,7 +116,7 @@ struct call_kernel<chunk_eval> {
     const operand inferred = c.input(0), label = c.input(1);
     if (inferred.rows != label.rows)
       fail(c, {"expected ", label.rows, " inferred tags, found ", inferred.rows});
-    const detail::tag_scheme scheme = detail::tag_scheme_of(c);
+    const tag_scheme scheme = tag_scheme_of(c);
     const sequence_rows all = c.sequences(label);
     std::int64_t count[3] = {0, 0, 0};
     for (int s = 0; s < all.count; ++s) {

@@ -12,9 +12,6 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-inline constexpr window_attributes pool3d_attributes{1, 3, 4, 2, 6};
-inline constexpr window_attributes indexed_pool_attributes{0, 3, 4, 1, 2};
-
 /// Whether a pool3d averages; its sums are divided by whole windows if padding counts.
 struct volume_pooling {
   bool is_average, counts_padding;
@@ -37,7 +34,7 @@ struct call_kernel<pool3d> {
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     require_float(c, x);
-    const volume_windows w(c, detail::pool3d_attributes, x, out);
+    const volume_windows w(c, pool3d_attributes, x, out);
     const detail::volume_pooling how(c);
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
@@ -63,7 +60,7 @@ struct call_kernel<gradient_of<pool3d>> {
     const operand x = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
     clear(dx);
-    const volume_windows w(c, detail::pool3d_attributes, x, out);
+    const volume_windows w(c, pool3d_attributes, x, out);
     const detail::volume_pooling how(c);
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
@@ -94,7 +91,7 @@ struct call_kernel<max_pool2d_with_index> {
     const operand x = c.input(0), out = c.output(0), places = c.output(1);
     require_float(c, x);
     const operand& made = out ? out : places;
-    const volume_windows w(c, detail::indexed_pool_attributes, x, made);
+    const volume_windows w(c, indexed_pool_attributes, x, made);
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
         const float* const from = x.row<const float>(r) + channel * w.in_size();

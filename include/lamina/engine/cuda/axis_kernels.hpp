@@ -37,6 +37,33 @@ struct axis_lines {
   }
 };
 
+/// All elements of such lines by number, those of a line one after the other.
+template <int K>
+struct operand_lines {
+  element_loops<K> firsts;
+  std::ptrdiff_t step[K];
+  divider n;
+  int count;
+
+  operand_lines() = default;
+  operand_lines(const call_site& c, int axis, const operand (&arrays)[K]) {
+    const axis_lines<K> lines(c, axis, arrays);
+    firsts = lines.firsts;
+    for (int k = 0; k < K; ++k) step[k] = lines.step[k];
+    n = divider(at_least_one(lines.n));
+    count = lines.n * firsts.count;
+  }
+  /// The place of element i in its line, and where it lies in each array.
+  LAMINA_INLINE LAMINA_FN int place(int i) const { return i - n.quotient(i) * n.divisor(); }
+  LAMINA_INLINE LAMINA_FN typename element_loops<K>::places at(int i) const {
+    const int line = n.quotient(i), k = i - line * n.divisor();
+    auto p = firsts.at(line);
+    LAMINA_CUDA_UNROLL
+    for (int j = 0; j < K; ++j) p.of[j] += k * step[j];
+    return p;
+  }
+};
+
 struct norm_arguments {
   const float* x;
   float *to, *size;

@@ -203,10 +203,13 @@ class block_memory {
   bool grow(int domain, int rows, int width) {
     int& capacity = capacity_[domain];
     if (rows <= capacity) return false;
+    // The old memory is released first: where there is none for more, there is room for no row.
+    capacity = 0;
     // Rows of another run are a little more or less.
-    capacity = rows + rows / 4;
+    const int wanted = rows + rows / 4;
     made_[static_cast<std::size_t>(domain)].reserve(
-        static_cast<std::size_t>(width) * static_cast<std::size_t>(capacity) * sizeof(float));
+        static_cast<std::size_t>(width) * static_cast<std::size_t>(wanted) * sizeof(float));
+    capacity = wanted;
     return true;
   }
   float* begin(int domain) const {

@@ -18,13 +18,20 @@ namespace lamina::engine::cuda {
 /// sequence, whose rows have to find room in a row of output 0.
 enum class chosen : std::uint8_t { element, row, attribute, fraction, length };
 
+struct call_site;
+
 /// An input whose numbers a kernel checks: its slot, and what a message calls one; what else is
-/// expected of one that is in its range.
+/// expected of one that is in its range. `count` tells how many numbers there are where `from` does
+/// not; elements behind the last one of the input are those of input `next_slot`. `tell` throws
+/// what is to be said of element i, where all of this says something else.
 struct checked_input {
   int slot = -1;
   const char* what = "";
   chosen from = chosen::element;
   const char* rule = "";
+  int (*count)(const call_site&) = nullptr;
+  int next_slot = -1;
+  void (*tell)(const call_site&, int i) = nullptr;
 };
 
 /// What a schedule knows of a group.
@@ -64,7 +71,7 @@ struct run_state {
   int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
   const minibatch_source* source = nullptr;  // of read_minibatch
-  const float* cost_gradient = nullptr;  // null: it is 1
+  const float* cost_gradient = nullptr;      // null: it is 1
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };

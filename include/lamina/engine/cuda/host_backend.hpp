@@ -149,9 +149,15 @@ class host_backend {
       return;
     }
     if (known->second == nullptr) {
-      list_ = known->second = std::make_shared<step_list>();
-      work();
+      const auto list = list_ = std::make_shared<step_list>();
+      try {
+        work();
+      } catch (...) {
+        list_ = nullptr;
+        throw;
+      }
       list_ = nullptr;
+      known->second = list;
     }
     perform([list = known->second] { run_list(*list); });
   }
@@ -170,7 +176,12 @@ class host_backend {
       }
     });
     list_ = inner;
-    work();
+    try {
+      work();
+    } catch (...) {
+      list_ = outer;
+      throw;
+    }
     list_ = outer;
   }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/activation_kernels.hpp>
+#include <lamina/engine/cuda/argsort_kernels.hpp>
 #include <lamina/engine/cuda/array_kernels.hpp>
 #include <lamina/engine/cuda/axis_kernels.hpp>
 #include <lamina/engine/cuda/batch_norm_kernels.hpp>
@@ -33,6 +34,7 @@
 #include <lamina/engine/cuda/pool_kernels.hpp>
 #include <lamina/engine/cuda/print_kernels.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/query_kernels.hpp>
 #include <lamina/engine/cuda/random_kernels.hpp>
 #include <lamina/engine/cuda/rank_table_kernels.hpp>
 #include <lamina/engine/cuda/read_kernels.hpp>
@@ -40,17 +42,22 @@
 #include <lamina/engine/cuda/region_kernels.hpp>
 #include <lamina/engine/cuda/reshape_kernels.hpp>
 #include <lamina/engine/cuda/resize_kernels.hpp>
+#include <lamina/engine/cuda/roi_align_kernels.hpp>
+#include <lamina/engine/cuda/scatter_kernels.hpp>
 #include <lamina/engine/cuda/selected_rows_kernels.hpp>
 #include <lamina/engine/cuda/sequence_cut_kernels.hpp>
 #include <lamina/engine/cuda/sequence_kernels.hpp>
+#include <lamina/engine/cuda/sequence_metric_kernels.hpp>
 #include <lamina/engine/cuda/sequence_pad_kernels.hpp>
 #include <lamina/engine/cuda/sequence_window_kernels.hpp>
 #include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>
 #include <lamina/engine/cuda/split_merge_kernels.hpp>
 #include <lamina/engine/cuda/split_product.hpp>
+#include <lamina/engine/cuda/squared_l2_kernels.hpp>
 #include <lamina/engine/cuda/step_kernels.hpp>
 #include <lamina/engine/cuda/update_kernels.hpp>
+#include <lamina/engine/cuda/volume_pool_kernels.hpp>
 #include <lamina/operators/block_operators.hpp>
 
 namespace lamina::engine::cuda {

@@ -193,7 +193,8 @@ class machine {
   };
 
   [[noreturn]] LAMINA_COLD void fail(fault_word f) {
-    const int g = static_cast<int>(f >> 32), i = static_cast<int>(f & 0xffffffffu);
+    const int g = static_cast<int>(f >> 32);
+    int i = static_cast<int>(f & 0xffffffffu);
     const auto& e = schedule::table.entries[g];
     if constexpr (has_blocks) {
       if (e.run == nullptr) blocks_.fail_endless(e.group.variable);
@@ -201,10 +202,16 @@ class machine {
     const run_state state = memory_.state();
     const call_site failed = memory_.site(g, state);
     if (e.checked.from == chosen::length) fail_length(failed, e.checked.slot, i);
+    if (e.checked.tell != nullptr) e.checked.tell(failed, i);
     argument_view numbers = failed.in(e.checked.slot);
+    if (e.checked.next_slot >= 0 && i >= numbers.rows * numbers.columns) {
+      i -= numbers.rows * numbers.columns;
+      numbers = failed.in(e.checked.next_slot);
+    }
     const argument_view first = failed.in(0);
     const bool is_fraction = e.checked.from == chosen::fraction;
-    const int count = is_fraction                         ? 2
+    const int count = e.checked.count != nullptr          ? e.checked.count(failed)
+                      : is_fraction                       ? 2
                       : e.checked.from == chosen::element ? first.line
                       : e.checked.from == chosen::row     ? first.rows
                                                           : failed.integer(0);
@@ -242,8 +249,8 @@ class machine {
     if constexpr (has_blocks) {
       // Sequences of that iteration may be others by now.
       if (host_table<P, Backend>::table.inner[failed.number_of_group])
-        lamina::engine::fail(failed, {"expected sequences of at most ", most,
-                                      " rows, found more in sequence ", i});
+        lamina::engine::fail(
+            failed, {"expected sequences of at most ", most, " rows, found more in sequence ", i});
     }
     const int* const offsets = failed.run.host_offsets[x.domain];
     lamina::engine::fail(failed, {"expected sequences of at most ", most, " rows, found ",

@@ -95,11 +95,10 @@ class machine_memory {
         most = std::max(most, needs(site(g, at)));
     return most;
   }
-
   /// Sets how many rows each domain has, and where its sequences begin on the host (null where
   /// there are none). Returns whether everything is to be bound anew.
   bool set_rows(const int* rows, const int* const* offsets) {
-    bool same = bound_;
+    bool same = fits_;
     for (int d = batch::domain; d < domains; ++d) {
       if (!layout.fed[d]) continue;
       same = same && rows[d] == rows_[d];
@@ -110,6 +109,7 @@ class machine_memory {
   }
   /// Finds a place for every array.
   void bind() {
+    fits_ = false;
     // There is no memory yet, but rows are all that tells how much is needed.
     bool moved = select_rows();
     const std::ptrdiff_t scratch = needed_scratch(rows_);
@@ -133,13 +133,13 @@ class machine_memory {
     if (data_.reserve(range_.size()) || moved) backend_.forget();
     // Once there is more than the fed rows needed, it serves all groups: with more of these too.
     if constexpr (has_blocks)
-      if (more_scratch_.data() != nullptr && reserve_more_scratch()) backend_.forget();
+      if ((more_scratch_.data() != nullptr || moves_) && reserve_more_scratch()) backend_.forget();
     for (int d = batch::domain; d < domains; ++d)
       if (range_.has_offsets(d))
         offsets_[d] = reinterpret_cast<const int*>(arena_.data() + range_.offsets(d));
     if constexpr (has_blocks) blocks_.bind(rows_);
     place_arguments();
-    bound_ = true;
+    bound_ = fits_ = true, moves_ = false;
   }
   /// Where the sequences of each domain begin, in the memory of the place.
   const int* const* offsets() const { return offsets_; }
@@ -185,12 +185,12 @@ class machine_memory {
   void make_rows(int domain, int rows) {
     rows_[domain] = rows;
     if (host_table<P, Backend>::table.divides[domain]) send_inverse_rows(domain);
-    const bool grows = blocks_.grow(domain, rows, layout.width[domain]);
+    if (blocks_.grow(domain, rows, layout.width[domain])) moves_ = true;
     select_rows();
-    if (!grows) return;
-    backend_.forget();
-    place_arguments();
-    reserve_more_scratch();
+    if (moves_) {
+      backend_.forget(), place_arguments(), reserve_more_scratch();
+      moves_ = false;
+    }
   }
   /// Memory of the host for where the sequences of a domain that is not fed begin.
   int* make_offsets(int domain, int sequences) {
@@ -391,7 +391,10 @@ class machine_memory {
   [[no_unique_address]] std::conditional_t<selects_rows, selected_rows_memory<P, Backend>,
                                            no_selected_rows>
       selected_;
-  bool bound_ = false;
+  bool bound_ = false;  // all arguments have had an address
+  // Of what a failed allocation leaves to the next run: whether there is memory for the rows that
+  // were set, and whether rows that were made have another one, not all of which is there yet.
+  bool fits_ = false, moves_ = false;
 };
 
 }  // namespace lamina::engine::cuda

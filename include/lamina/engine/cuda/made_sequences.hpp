@@ -34,8 +34,10 @@ class host_rows : public operator_call {
   const call_site& c_;
 };
 
-/// The whole numbers of an input: waits for the place where only that knows them.
-inline std::vector<std::int64_t> values_of(const call_site& c, int slot) {
+/// What `of(data, type, at)` is of the elements of an input: waits for the place where only that
+/// knows them.
+template <class Of>
+auto values_of(const call_site& c, int slot, const Of& of) {
   operand o = c.on_host(slot);
   std::vector<std::uint64_t> words;
   if (!o) {
@@ -47,10 +49,21 @@ inline std::vector<std::int64_t> values_of(const call_site& c, int slot) {
       c.run.reader->read(c.run.reader->machine, words.data(), c.input(slot).data, bytes);
     o.data = words.data();
   }
-  const argument_view all = view_of_operand(o);
-  std::vector<std::int64_t> found;
-  for (int i = 0; i < o.rows * o.columns; ++i) found.push_back(all.integer(i));
+  std::vector<decltype(of(nullptr, o.type, 0))> found;
+  for (int r = 0; r < o.rows; ++r)
+    for (int j = 0; j < o.columns; ++j) found.push_back(of(o.data, o.type, r * o.stride + j));
   return found;
+}
+/// The whole numbers of an input, and whether its elements are not 0.
+inline std::vector<std::int64_t> values_of(const call_site& c, int slot) {
+  return values_of(c, slot, [](const void* data, dtype type, std::ptrdiff_t at) {
+    return load_integer(data, type, at);
+  });
+}
+inline std::vector<bool> truths_of(const call_site& c, int slot) {
+  return values_of(c, slot, [](const void* data, dtype type, std::ptrdiff_t at) {
+    return load_number(data, type, at) != 0;
+  });
 }
 
 /// Numbers of rows that the host found, and sends to scratch memory of the call.

@@ -49,8 +49,8 @@ class peer_rows {
       sum.room = sum.count;
       gathered = std::max(gathered, floats);
       sums += floats_of(sum);
-      scratch = std::max(scratch, static_cast<std::size_t>(
-                                      detail::entry_sum_scratch<Backend>(sum.count)));
+      scratch = std::max(scratch,
+                         static_cast<std::size_t>(detail::entry_sum_scratch<Backend>(sum.count)));
     }
     own.gathered.reserve(gathered * sizeof(float));
     own.added.reserve(sums * sizeof(float));
@@ -69,8 +69,7 @@ class peer_rows {
         fetch(mine, s == t ? nullptr : places_[s], rows[s][k], addends[s]);
       }
       detail::sum_selected_rows(
-          mine,
-          [&](int s) -> const selected_rows& { return addends[static_cast<std::size_t>(s)]; },
+          mine, [&](int s) -> const selected_rows& { return addends[static_cast<std::size_t>(s)]; },
           static_cast<int>(addends.size()), sum, reinterpret_cast<int*>(own.scratch.data()));
     }
   }

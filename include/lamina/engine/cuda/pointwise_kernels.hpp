@@ -9,6 +9,7 @@
 #include <lamina/engine/call/broadcast_layout.hpp>
 #include <lamina/engine/call/pointwise_traits.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
+#include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/operators/sum.hpp>
 
 namespace lamina::engine::cuda {
@@ -24,6 +25,8 @@ struct pointwise_call_arguments {
   element_loops<Inputs + 1> kept;
   element_loops<Inputs> over;
   T scalar[at_least_one(Scalars)];
+  fault_word* fault;
+  int group;
   int lines, width, count;
 };
 
@@ -37,7 +40,11 @@ struct pointwise_call_lines {
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
     const auto at = a.kept.at(i);
     T sum = 0;
-    if (a.over.count == 1) {
+    if (is_division<Op> && __is_same(T, std::int64_t) &&
+        element(a.in[inputs - 1], a.in_type[inputs - 1], at.of[inputs - 1]) == 0) {
+      // Whole numbers have no value for it.
+      report_fault(a.fault, a.group, i);
+    } else if (a.over.count == 1) {
       sum = value(a, at.of, input_index{}, scalar_index{});
     } else {
       for (int k = team.rank(); k < a.over.count; k += team.size()) {
@@ -76,6 +83,10 @@ struct pointwise_call_lines {
   }
 };
 
+[[noreturn]] LAMINA_COLD inline void fail_division(const call_site& c, int i) {
+  fail(c, {"expected divisors that are not 0, found 0 at element ", i});
+}
+
 template <class Op, int K>
 struct pointwise_call {
   static constexpr int inputs = static_cast<int>(Op::inputs.size()), scalars = scalars_of<Op>;
@@ -98,7 +109,9 @@ struct pointwise_call {
     if (l.is_summed) fail(c, {"expected slopes of float32 to be added up"});
     if constexpr (is_exact<Op>)
       if (is_integer) {
-        if (is_division<Op>) fail(c, {"whole numbers are not divided at a device"});
+        // The host's own numbers are checked at once: it cannot report at the place.
+        if constexpr (is_division<Op> && __is_same(Backend, serial_backend))
+          if (load_integer(all[inputs - 1].data, all[inputs - 1].type, 0) == 0) fail_division(c, 0);
         return run<std::int64_t>(b, c, l, all);
       }
     run<double>(b, c, l, all);
@@ -114,6 +127,8 @@ struct pointwise_call {
     a.to = all[inputs].data;
     a.to_type = all[inputs].type;
     for (int s = 0; s < scalars; ++s) a.scalar[s] = static_cast<T>(c.number(s));
+    a.fault = c.run.fault;
+    a.group = c.number_of_group;
     a.kept = element_loops<inputs + 1>(c, l.is_summed ? l.kept() : l.all());
     if constexpr (__is_same(T, float)) {
       if (l.is_summed) {
@@ -178,6 +193,7 @@ struct call_kernel<sum> {
 template <class Op>
 requires(Op::kind == operator_kind::pointwise && !Op::inputs[0].duplicable) struct call_kernel<Op> {
   static constexpr bool launches = true;
+  static constexpr checked_input checked{.tell = is_division<Op> ? detail::fail_division : nullptr};
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {

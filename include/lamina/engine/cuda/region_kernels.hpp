@@ -80,7 +80,8 @@ struct region_slope_lines {
   }
 };
 
-inline region_arguments regions_of(const call_site& c, const operand& x, const operand& y) {
+inline region_arguments regions_of(const call_site& c, const operand& x, const operand& y,
+                                   int height, int width, float scale) {
   const operand regions = c.input(1);
   region_arguments a{};
   a.all = c.sequences(regions.domain);
@@ -90,14 +91,18 @@ inline region_arguments regions_of(const call_site& c, const operand& x, const o
   a.regions = regions;
   a.y = y;
   a.columns = divider(y.columns);
-  a.parts = divider(c.integer(0) * c.integer(1));
-  a.across = divider(c.integer(1));
+  a.parts = divider(height * width);
+  a.across = divider(width);
   a.channels = x.dims[1];
   a.down = x.dims[2];
   a.over = x.dims[3];
-  a.scale = static_cast<float>(c.number(2));
+  a.scale = scale;
   a.count = y.rows * y.columns;
   return a;
+}
+/// Those of roi_pool.
+inline region_arguments pooled_regions_of(const call_site& c, const operand& x, const operand& y) {
+  return regions_of(c, x, y, c.integer(0), c.integer(1), static_cast<float>(c.number(2)));
 }
 
 }  // namespace detail
@@ -109,7 +114,7 @@ struct call_kernel<roi_pool> {
   static void launch(Backend& b, const call_site& c) {
     const operand x = c.input(0), places = c.output(1);
     require_float(c, x);
-    auto a = detail::regions_of(c, x, c.output(0));
+    auto a = detail::pooled_regions_of(c, x, c.output(0));
     a.places = places ? places.row<std::int64_t>(0) : nullptr;
     a.places_stride = places.stride;
     b.template elements<detail::region_body>(a);
@@ -122,7 +127,7 @@ struct call_kernel<gradient_of<roi_pool>> {
   static void launch(Backend& b, const call_site& c) {
     const operand places = c.input(2), dx = c.output(0);
     if (!dx) return;
-    auto a = detail::regions_of(c, dx, c.input(3));
+    auto a = detail::pooled_regions_of(c, dx, c.input(3));
     a.places = places.row<std::int64_t>(0);
     a.places_stride = places.stride;
     a.lines = dx.rows * a.channels;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/sequence_cut_kernels.hpp - sequences of new lengths: sequence_concat,
-// sequence_slice, sequence_reshape, sequence_erase. The host finds the lengths; it waits for
-// values only where they depend on such.
+// sequence_slice, sequence_reshape, sequence_erase, ctc_align. The host finds the lengths; it waits
+// for values only where they depend on such.
 #pragma once
 
 #include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/engine/cuda/sequence_kernels.hpp>
+#include <lamina/operators/ctc.hpp>
 #include <lamina/operators/sequence_ids.hpp>
 
 namespace lamina::engine::cuda {
@@ -52,9 +53,8 @@ struct call_kernel<gradient_of<sequence_concat>> {
   static void launch(Backend& b, const call_site& c) {
     for (int i = 0; i < c.input_count(0); ++i)
       if (const operand dx = c.output(0, i))
-        move_rows<row_move::gather>(
-            b, c.input(1), dx, dx.rows,
-            call_kernel<sequence_concat>::places(host_rows(c), i).send(c));
+        move_rows<row_move::gather>(b, c.input(1), dx, dx.rows,
+                                    call_kernel<sequence_concat>::places(host_rows(c), i).send(c));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -170,28 +170,56 @@ struct call_kernel<gradient_of<sequence_reshape>> {
   }
 };
 
+namespace detail {
+
+/// Each sequence of the input without some rows: `stays(ids, row, first row of its sequence)` says
+/// which ones stay; `ids` are the first numbers of all rows.
+template <class Backend, class Stays>
+void keep_rows(Backend& b, const call_site& c, const Stays& stays) {
+  const host_rows h(c);
+  const operand x = c.input(0);
+  const std::vector<std::int64_t> values = values_of(c, 0);
+  const auto id = [&](int row) { return values[static_cast<std::size_t>(row * x.columns)]; };
+  row_order order;
+  make_sequences(h, c.output(0).domain, h.sequences(x.domain).count, [&](int s) {
+    const sequence_rows all = h.sequences(x.domain);
+    const int before = order.size();
+    for (int r = all.begin(s); r < all.end(s); ++r)
+      if (stays(id, r, all.begin(s))) order.add(r, 1);
+    return order.size() - before;
+  });
+  move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.send(c));
+}
+
+}  // namespace detail
+
 template <>
 struct call_kernel<sequence_erase> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const host_rows h(c);
-    const operand x = c.input(0);
-    const std::vector<std::int64_t> ids = values_of(c, 0);
-    const auto stays = [&](int row) {
+    detail::keep_rows(b, c, [&](const auto& id, int row, int) {
       for (int i = 0; i < c.list_size(0); ++i)
-        if (ids[static_cast<std::size_t>(row * x.columns)] == c.integer_at(0, i)) return false;
+        if (id(row) == c.integer_at(0, i)) return false;
       return true;
-    };
-    row_order order;
-    make_sequences(h, c.output(0).domain, h.sequences(x.domain).count, [&](int s) {
-      const sequence_rows all = h.sequences(x.domain);
-      const int before = order.size();
-      for (int r = all.begin(s); r < all.end(s); ++r)
-        if (stays(r)) order.add(r, 1);
-      return order.size() - before;
     });
-    move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.send(c));
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_order::scratch(c);
+  }
+};
+
+template <>
+struct call_kernel<ctc_align> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const int blank = c.integer(0);
+    const bool merges = c.flag(1);
+    detail::keep_rows(b, c, [=](const auto& id, int row, int first) {
+      return id(row) != blank && !(merges && row > first && id(row) == id(row - 1));
+    });
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {

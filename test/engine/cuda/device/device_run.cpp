@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/cuda/chain_programs.hpp"
+#include "engine/cuda/choice_programs.hpp"
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
@@ -96,6 +97,7 @@ void run_places() {
   std::printf("%d device%s:\n", count, count == 1 ? ": nothing is added up" : "s");
   report("dense", test::train_at_all(test::classes, momentum, places, sizes), 1e-4);
   report("lenet", test::train_at_all(test::lenet, momentum, places, {7, 64, 7, 7}), 1e-3);
+  report("tables", test::train_at_all(test::tables, momentum, places, sizes), 1e-4);
 #if defined(LAMINA_HAS_NCCL)
   report("dense, by NCCL",
          test::train_at_all<cuda::nccl_sum>(test::classes, momentum, places, sizes), 1e-4);
@@ -240,6 +242,10 @@ void run_all(backend& device) {
   report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("likenesses", test::train_both(test::likenesses, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("regions", test::train_both(test::regions, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("orders", test::train_both(test::orders, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("chosen rows", test::train_both(test::chosen_rows, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("volumes", test::train_both(test::volumes, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("measures", test::train_both(test::measures, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("patches", test::train_both(test::patches, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("units", test::train_both(test::units, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("costs", test::train_both(test::costs, sgd, device, {7, 64, 7, 7}), 1e-3);
