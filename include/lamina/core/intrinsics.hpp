@@ -70,8 +70,8 @@
 #pragma GCC diagnostic pop
 #endif
 
-// Without optimisation g++ makes macros of the blends of bytes and words, with casts that batches do
-// not have, and xsimd 8 names those for integers of every size: its log did not compile.
+// Without optimisation g++ makes macros of the blends of bytes and words, with casts that batches
+// do not have, and xsimd 8 names those for integers of every size: its log did not compile.
 #if XSIMD_VERSION_MAJOR < 9 && defined(__AVX512BW__) && defined(__GNUC__) && \
     !defined(__clang__) && !defined(__OPTIMIZE__)
 namespace xsimd::kernel {

@@ -164,9 +164,8 @@ std::vector<beam_hypothesis<Real>> hypotheses_of(const std::vector<lod_tensor>& 
   }
   std::vector<std::size_t> order(found.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  sort_stably(order, [&](std::size_t a, std::size_t b) {
-    return found[a].scores[0] > found[b].scores[0];
-  });
+  sort_stably(
+      order, [&](std::size_t a, std::size_t b) { return found[a].scores[0] > found[b].scores[0]; });
   std::vector<beam_hypothesis<Real>> sorted;
   for (const std::size_t i : order) sorted.push_back(std::move(found[i]));
   return sorted;

@@ -34,8 +34,8 @@ struct any_base {
   template <class B>
   requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
 };
-/// How many pairs of braces an aggregate takes, up to 6: its fields where S{} exists, for that gives
-/// empty braces to each.
+/// How many pairs of braces an aggregate takes, up to 6: its fields where S{} exists, for that
+/// gives empty braces to each.
 template <class S>
 constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}, {}, {}, {}, {}}; }) return 6;

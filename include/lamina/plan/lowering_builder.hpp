@@ -42,7 +42,8 @@ struct lowering_builder {
 
   /// Appends to what shapes_of() made of the program. An evaluation of its own, for clang counts
   /// the steps of each.
-  constexpr lowering_builder(const program_desc& program, lowered_program& to, lowering_facts& facts)
+  constexpr lowering_builder(const program_desc& program, lowered_program& to,
+                             lowering_facts& facts)
       : p(program),
         variables(to.variables, to.count.variables),
         instructions(to.instructions, to.count.instructions),
@@ -72,8 +73,7 @@ struct lowering_builder {
     const int count = p.count.variables, operators = p.count.operators;
     const auto& arguments = p.arguments;
     const operator_schema* const adds = &schema_of<sum>();
-    for (int v = 0; v < count; ++v)
-      writers[v] = 0, escapes[v] = false, summed[v] = turned[v] = -1;
+    for (int v = 0; v < count; ++v) writers[v] = 0, escapes[v] = false, summed[v] = turned[v] = -1;
     for (int k = 0; k < operators; ++k) {
       const operator_desc op = p.operators[k];
       for (int at = op.inputs; at < op.end; ++at)

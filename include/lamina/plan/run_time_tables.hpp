@@ -71,8 +71,7 @@ constexpr memory_slot slot_of_argument(int a) {
 
 /// How variable V of a program lies, in the plan of one of its engines.
 template <program_type P, int V, class Plan = plan<P>>
-inline constexpr variable_place place_of_variable =
-    place_of<Plan>(Plan::lowered.variables[V].root);
+inline constexpr variable_place place_of_variable = place_of<Plan>(Plan::lowered.variables[V].root);
 
 /// Whether variable V of a program still has its value when a run is over: once nobody reads it any
 /// more, the next variables take the memory of one that is neither returned nor named.

@@ -326,11 +326,11 @@ class block_gradients {
   }
 
   program_builder& b_;
-  bool has_blocks_ = false;             // else the next three are not in use
-  int carrier_[gradient_state::room];   // by variable: the block that hands a value over, or -1
-  int copy_[gradient_state::room];      // by variable: its copy at the start of that block, or -1
-  int begin_[program_limits.blocks];    // by block: its first operator, those of blocks inside too
-  growing<int> copies_{};   // the variables that have one
+  bool has_blocks_ = false;            // else the next three are not in use
+  int carrier_[gradient_state::room];  // by variable: the block that hands a value over, or -1
+  int copy_[gradient_state::room];     // by variable: its copy at the start of that block, or -1
+  int begin_[program_limits.blocks];   // by block: its first operator, those of blocks inside too
+  growing<int> copies_{};              // the variables that have one
 };
 
 }  // namespace lamina::detail

@@ -12,8 +12,8 @@ namespace lamina::engine {
 struct matrix_side {
   int rows = 1, columns = 1;  // as stored
   bool transposed = false;
-  int count = 1;   // of matrices; one serves all
-  int in_row = 1;  // matrices in a row of the array
+  int count = 1;                                      // of matrices; one serves all
+  int in_row = 1;                                     // matrices in a row of the array
   std::ptrdiff_t row_step = 0, step = 0, stride = 0;  // from matrix to matrix in a row, ...
 
   matrix_side(const operand& o, bool transpose, bool left) {

@@ -50,7 +50,9 @@ class conv_backward {
   }
 
  private:
-  conv_forward turned_product() const { return conv_forward(conv_methods::turned(shape_), methods_); }
+  conv_forward turned_product() const {
+    return conv_forward(conv_methods::turned(shape_), methods_);
+  }
   std::ptrdiff_t turned_filter_floats() const {
     return static_cast<std::ptrdiff_t>(shape_.groups) * shape_.large_channels *
            shape_.small_channels * shape_.taps();

@@ -65,9 +65,7 @@ LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
     all[i] = i < Rows * Taps ? acc[i / Taps % Rows][i % Taps] : vector(0.F);
   }
   alignas(64) float sum[sums];
-  LAMINA_UNROLL for (int i = 0; i < sums; i += lanes) {
-    lane_sums(all + i, sum + i);
-  }
+  LAMINA_UNROLL for (int i = 0; i < sums; i += lanes) { lane_sums(all + i, sum + i); }
   LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
     LAMINA_UNROLL for (int j = 0; j < Taps; ++j) t.to[i * t.stride + j] += sum[i * Taps + j];
   }

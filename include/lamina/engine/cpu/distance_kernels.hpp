@@ -93,7 +93,7 @@ struct call_kernel<gradient_of<kldiv_loss>> {
       for (int j = 0; j < dx.columns; ++j) {
         const float t = target.row<const float>(r)[j];
         const float d = how == kldiv_reduction::none ? slope.row<const float>(r)[j]
-                                                             : *slope.row<const float>(0);
+                                                     : *slope.row<const float>(0);
         dx.row<float>(r)[j] = t > 0 ? -d * t * factor : 0.0f;
       }
   }

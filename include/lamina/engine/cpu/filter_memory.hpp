@@ -2,9 +2,9 @@
 // lamina/engine/cpu/filter_memory.hpp - transformed filters that outlive a run.
 //
 // Who runs a program without training it finds the filters of before nearly always. Nobody tells it
-// when they are other ones: parameters are plain memory, which a trainer of another thread, a file or
-// the user writes. So the filters are kept beside what was made of them, and compared bit by bit,
-// which costs little beside transforming them.
+// when they are other ones: parameters are plain memory, which a trainer of another thread, a file
+// or the user writes. So the filters are kept beside what was made of them, and compared bit by
+// bit, which costs little beside transforming them.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ class filter_memory {
   /// All that is kept of the filters of a machine, copies included: 16 MiB.
   static constexpr std::size_t most_floats = std::size_t{4} << 20;
 
-  /// The place of what is made of `floats` floats from `filter` on, and whether it was made of these
-  /// very numbers; else the caller makes it now. Null where there is no more room. Allocates when it
-  /// sees filters for the first time.
+  /// The place of what is made of `floats` floats from `filter` on, and whether it was made of
+  /// these very numbers; else the caller makes it now. Null where there is no more room. Allocates
+  /// when it sees filters for the first time.
   struct place {
     float* made;
     bool is_current;

@@ -43,8 +43,8 @@ LAMINA_INLINE void copy_lines(int count, const float* from, std::ptrdiff_t step,
 // The tiles of a left operand whose rows are contiguous along the product's rows: for each tile
 // `depth` rows of its height.
 inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
-  // Some lines at a time: they are read once for all tiles, and a tile gets all of them at once. Not
-  // more than the first-level cache has ways: lines of 4 KiB all compete for the same place.
+  // Some lines at a time: they are read once for all tiles, and a tile gets all of them at once.
+  // Not more than the first-level cache has ways: lines of 4 KiB all compete for the same place.
   constexpr int together = 8;
   const even_parts tiles(rows, tile_rows);
   for (int k = 0; k < depth; k += together) {

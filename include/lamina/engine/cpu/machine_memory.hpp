@@ -88,8 +88,8 @@ class machine_memory {
     place_arguments();
     find_scratch();
   }
-  /// Memory for the offsets of so many sequences of a domain. One that is fed has its sequences, and
-  /// gets the same ones again from an array that holds rows of it.
+  /// Memory for the offsets of so many sequences of a domain. One that is fed has its sequences,
+  /// and gets the same ones again from an array that holds rows of it.
   int* make_offsets(int domain, int sequences) {
     std::vector<int>& offsets = offsets_[domain];
     const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;

@@ -125,17 +125,17 @@ struct call_kernel<reduce_all> : detail::reduce_truth_kernel<true> {};
 template <>
 struct call_kernel<reduce_any> : detail::reduce_truth_kernel<false> {};
 template <>
-struct call_kernel<gradient_of<reduce_sum>>
-    : detail::reduce_gradient_kernel<reduction_kind::sum> {};
+struct call_kernel<gradient_of<reduce_sum>> : detail::reduce_gradient_kernel<reduction_kind::sum> {
+};
 template <>
 struct call_kernel<gradient_of<reduce_mean>>
     : detail::reduce_gradient_kernel<reduction_kind::mean> {};
 template <>
-struct call_kernel<gradient_of<reduce_max>>
-    : detail::reduce_gradient_kernel<reduction_kind::max> {};
+struct call_kernel<gradient_of<reduce_max>> : detail::reduce_gradient_kernel<reduction_kind::max> {
+};
 template <>
-struct call_kernel<gradient_of<reduce_min>>
-    : detail::reduce_gradient_kernel<reduction_kind::min> {};
+struct call_kernel<gradient_of<reduce_min>> : detail::reduce_gradient_kernel<reduction_kind::min> {
+};
 
 /// dX of a product: the slope times the product of all other factors, which is not Out / x where
 /// factors are 0.

@@ -114,8 +114,8 @@ struct call_kernel<sequence_expand> {
       return c.sequences(x).length(item);
     });
     const operand from = c.input(0), to = c.output(0);
-    for_each_copy(
-        c, x, out, [&](int first, int rows, int at) { copy_block(from, first, to, at, rows); });
+    for_each_copy(c, x, out,
+                  [&](int first, int rows, int at) { copy_block(from, first, to, at, rows); });
   }
 };
 

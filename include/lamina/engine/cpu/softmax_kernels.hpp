@@ -14,7 +14,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The largest of n numbers. (By vectors: a chain of n comparisons would cost more than as many exp.)
+/// The largest of n numbers. (By vectors: a chain of n comparisons would cost more than as many
+/// exp.)
 LAMINA_INLINE float largest_of(const float* x, int n) {
   float largest = x[0];
   int j = 1;

@@ -165,9 +165,9 @@ class winograd {
   LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
                                      std::ptrdiff_t filter_stride, places& p) const {
     if (kept == nullptr) return false;
-    const filter_memory::place found = kept->find(
-        filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
-        square_points() * filter_place(filters_, channels_));
+    const filter_memory::place found =
+        kept->find(filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
+                   square_points() * filter_place(filters_, channels_));
     if (found.made != nullptr) p.filters = found.made;
     return found.is_current;
   }

@@ -166,10 +166,9 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
     const detail::placed_table table(c, 0);
     const int levels = levels_below(c, dx.domain, table.on_host.domain());
     if (levels == 0) return move_rows<row_move::scatter>(b, d, dx, d.rows, table.ranks());
-    const row_order order =
-        order_of_parts(host_rows(c), dx.domain, levels, [&](auto&& take) {
-          for (int r = 0; r < table.on_host.count(); ++r) take(table.on_host.index(r));
-        });
+    const row_order order = order_of_parts(host_rows(c), dx.domain, levels, [&](auto&& take) {
+      for (int r = 0; r < table.on_host.count(); ++r) take(table.on_host.index(r));
+    });
     move_rows<row_move::scatter>(b, d, dx, d.rows, order.send(c));
   }
   template <class Backend>

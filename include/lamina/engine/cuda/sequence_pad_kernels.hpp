@@ -133,8 +133,7 @@ struct call_kernel<gradient_of<sequence_unpad>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    if (const operand dx = c.output(0))
-      detail::run_padded<detail::pad_lines>(b, c, c.input(2), dx);
+    if (const operand dx = c.output(0)) detail::run_padded<detail::pad_lines>(b, c, c.input(2), dx);
   }
 };
 
@@ -166,8 +165,8 @@ struct sequence_enumerate_lines {
       int w = i;
       const int r = begin + a.columns.divide(w);
       if (w < end - r)
-        copy_element(a.in[0].data, (r + w) * a.in[0].stride, a.out[0].data,
-                     r * a.out[0].stride + w, a.bytes);
+        copy_element(a.in[0].data, (r + w) * a.in[0].stride, a.out[0].data, r * a.out[0].stride + w,
+                     a.bytes);
     }
   }
 };
@@ -209,8 +208,7 @@ struct sequence_scatter_slope_lines {
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
     for (int r = a.all.begin(s) + team.rank(); r < a.all.end(s); r += team.size()) {
       const std::int64_t id = id_in(a, r);
-      if (id >= 0 && id < a.x.columns)
-        *a.updates.row<float>(r) = a.x.row<const float>(s)[id];
+      if (id >= 0 && id < a.x.columns) *a.updates.row<float>(r) = a.x.row<const float>(s)[id];
     }
   }
 };

@@ -88,8 +88,8 @@ struct call_kernel<split_lod_tensor> {
     const int levels = levels_below_mask(c, from, c.integer(0));
     const int found = levels == 0 ? c.input(0).rows : c.rows_in(domain_above(c, from, levels));
     if (found != n)
-      fail(c, {"expected as many rows or sequences as entries of the mask, ", n, ", found ",
-               found});
+      fail(c,
+           {"expected as many rows or sequences as entries of the mask, ", n, ", found ", found});
     if (levels > 0) return split_sequences(b, c, levels);
     int chosen = -1;
     for (int side = 0; side < 2; ++side) {
@@ -174,11 +174,10 @@ struct call_kernel<merge_lod_tensor> {
                        [&] { return mask.data(); });
     const operand out = c.output(0);
     for (int side = 0; side < 2; ++side) {
-      const row_order order =
-          order_of_parts(h, out.domain, levels, [&](auto&& take) {
-            for (std::size_t i = 0; i < mask.size(); ++i)
-              if ((mask[i] != 0) == (side == 1)) take(static_cast<int>(i));
-          });
+      const row_order order = order_of_parts(h, out.domain, levels, [&](auto&& take) {
+        for (std::size_t i = 0; i < mask.size(); ++i)
+          if ((mask[i] != 0) == (side == 1)) take(static_cast<int>(i));
+      });
       const operand from = c.input(3 - side);
       if (domains[side] < 0)
         move_rows<row_move::scatter_zeros>(b, out, out, order.size(), order.send(c));

@@ -234,7 +234,8 @@ struct statement_runner<expression::statements<S...>> {
   }
   /// The same; returns the value of statement `Value`, of -1 that of the head.
   template <int Value, class Pack>
-  static LAMINA_INLINE LAMINA_FN Pack run_for(float* const* a, const Pack& head, const place& at) {
+  static LAMINA_INLINE LAMINA_FN Pack run_for([[maybe_unused]] float* const* a, const Pack& head,
+                                              const place& at) {
     Pack values[count + 1];
     int number = 0;
     ((detail::one_statement<S>::template run<!updates>(a, head, values, number, at), ++number),

@@ -104,8 +104,8 @@ constexpr std::ptrdiff_t update_scratch(int elements) {
     return 0;
 }
 
-/// Updates a parameter of rows x columns. `of`: the parameter, its gradient, its accumulators, which
-/// all lie in padded rows, and the numbers; `scratch` begins at a multiple of 8 bytes.
+/// Updates a parameter of rows x columns. `of`: the parameter, its gradient, its accumulators,
+/// which all lie in padded rows, and the numbers; `scratch` begins at a multiple of 8 bytes.
 template <class Update, class Backend>
 void run_update(Backend& b, float* const* of, int rows, int columns, float* scratch) {
   constexpr int states = Update::states;
@@ -129,9 +129,9 @@ void run_update(Backend& b, float* const* of, int rows, int columns, float* scra
     a.part = a.width = (n + parts - 1) / parts;
     a.lines = a.count = parts;
     b.template lines<team_lines<detail::norm_part_lines<Update>>>(a);
-    b.template lines<team_lines<detail::norm_lines>>(
-        {squares, of[2 + states], numbers, parts,
-         static_cast<int>(Update::attributes.size()), 2, parts, 2});
+    b.template lines<team_lines<detail::norm_lines>>({squares, of[2 + states], numbers, parts,
+                                                      static_cast<int>(Update::attributes.size()),
+                                                      2, parts, 2});
     g.of[2 + states] = numbers;
   }
   b.template cells<body>(g);
