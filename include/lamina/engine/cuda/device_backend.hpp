@@ -73,8 +73,10 @@ class device_backend : public device_stream {
     const cudaError_t found = cudaMalloc(&p, bytes);
     if (found == cudaErrorMemoryAllocation) fail_allocation(bytes);
     check_call(found, "cudaMalloc");
+    const cudaError_t cleared = cudaMemsetAsync(p, 0, bytes, stream_);
+    if (cleared != cudaSuccess) cudaFree(p);
+    check_call(cleared, "cudaMemsetAsync");
     in_use_ += bytes;
-    check_call(cudaMemsetAsync(p, 0, bytes, stream_), "cudaMemsetAsync");
     return p;
   }
   void release(void* p, std::size_t bytes) noexcept {
@@ -87,7 +89,10 @@ class device_backend : public device_stream {
   void* allocate_staging(std::size_t bytes) {
     use();
     void* p = nullptr;
-    check_call(cudaMallocHost(&p, bytes), "cudaMallocHost");
+    const cudaError_t found = cudaMallocHost(&p, bytes);
+    if (found != cudaSuccess)
+      throw error(text() << "lamina: cuda: cudaMallocHost of " << bytes
+                         << " bytes: " << cudaGetErrorString(found));
     std::memset(p, 0, bytes);
     return p;
   }
@@ -131,6 +136,7 @@ class device_backend : public device_stream {
   void begin_group(const call_site& site) { operator_ = site.schema().type; }
   void end_group() {
     if (careful_) check_group(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    operator_ = nullptr;
   }
 
   /// Does the work. The second time with an equal key it is recorded as a graph, and from then on
@@ -145,8 +151,8 @@ class device_backend : public device_stream {
       return;
     }
     if (known->graph == nullptr) {
-      begin_recording();
       try {
+        begin_recording();
         work();
       } catch (...) {
         stop_recording();
@@ -246,7 +252,8 @@ class device_backend : public device_stream {
   void check_launch() { check_group(cudaGetLastError(), "launch"); }
   void check_group(cudaError_t found, const char* call) {
     if (found != cudaSuccess)
-      throw error(text() << "lamina: cuda: " << operator_ << ": " << call << ": "
+      throw error(text() << "lamina: cuda: " << (operator_ != nullptr ? operator_ : "")
+                         << (operator_ != nullptr ? ": " : "") << call << ": "
                          << cudaGetErrorString(found));
   }
   LAMINA_COLD recorded* find(const void* key, std::size_t bytes) {
@@ -349,7 +356,7 @@ class device_backend : public device_stream {
 
   int processors_ = 1;
   bool careful_ = false;
-  const char* operator_ = "";
+  const char* operator_ = nullptr;  // whose group is launched; nobody's between groups
   std::size_t in_use_ = 0;
   cudaStream_t copies_ = nullptr;
   cudaEvent_t arrived_ = nullptr, taken_ = nullptr;  // of what is copied ahead
