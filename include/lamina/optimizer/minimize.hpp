@@ -79,6 +79,7 @@ class minimizer {
 
   constexpr void record() {
     if (!numbers_stay(opt_)) fault(fault_kind::changing_numbers);
+    if (b_.variables[cost_].block != b_.current_block) fault(fault_kind::cost_block);
     for (int v = 0; v < b_.variables.count; ++v)
       if (b_.variables[v].kind == variable_kind::accumulator && b_.variables[v].index >= first_)
         first_ = b_.variables[v].index + 1;

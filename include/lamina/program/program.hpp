@@ -176,6 +176,9 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::norm_limits) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: minimize: clip_by_global_norm has one limit for all parameters");
+  } else if constexpr (f.kind == fault_kind::cost_block) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: minimize: the cost is a variable of the block that minimize is in");
   } else if constexpr (f.kind == fault_kind::rows_update) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "

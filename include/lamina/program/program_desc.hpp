@@ -110,6 +110,7 @@ enum class fault_kind : std::uint8_t {
   changing_numbers,
   rows_update,
   norm_limits,
+  cost_block,
   stale_rows,
   unfinished  // the record function does not compile, and the compiler has said why
 };
