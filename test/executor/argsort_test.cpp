@@ -11,7 +11,7 @@
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
-using executed::run;
+using executed::returned_by;
 using executed::values_of;
 using lamina::block;
 using lamina::tensor;
@@ -34,14 +34,14 @@ TEST_CASE("argsort by hand: both directions, equal elements keep their order, Na
     return std::tuple{up, rising, down, falling, columns, places};
   });
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const auto r = run(net, {{"x", of({2, 4}, {3, 1, 3, 2, 0, 5, -1, 5})}});
+  const auto r = returned_by(net, {{"x", of({2, 4}, {3, 1, 3, 2, 0, 5, -1, 5})}});
   CHECK(values_of(r[0]) == values{1, 2, 3, 3, -1, 0, 5, 5});
   CHECK(values_of(r[1]) == values{1, 3, 0, 2, 2, 0, 1, 3});
   CHECK(values_of(r[2]) == values{3, 3, 2, 1, 5, 5, 0, -1});
   CHECK(values_of(r[3]) == values{0, 2, 3, 1, 1, 3, 0, 2});
   CHECK(values_of(r[4]) == values{0, 1, -1, 2, 3, 5, 3, 5});
   CHECK(values_of(r[5]) == values{1, 0, 1, 0, 0, 1, 0, 1});
-  const auto n = run(net, {{"x", of({1, 4}, {1, nan, -2, 0})}});
+  const auto n = returned_by(net, {{"x", of({1, 4}, {1, nan, -2, 0})}});
   CHECK(values_of(n[1]) == values{2, 3, 0, 1});
   CHECK(values_of(n[3]) == values{1, 0, 3, 2});
 }
@@ -55,9 +55,9 @@ TEST_CASE(
                       layer::argmax(x),    layer::argmin(layer::argmin(x)),
                       layer::argmax<2>(n), layer::argmin<1>(n)};
   });
-  const auto r =
-      run(net, {{"x", of({2, 3}, {1, 4, 4, 0, 7, -3})},
-                {"n", tensor({2, 2, 2}, std::vector<std::int64_t>{1, 2, 4, 3, 9, 9, 0, 1})}});
+  const auto r = returned_by(
+      net, {{"x", of({2, 3}, {1, 4, 4, 0, 7, -3})},
+            {"n", tensor({2, 2, 2}, std::vector<std::int64_t>{1, 2, 4, 3, 9, 9, 0, 1})}});
   CHECK(r[0].shape() == lamina::tensor_shape{2});
   CHECK(values_of(r[0]) == values{1, 1});
   CHECK(values_of(r[1]) == values{0, 2});
@@ -67,8 +67,8 @@ TEST_CASE(
   CHECK(values_of(r[3]) == values{1});
   CHECK(values_of(r[4]) == values{1, 0, 0, 1});
   CHECK(values_of(r[5]) == values{0, 0, 1, 1});
-  CHECK_THROWS_WITH(run(net, {{"x", tensor::zeros(lamina::dtype::float32, {0, 3})},
-                              {"n", tensor::zeros(lamina::dtype::int64, {0, 2, 2})}}),
+  CHECK_THROWS_WITH(returned_by(net, {{"x", tensor::zeros(lamina::dtype::float32, {0, 3})},
+                                      {"n", tensor::zeros(lamina::dtype::int64, {0, 2, 2})}}),
                     Catch::Contains("expected elements along dimension 0, found none"));
 }
 
@@ -86,11 +86,12 @@ TEST_CASE("scatter by hand: the last of equal ids, or their sum in place of what
       {"at", lamina::lod_tensor(ids({2, 0, 2, 2}), lamina::lod::from_lengths({{4, 0, 0}}))},
       {"with", lamina::lod_tensor(of({4, 2}, {1, 1, 10, 20, 2, 2, 4, 8}),
                                   lamina::lod::from_lengths({{4, 0, 0}}))}};
-  const auto r = run(net, feed);
+  const auto r = returned_by(net, feed);
   CHECK(values_of(r[0]) == values{10, 20, 3, 4, 4, 8});
   CHECK(values_of(r[1]) == values{10, 20, 3, 4, 7, 11});
   feed["at"] = lamina::lod_tensor(ids({2, 0, 3, 2}), lamina::lod::from_lengths({{4, 0, 0}}));
-  CHECK_THROWS_WITH(run(net, feed), Catch::Contains("'scatter'") && Catch::Contains("found 3"));
+  CHECK_THROWS_WITH(returned_by(net, feed),
+                    Catch::Contains("'scatter'") && Catch::Contains("found 3"));
 }
 
 TEST_CASE("unstack and crop by hand") {
@@ -103,8 +104,8 @@ TEST_CASE("unstack and crop by hand") {
     return std::tuple{parts[0], parts[1], columns[2], layer::crop<layer::offsets<0, 1, 1>>(x, like),
                       layer::crop<layer::offsets<0, 0, 1>, 2, 1>(x)};
   });
-  const auto r = run(net, {{"x", of({2, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})},
-                           {"like", of({2, 1, 2}, {0, 0, 0, 0})}});
+  const auto r = returned_by(net, {{"x", of({2, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})},
+                                   {"like", of({2, 1, 2}, {0, 0, 0, 0})}});
   CHECK(r[0].shape() == lamina::tensor_shape{2, 3});
   CHECK(values_of(r[0]) == values{0, 1, 2, 6, 7, 8});
   CHECK(values_of(r[1]) == values{3, 4, 5, 9, 10, 11});

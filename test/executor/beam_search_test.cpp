@@ -8,7 +8,7 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
-using executed::run;
+using executed::returned_by;
 using executed::values_of;
 using lamina::block;
 using lamina::lod;
@@ -63,9 +63,9 @@ lamina::feed_map feed_of(const levels& lengths, const std::vector<std::int64_t>&
 TEST_CASE("beam_search keeps the best of each source") {
   // Source 0 has hypotheses 0 and 1, source 1 none, source 2 hypotheses 2 and 3.
   const auto r =
-      run(step<2>, feed_of({{2, 0, 2}}, {1, 2, 3, 4}, {.1f, .2f, .3f, .4f},
-                           {4, 2, 5, 2, 1, 3, 3, 5, 2, 8, 2, 1},
-                           {.6f, .3f, .5f, .2f, .3f, .1f, .4f, .5f, .1f, .7f, .5f, .1f}));
+      returned_by(step<2>, feed_of({{2, 0, 2}}, {1, 2, 3, 4}, {.1f, .2f, .3f, .4f},
+                                   {4, 2, 5, 2, 1, 3, 3, 5, 2, 8, 2, 1},
+                                   {.6f, .3f, .5f, .2f, .3f, .1f, .4f, .5f, .1f, .7f, .5f, .1f}));
   CHECK(values_of(r[0]) == numbers{4, 5, 8, 2});
   CHECK(values_of(r[1]) == numbers{.6f, .5f, .7f, .5f});
   CHECK(values_of(r[2]) == numbers{0, 0, 3, 3});
@@ -78,31 +78,31 @@ TEST_CASE("beam_search keeps the best of each source") {
 
 TEST_CASE("beam_search: of equal scores the later hypothesis; one equal to the last replaces it") {
   // Hypotheses 0 and 1 have a candidate of score 0.5 each: of two places, the first is 0.9's.
-  const auto r = run(
+  const auto r = returned_by(
       step<2>, feed_of({{2}}, {1, 2}, {0, 0}, {4, 5, 6, 7, 8, 9}, {.9f, .5f, .1f, .5f, .2f, .1f}));
   CHECK(values_of(r[0]) == numbers{4, 7});
   CHECK(values_of(r[2]) == numbers{0, 1});
   // Of one hypothesis: 5 and 6 are equal, and the later one stays.
-  const auto same = run(step<2>, feed_of({{1}}, {1}, {0}, {4, 5, 6}, {.9f, .5f, .5f}));
+  const auto same = returned_by(step<2>, feed_of({{1}}, {1}, {0}, {4, 5, 6}, {.9f, .5f, .5f}));
   CHECK(values_of(same[0]) == numbers{4, 6});
   // With room for all, equal ones of a hypothesis stay in their order.
-  const auto room = run(
+  const auto room = returned_by(
       step<9>, feed_of({{2}}, {1, 2}, {0, 0}, {4, 5, 6, 7, 8, 9}, {.5f, .9f, .5f, .5f, .1f, .5f}));
   CHECK(values_of(room[0]) == numbers{5, 4, 6, 7, 9, 8});
 }
 
 TEST_CASE("beam_search: what has ended keeps its score, and its source is left out when all has") {
   // Hypothesis 0 has ended, with a better score than 1's candidates but one.
-  const auto r = run(step<2>, feed_of({{2}}, {end_id, 2}, {.6f, .1f}, {4, 5, 6, 7, 8, 9},
-                                      {9, 9, 9, .7f, .2f, .1f}));
+  const auto r = returned_by(step<2>, feed_of({{2}}, {end_id, 2}, {.6f, .1f}, {4, 5, 6, 7, 8, 9},
+                                              {9, 9, 9, .7f, .2f, .1f}));
   CHECK(values_of(r[0]) == numbers{end_id, 7});
   CHECK(values_of(r[1]) == numbers{.6f, .7f});
   CHECK(r[0].recursive_sequence_lengths() == levels{{2}, {1, 1}});
   // All of source 0 has ended; in source 1 hypothesis 3 ends only now.
   const auto over =
-      run(step<2>, feed_of({{2, 2}}, {end_id, end_id, end_id, 3}, {.6f, .5f, .4f, .3f},
-                           {1, 2, 3, 1, 2, 3, 1, 2, 3, end_id, 2, 3},
-                           {9, 9, 9, 9, 9, 9, 9, 9, 9, .8f, .2f, .1f}));
+      returned_by(step<2>, feed_of({{2, 2}}, {end_id, end_id, end_id, 3}, {.6f, .5f, .4f, .3f},
+                                   {1, 2, 3, 1, 2, 3, 1, 2, 3, end_id, 2, 3},
+                                   {9, 9, 9, 9, 9, 9, 9, 9, 9, .8f, .2f, .1f}));
   CHECK(values_of(over[0]) == numbers{end_id, end_id});
   CHECK(values_of(over[1]) == numbers{.4f, .8f});
   CHECK(values_of(over[2]) == numbers{2, 3});
@@ -110,16 +110,16 @@ TEST_CASE("beam_search: what has ended keeps its score, and its source is left o
 }
 
 TEST_CASE("beam_search of probabilities of one step adds their logarithms") {
-  const auto r = run(step<1, false>, feed_of({{2}}, {1, 2}, {-1, -2}, {4, 5, 6, 7, 8, 9},
-                                             {.1f, .2f, .3f, .1f, .9f, 0}));
+  const auto r = returned_by(step<1, false>, feed_of({{2}}, {1, 2}, {-1, -2}, {4, 5, 6, 7, 8, 9},
+                                                     {.1f, .2f, .3f, .1f, .9f, 0}));
   CHECK(values_of(r[0]) == numbers{8});
   CHECK(values_of(r[1])[0] == Approx(-2 + std::log(0.9)));
 }
 
 TEST_CASE("beam_search over two levels of a whole dictionary: sources are the outermost") {
-  const auto r =
-      run(whole_dictionary, feed_of({{2, 1}, {1, 2, 1}}, {1, 2, 1, 2}, {0, 0, 0, 0}, {},
-                                    {.1f, .2f, .3f, .6f, .5f, .4f, .1f, .1f, .1f, .3f, .2f, .1f}));
+  const auto r = returned_by(whole_dictionary,
+                             feed_of({{2, 1}, {1, 2, 1}}, {1, 2, 1, 2}, {0, 0, 0, 0}, {},
+                                     {.1f, .2f, .3f, .6f, .5f, .4f, .1f, .1f, .1f, .3f, .2f, .1f}));
   CHECK(values_of(r[0]) == numbers{0, 1, 0, 1});
   CHECK(values_of(r[2]) == numbers{1, 1, 3, 3});
   CHECK(r[0].recursive_sequence_lengths() == levels{{3, 1}, {0, 2, 0, 2}});
@@ -129,11 +129,11 @@ TEST_CASE("each sample alone is searched as in the batch") {
   laws::check_each_sample_alone(without_parents,
                                 feed_of({{2, 0, 1}}, {1, end_id, 2}, {.1f, .2f, .3f}, {},
                                         {.1f, .2f, .3f, .6f, .5f, .4f, .1f, .3f, .2f}));
-  const auto none = run(without_parents, feed_of({{0, 0}}, {}, {}, {}, {}));
+  const auto none = returned_by(without_parents, feed_of({{0, 0}}, {}, {}, {}, {}));
   CHECK(none[0].shape() == lamina::tensor_shape{0, 1});
 }
 
 TEST_CASE("a beam without room is refused") {
-  CHECK_THROWS_WITH(run(step<0>, feed_of({{1}}, {1}, {0}, {4, 5, 6}, {.9f, .5f, .5f})),
+  CHECK_THROWS_WITH(returned_by(step<0>, feed_of({{1}}, {1}, {0}, {4, 5, 6}, {.9f, .5f, .5f})),
                     Contains("'beam_search'") && Contains("beam_size of at least 1, found 0"));
 }

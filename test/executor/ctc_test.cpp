@@ -65,7 +65,7 @@ lamina::feed_map feed_of(const lod::level& lengths, const ids& label) {
           {"label", lamina::sequences(label)}};
 }
 template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
+std::vector<lod_tensor> returned_by(P, const lamina::feed_map& feed) {
   lamina::basic_executor<double> executor;
   lamina::scope scope;
   return executor.run(P::view(), scope, feed);
@@ -102,7 +102,7 @@ TEST_CASE("warpctc is what a walk over all paths finds") {
   for (const std::size_t n : lengths) rows += n;
   const std::vector<double> x = logits(rows);
   const auto check = [&](auto program, const ids& label, std::int64_t blank) {
-    const auto r = run(program, feed_of(lengths, label));
+    const auto r = returned_by(program, feed_of(lengths, label));
     REQUIRE(r[0].shape() == lamina::tensor_shape{lengths.size(), 1});
     CHECK(r[0].lod().empty());
     for (std::size_t s = 0, at = 0; s < lengths.size(); at += lengths[s++]) {
@@ -120,7 +120,7 @@ TEST_CASE("warpctc of scores far beyond the range of e^x") {
   lamina::feed_map feed = feed_of({2}, {{1}});
   feed["x"] =
       lod_tensor(tensor({2, 3}, numbers{0, 3000, 10, 2000, 0, 0}), lod::from_lengths({{2}}));
-  CHECK(run(costs<0>, feed)[0].as<double>().flat(0) == Approx(0).margin(1e-9));
+  CHECK(returned_by(costs<0>, feed)[0].as<double>().flat(0) == Approx(0).margin(1e-9));
 }
 
 TEST_CASE("gradient: warpctc, with repeated labels and empty sequences, over two levels") {
@@ -157,7 +157,8 @@ TEST_CASE("norm_by_times divides the gradient by the rows of its sequence, not t
     return values_of(executor.run(backward.view(), scope, feed, {"x@GRAD"})[0]);
   };
   const numbers plain = gradient(mean_cost<false>), divided = gradient(mean_cost<true>);
-  CHECK(values_of(run(mean_cost<false>, feed)[0]) == values_of(run(mean_cost<true>, feed)[0]));
+  CHECK(values_of(returned_by(mean_cost<false>, feed)[0]) ==
+        values_of(returned_by(mean_cost<true>, feed)[0]));
   for (std::size_t i = 0; i < plain.size(); ++i) {
     CHECK(plain[i] != 0);
     CHECK(divided[i] == Approx(plain[i] / (i < 15 ? 5 : 2)));
@@ -166,7 +167,7 @@ TEST_CASE("norm_by_times divides the gradient by the rows of its sequence, not t
 
 TEST_CASE("ctc_align by hand: repeats are merged before blanks are dropped") {
   const auto r =
-      run(aligned, {{"x", lamina::sequences(ids{{0, 1, 1, 0, 1, 2}, {}, {0, 0}, {2, 2}})}});
+      returned_by(aligned, {{"x", lamina::sequences(ids{{0, 1, 1, 0, 1, 2}, {}, {0, 0}, {2, 2}})}});
   CHECK(values_of(r[0]) == numbers{1, 1, 2, 2});
   CHECK(r[0].recursive_sequence_lengths() == std::vector<lod::level>{{3, 0, 0, 1}});
   CHECK(r[0].type() == lamina::dtype::int64);
@@ -177,10 +178,10 @@ TEST_CASE("ctc_align by hand: repeats are merged before blanks are dropped") {
 TEST_CASE("ctc_greedy_decoder takes the most likely class of each row") {
   using row = std::array<float, 3>;
   const auto r =
-      run(decoded, {{"x", lamina::sequences<row>({{row{.1f, .6f, .3f}, row{.2f, .5f, .3f},
-                                                   row{.8f, .1f, .1f}, row{0, .2f, .8f}},
-                                                  {},
-                                                  {row{.5f, .4f, .1f}}})}});
+      returned_by(decoded, {{"x", lamina::sequences<row>({{row{.1f, .6f, .3f}, row{.2f, .5f, .3f},
+                                                           row{.8f, .1f, .1f}, row{0, .2f, .8f}},
+                                                          {},
+                                                          {row{.5f, .4f, .1f}}})}});
   CHECK(values_of(r[0]) == numbers{1, 2});
   CHECK(r[0].recursive_sequence_lengths() == std::vector<lod::level>{{2, 0, 0}});
   CHECK(values_of(r[1]) == numbers{0, 2, 0});
@@ -193,15 +194,17 @@ TEST_CASE("each sample alone has its cost and its labels") {
   const std::vector<lod::level> lengths{{2, 0, 1}, {3, 0, 4}};
   laws::check_each_sample_alone(
       of_documents, {{"x", lod_tensor(tensor({7, 3}, logits(7)), lod::from_lengths(lengths))}});
-  CHECK(run(costs<0>, feed_of({}, {}))[0].shape() == lamina::tensor_shape{0, 1});
+  CHECK(returned_by(costs<0>, feed_of({}, {}))[0].shape() == lamina::tensor_shape{0, 1});
 }
 
 TEST_CASE("labels without a path, the blank among them, and classes that do not exist") {
   CHECK_THROWS_WITH(
-      run(costs<0>, feed_of({4, 2}, {{1}, {1, 1}})),
+      returned_by(costs<0>, feed_of({4, 2}, {{1}, {1, 1}})),
       Contains("'warpctc'") && Contains("at least 3 rows in sequence 1") && Contains("found 2"));
-  CHECK_THROWS_WITH(run(costs<1>, feed_of({4}, {{0, 1}})), Contains("other than the blank 1"));
-  CHECK_THROWS_WITH(run(costs<0>, feed_of({4}, {{3}})),
+  CHECK_THROWS_WITH(returned_by(costs<1>, feed_of({4}, {{0, 1}})),
+                    Contains("other than the blank 1"));
+  CHECK_THROWS_WITH(returned_by(costs<0>, feed_of({4}, {{3}})),
                     Contains("from 0 to 2 in variable 'label'"));
-  CHECK_THROWS_WITH(run(costs<3>, feed_of({4}, {{0}})), Contains("blank from 0 to 2, found 3"));
+  CHECK_THROWS_WITH(returned_by(costs<3>, feed_of({4}, {{0}})),
+                    Contains("blank from 0 to 2, found 3"));
 }

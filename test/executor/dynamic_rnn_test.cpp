@@ -19,7 +19,7 @@ using level = lamina::lod::level;
 namespace {
 
 template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
+std::vector<lod_tensor> returned_by(P, const lamina::feed_map& feed) {
   lamina::basic_executor<double> executor;
   lamina::scope scope;
   executor.run_startup(P::view(), scope);
@@ -109,23 +109,23 @@ int products_before(P) {
 
 TEST_CASE("a running sum: memories and static inputs belong to their sequences") {
   const auto found =
-      run(running_sum, {{"x", lamina::sequences<float>({{1, 2}, {3}, {}, {4, 5, 6}})},
-                        {"first", table(1, {10, 20, 30, 40})},
-                        {"weight", table(1, {1, 2, 3, -1})}});
+      returned_by(running_sum, {{"x", lamina::sequences<float>({{1, 2}, {3}, {}, {4, 5, 6}})},
+                                {"first", table(1, {10, 20, 30, 40})},
+                                {"weight", table(1, {1, 2, 3, -1})}});
   CHECK(values_of(found[0]) == values{11, 13, 23, 44, 49, 55});
   CHECK(values_of(found[1]) == values{1, 2, 6, -4, -5, -6});
   CHECK(found[0].recursive_sequence_lengths() == std::vector<level>{{2, 1, 0, 3}});
 }
 
 TEST_CASE("no elements at all, and no sequences") {
-  const auto empty = run(running_sum, {{"x", lamina::sequences<float>({{}, {}})},
-                                       {"first", table(1, {1, 2})},
-                                       {"weight", table(1, {1, 2})}});
+  const auto empty = returned_by(running_sum, {{"x", lamina::sequences<float>({{}, {}})},
+                                               {"first", table(1, {1, 2})},
+                                               {"weight", table(1, {1, 2})}});
   CHECK(empty[0].shape() == lamina::tensor_shape{0, 1});
   CHECK(empty[0].recursive_sequence_lengths() == std::vector<level>{{0, 0}});
-  const auto none =
-      run(running_sum,
-          {{"x", lamina::sequences<float>({})}, {"first", table(1, {})}, {"weight", table(1, {})}});
+  const auto none = returned_by(
+      running_sum,
+      {{"x", lamina::sequences<float>({})}, {"first", table(1, {})}, {"weight", table(1, {})}});
   CHECK(none[0].shape() == lamina::tensor_shape{0, 1});
 }
 
@@ -153,8 +153,8 @@ TEST_CASE("products of the inputs of steps are made before the loop") {
        lamina::sequences<row>(
            {{{1, -1, 2, 0}}, {}, {{0, 1, 2, 1}, {3, 1, -1, 2}}, {{-1, 0, 1, 1}, {2, 2, 0, 1}}})},
       {"grid", lod_tensor(lamina::tensor({4, 3, 8}, grid))}};
-  const auto before = run(products_of_inputs<false>, feed),
-             in = run(products_of_inputs<true>, feed);
+  const auto before = returned_by(products_of_inputs<false>, feed),
+             in = returned_by(products_of_inputs<true>, feed);
   for (std::size_t i = 0; i < before.size(); ++i) {
     const values a = values_of(before[i]), b = values_of(in[i]);
     REQUIRE(a.size() == b.size());
@@ -293,20 +293,21 @@ constexpr auto encoder = lamina::program([](block& main) {
 TEST_CASE(
     "final states: one row a sequence, in the order of the batch, the first one where empty") {
   using row = std::array<float, 2>;
-  const auto found =
-      run(totals, {{"x", lamina::sequences<row>(
-                             {{{1, 10}}, {}, {{2, 20}, {3, 30}, {4, 40}}, {}, {{5, 50}, {6, 60}}})},
-                   {"first", table(2, {100, 0, 200, 0, 300, 0, 400, 0, 500, 0})}});
+  const auto found = returned_by(
+      totals, {{"x", lamina::sequences<row>(
+                         {{{1, 10}}, {}, {{2, 20}, {3, 30}, {4, 40}}, {}, {{5, 50}, {6, 60}}})},
+               {"first", table(2, {100, 0, 200, 0, 300, 0, 400, 0, 500, 0})}});
   CHECK(values_of(found[1]) == values{101, 10, 200, 0, 309, 90, 400, 0, 511, 110});
   CHECK(found[1].recursive_sequence_lengths().empty());
   CHECK(values_of(found[2]) == values{8, 7, 10, 7, 9});
   CHECK(values_of(found[3]) == values_of(found[1]));
   CHECK(values_of(found[0]) == values{101, 10, 302, 20, 305, 50, 309, 90, 505, 50, 511, 110});
 
-  const auto empty =
-      run(totals, {{"x", lamina::sequences<row>({{}, {}})}, {"first", table(2, {1, 2, 3, 4})}});
+  const auto empty = returned_by(
+      totals, {{"x", lamina::sequences<row>({{}, {}})}, {"first", table(2, {1, 2, 3, 4})}});
   CHECK(values_of(empty[1]) == values{1, 2, 3, 4});
-  const auto none = run(totals, {{"x", lamina::sequences<row>({})}, {"first", table(2, {})}});
+  const auto none =
+      returned_by(totals, {{"x", lamina::sequences<row>({})}, {"first", table(2, {})}});
   CHECK(none[1].shape() == lamina::tensor_shape{0, 2});
 }
 

@@ -20,7 +20,7 @@ using values = std::vector<double>;
 namespace {
 
 template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed = {}) {
+std::vector<lod_tensor> returned_by(P, const lamina::feed_map& feed = {}) {
   lamina::basic_executor<double> executor;
   lamina::scope scope;
   executor.run_startup(P::view(), scope);
@@ -70,10 +70,11 @@ const laws::gradient_options four_rows{.rows = 4, .constant = {"key"}};
 }  // namespace
 
 TEST_CASE("if_else merges rows in their order: mixed, all true, all false, no rows") {
-  CHECK(values_of(run(magnitude, {{"x", column({3, -1, -4, 1, -5})}})[0]) == values{3, 1, 4, 1, 5});
-  CHECK(values_of(run(magnitude, {{"x", column({3, 1})}})[0]) == values{3, 1});
-  CHECK(values_of(run(magnitude, {{"x", column({-3, -1})}})[0]) == values{3, 1});
-  const auto none = run(magnitude, {{"x", column({})}})[0];
+  CHECK(values_of(returned_by(magnitude, {{"x", column({3, -1, -4, 1, -5})}})[0]) ==
+        values{3, 1, 4, 1, 5});
+  CHECK(values_of(returned_by(magnitude, {{"x", column({3, 1})}})[0]) == values{3, 1});
+  CHECK(values_of(returned_by(magnitude, {{"x", column({-3, -1})}})[0]) == values{3, 1});
+  const auto none = returned_by(magnitude, {{"x", column({})}})[0];
   CHECK(none.shape() == lamina::tensor_shape{0, 1});
 }
 
@@ -179,7 +180,7 @@ TEST_CASE("if_else splits whole sequences by a mask of samples, and elements by 
   using pair = std::array<float, 2>;
   const lod_tensor words =
       lamina::sequences<pair>({{{1, 2}, {-3, 1}}, {}, {{-5, 6}, {7, 8}, {0, -1}}, {{2, 2}}});
-  const auto found = run(net, {{"words", words}, {"key", column({-1, 1, 1, -1})}});
+  const auto found = returned_by(net, {{"words", words}, {"key", column({-1, 1, 1, -1})}});
   CHECK(to_string(found[0].lod()) == to_string(words.lod()));
   CHECK(to_string(found[1].lod()) == to_string(words.lod()));
   CHECK(values_of(found[0]) == values{-1, -2, 3, -1, -50, 60, 70, 80, 0, -10, -2, -2});
@@ -224,7 +225,7 @@ TEST_CASE("switch_case runs the first case that holds") {
     return std::tuple{rate, runs};
   });
   const auto at = [&](float x) {
-    const auto found = run(net, {{"x", column({x})}});
+    const auto found = returned_by(net, {{"x", column({x})}});
     return values{found[0].cast<double>().flat(0), found[1].cast<double>().flat(0)};
   };
   CHECK(at(0) == values{1, 0});

@@ -31,8 +31,8 @@ tensor whole(const lamina::tensor_shape& shape, const std::vector<std::int64_t>&
 }
 
 template <class P>
-std::vector<lamina::lod_tensor> run(P, const lamina::feed_map& feed,
-                                    const lamina::run_options& options = {}) {
+std::vector<lamina::lod_tensor> returned_by(P, const lamina::feed_map& feed,
+                                            const lamina::run_options& options = {}) {
   lamina::executor executor;
   lamina::scope scope;
   executor.run_startup(P::view(), scope, options.seed);
@@ -49,8 +49,8 @@ TEST_CASE("comparisons and logic give bool, exact for large integers") {
     auto same = layer::equal(x, y);
     return std::tuple{less, same, layer::logical_or(less, same), layer::logical_not(less)};
   });
-  const auto r =
-      run(p, {{"x", whole({3, 1}, {1, 16777217, 5})}, {"y", whole({3, 1}, {2, 16777216, 5})}});
+  const auto r = returned_by(
+      p, {{"x", whole({3, 1}, {1, 16777217, 5})}, {"y", whole({3, 1}, {2, 16777216, 5})}});
   CHECK(r[0].type() == lamina::dtype::boolean);
   CHECK(values_of(r[0]) == std::vector<double>{1, 0, 0});
   CHECK(values_of(r[1]) == std::vector<double>{0, 0, 1});
@@ -65,8 +65,8 @@ TEST_CASE("top_k puts the first of equal elements first, accuracy counts") {
     auto [values, places] = layer::topk<3>(x);
     return std::tuple{values, places, layer::accuracy(x, label), layer::accuracy<2>(x, label)};
   });
-  const auto r =
-      run(p, {{"x", reals({2, 4}, {1, 3, 3, 2, 0, -1, 4, 5})}, {"label", whole({2, 1}, {1, 2})}});
+  const auto r = returned_by(
+      p, {{"x", reals({2, 4}, {1, 3, 3, 2, 0, -1, 4, 5})}, {"label", whole({2, 1}, {1, 2})}});
   CHECK(values_of(r[0]) == std::vector<double>{3, 3, 2, 5, 4, 0});
   CHECK(values_of(r[1]) == std::vector<double>{1, 2, 3, 3, 2, 0});
   CHECK(values_of(r[2]) == std::vector<double>{0.5});
@@ -98,14 +98,14 @@ TEST_CASE("one_hot and embedding reject numbers outside of their range") {
     auto id = layer::data<"id", std::int64_t>(main);
     return std::tuple{layer::one_hot<3>(id)};
   });
-  CHECK(values_of(run(p, {{"id", whole({2, 1}, {2, 0})}})[0]) ==
+  CHECK(values_of(returned_by(p, {{"id", whole({2, 1}, {2, 0})}})[0]) ==
         std::vector<double>{0, 0, 1, 1, 0, 0});
-  CHECK_THROWS_WITH(run(p, {{"id", whole({1, 1}, {3})}}),
+  CHECK_THROWS_WITH(returned_by(p, {{"id", whole({1, 1}, {3})}}),
                     Contains("'one_hot'") && Contains("from 0 to 2") && Contains("'id', found 3"));
   constexpr auto table = lamina::program([](block& main) {
     return std::tuple{layer::embedding<4, 2>(layer::data<"id", std::int64_t>(main))};
   });
-  CHECK_THROWS_WITH(run(table, {{"id", whole({1, 1}, {-1})}}),
+  CHECK_THROWS_WITH(returned_by(table, {{"id", whole({1, 1}, {-1})}}),
                     Contains("'lookup_table'") && Contains("from 0 to 3") && Contains("found -1"));
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("dropout keeps what the shared convention says, in whole and in parts"
   lamina::run_options options;
   options.seed = 5;
   options.step = 2;
-  const auto r = run(p, ones, options);
+  const auto r = returned_by(p, ones, options);
   for (std::uint64_t i = 0; i < 12; ++i) {
     CHECK(values_of(r[0])[i] ==
           (lamina::dropout_keeps(7, lamina::dropout_stream(0), i, 0.5f) ? 1 : 0));
@@ -129,14 +129,14 @@ TEST_CASE("dropout keeps what the shared convention says, in whole and in parts"
           Approx(lamina::dropout_keeps(7, lamina::dropout_stream(1), i, 0.25f) ? 1 / 0.75 : 0));
   }
   options.first_row = 2;
-  const auto half = run(p, {{"x", reals({2, 3}, std::vector<float>(6, 1))}}, options);
+  const auto half = returned_by(p, {{"x", reals({2, 3}, std::vector<float>(6, 1))}}, options);
   for (std::size_t i = 0; i < 6; ++i) CHECK(values_of(half[0])[i] == values_of(r[0])[6 + i]);
   options = {};
   options.seed = 5;
   options.step = 3;
-  CHECK(values_of(run(p, ones, options)[0]) != values_of(r[0]));
+  CHECK(values_of(returned_by(p, ones, options)[0]) != values_of(r[0]));
   constexpr auto test = decltype(lamina::transform::clone_for_test(p)){};
-  const auto t = run(test, ones);
+  const auto t = returned_by(test, ones);
   CHECK(values_of(t[0]) == std::vector<double>(12, 0.5));
   CHECK(values_of(t[1]) == std::vector<double>(12, 1));
 }

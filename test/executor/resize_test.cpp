@@ -11,9 +11,7 @@ using executed::values_of;
 using lamina::block;
 using lamina::extent2;
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("resize and pad2d by hand") {
   constexpr auto net = lamina::program([](block& main) {

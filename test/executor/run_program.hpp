@@ -12,7 +12,7 @@ namespace executed {
 
 /// What a program without parameters returns for a feed.
 template <class P>
-std::vector<lamina::lod_tensor> run(P, const lamina::feed_map& feed) {
+std::vector<lamina::lod_tensor> returned_by(P, const lamina::feed_map& feed) {
   lamina::executor executor;
   lamina::scope scope;
   return executor.run(P::view(), scope, feed);

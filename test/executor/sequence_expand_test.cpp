@@ -69,7 +69,7 @@ constexpr auto twice = lamina::program([](block& main) {
 });
 
 template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed) {
+std::vector<lod_tensor> returned_by(P, const lamina::feed_map& feed) {
   lamina::basic_executor<double> executor;
   lamina::scope scope;
   executor.run_startup(P::view(), scope, 1);
@@ -93,7 +93,7 @@ lod_tensor some_documents() {
 TEST_CASE("sequence_softmax by hand") {
   // e^0 : e^ln 3 = 1 : 3; equal ones share; large numbers do not overflow.
   const float ln3 = 1.0986123f;
-  const auto y = run(
+  const auto y = returned_by(
       weights, {{"x", lamina::sequences<float>({{0, ln3}, {}, {5}, {1000, 1000, 1000, 1000}})}})[0];
   CHECK(y.recursive_sequence_lengths() == lengths{{2, 0, 1, 4}});
   const values expected{0.25, 0.75, 1, 0.25, 0.25, 0.25, 0.25};
@@ -103,15 +103,16 @@ TEST_CASE("sequence_softmax by hand") {
 }
 
 TEST_CASE("sequence_softmax without any row") {
-  CHECK(run(weights, {{"x", lamina::sequences<float>({{}, {}})}})[0].shape() ==
+  CHECK(returned_by(weights, {{"x", lamina::sequences<float>({{}, {}})}})[0].shape() ==
         lamina::tensor_shape{0, 1});
-  CHECK(run(weights, {{"x", lamina::sequences<float>({})}})[0].shape() ==
+  CHECK(returned_by(weights, {{"x", lamina::sequences<float>({})}})[0].shape() ==
         lamina::tensor_shape{0, 1});
 }
 
 TEST_CASE("sequence_expand and sequence_expand_as repeat rows") {
-  const auto r = run(copies, {{"x", lamina::tensor({3, 1}, std::vector<std::int64_t>{7, 8, 9})},
-                              {"y", lamina::sequences<float>({{0, 0}, {}, {0, 0, 0}})}});
+  const auto r =
+      returned_by(copies, {{"x", lamina::tensor({3, 1}, std::vector<std::int64_t>{7, 8, 9})},
+                           {"y", lamina::sequences<float>({{0, 0}, {}, {0, 0, 0}})}});
   for (const lod_tensor& y : r) {
     CHECK(y.type() == lamina::dtype::int64);
     CHECK(values_of(y) == values{7, 7, 9, 9, 9});
@@ -120,17 +121,17 @@ TEST_CASE("sequence_expand and sequence_expand_as repeat rows") {
 }
 
 TEST_CASE("sequence_expand repeats whole sequences") {
-  const auto out =
-      run(whole, {{"x", lamina::sequences<float>({{1, 2}, {3, 4}})},
-                  {"y", lamina::nested_sequences<float>({{{0, 0, 0}, {0, 0, 0}}, {{0}, {0}}})}})[0];
+  const auto out = returned_by(
+      whole, {{"x", lamina::sequences<float>({{1, 2}, {3, 4}})},
+              {"y", lamina::nested_sequences<float>({{{0, 0, 0}, {0, 0, 0}}, {{0}, {0}}})}})[0];
   CHECK(values_of(out) == values{1, 2, 1, 2, 3, 4, 3, 4});
   CHECK(out.recursive_sequence_lengths() == lengths{{2, 2}, {2, 2, 2, 2}});
 }
 
 TEST_CASE("sequence_expand by either level of nested sequences") {
-  const auto r =
-      run(levels, {{"document", lamina::tensor({3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6})},
-                   {"words", some_documents()}});
+  const auto r = returned_by(
+      levels, {{"document", lamina::tensor({3, 2}, std::vector<float>{1, 2, 3, 4, 5, 6})},
+               {"words", some_documents()}});
   CHECK(values_of(r[0]) == values{1, 2, 1, 2, 5, 6});
   CHECK(r[0].recursive_sequence_lengths() == lengths{{2, 0, 1}});
   CHECK(values_of(r[1]) == values{1, 2, 1, 2, 5, 6});
@@ -139,8 +140,8 @@ TEST_CASE("sequence_expand by either level of nested sequences") {
 }
 
 TEST_CASE("expansion to no rows at all") {
-  const auto none = run(twice, {{"x", lamina::sequences<pair>({{{1, 2}}, {}})},
-                                {"y", lamina::sequences<pair>({{}, {}})}});
+  const auto none = returned_by(twice, {{"x", lamina::sequences<pair>({{{1, 2}}, {}})},
+                                        {"y", lamina::sequences<pair>({{}, {}})}});
   CHECK(none[0].shape() == lamina::tensor_shape{0, 2});
   CHECK(none[0].recursive_sequence_lengths() == lengths{{0, 0}, {}});
 }
@@ -187,11 +188,12 @@ TEST_CASE("sequence_expand_as counts the rows of x that types cannot compare") {
     auto y = layer::nested_sequence<"y", float, 2>(main);
     return layer::sequence_expand_as(x, y);
   });
-  const auto out = run(other, {{"x", lamina::sequences<pair>({{{1, 2}, {3, 4}, {5, 6}}, {}, {}})},
-                               {"y", some_documents()}})[0];
+  const auto out =
+      returned_by(other, {{"x", lamina::sequences<pair>({{{1, 2}, {3, 4}, {5, 6}}, {}, {}})},
+                          {"y", some_documents()}})[0];
   CHECK(values_of(out) == values{1, 2, 1, 2, 5, 6});
-  CHECK_THROWS_WITH(run(other, {{"x", lamina::sequences<pair>({{{1, 2}}, {{3, 4}}, {}})},
-                                {"y", some_documents()}}),
+  CHECK_THROWS_WITH(returned_by(other, {{"x", lamina::sequences<pair>({{{1, 2}}, {{3, 4}}, {}})},
+                                        {"y", some_documents()}}),
                     Contains("operator 'sequence_expand_as'") &&
                         Contains("each of the 3 sequences of 'Y', found 2"));
 }
@@ -208,8 +210,8 @@ TEST_CASE("a ref_level that Y has not is refused") {
     return out;
   });
   CHECK_THROWS_WITH(
-      run(wrong, {{"x", lamina::tensor({1, 1}, std::vector<float>{1})},
-                  {"y", lamina::sequences<float>({{1, 2}})}}),
+      returned_by(wrong, {{"x", lamina::tensor({1, 1}, std::vector<float>{1})},
+                          {"y", lamina::sequences<float>({{1, 2}})}}),
       Contains("operator 'sequence_expand'") && Contains("below the 1 levels of 'Y', found 1"));
 }
 

@@ -9,7 +9,7 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
-using executed::run;
+using executed::returned_by;
 using executed::values_of;
 using lamina::block;
 using lamina::lod;
@@ -58,30 +58,33 @@ lamina::feed_map to_scatter(const ids& at) {
 }  // namespace
 
 TEST_CASE("sequence_enumerate by hand: windows end with their sequence") {
-  const auto r = run(windows, {{"x", lamina::sequences(ids{{1, 2, 3}, {}, {4, 5}})}});
+  const auto r = returned_by(windows, {{"x", lamina::sequences(ids{{1, 2, 3}, {}, {4, 5}})}});
   CHECK(r[0].shape() == lamina::tensor_shape{5, 2});
   CHECK(values_of(r[0]) == numbers{1, 2, 2, 3, 3, 0, 4, 5, 5, 0});
   CHECK(values_of(r[1]) == numbers{1, 2, 3, 2, 3, -1, 3, -1, -1, 4, 5, -1, 5, -1, -1});
   CHECK(r[1].recursive_sequence_lengths() == std::vector<lod::level>{{3, 0, 2}});
-  CHECK(run(windows, {{"x", lamina::sequences(ids{{}})}})[0].shape() == lamina::tensor_shape{0, 2});
+  CHECK(returned_by(windows, {{"x", lamina::sequences(ids{{}})}})[0].shape() ==
+        lamina::tensor_shape{0, 2});
 }
 
 TEST_CASE("sequence_erase by hand: sequences become shorter, some empty") {
-  const auto r = run(cleaned, {{"x", lamina::sequences(ids{{2, 1, 5, 3, 2}, {}, {5, 2}, {7}})}});
+  const auto r =
+      returned_by(cleaned, {{"x", lamina::sequences(ids{{2, 1, 5, 3, 2}, {}, {5, 2}, {7}})}});
   CHECK(values_of(r[0]) == numbers{1, 3, 7});
   CHECK(r[0].recursive_sequence_lengths() == std::vector<lod::level>{{2, 0, 0, 1}});
   CHECK(r[0].type() == lamina::dtype::int64);
   CHECK(values_of(r[1]) == numbers{2, 1, 5, 3, 2, 5, 2, 7});
   CHECK(values_of(r[2]) == numbers{1, 3, 3, 0, 7, 0});
-  const auto d = run(cleaned_documents,
-                     {{"x", lamina::nested_sequences<std::int32_t>({{{2, 1}, {5}}, {}, {{3}}})}});
+  const auto d =
+      returned_by(cleaned_documents,
+                  {{"x", lamina::nested_sequences<std::int32_t>({{{2, 1}, {5}}, {}, {{3}}})}});
   CHECK(values_of(d[0]) == numbers{1, 3});
   CHECK(d[0].recursive_sequence_lengths() == std::vector<lod::level>{{2, 0, 1}, {1, 0, 1}});
   CHECK(d[0].type() == lamina::dtype::int32);
 }
 
 TEST_CASE("sequence_scatter by hand: the same place twice adds twice") {
-  const auto r = run(scattered, to_scatter({{1, 3, 1}, {}, {0}}));
+  const auto r = returned_by(scattered, to_scatter({{1, 3, 1}, {}, {0}}));
   CHECK(values_of(r[0]) == numbers{0, 1 + 0.5 + 4.5, 2, 3 + 2.5, 4, 5, 6, 7, 8.5, 9, 10, 11});
 }
 
@@ -107,6 +110,6 @@ TEST_CASE("each sample alone is enumerated, erased and scattered as in the batch
 
 TEST_CASE("a place outside of its row is refused") {
   for (const std::int64_t wrong : {-1, 4})
-    CHECK_THROWS_WITH(run(scattered, to_scatter({{0, wrong}})),
+    CHECK_THROWS_WITH(returned_by(scattered, to_scatter({{0, wrong}})),
                       Contains("'sequence_scatter'") && Contains("from 0 to 3 in variable 'at'"));
 }

@@ -10,7 +10,7 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
-using executed::run;
+using executed::returned_by;
 using executed::values_of;
 using lamina::block;
 using lamina::lod;
@@ -51,8 +51,8 @@ lamina::feed_map pairs(const ids& hyps, const ids& refs) {
 template <class P>
 numbers chunks_of(P program, const ids& found, const ids& label) {
   numbers all;
-  for (const lod_tensor& t :
-       run(program, {{"found", lamina::sequences(found)}, {"label", lamina::sequences(label)}}))
+  for (const lod_tensor& t : returned_by(
+           program, {{"found", lamina::sequences(found)}, {"label", lamina::sequences(label)}}))
     all.push_back(values_of(t).at(0));
   return all;
 }
@@ -69,14 +69,15 @@ TEST_CASE("edit_distance by hand, with empty sequences") {
   const lamina::feed_map feed =
       pairs({letters("kitten"), {}, letters("abc"), letters("abc"), letters("flaw")},
             {letters("sitting"), letters("ab"), {}, letters("abc"), letters("lawn")});
-  const auto r = run(distances<false>, feed);
+  const auto r = returned_by(distances<false>, feed);
   CHECK(values_of(r[0]) == numbers{3, 2, 3, 0, 2});
   CHECK(values_of(r[1]) == numbers{5});
   CHECK(r[1].type() == lamina::dtype::int64);
-  const auto n = run(distances<true>, pairs({letters("kitten"), {}}, {letters("sitting"), {4, 5}}));
+  const auto n =
+      returned_by(distances<true>, pairs({letters("kitten"), {}}, {letters("sitting"), {4, 5}}));
   CHECK(values_of(n[0])[0] == Approx(3.0 / 7));
   CHECK(values_of(n[0])[1] == 1);
-  CHECK(run(distances<true>, pairs({}, {}))[0].shape() == lamina::tensor_shape{0, 1});
+  CHECK(returned_by(distances<true>, pairs({}, {}))[0].shape() == lamina::tensor_shape{0, 1});
 }
 
 TEST_CASE("edit_distance is what the definition by recursion gives") {
@@ -86,7 +87,7 @@ TEST_CASE("edit_distance is what the definition by recursion gives") {
     for (std::uint32_t k = 0; k < i % 6; ++k) hyps.back().push_back((i * 7 + k * k * 3) % 4);
     for (std::uint32_t k = 0; k < (i * 5) % 7; ++k) refs.back().push_back((i + k * 5 + k / 2) % 4);
   }
-  const auto r = values_of(run(distances<false>, pairs(hyps, refs))[0]);
+  const auto r = values_of(returned_by(distances<false>, pairs(hyps, refs))[0]);
   for (std::size_t s = 0; s < hyps.size(); ++s) {
     const std::function<double(std::size_t, std::size_t)> from = [&](std::size_t i, std::size_t j) {
       if (i == hyps[s].size()) return static_cast<double>(refs[s].size() - j);
@@ -100,7 +101,7 @@ TEST_CASE("edit_distance is what the definition by recursion gives") {
 
 TEST_CASE("edit_distance of the sentences of documents, after sequence_erase") {
   const lod_tensor x = lamina::nested_sequences<std::int32_t>({{{1, 0, 2}, {3}}, {}, {{0, 0}}});
-  const auto r = run(of_documents, {{"hyps", x}});
+  const auto r = returned_by(of_documents, {{"hyps", x}});
   CHECK(values_of(r[0])[0] == Approx(1.0 / 3));
   CHECK(values_of(r[0])[1] == 0);
   CHECK(values_of(r[0])[2] == 1);
@@ -115,7 +116,7 @@ TEST_CASE("each sample alone has its edit distance") {
 
 TEST_CASE("an empty label has no length to divide by") {
   CHECK_THROWS_WITH(
-      run(distances<true>, pairs({{1}, {2}}, {{1}, {}})),
+      returned_by(distances<true>, pairs({{1}, {2}}, {{1}, {}})),
       Contains("'edit_distance'") && Contains("variable 'refs'") && Contains("none in sequence 1"));
 }
 

@@ -9,7 +9,7 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
-using executed::run;
+using executed::returned_by;
 using executed::values_of;
 using lamina::block;
 using lamina::lod;
@@ -75,36 +75,38 @@ lod_tensor three_sequences() {
 }  // namespace
 
 TEST_CASE("sequence_pad by hand, with an empty sequence") {
-  const auto r = run(padded, {{"x", three_sequences()}});
+  const auto r = returned_by(padded, {{"x", three_sequences()}});
   CHECK(r[0].shape() == lamina::tensor_shape{3, 3, 2});
   CHECK(values_of(r[0]) ==
         numbers{1, 8, 5, 2, 3, -4, -1, -1, -1, -1, -1, -1, -2, -3, -1, -1, -1, -1});
   CHECK(r[1].shape() == lamina::tensor_shape{3});
   CHECK(values_of(r[1]) == numbers{3, 0, 1});
   CHECK(r[0].lod().empty());
-  const auto ids = run(padded_by_row, {{"x", lamina::sequences<std::int64_t>({{4}, {5, 6}, {}})}});
+  const auto ids =
+      returned_by(padded_by_row, {{"x", lamina::sequences<std::int64_t>({{4}, {5, 6}, {}})}});
   CHECK(ids[0].type() == lamina::dtype::int64);
   CHECK(values_of(ids[0]) == numbers{4, 9, 5, 6, 9, 9});
 }
 
 TEST_CASE("sequence_pad to the longest sequence of the batch, and its mask") {
-  const auto r = run(longest, {{"x", lamina::sequences<pair>({{{1, 2}}, {}, {{3, 4}, {5, 6}}})}});
+  const auto r =
+      returned_by(longest, {{"x", lamina::sequences<pair>({{{1, 2}}, {}, {{3, 4}, {5, 6}}})}});
   CHECK(r[0].shape() == lamina::tensor_shape{3, 2, 2});
   CHECK(values_of(r[0]) == numbers{1, 2, 4, 4, 4, 4, 4, 4, 3, 4, 5, 6});
   CHECK(values_of(r[1]) == numbers{1, 0, 0, 0, 1, 1});
-  const auto none = run(longest, {{"x", lamina::sequences<pair>({{}, {}})}});
+  const auto none = returned_by(longest, {{"x", lamina::sequences<pair>({{}, {}})}});
   CHECK(none[0].shape() == lamina::tensor_shape{2, 0, 2});
   CHECK(none[1].shape() == lamina::tensor_shape{2, 0});
 }
 
 TEST_CASE("sequence_unpad gives back what sequence_pad took, over one level and two") {
   const lod_tensor x = three_sequences();
-  const auto r = run(there_and_back, {{"x", x}});
+  const auto r = returned_by(there_and_back, {{"x", x}});
   CHECK(values_of(r[0]) == values_of(x));
   CHECK(r[0].lod() == x.lod());
   const lod_tensor documents =
       lamina::nested_sequences<pair>({{{{1, 8}, {5, 2}}, {}}, {}, {{{3, -4}}}});
-  const auto n = run(nested, {{"x", documents}});
+  const auto n = returned_by(nested, {{"x", documents}});
   CHECK(n[0].shape() == lamina::tensor_shape{3, 2, 2});
   CHECK(n[0].recursive_sequence_lengths() == std::vector<lod::level>{{2, 0, 1}});
   CHECK(values_of(n[0]) == numbers{1, 8, 5, 2, 0, 0, 0, 0, 3, -4, 0, 0});
@@ -114,16 +116,16 @@ TEST_CASE("sequence_unpad gives back what sequence_pad took, over one level and 
 }
 
 TEST_CASE("sequence_unpad of rows without inner dimensions gives one column") {
-  const auto r =
-      run(unpadded, {{"x", tensor({3, 3}, std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9})},
-                     {"length", tensor({3, 1}, std::vector<std::int64_t>{2, 0, 3})}});
+  const auto r = returned_by(
+      unpadded, {{"x", tensor({3, 3}, std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9})},
+                 {"length", tensor({3, 1}, std::vector<std::int64_t>{2, 0, 3})}});
   CHECK(r[0].shape() == lamina::tensor_shape{5, 1});
   CHECK(values_of(r[0]) == numbers{1, 2, 7, 8, 9});
   CHECK(r[0].recursive_sequence_lengths() == std::vector<lod::level>{{2, 0, 3}});
 }
 
 TEST_CASE("sequence_mask by hand") {
-  const auto r = run(masks, {{"x", tensor({3, 1}, std::vector<std::int64_t>{2, 0, 3})}});
+  const auto r = returned_by(masks, {{"x", tensor({3, 1}, std::vector<std::int64_t>{2, 0, 3})}});
   CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 3});
   CHECK(values_of(r[0]) == numbers{1, 1, 0, 0, 0, 0, 1, 1, 1});
   CHECK(r[1].type() == lamina::dtype::float32);
@@ -156,11 +158,12 @@ TEST_CASE("each sample alone is padded to its row of the batch") {
 
 TEST_CASE("lengths that do not fit are refused") {
   CHECK_THROWS_WITH(
-      run(padded, {{"x", lamina::sequences<pair>({{{1, 2}, {1, 2}, {1, 2}, {1, 2}}})}}),
+      returned_by(padded, {{"x", lamina::sequences<pair>({{{1, 2}, {1, 2}, {1, 2}, {1, 2}}})}}),
       Contains("'sequence_pad'") && Contains("at most 3 rows in variable 'x', found 4"));
   const tensor x = tensor({1, 3}, std::vector<std::int64_t>{1, 2, 3});
   for (const std::int64_t wrong : {-1, 4})
     CHECK_THROWS_WITH(
-        run(unpadded, {{"x", x}, {"length", tensor({1, 1}, std::vector<std::int64_t>{wrong})}}),
+        returned_by(unpadded,
+                    {{"x", x}, {"length", tensor({1, 1}, std::vector<std::int64_t>{wrong})}}),
         Contains("values from 0 to 3 in variable 'length', found " + std::to_string(wrong)));
 }

@@ -41,7 +41,7 @@ constexpr auto nested = lamina::program([](block& main) {
 });
 
 template <class P>
-std::vector<lod_tensor> run(P, const lod_tensor& x, const char* name = "x") {
+std::vector<lod_tensor> returned_by(P, const lod_tensor& x, const char* name = "x") {
   lamina::executor executor;
   lamina::scope scope;
   return executor.run(P::view(), scope, {{name, x}});
@@ -60,13 +60,13 @@ lod_tensor four_documents() {
 TEST_CASE("sequence_pool by hand, an empty sequence in the middle") {
   using v = std::vector<double>;
   const lod_tensor x = three_sequences();
-  CHECK(values_of(run(pooled<pool::average>, x)[0]) == v{2, 3, -7, -7, -2, -3});
-  CHECK(values_of(run(pooled<pool::sum>, x)[0]) == v{8, 12, -7, -7, -2, -3});
-  CHECK(values_of(run(pooled<pool::sqrt>, x)[0]) == v{4, 6, -7, -7, -2, -3});
-  CHECK(values_of(run(pooled<pool::max>, x)[0]) == v{5, 8, -7, -7, -2, -3});
-  CHECK(values_of(run(pooled<pool::last>, x)[0]) == v{-1, 6, -7, -7, -2, -3});
-  CHECK(values_of(run(pooled<pool::first>, x)[0]) == v{1, 8, -7, -7, -2, -3});
-  CHECK(run(pooled<pool::max>, x)[0].lod().empty());
+  CHECK(values_of(returned_by(pooled<pool::average>, x)[0]) == v{2, 3, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pool::sum>, x)[0]) == v{8, 12, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pool::sqrt>, x)[0]) == v{4, 6, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pool::max>, x)[0]) == v{5, 8, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pool::last>, x)[0]) == v{-1, 6, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pool::first>, x)[0]) == v{1, 8, -7, -7, -2, -3});
+  CHECK(returned_by(pooled<pool::max>, x)[0].lod().empty());
 }
 
 TEST_CASE("MaxIndex is the first row with the maximum, -1 for none") {
@@ -80,7 +80,7 @@ TEST_CASE("MaxIndex is the first row with the maximum, -1 for none") {
 }
 
 TEST_CASE("sequence_pool of words gives sentences, of sentences documents") {
-  const auto r = run(nested, four_documents(), "doc");
+  const auto r = returned_by(nested, four_documents(), "doc");
   CHECK(r[0].recursive_sequence_lengths() == std::vector<lod::level>{{3, 0, 1, 2}});
   CHECK(values_of(r[0]) == std::vector<double>{5, 8, -1, -1, 3, -4, -1, 6, -1, -1, 1, 1});
   CHECK(r[1].lod().empty());
@@ -88,9 +88,9 @@ TEST_CASE("sequence_pool of words gives sentences, of sentences documents") {
 }
 
 TEST_CASE("batches without any row, and without any sequence") {
-  const auto empty = run(pooled<pool::max>, lamina::sequences<pair>({{}, {}}))[0];
+  const auto empty = returned_by(pooled<pool::max>, lamina::sequences<pair>({{}, {}}))[0];
   CHECK(values_of(empty) == std::vector<double>(4, -7));
-  const auto none = run(pooled<pool::average>, lamina::sequences<pair>({}))[0];
+  const auto none = returned_by(pooled<pool::average>, lamina::sequences<pair>({}))[0];
   CHECK(none.shape() == lamina::tensor_shape{0, 2});
 }
 
@@ -137,6 +137,6 @@ TEST_CASE("a pooltype that does not exist is refused") {
                    b.attribute_list(b.text("MEDIAN"), 0.f));
     return y;
   });
-  CHECK_THROWS_WITH(run(wrong, three_sequences()),
+  CHECK_THROWS_WITH(returned_by(wrong, three_sequences()),
                     Contains("operator 'sequence_pool'") && Contains("found 'MEDIAN'"));
 }

@@ -10,7 +10,7 @@
 
 namespace layer = lamina::layer;
 using Catch::Contains;
-using executed::run;
+using executed::returned_by;
 using executed::values_of;
 using lamina::batch;
 using lamina::block;
@@ -94,15 +94,15 @@ lamina::tensor column(const std::vector<T>& v) {
 
 TEST_CASE("sequence_reverse turns each sequence") {
   const auto y =
-      run(reversed, {{"x", lamina::sequences<std::int64_t>({{1, 2, 3}, {}, {4, 5}})}})[0];
+      returned_by(reversed, {{"x", lamina::sequences<std::int64_t>({{1, 2, 3}, {}, {4, 5}})}})[0];
   CHECK(y.type() == lamina::dtype::int64);
   CHECK(values_of(y) == values{3, 2, 1, 5, 4});
   CHECK(y.recursive_sequence_lengths() == lengths{{3, 0, 2}});
 }
 
 TEST_CASE("of two levels the inner sequences are reversed and joined") {
-  const auto r =
-      run(nested, {{"x", lamina::nested_sequences<float>({{{1, 2}, {}}, {}, {{3, 4, 5}}})}});
+  const auto r = returned_by(
+      nested, {{"x", lamina::nested_sequences<float>({{{1, 2}, {}}, {}, {{3, 4, 5}}})}});
   CHECK(values_of(r[0]) == values{2, 1, 5, 4, 3});
   CHECK(r[0].recursive_sequence_lengths() == lengths{{2, 0, 1}, {2, 0, 3}});
   CHECK(values_of(r[1]) == values{1, 2, 2, 1, 3, 4, 5, 5, 4, 3});
@@ -110,25 +110,25 @@ TEST_CASE("of two levels the inner sequences are reversed and joined") {
 }
 
 TEST_CASE("sequence_concat joins sequence by sequence") {
-  const auto r = run(
+  const auto r = returned_by(
       concat, {{"x", some_pairs()}, {"y", lamina::sequences<pair>({{}, {{9, 9}}, {{10, 11}}})}})[0];
   CHECK(r.recursive_sequence_lengths() == lengths{{6, 1, 3}});
   CHECK(values_of(r) == values{1, -2, 3, 4, 5, 6, 1, -2, 3, 4, 5, 6, 9, 9, 7, 8, 10, 11, 7, 8});
 }
 
 TEST_CASE("sequence_slice takes a part of each sequence, an empty one too") {
-  const auto r = run(sliced, {{"x", some_pairs()},
-                              {"offset", column<std::int64_t>({1, 0, 1})},
-                              {"length", column<std::int32_t>({2, 0, 0})}})[0];
+  const auto r = returned_by(sliced, {{"x", some_pairs()},
+                                      {"offset", column<std::int64_t>({1, 0, 1})},
+                                      {"length", column<std::int32_t>({2, 0, 0})}})[0];
   CHECK(values_of(r) == values{3, 4, 5, 6});
   CHECK(r.recursive_sequence_lengths() == lengths{{2, 0, 0}});
 }
 
 TEST_CASE("sequence_slice outside a sequence is refused") {
   const auto slice = [](std::int64_t offset, std::int32_t length) {
-    return run(sliced, {{"x", some_pairs()},
-                        {"offset", column<std::int64_t>({0, 0, offset})},
-                        {"length", column<std::int32_t>({3, 0, length})}});
+    return returned_by(sliced, {{"x", some_pairs()},
+                                {"offset", column<std::int64_t>({0, 0, offset})},
+                                {"length", column<std::int32_t>({3, 0, length})}});
   };
   CHECK(slice(0, 1)[0].recursive_sequence_lengths() == lengths{{3, 0, 1}});
   CHECK_THROWS_WITH(slice(0, 2), Contains("operator 'sequence_slice'") &&
@@ -140,14 +140,14 @@ TEST_CASE("sequence_slice outside a sequence is refused") {
 
 TEST_CASE("sequence_reshape keeps the elements of each sequence") {
   const auto x = lamina::sequences<pair>({{{1, 2}, {3, 4}}, {}, {{5, 6}, {7, 8}}});
-  const auto wide = run(reshaped<4>, {{"x", x}})[0];
+  const auto wide = returned_by(reshaped<4>, {{"x", x}})[0];
   CHECK(wide.shape() == lamina::tensor_shape{2, 4});
   CHECK(wide.recursive_sequence_lengths() == lengths{{1, 0, 1}});
   CHECK(values_of(wide) == values{1, 2, 3, 4, 5, 6, 7, 8});
-  const auto narrow = run(reshaped<1>, {{"x", x}})[0];
+  const auto narrow = returned_by(reshaped<1>, {{"x", x}})[0];
   CHECK(narrow.shape() == lamina::tensor_shape{8, 1});
   CHECK(narrow.recursive_sequence_lengths() == lengths{{4, 0, 4}});
-  CHECK_THROWS_WITH(run(reshaped<3>, {{"x", x}}),
+  CHECK_THROWS_WITH(returned_by(reshaped<3>, {{"x", x}}),
                     Contains("operator 'sequence_reshape'") &&
                         Contains("fill rows of 3, found 2 rows of 2 in sequence 0"));
 }
@@ -155,15 +155,16 @@ TEST_CASE("sequence_reshape keeps the elements of each sequence") {
 TEST_CASE("lod_reset gives rows the sequences of another variable, or those of offsets") {
   const lamina::tensor x({6, 2}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const auto ids = lamina::nested_sequences<std::int64_t>({{{0, 1}, {}}, {{2, 3, 4, 5}}});
-  const auto r = run(reset, {{"x", lod_tensor(x, lod::from_lengths({{5, 1}}))}, {"y", ids}});
+  const auto r =
+      returned_by(reset, {{"x", lod_tensor(x, lod::from_lengths({{5, 1}}))}, {"y", ids}});
   CHECK(r[0].recursive_sequence_lengths() == lengths{{2, 1}, {2, 0, 4}});
   CHECK(values_of(r[0]) == values_of(x));
   CHECK(r[1].recursive_sequence_lengths() == lengths{{2, 0, 4}});
   CHECK(values_of(r[1]) == values_of(x));
   CHECK(values_of(r[2]) == values{4, 6, 0, 0, 32, 36});
   CHECK_THROWS_WITH(
-      run(reset,
-          {{"x", lod_tensor(x, lod::from_lengths({{5, 1}})).slice(0, 1)}, {"y", ids.slice(0, 1)}}),
+      returned_by(reset, {{"x", lod_tensor(x, lod::from_lengths({{5, 1}})).slice(0, 1)},
+                          {"y", ids.slice(0, 1)}}),
       Contains("operator 'lod_reset'") && Contains("over the 5 rows of 'x', found lengths [[2], "));
 }
 
@@ -228,7 +229,7 @@ TEST_CASE("each sample alone is turned, joined and cut as in the batch") {
 TEST_CASE("turned twice and back in its own sequences x is x, without any row too") {
   for (const lod_tensor& x :
        {some_pairs(), lamina::sequences<pair>({{}, {}}), lamina::sequences<pair>({})}) {
-    const auto r = run(there_and_back, {{"x", x}});
+    const auto r = returned_by(there_and_back, {{"x", x}});
     CHECK(r[3].lod() == x.lod());
     CHECK(values_of(r[3]) == values(x.size(), 0));
   }
@@ -238,7 +239,7 @@ TEST_CASE("lod_reset by the offsets in a variable") {
   const auto group = [](const std::vector<std::int64_t>& offsets) {
     const auto x = lamina::sequences<float>(
         std::vector<std::vector<float>>(offsets.size(), std::vector<float>{7}));
-    return run(by_values, {{"x", x}, {"offsets", column(offsets)}})[0];
+    return returned_by(by_values, {{"x", x}, {"offsets", column(offsets)}})[0];
   };
   const lod_tensor y = group({0, 1, 1, 4});
   CHECK(y.recursive_sequence_lengths() == lengths{{1, 0, 3}});
@@ -259,7 +260,7 @@ TEST_CASE("lod_append makes a sequence for each row") {
     return std::tuple{y, layer::sequence_pool(sums, {.type = lamina::pool::max})};
   });
   const auto with = [&](const std::vector<std::vector<float>>& x) {
-    return run(fixed, {{"x", lamina::sequences<float>(x)}});
+    return returned_by(fixed, {{"x", lamina::sequences<float>(x)}});
   };
   const auto found = with({{1, 2}, {}, {4}});
   CHECK(found[0].recursive_sequence_lengths() == lengths{{2, 0, 1}, {2, 0, 1}});
@@ -274,7 +275,7 @@ TEST_CASE("lod_append makes a sequence for each row") {
     auto offsets = layer::data<"offsets", std::int32_t>(main);
     return layer::lod_append<"y">(x, offsets);
   });
-  const auto y = run(
+  const auto y = returned_by(
       by_variable, {{"x", lamina::sequences<float>({{1}, {2, 3}, {}, {}})},
                     {"offsets", lamina::tensor({4, 1}, std::vector<std::int32_t>{0, 1, 1, 3})}})[0];
   CHECK(y.recursive_sequence_lengths() == lengths{{1, 2, 0, 0}, {1, 0, 2}});
@@ -284,7 +285,7 @@ TEST_CASE("lod_append makes a sequence for each row") {
     return layer::lod_append<"y", 0, 0, 3, 3>(layer::data<"x", float>(main));
   });
   const auto samples = [&](const values& x) {
-    return run(of_samples, {{"x", lamina::tensor({x.size(), 1}, x)}})[0];
+    return returned_by(of_samples, {{"x", lamina::tensor({x.size(), 1}, x)}})[0];
   };
   CHECK(samples({5, 6, 7}).recursive_sequence_lengths() == lengths{{0, 3, 0}});
   CHECK_THROWS_WITH(samples({5, 6}), Contains("one sequence for each of the 2 rows"));
@@ -304,6 +305,6 @@ TEST_CASE("lod_append: each row a sequence of its own") {
   constexpr auto below = lamina::program([](block& main) {
     return layer::lod_append<"y", 0, 1, 2, 3>(layer::sequence<"x", float>(main));
   });
-  const auto y = run(below, {{"x", lamina::sequences<float>({{1, 2}, {}, {3}})}})[0];
+  const auto y = returned_by(below, {{"x", lamina::sequences<float>({{1, 2}, {}, {3}})}})[0];
   CHECK(y.recursive_sequence_lengths() == lengths{{2, 0, 1}, {1, 1, 1}});
 }

@@ -188,7 +188,8 @@ void compare_cut(const Model& model, Evaluator& e) {
   s.load(model);
   std::copy(x.begin(), x.end(), s.template input<"x">().begin());
   s.forward();
-  const auto h = e.template activation<"h">(), y = e.template activation<"y">();
+  const auto h = e.template activation<"h">();
+  const auto y = e.template activation<"y">();
   for (std::size_t r = 0; r < Rows; ++r) {
     const auto of_h = s.template activation<"h">(static_cast<int>(r));
     const auto of_y = s.template activation<"y">(static_cast<int>(r));
