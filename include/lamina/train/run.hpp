@@ -195,9 +195,12 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
     return run_summary{};
 }
 
-/// Of a program without a model: an error of one line.
-template <program_type P, class Reader, class... Place>
-run_summary run(const P&, Reader&&, const run_program_options& = {}, const Place&...) {
+/// Of a program without a model: an error of one line. Mini-batches only, for argument lookup finds
+/// this where a user's own run() is called with a program.
+template <program_type P, reader::readable Reader, class... Place>
+requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
+                                                        const run_program_options& = {},
+                                                        const Place&...) {
   static_assert(never<P>,
                 "lamina: run: expected a model, run(model, reader), found a program; put "
                 "lamina::model m{program} before it");
