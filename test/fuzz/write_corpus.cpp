@@ -61,24 +61,6 @@ void write_programs() {
   write("json", "beyond_double", "{\"version\": 1e410}");
 }
 
-/// The first version of lamina's own files, which is only read now.
-std::string first_version(const std::vector<lamina::tensor_entry>& entries) {
-  std::string bytes("LAMINA\0\1", 8);
-  const auto number = [&bytes](std::uint64_t n) { lamina::detail::put_number(bytes, n); };
-  number(entries.size());
-  for (const lamina::tensor_entry& e : entries) {
-    number(e.name.size());
-    bytes += e.name;
-    number(static_cast<std::uint64_t>(e.type));
-    number(e.dims.size());
-    for (const std::uint64_t d : e.dims) number(d);
-    number(e.bytes.size());
-    bytes += e.bytes.view();
-  }
-  number(lamina::detail::checksum(bytes));
-  return bytes;
-}
-
 void write_parameters() {
   const tensor floats({2, 3}, std::vector<float>{1, -2, 3, 0.5f, 0, 9});
   write("parameters", "floats", stream_of(floats));
@@ -94,7 +76,6 @@ void write_parameters() {
   lamina::write_tensor_file(path, entries);
   write("parameters", "entries", lamina::read_file(path));
   lamina::remove_file(path);
-  write("parameters", "entries_1", first_version(entries));
 }
 
 /// The bytes that save(path) writes.

@@ -5,9 +5,7 @@
 // entries; each entry: length of its name and the name, filled up with zeros to words, dtype, rank,
 // dims[rank]; zeros, so that the header is a multiple of 64 bytes; its last word is the word_sum of
 // the header with 0 in that place. Then the elements of each entry, filled up with zeros to a
-// multiple of 64 bytes, and their word_sum, which continues from the header's. Version 1, which is
-// still read: number of entries; each entry as above, but nothing is filled up and the elements,
-// with their length before them, follow the dims; at the end FNV-1a of everything before it.
+// multiple of 64 bytes, and their word_sum, which continues from the header's.
 // A file is written beside its place and renamed, so that a reader never sees half of one. Memory
 // is asked for when the header is known to be right, and a reader gets all entries or none.
 #pragma once
@@ -57,7 +55,8 @@ struct tensor_entry {
 
 namespace detail {
 
-inline constexpr std::string_view tensor_file_magic{"LAMINA\0", 7};  // and the version
+inline constexpr std::string_view tensor_file_magic{"LAMINA\0", 7};
+inline constexpr char tensor_file_version = 2;  // the byte behind the magic
 
 constexpr std::uint64_t whole_stripes(std::uint64_t bytes) {
   return (bytes + word_sum::stripe - 1) / word_sum::stripe * word_sum::stripe;
@@ -71,17 +70,11 @@ LAMINA_COLD inline std::uint64_t sum_of_header(const char* header, std::size_t s
   sum.add(last, word_sum::stripe);
   return sum.value();
 }
-/// FNV-1a, the checksum of version 1.
-LAMINA_COLD inline std::uint64_t checksum(std::string_view bytes) {
-  std::uint64_t h = 14695981039346656037ull;
-  for (const char c : bytes) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  return h;
-}
 LAMINA_COLD inline void put_number(std::string& to, std::uint64_t value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Reads what write_tensor_file, or its first version, wrote.
+/// Reads what write_tensor_file wrote.
 class tensor_file_reader {
  public:
   explicit tensor_file_reader(binary_reader& from) : from_(from) {}
@@ -89,14 +82,13 @@ class tensor_file_reader {
   LAMINA_COLD std::vector<tensor_entry> read() {
     const std::uint64_t size = from_.left();
     if (size < 24) from_.fail(text("expected at least 24 bytes, found ") << size);
-    const std::string magic = from_.bytes(8, "the first bytes");
-    if (magic.substr(0, 7) != tensor_file_magic || (magic[7] != 1 && magic[7] != 2))
-      from_.fail_at(0, "expected a lamina file of version 1 or 2, found other first bytes");
-    return magic[7] == 1 ? read_first(size) : read_second(size);
-  }
-
- private:
-  LAMINA_COLD std::vector<tensor_entry> read_second(std::uint64_t size) {
+    const std::string first = from_.bytes(8, "the first bytes");
+    if (!first.starts_with(tensor_file_magic))
+      from_.fail_at(0, "expected a lamina file, found other first bytes");
+    if (first[7] != tensor_file_version)
+      from_.fail_at(7, text("expected a lamina file of version ")
+                           << int{tensor_file_version} << ", found version "
+                           << int{static_cast<unsigned char>(first[7])});
     const std::uint64_t header = from_.number<std::uint64_t>("the size of the header");
     if (header < word_sum::stripe || header % word_sum::stripe != 0 || header > size - 8)
       from_.fail_at(8, text("expected the size of a header in a file of ")
@@ -133,6 +125,7 @@ class tensor_file_reader {
     return entries;
   }
 
+ private:
   /// Bytes straight to their place, and to the sum while they are near.
   LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size, word_sum& sum) {
     constexpr std::uint64_t piece = 1 << 18;
@@ -148,30 +141,6 @@ class tensor_file_reader {
     std::memcpy(last, to.data() + size - rest, rest);
     from_.read(last + rest, word_sum::stripe - rest, "zeros behind data");
     sum.add(last, word_sum::stripe);
-  }
-
-  LAMINA_COLD std::vector<tensor_entry> read_first(std::uint64_t size) {
-    from_.window(0, size, "the file");
-    const std::string bytes = from_.bytes(size, "the file");
-    binary_reader all(bytes, from_.path());
-    all.window(size - 8, 8, "checksum");
-    const std::uint64_t stored = all.number<std::uint64_t>("checksum");
-    if (stored != checksum(std::string_view(bytes).substr(0, size - 8)))
-      all.fail_at(size - 8, "the checksum does not match: the file is damaged or cut short");
-    all.window(8, size - 16, "entries");
-    std::vector<tensor_entry> entries;
-    for (std::uint64_t n = all.number<std::uint64_t>("number of entries"); n > 0; --n) {
-      tensor_entry& e = entries.emplace_back();
-      e.name = content(all, "name");
-      const std::uint64_t expected = read_shape(all, e), found = all.number<std::uint64_t>("data");
-      if (found != expected || found > all.left())
-        all.fail(text("'") << e.name << "': expected " << expected << " bytes of data, found "
-                           << (found != expected ? found : all.left()));
-      e.bytes.resize(found);
-      all.read(e.bytes.data(), found, "data");
-    }
-    if (all.left() != 0) all.fail("expected the end of the file, found further bytes");
-    return entries;
   }
 
   LAMINA_COLD static std::string content(binary_reader& from, const char* what) {
@@ -204,7 +173,7 @@ class tensor_file_reader {
 LAMINA_COLD inline void write_tensor_file(const file_path& path,
                                           const std::vector<tensor_entry>& entries) {
   std::string header(detail::tensor_file_magic);
-  header += '\2';
+  header += detail::tensor_file_version;
   detail::put_number(header, 0);
   detail::put_number(header, entries.size());
   for (const tensor_entry& e : entries) {
