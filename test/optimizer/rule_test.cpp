@@ -109,7 +109,7 @@ TEST_CASE("an optimizer with nothing but an update", "[optimizer]") {
 TEST_CASE("an optimizer with a state, a scalar and a decay of its own", "[optimizer]") {
   using of = traits<user::signum>;
   const user::signum opt{};
-  CHECK(std::string_view(of::state_name(0)) == "average");
+  CHECK(std::string_view(user::signum::states[0]) == "average");
   CHECK(of::initial_state(opt, 0) == 2.f);
   CHECK(of::regularization(opt).coefficient == 0.25f);
   const auto s = of::scalars(opt, 0);
@@ -129,11 +129,11 @@ TEST_CASE("a schedule reaches the scalars of a step", "[optimizer]") {
 
 TEST_CASE("names are Fluid's", "[optimizer]") {
   CHECK(std::string_view(traits<optimizer::adam>::type) == "adam");
-  CHECK(std::string_view(traits<optimizer::adam>::state_name(1)) == "moment2");
-  CHECK(std::string_view(traits<optimizer::adamax>::state_name(1)) == "inf_norm");
-  CHECK(std::string_view(traits<optimizer::rmsprop>::state_name(2)) == "mean_grad");
-  CHECK(std::string_view(traits<optimizer::momentum>::state_name(0)) == "velocity");
-  CHECK(std::string_view(traits<optimizer::adadelta>::state_name(0)) == "_avg_squared_grad");
+  CHECK(std::string_view(optimizer::adam::states[1]) == "moment2");
+  CHECK(std::string_view(optimizer::adamax::states[1]) == "inf_norm");
+  CHECK(std::string_view(optimizer::rmsprop::states[2]) == "mean_grad");
+  CHECK(std::string_view(optimizer::momentum::states[0]) == "velocity");
+  CHECK(std::string_view(optimizer::adadelta::states[0]) == "_avg_squared_grad");
   CHECK(std::string_view(optimizer::ftrl::slots[1]) == "LinearAccumulator");
   CHECK(std::string_view(optimizer::rmsprop::attributes[0]) == "decay");
 }

@@ -23,17 +23,11 @@ LAMINA_FN constexpr float norm_scale(float norm, float limit) {
   return norm > limit ? limit / norm : 1.f;
 }
 
-/// The same for several gradients together, from the sum of the squares of their norms.
+/// The same for several gradients together, from the sum of the squares of their norms. Fluid:
+/// GradientClipByGlobalNorm.
 LAMINA_FN inline float shared_scale(double squares, float limit) {
   const double norm = math::sqrt(squares);
   return norm > limit ? static_cast<float>(limit / norm) : 1.f;
-}
-
-/// limit / max(limit, sqrt(sum norm^2)) over all norms. Fluid: GradientClipByGlobalNorm.
-inline float global_norm_scale(std::span<const float> norms, float limit) {
-  double squares = 0;
-  for (const float norm : norms) squares += static_cast<double>(norm) * norm;
-  return shared_scale(squares, limit);
 }
 
 /// The scale of every gradient: `clips[i]` is in force for the gradient whose L2 norm is

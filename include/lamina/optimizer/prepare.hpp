@@ -24,11 +24,6 @@ LAMINA_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l
 /// The numbers of prepared_gradient that belong to a parameter; the scale comes from clip.hpp.
 struct gradient_preparation {
   float low, high, l1, l2;
-  /// Whether bounds or decay change a gradient at all; if not, only a scale from a norm can.
-  constexpr bool does_nothing() const {
-    return low == -std::numeric_limits<float>::infinity() &&
-           high == std::numeric_limits<float>::infinity() && l1 == 0 && l2 == 0;
-  }
 };
 
 /// A clip and a decay as numbers: no clip by value is bounds at infinity, no decay is 0.

@@ -153,10 +153,6 @@ struct traits {
   /// Fluid's operator.
   static constexpr const char* type = Opt::type;
 
-  /// The name of an accumulator: Fluid's variable is <parameter>_<name>_0.
-  static constexpr const char* state_name(int state) {
-    return Opt::states[static_cast<std::size_t>(state)];
-  }
   /// What an accumulator is filled with at the start.
   static constexpr float initial_state(const Opt& opt, int state) {
     return opt.initial_state(state);
