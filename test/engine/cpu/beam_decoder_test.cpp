@@ -4,86 +4,12 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/beam_programs.hpp"
 #include "laws/engine_law.hpp"
 
-#include <lamina/layers/layers.hpp>
-#include <lamina/layers/tensor_array.hpp>
-#include <lamina/layers/while_loop.hpp>
-
-namespace layer = lamina::layer;
-using lamina::block;
+using namespace test::beam;
 
 namespace {
-
-constexpr int dictionary = 5;
-
-template <int BeamSize, int Steps, int End>
-constexpr auto decoder = lamina::program([](block& main) {
-  auto x = layer::data<"x", float, 2>(main);
-  auto ids = layer::nested_sequence<"beam", std::int64_t>(main);
-  auto scores = layer::sequence<"scores", float>(ids);
-  auto i = layer::fill_constant<std::int64_t>(main, 0);
-  auto n = layer::fill_constant<std::int64_t>(main, Steps);
-  auto id_steps = layer::array_write(ids, i);
-  auto score_steps = layer::array_write(scores, i);
-  // The score of a word depends on the step, so that no two sentences tie.
-  auto weight = layer::fill_constant<float>(main, 1);
-  auto going = layer::less_than(i, n);
-  layer::while_loop(going, [&](block&) {
-    auto next =
-        layer::log(layer::softmax(layer::fc<dictionary>(layer::embedding<dictionary, 6>(ids))));
-    auto all = layer::elementwise_add<0>(next * weight, scores);
-    weight = weight * 1.125f;
-    auto [selected, score, parent] = layer::beam_search<"beam">(ids, scores, all, BeamSize, End);
-    ids = selected;
-    scores = score;
-    layer::increment(i);
-    layer::array_write(ids, i, id_steps);
-    layer::array_write(scores, i, score_steps);
-    layer::less_than(i, n, going);
-  });
-  auto [found, of_found] = layer::beam_search_decode<"found">(id_steps, score_steps, BeamSize, End);
-  return std::tuple{layer::mean(layer::fc<3>(x)), found, of_found};
-});
-
-// A translator: each hypothesis has a state of its own, that of the one it continues. Behind the
-// loop is a value of the first hypotheses, the last ones are others.
-constexpr int width = 4, known_words = 3, beam_size = 3, steps = 8, end_id = 0;
-constexpr auto translator = lamina::program([](block& main) {
-  auto ids = layer::nested_sequence<"beam", std::int64_t>(main);
-  auto scores = layer::sequence<"scores", float>(ids);
-  auto state = layer::sequence<"state", float, width>(ids);
-  auto first = layer::scale(state, 2);
-  auto first_ids = ids;
-  auto i = layer::fill_constant<std::int64_t>(main, 0);
-  auto n = layer::fill_constant<std::int64_t>(main, steps);
-  auto id_steps = layer::array_write(ids, i);
-  auto score_steps = layer::array_write(scores, i);
-  auto going = layer::less_than(i, n);
-  layer::while_loop(going, [&](block&) {
-    auto word = layer::embedding<known_words, width>(ids, {.param = {.name = "words"}});
-    auto next =
-        layer::tanh(layer::fc<width>(word, {.param = {.name = "from_word"}, .bias = false}) +
-                    layer::fc<width>(state, {.param = {.name = "from_state"}, .bias = false}));
-    auto chances = layer::softmax(
-        layer::fc<known_words>(next, {.param = {.name = "to_words"}, .bias = false}));
-    auto all = layer::elementwise_add<0>(layer::log(chances), scores);
-    auto [selected, score, parent] =
-        layer::beam_search<"beam">(ids, scores, all, beam_size, end_id);
-    ids = selected;
-    scores = score;
-    state = layer::gather(next, parent);
-    layer::increment(i);
-    layer::array_write(ids, i, id_steps);
-    layer::array_write(scores, i, score_steps);
-    layer::less_than(i, n, going);
-  });
-  auto [found, of_found] =
-      layer::beam_search_decode<"found">(id_steps, score_steps, beam_size, end_id);
-  auto words = layer::embedding<known_words, width>(first_ids, {.param = {.name = "words"}});
-  return std::tuple{layer::mean(first + words), found, of_found, first + words,
-                    layer::scale(state, 1)};
-});
 
 // The same search, sentence by sentence.
 struct search {

@@ -25,11 +25,13 @@ using lamina::activation;
 /// How long sequences are: up to 5 elements each, or half as long as those of the domain before.
 enum class sequence_lengths { any, halves };
 
-/// Samples for every data of a program: numbers from -1 to 1, whole numbers below `classes`.
+/// Samples for every data of a program: numbers from -1 to 1, whole numbers from `least` on below
+/// `classes`.
 template <class P>
 class random_samples {
  public:
-  random_samples(int n, int classes, sequence_lengths lengths = sequence_lengths::any) {
+  random_samples(int n, int classes, sequence_lengths lengths = sequence_lengths::any,
+                 int least = 0) {
     std::mt19937 random(5);
     std::uniform_real_distribution<float> number(-1, 1);
     all_.rows.count[lamina::batch::domain] = n;
@@ -57,7 +59,7 @@ class random_samples {
       for (int k = 0; k < numbers; ++k, to += size_of(d.type)) {
         const float x = number(random);
         const std::int64_t label =
-            static_cast<std::int64_t>(random() % static_cast<unsigned>(classes));
+            least + static_cast<std::int64_t>(random() % static_cast<unsigned>(classes - least));
         if (d.type == lamina::dtype::float32)
           std::memcpy(to, &x, sizeof(x));
         else
@@ -148,6 +150,53 @@ double test_both(P program, int n, int classes = 5) {
   };
   const double a = cost_of(on_cpu), b = cost_of(found);
   return std::isfinite(b) ? std::abs(a - b) / std::max(1e-3, std::abs(a)) : 1.0;
+}
+
+/// How far all results of a program in test mode are apart, one mini-batch after the other; 1 where
+/// their rows or sequences are others.
+template <class Backend, class P>
+double outputs_apart(P program, const std::vector<int>& sizes, int classes = 5, int least = 0) {
+  using tested = lamina::for_test<P>;
+  const lamina::model model{program, 3};
+  lamina::engine::cpu::machine<tested> expected({model.memory(), nullptr, nullptr});
+  lamina::place_machine<P, Backend> found(model, 0);
+  int first = 0;
+  for (const int n : sizes) first += n;
+  const random_samples<P> s(first, classes, sequence_lengths::any, least);
+  double worst = 0;
+  first = 0;
+  for (const int n : sizes) {
+    const auto run = [&](auto& machine) {
+      s.batch(first, n).feed_to(machine);
+      machine.run(~0ull, 0, 0);
+    };
+    run(expected), run(found);
+    first += n;
+    for (int o = 0; o < P::desc.count.outputs; ++o) {
+      const int v = P::desc.outputs[o], rows = tested::desc.variables[v].rows;
+      const auto& on_cpu = *expected.place(v);
+      const auto& at_place = *found.place(v);
+      if (expected.rows(rows) != found.rows(rows)) return 1;
+      for (int d = rows; tested::desc.domains[d].kind == lamina::domain_kind::sequence;
+           d = tested::desc.domains[d].parent) {
+        const int* const a = expected.memory().rows().offsets[d];
+        const auto b = found.sequences(d);
+        if (b.count != expected.rows(tested::desc.domains[d].parent)) return 1;
+        for (int i = 0; i < b.count; ++i)
+          if (a[i + 1] - a[i] != b.length(i)) return 1;
+      }
+      const float *const a = expected.address(v), *const b = found.address(v);
+      for (int r = 0; r < (rows > 0 ? expected.rows(rows) : 1); ++r)
+        for (int j = 0; j < on_cpu.columns; ++j) {
+          const double x = lamina::engine::cuda::load_number(a, on_cpu.type, r * on_cpu.stride + j);
+          const double y = lamina::engine::cuda::load_number(b, at_place.type, r * at_place.stride + j);
+          worst = std::max(worst, std::isfinite(y) || x == y
+                                      ? std::abs(x == y ? 0 : x - y) / std::max(1.0, std::abs(x))
+                                      : 1.0);
+        }
+    }
+  }
+  return worst;
 }
 
 }  // namespace test

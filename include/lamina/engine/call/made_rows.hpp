@@ -58,6 +58,17 @@ int make_sequences(const Call& c, int domain, int n, Length&& length) {
   return at;
 }
 
+/// Gives a domain the sequences of another, from the first level on that differs.
+template <class Call>
+void hand_over_sequences(const Call& c, int from, int to) {
+  int levels = 0;
+  while (domain_above(c, from, levels) != domain_above(c, to, levels)) ++levels;
+  for (int l = levels; l-- > 0;) {
+    const sequence_rows all = c.sequences(domain_above(c, from, l));
+    make_sequences(c, domain_above(c, to, l), all.count, [&](int i) { return all.length(i); });
+  }
+}
+
 /// Gives the `rows` rows of a domain the sequences that begin at some numbers and end at the last:
 /// as many as there are rows of the parent, if those are there (`append`).
 template <class Call, class Numbers>

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <lamina/engine/call/dimension_steps.hpp>
+#include <lamina/engine/call/slot_sequences.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/operators/step_array.hpp>
@@ -38,34 +39,6 @@ inline operand new_slot(const operand& array, int i, int rows) {
 }
 
 namespace detail {
-
-/// The offsets of a slot: of each level, the highest first, how many sequences there are, and where
-/// they begin and end.
-inline void keep_sequences(const call_context& c, int domain, tensor_array& to, int i) {
-  const int levels = levels_of(c, domain);
-  if (levels == 0) return;
-  int numbers = 0;
-  for (int l = 0; l < levels; ++l) numbers += c.sequences(domain_above(c, domain, l)).count + 2;
-  int* at = to.write_offsets(i, numbers - 1);
-  for (int l = levels; l-- > 0;) {
-    const sequence_rows all = c.sequences(domain_above(c, domain, l));
-    *at++ = all.count;
-    for (int s = 0; s <= all.count; ++s) *at++ = all.count == 0 ? 0 : all.begin(s);
-  }
-}
-
-/// Gives a domain the rows and sequences of a slot.
-inline void take_sequences(const call_context& c, int domain, const tensor_array& from, int i) {
-  const int levels = c.makes_rows() ? levels_of(c, domain) : 0;
-  if (levels == 0 || from.sequences(i) == 0) return c.set_rows(domain, from.rows(i));
-  const int* at = from.offsets(i);
-  c.set_rows(domain_above(c, domain, levels), *at);
-  for (int l = levels; l-- > 0;) {
-    const int n = *at++;
-    make_sequences(c, domain_above(c, domain, l), n, [&](int s) { return at[s + 1] - at[s]; });
-    at += n + 1;
-  }
-}
 
 [[noreturn]] LAMINA_COLD inline void fail_slot(const call_context& c, int i, int expected,
                                                int found) {
@@ -131,7 +104,7 @@ struct call_kernel<write_to_array> {
       array_of(array).refer(i, x.rows, static_cast<float*>(x.data));
     else
       detail::write_slot(x, array, i);
-    detail::keep_sequences(c, x.domain, array_of(array), i);
+    keep_sequences(c, x.domain, array_of(array), i);
   }
 };
 
@@ -164,7 +137,7 @@ struct call_kernel<read_from_array> {
     if (!array.holds(i))
       fail(c, {"expected a value at index ", i, " of an array of ", array.size(),
                " values, found none"});
-    detail::take_sequences(c, c.output(0).domain, array, i);
+    take_sequences(c, c.output(0).domain, array, i);
     if (c.shows())
       detail::show_slot(c, from, i, c.output(0));
     else
@@ -234,7 +207,7 @@ struct call_kernel<tensor_to_tensor_array> {
         std::memcpy(detail::element(part, to), detail::element(x.whole, from),
                     static_cast<std::size_t>(n * width));
       });
-      if (!x.of_rows) detail::keep_sequences(c, x.whole.domain, array_of(array), t);
+      if (!x.of_rows) keep_sequences(c, x.whole.domain, array_of(array), t);
     }
   }
 };
@@ -250,7 +223,7 @@ struct call_kernel<tensor_array_to_tensor> {
     if (dimension_of(c, c.integer(0), rank) > 0)
       for (int t = 0; t < from.size(); ++t)
         if (from.holds(t)) {
-          detail::take_sequences(c, c.output(0).domain, from, t);
+          take_sequences(c, c.output(0).domain, from, t);
           break;
         }
     const detail::step_parts out(c, c.output(0), c.integer(0));

@@ -5,41 +5,11 @@
 #include <cmath>
 #include <cstdint>
 
+#include <lamina/engine/call/beam_best.hpp>
 #include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/operators/beam_search.hpp>
 
 namespace lamina::engine::cpu {
-
-namespace detail {
-
-/// A hypothesis and one id more.
-struct beam_candidate {
-  std::int64_t id;
-  float score;
-  std::int32_t parent;
-
-  bool operator<(const beam_candidate& other) const {
-    return score != other.score ? score < other.score : parent < other.parent;
-  }
-};
-
-/// The best candidates of one source, the best first.
-struct beam_best {
-  beam_candidate* items;
-  int most, count = 0;
-
-  void keep(const beam_candidate& c) {
-    if (count == most) {
-      if (c < items[count - 1]) return;
-      --count;
-    }
-    int at = count++;
-    for (; at > 0 && items[at - 1] < c; --at) items[at] = items[at - 1];
-    items[at] = c;
-  }
-};
-
-}  // namespace detail
 
 template <>
 struct call_kernel<beam_search> {
@@ -65,14 +35,14 @@ struct call_kernel<beam_search> {
     int source = 0;
     make_sequences(c, made, rows, [&](int r) {
       while (r >= found.end(source)) ++source;
-      return found.selected(source, r, [](const detail::beam_candidate&) {});
+      return found.selected(source, r, [](const beam_candidate&) {});
     });
     found.run_again();
     const operand id = c.output(0), score = c.output(1), parent = c.output(2);
     int to = 0;
     for (int s = 0; s < sources; ++s)
       for (int r = found.begin(s); r < found.end(s); ++r)
-        found.selected(s, r, [&](const detail::beam_candidate& one) {
+        found.selected(s, r, [&](const beam_candidate& one) {
           if (id) *id.row<std::int64_t>(to) = one.id;
           if (score) *score.row<float>(to) = one.score;
           if (parent) *parent.row<std::int32_t>(to) = one.parent;
@@ -85,7 +55,7 @@ struct call_kernel<beam_search> {
     const int domain = c.input(3).domain;
     const std::ptrdiff_t sources =
         c.rows_in(domain_above(c, domain, levels_of(c, domain) - c.integer(0)));
-    constexpr std::ptrdiff_t floats = sizeof(detail::beam_candidate) / sizeof(float);
+    constexpr std::ptrdiff_t floats = sizeof(beam_candidate) / sizeof(float);
     return sources * (c.integer(1) * floats + 2) + 2;
   }
 
@@ -105,8 +75,8 @@ struct call_kernel<beam_search> {
     // Copies: what is made may be the very sequences that are searched.
     int begin(int s) const { return first()[s]; }
     int end(int s) const { return first()[s + 1]; }
-    detail::beam_candidate* best(int s) const {
-      return reinterpret_cast<detail::beam_candidate*>(c.scratch()) +
+    beam_candidate* best(int s) const {
+      return reinterpret_cast<beam_candidate*>(c.scratch()) +
              static_cast<std::ptrdiff_t>(s) * c.integer(1);
     }
     int sources() const { return c.rows_in(domain_above(c, domain, below)); }
@@ -129,7 +99,7 @@ struct call_kernel<beam_search> {
       const operand scores = c.input(3);
       const std::int64_t end_id = c.integer(2);
       const bool is_accumulated = c.flag(3);
-      detail::beam_best found{best(s), c.integer(1)};
+      beam_best found{best(s), c.integer(1)};
       const int rows = end(s);
       for (int r = begin(s); r < rows; ++r) {
         const float before = *pre_scores.row<const float>(r);

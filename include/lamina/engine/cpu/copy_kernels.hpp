@@ -53,13 +53,7 @@ template <>
 struct call_kernel<rows_hand_over> {
   template <class = void>
   static void run(const call_context& c) {
-    const int from = c.input(0).domain, to = c.output(0).domain;
-    int levels = 0;
-    while (domain_above(c, from, levels) != domain_above(c, to, levels)) ++levels;
-    for (int l = levels; l-- > 0;) {
-      const sequence_rows all = c.sequences(domain_above(c, from, l));
-      make_sequences(c, domain_above(c, to, l), all.count, [&](int i) { return all.length(i); });
-    }
+    hand_over_sequences(c, c.input(0).domain, c.output(0).domain);
     const operand x = c.input(0), out = c.output(0);
     if (out) copy_block(x, 0, out, 0, x.rows);
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include <lamina/engine/call/dimension_steps.hpp>
+#include <lamina/engine/call/slot_sequences.hpp>
+#include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/engine/cuda/place_array.hpp>
 #include <lamina/engine/cuda/row_map.hpp>
 #include <lamina/operators/step_array.hpp>
@@ -41,6 +43,30 @@ operand new_slot(const operand& array, int i, int rows) {
   slot.data = array_of<Backend>(array).write(i, rows, slot_floats(array, rows));
   slot.rows = rows;
   return slot;
+}
+
+/// Whether a domain has the sequences of a slot already; so it is with those that are fed.
+template <class Array>
+bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
+  const int levels = levels_of(h, domain);
+  const int* at = from.offsets(i);
+  for (int l = levels; l-- > 0;) {
+    const int d = domain_above(h, domain, l), n = *at++;
+    if (!h.knows_rows(d) || h.sequences(d).count != n) return false;
+    for (int s = 0; s < n; ++s)
+      if (h.sequences(d).length(s) != at[s + 1] - at[s]) return false;
+    at += n + 1;
+  }
+  return true;
+}
+/// Gives a domain the rows and sequences of a slot.
+template <class Array>
+void take_slot_rows(const call_site& c, int domain, const Array& from, int i) {
+  const host_rows h(c);
+  if (from.sequences(i) == 0 || has_sequences(h, domain, from, i))
+    c.set_rows(domain, from.rows(i));
+  else
+    take_sequences(h, domain, from, i);
 }
 
 /// How many rows a slot and an operand share: where the rows of both are of steps one may have
@@ -89,6 +115,7 @@ struct call_kernel<write_to_array> {
       detail::array_of<Backend>(array).refer(i, x.rows, static_cast<float*>(x.data));
     else
       copy_rows(b, x, detail::new_slot<Backend>(array, i, x.rows), x.rows);
+    keep_sequences(host_rows(c), x.domain, detail::array_of<Backend>(array), i);
   }
 };
 
@@ -121,7 +148,7 @@ struct call_kernel<read_from_array> {
     if (!array.holds(i))
       fail(c, {"expected a value at index ", i, " of an array of ", array.size(),
                " values, found none"});
-    c.set_rows(c.output(0).domain, array.rows(i));
+    detail::take_slot_rows(c, c.output(0).domain, array, i);
     detail::read_slot(b, c, from, i, c.output(0));
   }
 };
@@ -214,9 +241,12 @@ struct call_kernel<tensor_to_tensor_array> {
     const detail::step_parts x(c, c.input(0), c.integer(0));
     const operand array = c.output(0);
     detail::array_of<Backend>(array).clear();
-    for (int t = 0; t < x.steps; ++t)
+    for (int t = 0; t < x.steps; ++t) {
       x.template move<detail::step_move::cut>(b, detail::new_slot<Backend>(array, t, x.rows(array)),
                                               t);
+      if (!x.of_rows)
+        keep_sequences(host_rows(c), x.whole.domain, detail::array_of<Backend>(array), t);
+    }
   }
 };
 
@@ -231,7 +261,7 @@ struct call_kernel<tensor_array_to_tensor> {
     if (dimension_of(c, c.integer(0), c.output(0).rank) > 0)
       for (int t = 0; t < from.size(); ++t)
         if (from.holds(t)) {
-          c.set_rows(c.output(0).domain, from.rows(t));
+          detail::take_slot_rows(c, c.output(0).domain, from, t);
           break;
         }
     const detail::step_parts out(c, c.output(0), c.integer(0));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/loss_scale.hpp>
+#include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
 #include <lamina/operators/fill.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -43,5 +44,15 @@ template <>
 struct call_kernel<pack_panels> : detail::row_copy {};
 template <>
 struct call_kernel<unpack_panels> : detail::row_copy {};
+
+template <>
+struct call_kernel<rows_hand_over> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    hand_over_sequences(host_rows(c), c.input(0).domain, c.output(0).domain);
+    if (const operand out = c.output(0)) copy_elements(b, c.input(0), out);
+  }
+};
 
 }  // namespace lamina::engine::cuda

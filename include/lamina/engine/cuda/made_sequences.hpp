@@ -20,6 +20,9 @@ class host_rows : public operator_call {
   sequence_rows sequences(int domain) const {
     return {c_.run.host_offsets[domain], rows_in(parent_of(domain))};
   }
+  bool makes_rows() const { return c_.run.maker != nullptr; }
+  /// Whether the rows of a domain are known since this iteration began.
+  bool knows_rows(int domain) const { return c_.knows_rows(domain); }
   int* make_offsets(int domain, int sequences) const {
     return c_.run.maker->make_offsets(c_.run.maker->machine, domain, sequences);
   }

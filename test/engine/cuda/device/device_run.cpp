@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/beam_programs.hpp"
 #include "engine/cuda/chain_programs.hpp"
 #include "engine/cuda/choice_programs.hpp"
 #include "engine/cuda/dense_programs.hpp"
@@ -257,6 +258,13 @@ void run_all(backend& device) {
   report("pieces of sequences", test::train_both(test::pieces, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("words", test::train_both(test::words, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("copies of sequences", test::train_both(test::copies, sgd, device, {7, 64, 7, 7}), 1e-3);
+  check("a step of a beam search",
+        test::outputs_apart<backend>(test::beam::equal_scores, {7, 64, 7, 7}) < 1e-4);
+  check("few candidates",
+        test::outputs_apart<backend>(test::beam::few_candidates, {7, 64, 7, 7}) < 1e-4);
+  check("decoder of hypotheses",
+        test::outputs_apart<backend>(test::beam::decoder<4, 4, -1>, {7, 64, 7, 7},
+                                     test::beam::dictionary) < 1e-3);
   report("parts of rows", test::train_both(test::parts, sgd, device, {3, 3}), 1e-4);
   report("ways of sequences", test::train_both(test::ways, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("decoder", test::train_both(test::decoder, sgd, device, {7, 64, 7, 7}), 1e-3);
