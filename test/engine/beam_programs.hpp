@@ -101,8 +101,8 @@ inline constexpr auto few_candidates = lamina::program([](block& main) {
   auto scores = layer::sequence<"scores", float>(ids);
   auto x = layer::sequence<"x", float, 19>(ids);
   auto [best, at] = layer::topk<4>(layer::softmax(x));
-  auto [selected, score, parent] = layer::beam_search<"next">(ids, scores, at, best, 3, 0,
-                                                              {.is_accumulated = false});
+  auto [selected, score, parent] =
+      layer::beam_search<"next">(ids, scores, at, best, 3, 0, {.is_accumulated = false});
   return std::tuple{layer::mean(layer::fc<1>(x)), selected, score, parent};
 });
 

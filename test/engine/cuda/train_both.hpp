@@ -189,7 +189,8 @@ double outputs_apart(P program, const std::vector<int>& sizes, int classes = 5, 
       for (int r = 0; r < (rows > 0 ? expected.rows(rows) : 1); ++r)
         for (int j = 0; j < on_cpu.columns; ++j) {
           const double x = lamina::engine::cuda::load_number(a, on_cpu.type, r * on_cpu.stride + j);
-          const double y = lamina::engine::cuda::load_number(b, at_place.type, r * at_place.stride + j);
+          const double y =
+              lamina::engine::cuda::load_number(b, at_place.type, r * at_place.stride + j);
           worst = std::max(worst, std::isfinite(y) || x == y
                                       ? std::abs(x == y ? 0 : x - y) / std::max(1.0, std::abs(x))
                                       : 1.0);

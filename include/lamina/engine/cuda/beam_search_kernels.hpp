@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/beam_search_kernels.hpp - beam_search, beam_search_decode. Teams choose the
-// best candidates, of which there are as many as a dictionary has words; the few that they keep come
-// to the host, which counts hypotheses and puts them in order.
+// best candidates, of which there are as many as a dictionary has words; the few that they keep
+// come to the host, which counts hypotheses and puts them in order.
 #pragma once
 
 #include <cstdint>
@@ -110,8 +110,7 @@ struct call_kernel<beam_search> {
     const int sources = c.rows_in(domain_above(c, scores.domain, below));
     // Copies: what is made may be the very sequences that are searched.
     std::vector<int> first, kept;
-    for (int s = 0; s <= sources; ++s)
-      first.push_back(first_below(h, scores.domain, below, 0, s));
+    for (int s = 0; s <= sources; ++s) first.push_back(first_below(h, scores.domain, below, 0, s));
     std::vector<beam_candidate> best;
     if (sources > 0) search(b, c, first, best, kept);
 
@@ -133,7 +132,8 @@ struct call_kernel<beam_search> {
       const std::size_t at = static_cast<std::size_t>(s);
       return first[at + 1] - first[at];
     });
-    make_sequences(h, made, scores.rows, [&](int r) { return lengths[static_cast<std::size_t>(r)]; });
+    make_sequences(h, made, scores.rows,
+                   [&](int r) { return lengths[static_cast<std::size_t>(r)]; });
     write(c, c.output(0), selected, [](const beam_candidate& one) { return one.id; });
     write(c, c.output(1), selected, [](const beam_candidate& one) { return one.score; });
     write(c, c.output(2), selected, [](const beam_candidate& one) { return one.parent; });
@@ -142,10 +142,9 @@ struct call_kernel<beam_search> {
   static std::ptrdiff_t scratch(const call_site& c) {
     const int domain = c.input(3).domain;
     const int sources = c.rows_in(domain_above(c, domain, levels_of(c, domain) - c.integer(0)));
-    return static_cast<std::ptrdiff_t>(
-        detail::beam_scratch{static_cast<std::size_t>(sources),
-                             static_cast<std::size_t>(c.integer(1))}
-            .size());
+    return static_cast<std::ptrdiff_t>(detail::beam_scratch{static_cast<std::size_t>(sources),
+                                                            static_cast<std::size_t>(c.integer(1))}
+                                           .size());
   }
 
  private:
@@ -160,7 +159,8 @@ struct call_kernel<beam_search> {
   template <class Backend>
   static void search(Backend& b, const call_site& c, const std::vector<int>& first,
                      std::vector<beam_candidate>& best, std::vector<int>& kept) {
-    const std::size_t sources = first.size() - 1, beam_size = static_cast<std::size_t>(c.integer(1));
+    const std::size_t sources = first.size() - 1,
+                      beam_size = static_cast<std::size_t>(c.integer(1));
     const detail::beam_scratch at{sources, beam_size};
     const place_reader& place = *c.run.reader;
     place.write(place.machine, c.run.scratch + at.first(), first.data(),
@@ -192,8 +192,7 @@ struct call_kernel<beam_search> {
                                                 static_cast<std::size_t>(to.stride));
     for (std::size_t r = 0; r < selected.size(); ++r)
       rows[r * static_cast<std::size_t>(to.stride)] = of(selected[r]);
-    c.run.reader->write(c.run.reader->machine, to.data, rows.data(),
-                        rows.size() * sizeof(rows[0]));
+    c.run.reader->write(c.run.reader->machine, to.data, rows.data(), rows.size() * sizeof(rows[0]));
   }
 };
 
@@ -255,10 +254,10 @@ struct call_kernel<beam_search_decode> {
     make_hypotheses(h, steps, order);
     const operand id = c.output(0), score = c.output(1);
     const operand& one = id ? id : score;
-    std::vector<std::int64_t> found(
-        static_cast<std::size_t>(one.rows) * static_cast<std::size_t>(id ? id.stride : 0));
-    std::vector<float> of_found(
-        static_cast<std::size_t>(one.rows) * static_cast<std::size_t>(score ? score.stride : 0));
+    std::vector<std::int64_t> found(static_cast<std::size_t>(one.rows) *
+                                    static_cast<std::size_t>(id ? id.stride : 0));
+    std::vector<float> of_found(static_cast<std::size_t>(one.rows) *
+                                static_cast<std::size_t>(score ? score.stride : 0));
     for_each_token(c, steps, order, [&](int row, std::int64_t token, float of_token) {
       if (id) found[static_cast<std::size_t>(row * id.stride)] = token;
       if (score) of_found[static_cast<std::size_t>(row * score.stride)] = of_token;

@@ -79,6 +79,7 @@ class device_backend : public device_stream {
     in_use_ += bytes;
     return p;
   }
+  void set_planned(std::size_t bytes) noexcept { planned_ = bytes; }
   void release(void* p, std::size_t bytes) noexcept {
     // Waits for whatever still uses it.
     finish_copies();
@@ -247,7 +248,7 @@ class device_backend : public device_stream {
     std::size_t free = 0, total = 0;
     cudaGetLastError();
     check_call(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    fail_memory(bytes, in_use_, free, total);
+    fail_memory(bytes, planned_, in_use_, free, total);
   }
   void check_launch() { check_group(cudaGetLastError(), "launch"); }
   void check_group(cudaError_t found, const char* call) {
@@ -357,7 +358,7 @@ class device_backend : public device_stream {
   int processors_ = 1;
   bool careful_ = false;
   const char* operator_ = nullptr;  // whose group is launched; nobody's between groups
-  std::size_t in_use_ = 0;
+  std::size_t in_use_ = 0, planned_ = 0;
   cudaStream_t copies_ = nullptr;
   cudaEvent_t arrived_ = nullptr, taken_ = nullptr;  // of what is copied ahead
   bool conditions_ = false;

@@ -11,13 +11,29 @@
 
 namespace lamina::engine::cuda {
 
-/// Throws lamina::error: a place has not so much memory.
-[[noreturn]] LAMINA_COLD inline void fail_memory(std::size_t asked, std::size_t in_use,
-                                                 std::size_t free, std::size_t total) {
-  throw error(text() << "lamina: cuda: out of memory: asked for " << asked << " bytes with "
-                     << in_use << " in use by this program; " << free << " of " << total
-                     << " are free");
+/// Throws lamina::error: a place has not so much memory. `planned` is 0 where no plan asks for it.
+[[noreturn]] LAMINA_COLD inline void fail_memory(std::size_t asked, std::size_t planned,
+                                                 std::size_t in_use, std::size_t free,
+                                                 std::size_t total) {
+  text message("lamina: cuda: out of memory: asked for ");
+  message << asked << " bytes";
+  if (planned > 0) message << ", where " << planned << " are planned for this mini-batch,";
+  throw error(message << " with " << in_use << " in use by this program; " << free << " of "
+                      << total << " are free");
 }
+
+/// While it lives, an allocation that fails tells how many bytes a plan has in all.
+template <class Backend>
+class planned_memory {
+ public:
+  planned_memory(Backend& b, std::size_t bytes) : backend_(b) { backend_.set_planned(bytes); }
+  planned_memory(const planned_memory&) = delete;
+  planned_memory& operator=(const planned_memory&) = delete;
+  ~planned_memory() { backend_.set_planned(0); }
+
+ private:
+  Backend& backend_;
+};
 
 /// Bytes that a backend allocates and releases, in the memory of its place or, for copies, of the
 /// host; they begin at a multiple of 256 and hold zeros at first.

@@ -36,6 +36,7 @@ class fixed_memory {
     std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
     std::memcpy(numbers_.data() + fault_offset, &none, sizeof(none));
   }
+  std::size_t bytes_at_place() const { return at_place_.size(); }
   void upload() { backend_.upload(at_place_.data(), numbers_.data(), numbers_bytes); }
   /// What a run has reported, once it was waited for.
   void download_results() { backend_.download(results_.data(), fault(), sizeof(fault_word)); }

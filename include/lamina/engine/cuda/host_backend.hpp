@@ -67,9 +67,10 @@ class host_backend {
   explicit host_backend(int number = 0) : number_(number) {}
   /// Memory of the place is no more than this from now on.
   void limit_memory(std::size_t bytes) { limit_ = bytes; }
+  void set_planned(std::size_t bytes) noexcept { planned_ = bytes; }
 
   void* allocate(std::size_t bytes) {
-    if (bytes > limit_ - in_use_) fail_memory(bytes, in_use_, limit_ - in_use_, limit_);
+    if (bytes > limit_ - in_use_) fail_memory(bytes, planned_, in_use_, limit_ - in_use_, limit_);
     in_use_ += bytes;
     return allocate_staging(bytes);
   }
@@ -293,7 +294,7 @@ class host_backend {
 
   int number_;
   std::atomic<int> marks_{0}, reached_{0};  // that were asked for, and that the work has come to
-  std::size_t limit_ = std::size_t{1} << 62, in_use_ = 0;
+  std::size_t limit_ = std::size_t{1} << 62, in_use_ = 0, planned_ = 0;
   bool records_ = false, defers_ = false;
   step_list deferred_;
   std::string* calls_ = nullptr;

@@ -128,6 +128,7 @@ class machine_memory {
     }
     scratch_at_ = end;
     end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
+    const planned_memory planned(backend_, fixed_.bytes_at_place() + end);
     // What was recorded names places of the memory that is gone.
     moved = arena_.reserve(end) || moved;
     if (data_.reserve(range_.size()) || moved) backend_.forget();
@@ -183,14 +184,12 @@ class machine_memory {
   }
   /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
   void make_rows(int domain, int rows) {
+    const planned_memory planned(backend_, fixed_.bytes_at_place() + arena_.size());
     rows_[domain] = rows;
     if (host_table<P, Backend>::table.divides[domain]) send_inverse_rows(domain);
     if (blocks_.grow(domain, rows, layout.width[domain])) moves_ = true;
     select_rows();
-    if (moves_) {
-      backend_.forget(), place_arguments(), reserve_more_scratch();
-      moves_ = false;
-    }
+    if (moves_) backend_.forget(), place_arguments(), reserve_more_scratch(), moves_ = false;
   }
   /// Memory of the host for where the sequences of a domain that is not fed begin.
   int* make_offsets(int domain, int sequences) {

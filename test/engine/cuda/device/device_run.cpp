@@ -176,9 +176,8 @@ void run_statistics() {
 
 constexpr optimizer::adam limited_adam{.learning_rate = 0.02f,
                                        .clip = lamina::clip_by_global_norm(0.2f)};
-constexpr optimizer::adam lazy_adam{.learning_rate = 0.01f,
-                                    .lazy_mode = true,
-                                    .clip = lamina::clip_by_global_norm(0.3f)};
+constexpr optimizer::adam lazy_adam{
+    .learning_rate = 0.01f, .lazy_mode = true, .clip = lamina::clip_by_global_norm(0.3f)};
 
 /// Training loops that are programs.
 void run_programs(backend& device) {
