@@ -46,6 +46,21 @@ inline constexpr auto recurrences = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
+/// The most states whose weights a walk keeps, with states to begin with, or more than that.
+template <int States>
+constexpr auto recurrences_of = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto sum = layer::sequence_pool(x, {.type = lamina::pool::sum});
+  auto begin = layer::fc<States>(sum, {.act = activation::tanh});
+  auto [hidden, cell] = layer::dynamic_lstm<4 * States>(layer::fc<4 * States>(x), begin,
+                                                        layer::scale(begin, 0.5f));
+  auto gated = layer::dynamic_gru<States>(layer::fc<3 * States>(x), begin, {.is_reverse = true});
+  auto a = layer::sequence_pool(hidden, {.type = lamina::pool::last});
+  auto b = layer::sequence_pool(cell, {.type = lamina::pool::average});
+  auto c = layer::sequence_pool(gated, {.type = lamina::pool::first});
+  return layer::mean(layer::square(layer::fc<3>(layer::concat<1>(std::tuple{a, b, c}))));
+});
+
 /// Sequences of sequences.
 inline constexpr auto paragraphs = lamina::program([](lamina::block& main) {
   auto x = layer::nested_sequence<"x", float, 3>(main);
