@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include <lamina/engine/cuda/chain_room.hpp>
 #include <lamina/engine/cuda/group_body.hpp>
 #include <lamina/engine/cuda/tensor_chain_product.hpp>
 #include <lamina/plan/instruction.hpp>
@@ -44,6 +45,10 @@ struct chain_steps {
   using word = typename Shape::word;
   static constexpr int terms = Shape::operands.terms;
   static constexpr int threads = Shape::threads;
+  /// Made of numbers: devices do not see the object that they are of.
+  static LAMINA_INLINE LAMINA_FN constexpr chain_room room() {
+    return {{Shape::operands.terms, Shape::operands.gap, Shape::operands.by_rows}};
+  }
 
   /// f over the numbers of the threads that the calling one stands for.
   template <class Team, class F>
@@ -54,12 +59,6 @@ struct chain_steps {
       f(team.rank());
     }
   }
-  static LAMINA_INLINE LAMINA_FN int weight_step(int columns) {
-    return padded(columns) + Shape::operands.gap;
-  }
-  static LAMINA_INLINE LAMINA_FN int weight_words(int depth, int columns) {
-    return padded(depth) / terms * weight_step(columns);
-  }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void load_weights(const Team&, word*, const chain_links<>&) {}
@@ -68,8 +67,8 @@ struct chain_steps {
                                                    const chain_links<Rest...>& links) {
     const auto& g = links.link;
     const float* const from = g.of[1];
-    const int lines = padded(g.columns), words = padded(g.depth) / terms;
-    const int step = weight_step(g.columns);
+    const int lines = padded(g.columns), words = room().words(g.depth);
+    const int step = room().weight_step(g.columns);
     each_here(team, [&](int rank) {
       LAMINA_CUDA_KEEP_LOOP
       for (int i = rank; i < lines * words; i += threads) {
@@ -86,7 +85,7 @@ struct chain_steps {
         to[w * step + line] = Shape::weight(x);
       }
     });
-    load_weights(team, to + weight_words(g.depth, g.columns), links.rest);
+    load_weights(team, to + room().weights(g.depth, g.columns), links.rest);
   }
 
   /// A tile of rows of a matrix as activations; outside they are 0.
@@ -106,7 +105,8 @@ struct chain_steps {
                                                const word* activations, int step,
                                                const word* weights) {
     const int width = padded(g.columns);
-    mine.multiply(team, activations, step, weights, weight_step(g.columns), padded(g.depth), width);
+    mine.multiply(team, activations, step, weights, room().weight_step(g.columns), padded(g.depth),
+                  width);
     team.barrier();
     mine.each(team, width, [&](int y, int x, auto& sums) {
       const int row = row0 + y;
@@ -180,7 +180,7 @@ struct chain_body {
     if constexpr (sizeof...(Rest) > 0) {
       mine.keep(team, activations, g.step, padded(here.columns), here.columns);
       team.barrier();
-      follow(g, team, mine, activations, weights + steps::weight_words(here.depth, here.columns),
+      follow(g, team, mine, activations, weights + steps::room().weights(here.depth, here.columns),
              row0, links.rest);
     }
   }

@@ -116,8 +116,8 @@ struct chain_gradient_body {
     mine.keep(team, all, g.step, padded(here.columns), here.columns);
     load_left<P + 1>(g, team, all, row0);
     team.barrier();
-    follow<P + 1>(g, team, mine, all, weights + steps::weight_words(here.depth, here.columns), row0,
-                  links.rest);
+    follow<P + 1>(g, team, mine, all, weights + steps::room().weights(here.depth, here.columns),
+                  row0, links.rest);
   }
 
   /// The sums of a part.

@@ -4,7 +4,7 @@
 // left side.
 #pragma once
 
-#include <lamina/engine/cuda/tile_product.hpp>
+#include <lamina/engine/cuda/chain_room.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -27,7 +27,7 @@ struct chain_shape<tile_shape<Rows, Columns, Depth, Each>, Widest, Split> {
   using word = float;
   static constexpr int rows = Rows, columns = Columns, wide = Widest / Columns;
   static constexpr int threads = tile_shape<Rows, Columns, Depth, Each>::threads;
-  static constexpr int terms = 1, row_step = Rows + pack_width;
+  static constexpr int terms = 1, row_step = chain_room::row_step(Rows);
   static constexpr operand_layout operands = tile_shape<Rows, Columns, Depth, Each>::operands;
 
   static LAMINA_INLINE LAMINA_FN word weight(const float (&x)[terms]) { return x[0]; }

@@ -7,37 +7,10 @@
 // reach memory, and have no place in it.
 #pragma once
 
-#include <lamina/engine/cuda/tile_product.hpp>
+#include <lamina/engine/cuda/chain_room.hpp>
 #include <lamina/plan/plan.hpp>
 
 namespace lamina::engine::cuda {
-
-/// What a chain may need. Words are those of shared memory: 99 KiB is what every device of compute
-/// capability 8.0 or later gives a team that asks for it.
-struct chain_limits {
-  static constexpr int links = 8;
-  static constexpr int gradients = 4;  // links of one that has sums of gradients in registers
-  static constexpr int width = 128;    // columns of a product, terms of a sum
-  static constexpr int narrow = 64;    // of those whose weights' gradients are added up as well
-  static constexpr int rows = 64;      // of a tile
-  static constexpr int words = 99 * 1024 / 4;
-};
-
-/// Words of shared memory that operands of a chain need.
-struct chain_room {
-  operand_layout layout;
-
-  constexpr int words(int terms) const { return padded(terms) / layout.terms; }
-  constexpr int weight_step(int columns) const { return padded(columns) + layout.gap; }
-  constexpr int weights(int depth, int columns) const {
-    return words(depth) * weight_step(columns);
-  }
-  /// From row to row of activations of as many words.
-  static constexpr int step(int words) { return words + 4; }
-  constexpr int activations(int rows, int words) const {
-    return layout.by_rows ? rows * step(words) : words * (rows + 4);
-  }
-};
 
 /// Chains by group. Links follow each other; members are gradients of weights and biases that
 /// belong to the slopes which the links of a chain of gradients hand on.

@@ -40,6 +40,9 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
     detail::store_words(to + row * step + term / terms, w);
   }
 
+  using lane_state = fragment_registers<tall, wide>;
+  using place_in_tile = warp_place<tall, wide, warps_across>;
+
   template <class Team>
   class share {
     static constexpr int here = Team::lanes;
@@ -72,33 +75,46 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
                                        p.column(c) + fragment::right_column(p.lane)];
           }
         }
-        multiply_fragments(team, lines);
+        // All lanes of a warp have the same columns, and so go the same way.
+        multiply_fragments<Format>(
+            team, lanes_,
+            [=](int rank, int, int c) { return place_in_tile(rank).column(c) < lines; },
+            [&](int n, int r, int c) -> auto& { return lanes_[n].sums[r][c]; });
       }
     }
     template <class F>
     LAMINA_INLINE LAMINA_FN void each(const Team& team, int lines, const F& f) {
-      LAMINA_CUDA_UNROLL
-      for (int n = 0; n < here; ++n) {
-        const place_in_tile p(team.rank(n));
-        LAMINA_CUDA_UNROLL
-        for (int r = 0; r < tall; ++r) {
-          LAMINA_CUDA_UNROLL
-          for (int c = 0; c < wide; ++c) {
-            if (p.column(c) >= lines) continue;
-            LAMINA_CUDA_UNROLL
-            for (int i = 0; i < 4; i += 2) {
-              float* const sums = lanes_[n].sums[r][c] + i;
-              pair x{{sums[0], sums[1]}};
-              f(p.row(r) + fragment::sum_row(p.lane, i),
-                p.column(c) + fragment::sum_column(p.lane, i), x);
-              sums[0] = x.v[0], sums[1] = x.v[1];
-            }
-          }
-        }
-      }
+      each_pair(team, [&](int n, int r, int c, int i, int row, int column) {
+        if (column >= lines) return;
+        float* const sums = lanes_[n].sums[r][c] + i;
+        pair x{{sums[0], sums[1]}};
+        f(row, column, x);
+        sums[0] = x.v[0], sums[1] = x.v[1];
+      });
     }
     LAMINA_INLINE LAMINA_FN void keep(const Team& team, word* to, int step, int lines,
                                       int columns) const {
+      each_pair(team, [&](int n, int r, int c, int i, int row, int column) {
+        if (column >= lines) return;
+        detail::word_pack<2 / terms> w;
+        LAMINA_CUDA_UNROLL
+        for (int k = 0; k < 2 / terms; ++k) {
+          float t[terms];
+          LAMINA_CUDA_UNROLL
+          for (int j = 0; j < terms; ++j)
+            t[j] =
+                column + k * terms + j < columns ? lanes_[n].sums[r][c][i + k * terms + j] : 0.0f;
+          w.v[k] = Format::word(t);
+        }
+        detail::store_words(to + row * step + column / terms, w);
+      });
+    }
+
+   protected:
+    /// f(lane, fragment row, fragment column, number of the first sum, row, column) for each pair
+    /// of sums side by side.
+    template <class F>
+    static LAMINA_INLINE LAMINA_FN void each_pair(const Team& team, const F& f) {
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < here; ++n) {
         const place_in_tile p(team.rank(n));
@@ -106,74 +122,11 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
         for (int r = 0; r < tall; ++r) {
           LAMINA_CUDA_UNROLL
           for (int c = 0; c < wide; ++c) {
-            if (p.column(c) >= lines) continue;
             LAMINA_CUDA_UNROLL
-            for (int i = 0; i < 4; i += 2) {
-              const int row = p.row(r) + fragment::sum_row(p.lane, i);
-              const int column = p.column(c) + fragment::sum_column(p.lane, i);
-              detail::word_pack<2 / terms> w;
-              LAMINA_CUDA_UNROLL
-              for (int k = 0; k < 2 / terms; ++k) {
-                float t[terms];
-                LAMINA_CUDA_UNROLL
-                for (int j = 0; j < terms; ++j)
-                  t[j] = column + k * terms + j < columns ? lanes_[n].sums[r][c][i + k * terms + j]
-                                                          : 0.0f;
-                w.v[k] = Format::word(t);
-              }
-              detail::store_words(to + row * step + column / terms, w);
-            }
+            for (int i = 0; i < 4; i += 2)
+              f(n, r, c, i, p.row(r) + fragment::sum_row(p.lane, i),
+                p.column(c) + fragment::sum_column(p.lane, i));
           }
-        }
-      }
-    }
-
-   protected:
-    struct lane_state {
-      float sums[tall][wide][4];
-      std::uint32_t left[tall][4], right[wide][2];
-
-      LAMINA_INLINE LAMINA_FN void clear() {
-        LAMINA_CUDA_UNROLL
-        for (int r = 0; r < tall; ++r) {
-          LAMINA_CUDA_UNROLL
-          for (int c = 0; c < wide; ++c) {
-            LAMINA_CUDA_UNROLL
-            for (int i = 0; i < 4; ++i) sums[r][c][i] = 0;
-          }
-        }
-      }
-    };
-    struct place_in_tile {
-      int lane, row0, column0;
-
-      LAMINA_INLINE LAMINA_FN explicit place_in_tile(int rank)
-          : lane(rank % fragment::lanes),
-            row0(rank / fragment::lanes / warps_across * (tall * fragment::rows)),
-            column0(rank / fragment::lanes % warps_across * (wide * fragment::columns)) {}
-      LAMINA_INLINE LAMINA_FN int row(int r) const { return row0 + r * fragment::rows; }
-      LAMINA_INLINE LAMINA_FN int column(int c) const { return column0 + c * fragment::columns; }
-    };
-    /// All lanes of a warp have the same columns, and so go the same way.
-    LAMINA_INLINE LAMINA_FN void multiply_fragments(const Team& team, int lines) {
-      LAMINA_CUDA_UNROLL
-      for (int r = 0; r < tall; ++r) {
-        LAMINA_CUDA_UNROLL
-        for (int c = 0; c < wide; ++c) {
-#if defined(__CUDA_ARCH__)
-          if (place_in_tile(team.rank(0)).column(c) < lines)
-            Format::multiply(lanes_[0].sums[r][c], lanes_[0].left[r], lanes_[0].right[c]);
-#else
-          if constexpr (here > 1)
-            for (int n = 0; n < here; n += fragment::lanes) {
-              if (place_in_tile(team.rank(n)).column(c) >= lines) continue;
-              lane_state* const warp = lanes_ + n;
-              multiply_on_host<Format>(
-                  [=](int lane) -> auto& { return warp[lane].left[r]; },
-                  [=](int lane) -> auto& { return warp[lane].right[c]; },
-                  [=](int lane) -> auto& { return warp[lane].sums[r][c]; });
-            }
-#endif
         }
       }
     }
@@ -185,7 +138,6 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
   template <class Team, int Positions>
   class gradient_share : public share<Team> {
     using base = share<Team>;
-    using typename base::place_in_tile;
     static constexpr int here = Team::lanes;
 
    public:
@@ -235,28 +187,13 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
                               p.column(c) + fragment::right_column(p.lane));
           }
         }
-        LAMINA_CUDA_UNROLL
-        for (int r = 0; r < tall; ++r) {
-          LAMINA_CUDA_UNROLL
-          for (int c = 0; c < wide; ++c) {
-#if defined(__CUDA_ARCH__)
-            if (const place_in_tile p(team.rank(0)); p.row(r) < lines && p.column(c) < columns)
-              Format::multiply(products_[0][P][r][c], this->lanes_[0].left[r],
-                               this->lanes_[0].right[c]);
-#else
-            if constexpr (here > 1)
-              for (int n = 0; n < here; n += fragment::lanes) {
-                const place_in_tile p(team.rank(n));
-                if (p.row(r) >= lines || p.column(c) >= columns) continue;
-                auto* const warp = this->lanes_ + n;
-                multiply_on_host<Format>(
-                    [=](int lane) -> auto& { return warp[lane].left[r]; },
-                    [=](int lane) -> auto& { return warp[lane].right[c]; },
-                    [ this, n, r, c ](int lane) -> auto& { return products_[n + lane][P][r][c]; });
-              }
-#endif
-          }
-        }
+        multiply_fragments<Format>(
+            team, this->lanes_,
+            [=](int rank, int r, int c) {
+              const place_in_tile p(rank);
+              return p.row(r) < lines && p.column(c) < columns;
+            },
+            [&](int n, int r, int c) -> auto& { return products_[n][P][r][c]; });
       }
     }
     template <int P>
@@ -277,24 +214,11 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
     }
     template <int P>
     LAMINA_INLINE LAMINA_FN void store(const Team& team, float* to, int lines, int columns) const {
-      LAMINA_CUDA_UNROLL
-      for (int n = 0; n < here; ++n) {
-        const place_in_tile p(team.rank(n));
-        LAMINA_CUDA_UNROLL
-        for (int r = 0; r < tall; ++r) {
-          LAMINA_CUDA_UNROLL
-          for (int c = 0; c < wide; ++c) {
-            LAMINA_CUDA_UNROLL
-            for (int i = 0; i < 4; i += 2) {
-              const int line = p.row(r) + fragment::sum_row(p.lane, i);
-              const int column = p.column(c) + fragment::sum_column(p.lane, i);
-              const float* const sums = products_[n][P][r][c] + i;
-              if (line < lines && column < columns)
-                store_pack(to + line * columns + column, pair{{sums[0], sums[1]}});
-            }
-          }
-        }
-      }
+      base::each_pair(team, [&](int n, int r, int c, int i, int line, int column) {
+        const float* const sums = products_[n][P][r][c] + i;
+        if (line < lines && column < columns)
+          store_pack(to + line * columns + column, pair{{sums[0], sums[1]}});
+      });
     }
     static constexpr int stored_rows = Down * 8;
     template <int P>

@@ -11,6 +11,7 @@
 
 #include <lamina/engine/cuda/tensor_format.hpp>
 #include <lamina/engine/cuda/tensor_side.hpp>
+#include <lamina/engine/cuda/warp_fragments.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -59,6 +60,8 @@ template <class Shape, class Team>
 class tensor_share {
   using format = typename Shape::format;
   using memory = tensor_memory<Shape>;
+  using lane_state = fragment_registers<Shape::tall, Shape::wide>;
+  using place_in_tile = warp_place<Shape::tall, Shape::wide, Shape::across>;
   static constexpr int here = Team::lanes;
 
  public:
@@ -128,34 +131,6 @@ class tensor_share {
   }
 
  private:
-  /// What a lane holds: sums and operands of its warp's fragments.
-  struct lane_state {
-    float sums[Shape::tall][Shape::wide][4];
-    std::uint32_t left[Shape::tall][4], right[Shape::wide][2];
-
-    LAMINA_INLINE LAMINA_FN void clear() {
-      LAMINA_CUDA_UNROLL
-      for (int r = 0; r < Shape::tall; ++r) {
-        LAMINA_CUDA_UNROLL
-        for (int c = 0; c < Shape::wide; ++c) {
-          LAMINA_CUDA_UNROLL
-          for (int i = 0; i < 4; ++i) sums[r][c][i] = 0;
-        }
-      }
-    }
-  };
-  /// Where a thread's warp stands in the tile.
-  struct place_in_tile {
-    int lane, row0, column0;
-
-    LAMINA_INLINE LAMINA_FN explicit place_in_tile(int rank)
-        : lane(rank % fragment::lanes),
-          row0(rank / fragment::lanes / Shape::across * (Shape::tall * fragment::rows)),
-          column0(rank / fragment::lanes % Shape::across * (Shape::wide * fragment::columns)) {}
-    LAMINA_INLINE LAMINA_FN int row(int r) const { return row0 + r * fragment::rows; }
-    LAMINA_INLINE LAMINA_FN int column(int c) const { return column0 + c * fragment::columns; }
-  };
-
   template <bool LeftAlong, bool RightAlong>
   LAMINA_INLINE LAMINA_FN void multiply_tile(const Team& team, const typename memory::tile& from) {
     using left = detail::word_layout<LeftAlong, Shape::rows, Shape::words>;
@@ -183,34 +158,11 @@ class tensor_share {
                            (word0 + fragment::right_word(p.lane, i)) * right::word_step];
         }
       }
-      multiply_fragments(team);
+      multiply_fragments<format>(
+          team, lanes_, [](int, int, int) { return true; },
+          [&](int n, int r, int c) -> auto& { return lanes_[n].sums[r][c]; });
     }
   }
-  LAMINA_INLINE LAMINA_FN void multiply_fragments([[maybe_unused]] const Team& team) {
-    LAMINA_CUDA_UNROLL
-    for (int r = 0; r < Shape::tall; ++r) {
-      LAMINA_CUDA_UNROLL
-      for (int c = 0; c < Shape::wide; ++c) {
-#if defined(__CUDA_ARCH__)
-        format::multiply(lanes_[0].sums[r][c], lanes_[0].left[r], lanes_[0].right[c]);
-#else
-        lane_state& mine = lanes_[0];
-        if constexpr (requires {
-                        team.template multiply<format>(mine.sums[r][c], mine.left[r],
-                                                       mine.right[c]);
-                      })
-          team.template multiply<format>(mine.sums[r][c], mine.left[r], mine.right[c]);
-        else if constexpr (here > 1)
-          for (lane_state* warp = lanes_; warp < lanes_ + here; warp += fragment::lanes)
-            multiply_on_host<format>(
-                [=](int lane) -> auto& { return warp[lane].left[r]; },
-                [=](int lane) -> auto& { return warp[lane].right[c]; },
-                [=](int lane) -> auto& { return warp[lane].sums[r][c]; });
-#endif
-      }
-    }
-  }
-
   lane_state lanes_[here];
 };
 
