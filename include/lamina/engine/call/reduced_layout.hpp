@@ -35,16 +35,53 @@ struct reduced_layout {
       if (!is_reduced[d] || keeps) ++o;
     }
   }
-  /// The loops over all elements; array 0 is X, array 1 the result, further ones lie as X does
-  /// but with steps of their own.
+  /// The loops over all elements of X and of the result.
   loop_nest<2> all() const {
     loop_nest<2> l;
     for (int d = 0; d < x.rank; ++d) l.add(x.extent[d], x.step[d], out[d]);
     return l;
   }
+  /// The loops over what stays, of X, another array of its shape, and the result ...
+  loop_nest<3> kept(const array_layout& like) const {
+    loop_nest<3> l;
+    for (int d = 0; d < x.rank; ++d)
+      if (!is_reduced[d]) l.add(x.extent[d], x.step[d], like.step[d], out[d]);
+    return l;
+  }
+  /// ... and over what becomes one, of X and the other array.
+  loop_nest<2> over(const array_layout& like) const {
+    loop_nest<2> l;
+    for (int d = 0; d < x.rank; ++d)
+      if (is_reduced[d]) l.add(x.extent[d], x.step[d], like.step[d]);
+    return l;
+  }
 };
 
 enum class reduction_kind { sum, mean, max, min, product, all, any };
+
+/// The arrays of the gradient of a sum, a mean or an extreme, and the loops over all elements. Only
+/// extremes read X and Out.
+template <reduction_kind Kind>
+struct reduce_gradient_layout {
+  static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
+  operand in, out, slope, dx;
+  loop_nest<4> loops;  // of dX, slope, X, Out
+  float factor = 1;    // of a slope
+
+  explicit reduce_gradient_layout(const operator_call& c)
+      : in(c.input(0)),
+        out(c.input(is_extreme ? 1 : 0)),
+        slope(c.input(is_extreme ? 2 : 1)),
+        dx(c.output(0)) {
+    if (!dx) return;
+    require_float(c, dx);
+    const reduced_layout d(c, in, slope), y(c, in, is_extreme ? out : slope);
+    const array_layout g = layout_of(dx);
+    for (int k = 0; k < g.rank; ++k)
+      loops.add(g.extent[k], g.step[k], d.out[k], d.x.step[k], y.out[k]);
+    if (Kind == reduction_kind::mean) factor = 1.0f / static_cast<float>(d.count);
+  }
+};
 
 template <reduction_kind Kind, class T>
 constexpr T identity_of() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <lamina/engine/call/arg_extreme_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/argsort.hpp>
 
@@ -106,20 +107,11 @@ struct arg_extreme_kernel {
   template <class = void>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
-    const array_layout x = layout_of(in), y = layout_of(out);
-    const int axis = dimension_of(c, c.integer(0), x.rank);
-    const std::ptrdiff_t n = x.extent[axis], step = x.step[axis];
-    loop_nest<2> lines;
-    for (int d = 0, o = 0; d < x.rank; ++d)
-      if (d != axis)
-        lines.add(x.extent[d], x.step[d], y.step[o++]);
-      else if (c.flag(1))
-        ++o;
-    if (n == 0 && !lines.is_empty)
-      fail(c, {"expected elements along dimension ", axis, ", found none"});
-    const std::ptrdiff_t xs = lines.inner_step(0), ys = lines.inner_step(1);
+    const arg_extreme_layout l(c, in, out);
+    const std::ptrdiff_t n = l.n, step = l.step;
+    const std::ptrdiff_t xs = l.lines.inner_step(0), ys = l.lines.inner_step(1);
     with_type(in.type, [&]<class T>(T) {
-      lines.run([&](const std::ptrdiff_t* at, std::ptrdiff_t count) {
+      l.lines.run([&](const std::ptrdiff_t* at, std::ptrdiff_t count) {
         const T* from = in.row<const T>(0) + at[0];
         for (std::ptrdiff_t i = 0; i < count; ++i, from += xs) {
           std::ptrdiff_t best = 0;

@@ -76,28 +76,19 @@ struct reduce_truth_kernel {
 /// dX of sums, means and extremes: the slope of the element's result, or a part of it.
 template <reduction_kind Kind>
 struct reduce_gradient_kernel {
-  static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
-
   static void run(const call_context& c) {
-    const operand in = c.input(0), dx = c.output(0);
-    const operand out = c.input(is_extreme ? 1 : 0), slope = c.input(is_extreme ? 2 : 1);
-    if (!dx) return;
-    require_float(c, dx);
-    // Arrays: dX, slope, X, Out.
-    const reduced_layout d(c, in, slope), y(c, in, is_extreme ? out : slope);
-    const array_layout g = layout_of(dx);
-    loop_nest<4> loops;
-    for (int k = 0; k < g.rank; ++k)
-      loops.add(g.extent[k], g.step[k], d.out[k], d.x.step[k], y.out[k]);
-    const float factor = Kind == reduction_kind::mean ? 1.0f / static_cast<float>(d.count) : 1.0f;
+    const reduce_gradient_layout<Kind> l(c);
+    if (!l.dx) return;
+    const loop_nest<4>& loops = l.loops;
+    const float factor = l.factor;
     const std::ptrdiff_t gs = loops.inner_step(0), ds = loops.inner_step(1),
                          xs = loops.inner_step(2), ys = loops.inner_step(3);
     loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
-      float* to = dx.row<float>(0) + at[0];
-      const float* from = slope.row<const float>(0) + at[1];
-      if constexpr (is_extreme) {
-        const float* x = in.row<const float>(0) + at[2];
-        const float* best = out.row<const float>(0) + at[3];
+      float* to = l.dx.template row<float>(0) + at[0];
+      const float* from = l.slope.template row<const float>(0) + at[1];
+      if constexpr (reduce_gradient_layout<Kind>::is_extreme) {
+        const float* x = l.in.template row<const float>(0) + at[2];
+        const float* best = l.out.template row<const float>(0) + at[3];
         for (std::ptrdiff_t i = 0; i < n; ++i)
           to[i * gs] = x[i * xs] == best[i * ys] ? from[i * ds] : 0.0f;
       } else {
@@ -148,14 +139,8 @@ struct call_kernel<gradient_of<reduce_prod>> {
     require_float(c, dx);
     const reduced_layout l(c, in, slope);
     const array_layout g = layout_of(dx);
-    loop_nest<3> kept;   // X, dX, slope
-    loop_nest<2> group;  // X, dX
-    for (int d = 0; d < g.rank; ++d) {
-      if (l.is_reduced[d])
-        group.add(g.extent[d], l.x.step[d], g.step[d]);
-      else
-        kept.add(g.extent[d], l.x.step[d], g.step[d], l.out[d]);
-    }
+    const loop_nest<3> kept = l.kept(g);
+    const loop_nest<2> over = l.over(g);
     kept.run([&](const std::ptrdiff_t* first, std::ptrdiff_t n) {
       for (std::ptrdiff_t k = 0; k < n; ++k) {
         const float* x = in.row<const float>(0) + first[0] + k * kept.inner_step(0);
@@ -163,20 +148,20 @@ struct call_kernel<gradient_of<reduce_prod>> {
         const float d = slope.row<const float>(0)[first[2] + k * kept.inner_step(2)];
         float product = 1;
         int zeros = 0;
-        group.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+        over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
           for (std::ptrdiff_t i = 0; i < m; ++i) {
-            const float v = x[at[0] + i * group.inner_step(0)];
+            const float v = x[at[0] + i * over.inner_step(0)];
             if (v == 0)
               ++zeros;
             else
               product *= v;
           }
         });
-        group.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+        over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
           for (std::ptrdiff_t i = 0; i < m; ++i) {
-            const float v = x[at[0] + i * group.inner_step(0)];
+            const float v = x[at[0] + i * over.inner_step(0)];
             const float others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : 0.0f;
-            to[at[1] + i * group.inner_step(1)] = d * others;
+            to[at[1] + i * over.inner_step(1)] = d * others;
           }
         });
       }

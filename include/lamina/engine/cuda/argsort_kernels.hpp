@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include <lamina/engine/call/arg_extreme_layout.hpp>
 #include <lamina/engine/cuda/axis_kernels.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
 #include <lamina/operators/argsort.hpp>
@@ -147,24 +148,15 @@ struct arg_extreme_kernel {
  private:
   template <class T, class Backend>
   static void run(Backend& b, const call_site& c, const operand& in, const operand& out) {
-    const array_layout x = layout_of(in), y = layout_of(out);
-    const int axis = dimension_of(c, c.integer(0), x.rank);
-    loop_nest<2> lines;
-    for (int d = 0, o = 0; d < x.rank; ++d)
-      if (d != axis)
-        lines.add(x.extent[d], x.step[d], y.step[o++]);
-      else if (c.flag(1))
-        ++o;
+    const arg_extreme_layout l(c, in, out);
     typename arg_extreme_lines<Largest, T>::arguments a{};
-    a.n = static_cast<int>(x.extent[axis]);
-    if (a.n == 0 && !lines.is_empty)
-      fail(c, {"expected elements along dimension ", axis, ", found none"});
+    a.n = static_cast<int>(l.n);
     a.from = in.data;
     a.to = out.data;
     a.type = in.type;
     a.to_type = out.type;
-    a.step = x.step[axis];
-    a.firsts = {c, lines};
+    a.step = l.step;
+    a.firsts = {c, l.lines};
     run_lines<arg_extreme_lines<Largest, T>>(b, a, a.firsts.count, a.n, a.step != 1);
   }
 };

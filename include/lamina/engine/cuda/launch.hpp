@@ -28,6 +28,7 @@
 #include <lamina/engine/cuda/lstm_kernels.hpp>
 #include <lamina/engine/cuda/lstm_unit_kernels.hpp>
 #include <lamina/engine/cuda/matmul_kernels.hpp>
+#include <lamina/engine/cuda/mean_kernels.hpp>
 #include <lamina/engine/cuda/metric_kernels.hpp>
 #include <lamina/engine/cuda/norm_kernels.hpp>
 #include <lamina/engine/cuda/patch_kernels.hpp>

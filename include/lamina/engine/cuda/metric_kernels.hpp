@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/metric_kernels.hpp - top_k, accuracy, auc, mean.
+// lamina/engine/cuda/metric_kernels.hpp - top_k, accuracy, auc, one_hot.
 #pragma once
 
 #include <cmath>
 
 #include <lamina/engine/cuda/part_copy.hpp>
-#include <lamina/operators/mean.hpp>
 #include <lamina/operators/metric.hpp>
 
 namespace lamina::engine::cuda {
@@ -209,29 +208,6 @@ struct call_kernel<auc> {
   template <class Backend>
   static void keep(Backend& b, const operand& from, const operand& to) {
     if (from.data != to.data) copy_elements(b, from, to);
-  }
-};
-
-/// One team adds everything up, in double.
-template <>
-struct call_kernel<mean> {
-  static void prepare(const call_site& c, call_arguments& a) {
-    c.set_arrays(a, 1, 1);
-    require_float(c, c.input(0));
-    a.lines = 1;
-    a.width = a.in[0].rows * a.in[0].columns;
-  }
-  template <class Team>
-  static LAMINA_FN void line(const call_arguments& a, int, const Team& team) {
-    const argument_view& x = a.in[0];
-    const std::int64_t all = static_cast<std::int64_t>(x.rows) * x.columns;
-    double sum = 0;
-    for (std::int64_t i = team.rank(); i < all; i += team.size())
-      sum +=
-          static_cast<double>(x.row<const float>(static_cast<int>(i / x.columns))[i % x.columns]);
-    sum = sum_of(team, sum);
-    if (team.rank() == 0)
-      store_number(a.out[0].data, a.out[0].type, 0, all > 0 ? sum / static_cast<double>(all) : 0.0);
   }
 };
 

@@ -126,28 +126,17 @@ struct reduce_slope_body {
 /// dX of sums, means and extremes: the slope of the element's result, or a part of it.
 template <reduction_kind Kind>
 struct reduce_gradient_kernel {
-  static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const operand in = c.input(0), dx = c.output(0);
-    const operand out = c.input(is_extreme ? 1 : 0), slope = c.input(is_extreme ? 2 : 1);
-    if (!dx) return;
-    require_float(c, dx);
-    const reduced_layout d(c, in, slope), y(c, in, is_extreme ? out : slope);
-    const array_layout g = layout_of(dx);
-    loop_nest<4> loops;
-    for (int k = 0; k < g.rank; ++k)
-      loops.add(g.extent[k], g.step[k], d.out[k], d.x.step[k], y.out[k]);
-    reduce_slope_arguments a{in.row<const float>(0),
-                             out.row<const float>(0),
-                             slope.row<const float>(0),
-                             dx.row<float>(0),
-                             element_loops<4>(c, loops),
-                             Kind == reduction_kind::mean ? 1.0f / static_cast<float>(d.count) : 1,
-                             0};
-    a.count = a.loops.count;
-    b.template elements<reduce_slope_body<is_extreme>>(a);
+    using layout = reduce_gradient_layout<Kind>;
+    const layout l(c);
+    if (!l.dx) return;
+    const element_loops<4> loops(c, l.loops);
+    b.template elements<reduce_slope_body<layout::is_extreme>>(
+        {l.in.template row<const float>(0), l.out.template row<const float>(0),
+         l.slope.template row<const float>(0), l.dx.template row<float>(0), loops, l.factor,
+         loops.count});
   }
 };
 
@@ -221,13 +210,8 @@ struct call_kernel<gradient_of<reduce_prod>> {
     require_float(c, dx);
     const reduced_layout l(c, in, slope);
     const array_layout g = layout_of(dx);
-    loop_nest<3> kept;
-    loop_nest<2> over;
-    for (int d = 0; d < g.rank; ++d)
-      if (l.is_reduced[d])
-        over.add(g.extent[d], l.x.step[d], g.step[d]);
-      else
-        kept.add(g.extent[d], l.x.step[d], g.step[d], l.out[d]);
+    const loop_nest<3> kept = l.kept(g);
+    const loop_nest<2> over = l.over(g);
     detail::product_slope_lines::arguments a{in.row<const float>(0),
                                              slope.row<const float>(0),
                                              dx.row<float>(0),

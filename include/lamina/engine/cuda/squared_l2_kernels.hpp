@@ -3,32 +3,21 @@
 // two rows: l1_norm, squared_l2_norm, squared_l2_distance.
 #pragma once
 
-#include <lamina/engine/cuda/part_copy.hpp>
+#include <lamina/engine/cuda/mean_kernels.hpp>
 #include <lamina/operators/squared_l2.hpp>
 
 namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// One team adds everything up, in double.
 template <bool Squares>
-struct whole_norm_kernel {
-  static void prepare(const call_site& c, call_arguments& a) {
-    c.set_arrays(a, 1, 1);
-    require_float(c, c.input(0));
-    a.lines = 1;
-    a.width = a.in[0].rows * a.in[0].columns;
-  }
+struct whole_norm_kernel : whole_sum_kernel {
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int, const Team& team) {
-    const argument_view& x = a.in[0];
-    double sum = 0;
-    for (int i = team.rank(); i < x.rows * x.columns; i += team.size()) {
-      const double v = static_cast<double>(x.row<const float>(i / x.columns)[i % x.columns]);
-      sum += Squares ? v * v : v < 0 ? -v : v;
-    }
-    sum = sum_of(team, sum);
-    if (team.rank() == 0) *static_cast<float*>(a.out[0].data) = static_cast<float>(sum);
+    const double norm = total_of(a.in[0], team, [](double v) {
+      return Squares ? v * v : v < 0 ? -v : v;
+    });
+    if (team.rank() == 0) *static_cast<float*>(a.out[0].data) = static_cast<float>(norm);
   }
 };
 
