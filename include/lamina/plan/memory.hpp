@@ -7,33 +7,10 @@
 
 #include <lamina/core/padding.hpp>
 #include <lamina/plan/array_views.hpp>
+#include <lamina/plan/memory_slot.hpp>
 #include <lamina/plan/same_elements.hpp>
 
 namespace lamina {
-
-/// Which memory a variable lies in.
-enum class memory_space : std::int8_t {
-  none,         // never stored
-  arena,        // offset: floats a row of the domain
-  fixed,        // offset: floats
-  parameter,    // offset: number of the parameter
-  accumulator,  // offset: number of the accumulator
-  feed,         // offset: number of the data
-  gradient,     // offset: number of the parameter whose gradient is given from outside
-  updated,      // offset: number of the parameter that is updated here
-  frame,        // offset: floats a row of the domain, in what an iteration leaves
-  view,         // offset: number of the view, which is told where it lies when it is read
-  array,        // offset: number of the array of tensors
-  rows,         // offset: number of the selected rows
-  numbers       // offset: first of the constants that are an update's numbers
-};
-
-/// Where a variable lies.
-struct memory_slot {
-  memory_space space;
-  std::int16_t domain;  // of the arena
-  int offset;
-};
 
 /// The memory plan.
 template <int Variables, int Domains, int Blocks>

@@ -2,6 +2,8 @@
 // lamina/plan/outside_memory.hpp - what a machine works on and does not own.
 #pragma once
 
+#include <lamina/plan/memory_slot.hpp>
+
 namespace lamina {
 
 /// Memory that a machine does not own: one pointer each, in the order of the program, to where and
@@ -14,6 +16,23 @@ struct outside_memory {
   bool leaves_updates = false;
   /// At a place whose gradients are scaled: the gradient of the cost. Null: it is 1.
   const float* cost_gradient = nullptr;
+
+  /// Where the plan says that something lies which a machine does not own; null for what is not
+  /// there.
+  float* address_of(memory_slot s) const {
+    switch (s.space) {
+      case memory_space::parameter:
+        return parameters[s.offset];
+      case memory_space::accumulator:
+        return accumulators == nullptr ? nullptr : accumulators[s.offset];
+      case memory_space::gradient:
+        return gradients == nullptr ? nullptr : gradients[s.offset];
+      case memory_space::updated:
+        return (leaves_updates ? gradients : parameters)[s.offset];
+      default:
+        return nullptr;
+    }
+  }
 };
 
 }  // namespace lamina

@@ -267,13 +267,10 @@ class machine_memory {
       case memory_space::fixed:
         return fixed_.variables() + s.offset;
       case memory_space::parameter:
-        return outside_.parameters[s.offset];
       case memory_space::accumulator:
-        return outside_.accumulators == nullptr ? nullptr : outside_.accumulators[s.offset];
       case memory_space::gradient:
-        return outside_.gradients == nullptr ? nullptr : outside_.gradients[s.offset];
       case memory_space::updated:
-        return (outside_.leaves_updates ? outside_.gradients : outside_.parameters)[s.offset];
+        return outside_.address_of(s);
       case memory_space::numbers:
         return outside_.leaves_updates ? nullptr : fixed_.constant(s.offset);
       case memory_space::feed:
