@@ -3,6 +3,7 @@
 #include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
+#include <laws/recorded_pieces.hpp>
 
 #include <lamina/layers/layers.hpp>
 
@@ -12,20 +13,12 @@ using lamina::block;
 using lamina::extent2;
 using lamina::pool;
 using lamina::window;
+using pieces::squares_of;
 
 namespace {
 
 lamina::tensor image(const lamina::tensor_shape& shape, const std::vector<float>& values) {
   return lamina::tensor(shape, values);
-}
-
-// The mean of the squares of a layer's result: its gradient differs from element to element.
-template <class Layer>
-constexpr auto squares_of(Layer) {
-  return lamina::program([](block& main) {
-    const auto y = Layer{}(main);
-    return layer::mean(y * y);
-  });
 }
 
 }  // namespace

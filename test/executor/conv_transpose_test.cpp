@@ -4,6 +4,7 @@
 #include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
+#include <laws/recorded_pieces.hpp>
 
 #include <lamina/layers/layers.hpp>
 
@@ -14,18 +15,7 @@ using lamina::extent2;
 using lamina::extent3;
 using lamina::window;
 using lamina::window3;
-
-namespace {
-
-template <class Layer>
-constexpr auto squares_of(Layer) {
-  return lamina::program([](block& main) {
-    const auto y = Layer{}(main);
-    return layer::mean(y * y);
-  });
-}
-
-}  // namespace
+using pieces::squares_of;
 
 TEST_CASE("conv2d_transpose by hand: places that overlap, stride, output size") {
   constexpr auto net = lamina::program([](block& main) {

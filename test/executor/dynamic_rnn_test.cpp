@@ -3,6 +3,7 @@
 #include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/block_gradient_law.hpp>
+#include <laws/recorded_pieces.hpp>
 #include <laws/sequence_law.hpp>
 
 #include <lamina/layers/dynamic_rnn.hpp>
@@ -10,27 +11,18 @@
 #include <lamina/layers/static_rnn.hpp>
 
 namespace layer = lamina::layer;
+using executed::returned_by;
 using executed::values_of;
 using lamina::block;
 using lamina::lod_tensor;
+using pieces::sum_of_squares;
 using values = std::vector<double>;
 using level = lamina::lod::level;
 
 namespace {
 
-template <class P>
-std::vector<lod_tensor> returned_by(P, const lamina::feed_map& feed) {
-  lamina::basic_executor<double> executor;
-  lamina::scope scope;
-  executor.run_startup(P::view(), scope);
-  return executor.run(P::view(), scope, feed);
-}
 lod_tensor table(std::size_t columns, const std::vector<float>& of) {
   return lamina::tensor({of.size() / columns, columns}, of);
-}
-template <class V>
-constexpr auto cost_of(V x) {
-  return layer::reduce_sum(layer::square(x));
 }
 
 constexpr auto running_sum = lamina::program([](block& main) {
@@ -63,7 +55,7 @@ constexpr auto cell = lamina::program([](block& main) {
     return next_h;
   });
   auto last = layer::sequence_last_step(hidden, {.pad_value = 0.25f});
-  return std::tuple{cost_of(hidden) + cost_of(last), hidden, last};
+  return std::tuple{sum_of_squares(hidden) + sum_of_squares(last), hidden, last};
 });
 
 // A product of the input of each step becomes one product before the loop, but not where a step
@@ -92,7 +84,7 @@ constexpr auto products_of_inputs = lamina::program([](block& main) {
     step.update(h, layer::tanh(next));
     return step.last(h);
   });
-  return std::tuple{cost_of(layer::sequence_pool(out)) + cost_of(last), out, last};
+  return std::tuple{sum_of_squares(layer::sequence_pool(out)) + sum_of_squares(last), out, last};
 });
 
 // How many products the block around all loops has.
@@ -108,22 +100,22 @@ int products_before(P) {
 }  // namespace
 
 TEST_CASE("a running sum: memories and static inputs belong to their sequences") {
-  const auto found =
-      returned_by(running_sum, {{"x", lamina::sequences<float>({{1, 2}, {3}, {}, {4, 5, 6}})},
-                                {"first", table(1, {10, 20, 30, 40})},
-                                {"weight", table(1, {1, 2, 3, -1})}});
+  const auto found = returned_by<double>(
+      running_sum, {{"x", lamina::sequences<float>({{1, 2}, {3}, {}, {4, 5, 6}})},
+                    {"first", table(1, {10, 20, 30, 40})},
+                    {"weight", table(1, {1, 2, 3, -1})}});
   CHECK(values_of(found[0]) == values{11, 13, 23, 44, 49, 55});
   CHECK(values_of(found[1]) == values{1, 2, 6, -4, -5, -6});
   CHECK(found[0].recursive_sequence_lengths() == std::vector<level>{{2, 1, 0, 3}});
 }
 
 TEST_CASE("no elements at all, and no sequences") {
-  const auto empty = returned_by(running_sum, {{"x", lamina::sequences<float>({{}, {}})},
-                                               {"first", table(1, {1, 2})},
-                                               {"weight", table(1, {1, 2})}});
+  const auto empty = returned_by<double>(running_sum, {{"x", lamina::sequences<float>({{}, {}})},
+                                                       {"first", table(1, {1, 2})},
+                                                       {"weight", table(1, {1, 2})}});
   CHECK(empty[0].shape() == lamina::tensor_shape{0, 1});
   CHECK(empty[0].recursive_sequence_lengths() == std::vector<level>{{0, 0}});
-  const auto none = returned_by(
+  const auto none = returned_by<double>(
       running_sum,
       {{"x", lamina::sequences<float>({})}, {"first", table(1, {})}, {"weight", table(1, {})}});
   CHECK(none[0].shape() == lamina::tensor_shape{0, 1});
@@ -153,8 +145,8 @@ TEST_CASE("products of the inputs of steps are made before the loop") {
        lamina::sequences<row>(
            {{{1, -1, 2, 0}}, {}, {{0, 1, 2, 1}, {3, 1, -1, 2}}, {{-1, 0, 1, 1}, {2, 2, 0, 1}}})},
       {"grid", lod_tensor(lamina::tensor({4, 3, 8}, grid))}};
-  const auto before = returned_by(products_of_inputs<false>, feed),
-             in = returned_by(products_of_inputs<true>, feed);
+  const auto before = returned_by<double>(products_of_inputs<false>, feed),
+             in = returned_by<double>(products_of_inputs<true>, feed);
   for (std::size_t i = 0; i < before.size(); ++i) {
     const values a = values_of(before[i]), b = values_of(in[i]);
     REQUIRE(a.size() == b.size());
@@ -176,7 +168,7 @@ TEST_CASE("gradient: dynamic_rnn, unsorted lengths, empty sequences, an empty ba
       step.update(h, next);
       return next;
     });
-    return cost_of(layer::sequence_pool(hidden) + init);
+    return sum_of_squares(layer::sequence_pool(hidden) + init);
   });
   laws::check_block_gradients(with_outside, {}, {.rows = 3, .lengths = {{0, 0, 0}}});
 }
@@ -198,7 +190,8 @@ TEST_CASE("gradient: a recurrence over the sentences of documents, another over 
       return next;
     });
     auto documents = layer::sequence_pool(in_document, {.type = lamina::pool::sum});
-    return std::tuple{cost_of(documents) + cost_of(in_sentence), in_sentence, documents};
+    return std::tuple{sum_of_squares(documents) + sum_of_squares(in_sentence), in_sentence,
+                      documents};
   });
   using pair = std::array<float, 2>;
   const lod_tensor words = lamina::nested_sequences<pair>(
@@ -218,7 +211,7 @@ TEST_CASE("gradient: a static input of sequences; a step with a branch; a rnn in
       step.update(h, next);
       return next;
     });
-    return std::tuple{cost_of(y), y};
+    return std::tuple{sum_of_squares(y), y};
   });
   using pair = std::array<float, 2>;
   const lod_tensor x = lamina::sequences<pair>({{{1, -1}}, {{2, 1}, {0, 1}, {1, 1}}, {}});
@@ -248,7 +241,7 @@ TEST_CASE("gradient: a static input of sequences; a step with a branch; a rnn in
                                   layer::increment(i);
                                   layer::less_than(i, n, going);
                                 });
-                                return std::tuple{cost_of(y), y};
+                                return std::tuple{sum_of_squares(y), y};
                               }),
                               {}, {.rows = 4, .lengths = {{2, 3, 0, 1}}}, true);
 }
@@ -284,7 +277,8 @@ constexpr auto encoder = lamina::program([](block& main) {
     step.update(c, next_c);
     return std::tuple{next_h, step.last(h), step.last(c)};
   });
-  return std::tuple{cost_of(hidden) + cost_of(layer::scale(state, 3)) + cost_of(other * init),
+  return std::tuple{sum_of_squares(hidden) + sum_of_squares(layer::scale(state, 3)) +
+                        sum_of_squares(other * init),
                     hidden, state, other};
 });
 
@@ -293,7 +287,7 @@ constexpr auto encoder = lamina::program([](block& main) {
 TEST_CASE(
     "final states: one row a sequence, in the order of the batch, the first one where empty") {
   using row = std::array<float, 2>;
-  const auto found = returned_by(
+  const auto found = returned_by<double>(
       totals, {{"x", lamina::sequences<row>(
                          {{{1, 10}}, {}, {{2, 20}, {3, 30}, {4, 40}}, {}, {{5, 50}, {6, 60}}})},
                {"first", table(2, {100, 0, 200, 0, 300, 0, 400, 0, 500, 0})}});
@@ -303,11 +297,11 @@ TEST_CASE(
   CHECK(values_of(found[3]) == values_of(found[1]));
   CHECK(values_of(found[0]) == values{101, 10, 302, 20, 305, 50, 309, 90, 505, 50, 511, 110});
 
-  const auto empty = returned_by(
+  const auto empty = returned_by<double>(
       totals, {{"x", lamina::sequences<row>({{}, {}})}, {"first", table(2, {1, 2, 3, 4})}});
   CHECK(values_of(empty[1]) == values{1, 2, 3, 4});
   const auto none =
-      returned_by(totals, {{"x", lamina::sequences<row>({})}, {"first", table(2, {})}});
+      returned_by<double>(totals, {{"x", lamina::sequences<row>({})}, {"first", table(2, {})}});
   CHECK(none[1].shape() == lamina::tensor_shape{0, 2});
 }
 
@@ -331,7 +325,7 @@ TEST_CASE("gradient: final states, beside the steps and alone, with empty sequen
       step.update(h, layer::tanh(layer::fc<2>(step.input(x)) - h));
       return step.last(h);
     });
-    return cost_of(state);
+    return sum_of_squares(state);
   });
   laws::check_block_gradients(alone, {}, {.rows = 4, .lengths = {{2, 0, 3, 1}}});
 }
@@ -352,7 +346,7 @@ TEST_CASE("gradient: final states of the sentences of documents") {
       step.update(h, layer::tanh(layer::fc<2>(step.input(sentences)) - h));
       return step.last(h);
     });
-    return std::tuple{cost_of(documents) + cost_of(sentences), sentences, documents};
+    return std::tuple{sum_of_squares(documents) + sum_of_squares(sentences), sentences, documents};
   });
   using pair = std::array<float, 2>;
   const lod_tensor words = lamina::nested_sequences<pair>(

@@ -3,6 +3,7 @@
 #include "run_program.hpp"
 #include <catch2/catch.hpp>
 #include <laws/block_gradient_law.hpp>
+#include <laws/recorded_pieces.hpp>
 #include <laws/sequence_law.hpp>
 
 #include <lamina/layers/conditional.hpp>
@@ -11,34 +12,22 @@
 #include <lamina/layers/while_loop.hpp>
 
 namespace layer = lamina::layer;
+using executed::returned_by;
 using executed::values_of;
 using lamina::block;
 using lamina::lod_tensor;
+using pieces::positive;
+using pieces::sum_of_squares;
 using integer = std::int64_t;
 using values = std::vector<double>;
 
 namespace {
 
-template <class P>
-std::vector<lod_tensor> returned_by(P, const lamina::feed_map& feed = {}) {
-  lamina::basic_executor<double> executor;
-  lamina::scope scope;
-  executor.run_startup(P::view(), scope);
-  return executor.run(P::view(), scope, feed);
-}
 lod_tensor column(const std::vector<float>& of) { return lamina::tensor({of.size(), 1}, of); }
 constexpr auto constant(block& main, integer value) {
   return layer::fill_constant<integer>(main, static_cast<double>(value));
 }
 constexpr auto real(block& main, double value) { return layer::fill_constant<float>(main, value); }
-template <class V>
-constexpr auto positive(V x) {
-  return layer::greater_than(x, layer::scale(x, 0));
-}
-template <class V>
-constexpr auto cost_of(V x) {
-  return layer::reduce_sum(layer::square(x));
-}
 
 // |x| by rows, and how many rows each side had.
 constexpr auto magnitude = lamina::program([](block& main) {
@@ -62,7 +51,7 @@ constexpr auto two_nets = lamina::program([](block& main) {
         auto in = no.input(h);
         return std::tuple{layer::tanh(layer::fc<2>(no.input(x))), layer::sin(in)};
       });
-  return std::tuple{cost_of(y) + cost_of(z * h), y};
+  return std::tuple{sum_of_squares(y) + sum_of_squares(z * h), y};
 });
 lamina::feed_map keys(const std::vector<float>& of) { return {{"key", column(of)}}; }
 const laws::gradient_options four_rows{.rows = 4, .constant = {"key"}};
@@ -70,11 +59,11 @@ const laws::gradient_options four_rows{.rows = 4, .constant = {"key"}};
 }  // namespace
 
 TEST_CASE("if_else merges rows in their order: mixed, all true, all false, no rows") {
-  CHECK(values_of(returned_by(magnitude, {{"x", column({3, -1, -4, 1, -5})}})[0]) ==
+  CHECK(values_of(returned_by<double>(magnitude, {{"x", column({3, -1, -4, 1, -5})}})[0]) ==
         values{3, 1, 4, 1, 5});
-  CHECK(values_of(returned_by(magnitude, {{"x", column({3, 1})}})[0]) == values{3, 1});
-  CHECK(values_of(returned_by(magnitude, {{"x", column({-3, -1})}})[0]) == values{3, 1});
-  const auto none = returned_by(magnitude, {{"x", column({})}})[0];
+  CHECK(values_of(returned_by<double>(magnitude, {{"x", column({3, 1})}})[0]) == values{3, 1});
+  CHECK(values_of(returned_by<double>(magnitude, {{"x", column({-3, -1})}})[0]) == values{3, 1});
+  const auto none = returned_by<double>(magnitude, {{"x", column({})}})[0];
   CHECK(none.shape() == lamina::tensor_shape{0, 1});
 }
 
@@ -125,7 +114,7 @@ TEST_CASE("gradient: an if_else in a loop, the mask changes in each iteration") 
           layer::increment(i);
           layer::less_than(i, n, going);
         });
-        return std::tuple{cost_of(h), h};
+        return std::tuple{sum_of_squares(h), h};
       }),
       {}, {.rows = 5}, true);
 }
@@ -154,7 +143,7 @@ TEST_CASE("gradient: a loop in a branch, that runs or has no rows; an if_else in
               positive(no.input(inner)), [&](auto& one) { return layer::fc<2>(one.input(z)); },
               [&](auto& two) { return layer::sin(two.input(z)); });
         });
-    return cost_of(y * x);
+    return sum_of_squares(y * x);
   });
   laws::gradient_options options{.rows = 4, .constant = {"key", "inner"}};
   const lod_tensor inner = column({1, -1, 1, -1});
@@ -180,7 +169,7 @@ TEST_CASE("if_else splits whole sequences by a mask of samples, and elements by 
   using pair = std::array<float, 2>;
   const lod_tensor words =
       lamina::sequences<pair>({{{1, 2}, {-3, 1}}, {}, {{-5, 6}, {7, 8}, {0, -1}}, {{2, 2}}});
-  const auto found = returned_by(net, {{"words", words}, {"key", column({-1, 1, 1, -1})}});
+  const auto found = returned_by<double>(net, {{"words", words}, {"key", column({-1, 1, 1, -1})}});
   CHECK(to_string(found[0].lod()) == to_string(words.lod()));
   CHECK(to_string(found[1].lod()) == to_string(words.lod()));
   CHECK(values_of(found[0]) == values{-1, -2, 3, -1, -50, 60, 70, 80, 0, -10, -2, -2});
@@ -204,7 +193,7 @@ TEST_CASE("gradient: if_else over sequences, with one that is empty") {
             [&](auto& no) {
               return layer::sequence_pool(no.input(words), {.type = lamina::pool::max});
             });
-        return cost_of(y) + cost_of(pooled);
+        return sum_of_squares(y) + sum_of_squares(pooled);
       }),
       {{"key", column({1, -1, -1})}}, {.rows = 3, .constant = {"key"}});
 }
@@ -225,7 +214,7 @@ TEST_CASE("switch_case runs the first case that holds") {
     return std::tuple{rate, runs};
   });
   const auto at = [&](float x) {
-    const auto found = returned_by(net, {{"x", column({x})}});
+    const auto found = returned_by<double>(net, {{"x", column({x})}});
     return values{found[0].cast<double>().flat(0), found[1].cast<double>().flat(0)};
   };
   CHECK(at(0) == values{1, 0});
@@ -243,7 +232,7 @@ TEST_CASE("gradient: a conditional_block, run and not; what it leaves unwritten 
       h = layer::tanh(layer::fc<2>(h) * g) + x;
       g = layer::sin(g);
     });
-    return cost_of(h) + cost_of(g * x);
+    return sum_of_squares(h) + sum_of_squares(g * x);
   });
   laws::check_block_gradients(net, keys({1, 1, 1, 1}), four_rows);
   laws::check_block_gradients(net, keys({-1, -1, -1, -1}), four_rows);
@@ -274,6 +263,6 @@ TEST_CASE("gradient: cond in a loop, which takes both sides; switch_case") {
         [&](block&) {
           return std::tuple{x * h, layer::scale(h, 0.5f)};
         });
-    return cost_of(a) + cost_of(b);
+    return sum_of_squares(a) + sum_of_squares(b);
   }));
 }

@@ -10,11 +10,12 @@
 
 namespace executed {
 
-/// What a program without parameters returns for a feed.
-template <class P>
-std::vector<lamina::lod_tensor> returned_by(P, const lamina::feed_map& feed) {
-  lamina::executor executor;
+/// What a program returns for a feed, with the parameters that it begins with.
+template <class Real = float, class P>
+std::vector<lamina::lod_tensor> returned_by(P, const lamina::feed_map& feed = {}) {
+  lamina::basic_executor<Real> executor;
   lamina::scope scope;
+  executor.run_startup(P::view(), scope);
   return executor.run(P::view(), scope, feed);
 }
 

@@ -3,6 +3,7 @@
 #include "shared_executor.hpp"
 #include <catch2/catch.hpp>
 #include <laws/block_gradient_law.hpp>
+#include <laws/recorded_pieces.hpp>
 
 #include <lamina/layers/layers.hpp>
 #include <lamina/layers/static_rnn.hpp>
@@ -10,13 +11,10 @@
 namespace layer = lamina::layer;
 using lamina::block;
 using lamina::lod_tensor;
+using pieces::sum_of_squares;
 
 namespace {
 
-template <class V>
-constexpr auto cost_of(V x) {
-  return layer::reduce_sum(layer::square(x));
-}
 template <class X, class H>
 constexpr auto cell(X x, H h) {
   return layer::tanh(layer::fc<2>(x, {.param = {.name = "w"}, .bias_param = {.name = "b"}}) +
@@ -35,7 +33,7 @@ constexpr auto as_rnn = lamina::program([](block& main) {
     return std::tuple{next, layer::scale(next, 2)};
   });
   static_assert(__is_same(decltype(hidden), lamina::variable<float, lamina::batch, 4, 2>));
-  return std::tuple{cost_of(hidden) + cost_of(twice), hidden, twice};
+  return std::tuple{sum_of_squares(hidden) + sum_of_squares(twice), hidden, twice};
 });
 constexpr auto written_out = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 4, 3>(main);
@@ -48,7 +46,7 @@ constexpr auto written_out = lamina::program([](block& main) {
                              next(std::get<2>(steps), 0.25f), next(std::get<3>(steps), 0.125f)};
   auto hidden = layer::stack<1>(all);
   auto twice = layer::scale(hidden, 2);
-  return std::tuple{cost_of(hidden) + cost_of(twice), hidden, twice};
+  return std::tuple{sum_of_squares(hidden) + sum_of_squares(twice), hidden, twice};
 });
 
 constexpr auto reversed = lamina::program([](block& main) {
@@ -63,7 +61,7 @@ constexpr auto reversed = lamina::program([](block& main) {
                                            },
                                            {.reverse = true});
   static_assert(__is_same(decltype(state), lamina::variable<float, lamina::batch, 2>));
-  return std::tuple{cost_of(hidden) + cost_of(layer::scale(state, 2)), hidden, state};
+  return std::tuple{sum_of_squares(hidden) + sum_of_squares(layer::scale(state, 2)), hidden, state};
 });
 constexpr auto reversed_written_out = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 4, 3>(main);
@@ -74,7 +72,7 @@ constexpr auto reversed_written_out = lamina::program([](block& main) {
              b = next(std::get<1>(steps)), a = next(std::get<0>(steps));
   const decltype(h) all[] = {a, b, c, d};
   auto hidden = layer::stack<1>(all);
-  return std::tuple{cost_of(hidden) + cost_of(layer::scale(a, 2)), hidden, a};
+  return std::tuple{sum_of_squares(hidden) + sum_of_squares(layer::scale(a, 2)), hidden, a};
 });
 
 template <class P>
@@ -128,7 +126,7 @@ TEST_CASE("gradient: static_rnn backwards with its final state; the final state 
   laws::check_block_gradients(reversed);
   laws::check_block_gradients(lamina::program([](block& main) {
     auto x = layer::data<"x", float, 4, 3>(main);
-    return cost_of(layer::static_rnn(x, [&](auto& step) {
+    return sum_of_squares(layer::static_rnn(x, [&](auto& step) {
       auto h = step.memory(lamina::dims<2>, {.value = 1});
       step.update(h, cell(step.input(x), h));
       return step.last(h);
@@ -152,6 +150,6 @@ TEST_CASE("gradient: static_rnn in a static_rnn") {
       step.update(h, next);
       return next;
     });
-    return cost_of(outer);
+    return sum_of_squares(outer);
   }));
 }

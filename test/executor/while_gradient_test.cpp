@@ -3,6 +3,7 @@
 #include "shared_executor.hpp"
 #include <catch2/catch.hpp>
 #include <laws/block_gradient_law.hpp>
+#include <laws/recorded_pieces.hpp>
 
 #include <lamina/layers/layers.hpp>
 #include <lamina/layers/tensor_array.hpp>
@@ -10,17 +11,13 @@
 
 namespace layer = lamina::layer;
 using lamina::block;
+using pieces::sum_of_squares;
 using integer = std::int64_t;
 
 namespace {
 
 constexpr auto constant(block& main, integer value) {
   return layer::fill_constant<integer>(main, static_cast<double>(value));
-}
-// Gradients of order 1, whatever the number of rows.
-template <class V>
-constexpr auto cost_of(V x) {
-  return layer::reduce_sum(layer::square(x));
 }
 /// Runs body(i) for i = 0 ... times - 1.
 template <class F>
@@ -41,7 +38,7 @@ constexpr auto recurrent = lamina::program([](block& main) {
   repeat(main, Times, [&](block&, auto&) {
     h = layer::tanh(layer::fc<4>(x) + layer::fc<4>(h, {.bias = false}));
   });
-  return cost_of(h);
+  return sum_of_squares(h);
 });
 
 }  // namespace
@@ -61,7 +58,7 @@ TEST_CASE("gradient: iterations that the data decides, none too") {
       x = layer::scale(x, 0.9f) + layer::scale(layer::tanh(layer::fc<3>(x)), 0.1f);
       layer::greater_than(layer::reduce_max(layer::abs(x)), limit, going);
     });
-    return cost_of(x);
+    return sum_of_squares(x);
   });
   laws::check_block_gradients(net, {}, {.low = 2, .high = 3});
   laws::check_block_gradients(net, {}, {.low = -1, .high = 1});
@@ -78,7 +75,7 @@ TEST_CASE("gradient: two carried variables swap, a third one follows") {
       b = layer::tanh(layer::fc<3>(old)) * c;
       c = old;
     });
-    return cost_of(a) + cost_of(b * c);
+    return sum_of_squares(a) + sum_of_squares(b * c);
   }));
 }
 
@@ -93,7 +90,7 @@ TEST_CASE("gradient: an alias from before the loop, a local copy, a value read b
       last = h;
       h = t * x + h;
     });
-    return cost_of(h * x) + cost_of(last);
+    return sum_of_squares(h * x) + sum_of_squares(last);
   }));
 }
 
@@ -113,7 +110,7 @@ TEST_CASE("gradient: nested loops, the inner one with 0, 1 and 2 iterations") {
       });
       h = layer::tanh(layer::fc<3>(h, {.param = {.name = "w"}})) + u * x;
     });
-    return cost_of(h) + cost_of(z);
+    return sum_of_squares(h) + sum_of_squares(z);
   }));
 }
 
@@ -134,7 +131,7 @@ TEST_CASE("gradient: arrays, read in the other order, with a slot that is overwr
       auto back = layer::elementwise_sub(n, i);
       y = y * layer::array_read(a, back) + layer::array_read(a, one);
     });
-    return cost_of(y);
+    return sum_of_squares(y);
   }));
 }
 
@@ -151,7 +148,7 @@ TEST_CASE("gradient: an array written and read in one loop, the index changes in
       layer::less_than(i, n, going);
     });
     auto y = layer::array_read(a, i);
-    return cost_of(y) + cost_of(layer::array_read(a, constant(main, 2)));
+    return sum_of_squares(y) + sum_of_squares(layer::array_read(a, constant(main, 2)));
   }));
 }
 
@@ -166,7 +163,7 @@ TEST_CASE("gradient: an array of the body, and a parameter that is used outside 
       layer::array_write(t * h, i, fresh);
       h = layer::tanh(layer::array_read(fresh, i) + layer::array_read(fresh, zero));
     });
-    return cost_of(layer::fc<3>(h, {.param = {.name = "w"}}));
+    return sum_of_squares(layer::fc<3>(h, {.param = {.name = "w"}}));
   }));
 }
 
@@ -184,7 +181,7 @@ TEST_CASE("gradient: loops in loops in loops") {
           });
           h = layer::tanh(u);
         });
-        return cost_of(h);
+        return sum_of_squares(h);
       }),
       {}, {.low = 0.3f, .high = 1});
 }

@@ -2,6 +2,7 @@
 // Branches on the engine: rows and whole sequences split by a mask and merged, one of two results,
 // against the executor, gradients included. test/executor/if_else_test.cpp has loops with branches.
 #include "laws/engine_law.hpp"
+#include "laws/recorded_pieces.hpp"
 
 #include <lamina/layers/conditional.hpp>
 #include <lamina/layers/dynamic_rnn.hpp>
@@ -10,21 +11,11 @@
 
 namespace layer = lamina::layer;
 using lamina::block;
+using pieces::cost_of;
+using pieces::pooled;
+using pieces::positive;
 
 namespace {
-
-template <class V>
-constexpr auto cost_of(V x) {
-  return layer::mean(layer::square(x));
-}
-template <class V>
-constexpr auto positive(V x) {
-  return layer::greater_than(x, layer::scale(x, 0));
-}
-template <class V>
-constexpr auto pooled(V x) {
-  return layer::sequence_pool(x, {.type = lamina::pool::sum});
-}
 
 constexpr auto two_nets = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 3>(main);

@@ -3,6 +3,7 @@
 // sequences, slots read twice, against the executor, gradients included. More recurrences are
 // compared where their gradients are: test/executor/dynamic_rnn_test.cpp, static_rnn_test.cpp.
 #include "laws/engine_law.hpp"
+#include "laws/recorded_pieces.hpp"
 
 #include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/layers.hpp>
@@ -11,17 +12,10 @@
 
 namespace layer = lamina::layer;
 using lamina::block;
+using pieces::cost_of;
+using pieces::pooled;
 
 namespace {
-
-template <class V>
-constexpr auto cost_of(V x) {
-  return layer::mean(layer::square(x));
-}
-template <class V>
-constexpr auto pooled(V x) {
-  return layer::sequence_pool(x, {.type = lamina::pool::sum});
-}
 
 // Each step sees the whole of a second sequence of its sample.
 constexpr auto attention = lamina::program([](block& main) {

@@ -2,6 +2,7 @@
 // Steps of a recurrence that do more than products, on the engine: attention over a second
 // sequence, a recurrence inside of a step, against the executor, gradients included.
 #include "laws/engine_law.hpp"
+#include "laws/recorded_pieces.hpp"
 
 #include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/layers.hpp>
@@ -9,17 +10,10 @@
 
 namespace layer = lamina::layer;
 using lamina::block;
+using pieces::cost_of;
+using pieces::pooled;
 
 namespace {
-
-template <class V>
-constexpr auto cost_of(V x) {
-  return layer::mean(layer::square(x));
-}
-template <class V>
-constexpr auto pooled(V x) {
-  return layer::sequence_pool(x, {.type = lamina::pool::sum});
-}
 
 // A decoder of a translation: each step weighs the source.
 constexpr auto decoder = lamina::program([](block& main) {
@@ -80,7 +74,8 @@ constexpr auto made_in_a_step = lamina::program([](block& main) {
 constexpr auto array_of_fed = lamina::program([](block& main) {
   auto x = layer::nested_sequence<"x", float, 2>(main);
   auto h = layer::fc<2>(x, {.act = lamina::activation::tanh});
-  auto i = layer::fill_constant<std::int64_t>(main, 0), n = layer::fill_constant<std::int64_t>(main, 3);
+  auto i = layer::fill_constant<std::int64_t>(main, 0),
+       n = layer::fill_constant<std::int64_t>(main, 3);
   auto all = layer::array_write(h, i);
   auto going = layer::less_than(i, n);
   layer::while_loop(going, [&](block&) {

@@ -2,6 +2,7 @@
 // One machine for batches that grow and shrink, none of a row too, where operators make rows:
 // memory and scratch memory follow.
 #include "laws/engine_law.hpp"
+#include "laws/recorded_pieces.hpp"
 
 #include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/if_else.hpp>
@@ -9,13 +10,9 @@
 
 namespace layer = lamina::layer;
 using lamina::block;
+using pieces::pooled;
 
 namespace {
-
-template <class V>
-constexpr auto pooled(V x) {
-  return layer::sequence_pool(x, {.type = lamina::pool::sum});
-}
 
 // Rows of a branch, of steps inside of it, and sequences of new lengths.
 constexpr auto net = lamina::program([](block& main) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "engine/cuda/train_both.hpp"
+#include "laws/recorded_pieces.hpp"
 
 #include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/static_rnn.hpp>
@@ -15,14 +16,8 @@
 namespace test {
 
 namespace detail {
-template <class V>
-constexpr auto cost_of(V x) {
-  return layer::mean(layer::square(x));
-}
-template <class V>
-constexpr auto positive(V x) {
-  return layer::greater_than(x, layer::scale(x, 0));
-}
+using pieces::cost_of;
+using pieces::positive;
 }  // namespace detail
 
 /// A recurrence over a dimension, with a mask of its own in each step; all states and the last one.

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "engine/cuda/loop_programs.hpp"
+#include "laws/recorded_pieces.hpp"
 
 #include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/if_else.hpp>
@@ -15,10 +16,7 @@
 namespace test {
 
 namespace detail {
-template <class V>
-constexpr auto pooled(V x) {
-  return layer::sequence_pool(x, {.type = lamina::pool::sum});
-}
+using pieces::pooled;
 }  // namespace detail
 
 /// Padded, cut to their second half, in rows of half the width, joined: lengths that depend on
@@ -80,7 +78,8 @@ inline constexpr auto ways = lamina::program([](lamina::block& main) {
       detail::positive(key), [&](auto& yes) { return layer::tanh(layer::fc<5>(yes.input(h))); },
       [&](auto& no) { return layer::square(layer::fc<5>(layer::sequence_reverse(no.input(h)))); });
   auto z = layer::if_else(
-      detail::positive(layer::fc<1>(x, {.bias = false})), [&](auto& yes) { return layer::tanh(yes.input(h)); },
+      detail::positive(layer::fc<1>(x, {.bias = false})),
+      [&](auto& yes) { return layer::tanh(yes.input(h)); },
       [&](auto& no) { return layer::fc<3>(no.input(h)); });
   return detail::cost_of(detail::pooled(y)) + detail::cost_of(detail::pooled(z));
 });
