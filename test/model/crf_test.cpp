@@ -2,6 +2,7 @@
 // A tagger with a conditional random field: trained, then run without gradients.
 #include <vector>
 
+#include "model/draws.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
@@ -24,11 +25,7 @@ struct sentence {
 
 std::vector<sentence> sentences(int n) {
   std::vector<sentence> all;
-  unsigned state = 5;
-  const auto draw = [&](unsigned below) {
-    state = state * 1664525u + 1013904223u;
-    return static_cast<std::int64_t>((state >> 10) % below);
-  };
+  test::draws draw(5);
   for (int i = 0; i < n; ++i) {
     sentence s;
     for (auto length = draw(7); length > 0; --length) {  // 0 too

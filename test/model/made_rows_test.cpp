@@ -3,6 +3,7 @@
 // training, on several threads too.
 #include <vector>
 
+#include "model/draws.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
@@ -49,11 +50,7 @@ struct sample {
 };
 std::vector<sample> samples(int n) {
   std::vector<sample> all;
-  unsigned state = 11;
-  const auto draw = [&](unsigned below) {
-    state = state * 1664525u + 1013904223u;
-    return static_cast<std::int64_t>((state >> 10) % below);
-  };
+  test::draws draw(11);
   for (int i = 0; i < n; ++i) {
     sample s{{}, draw(2)};
     const auto fill = [&] {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/shared_executor.hpp"
+#include "model/draws.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
@@ -47,11 +48,7 @@ struct sentence {
 };
 std::vector<sentence> sentences(int n) {
   std::vector<sentence> all;
-  unsigned state = 5;
-  const auto draw = [&](unsigned below) {
-    state = state * 1664525u + 1013904223u;
-    return static_cast<std::int64_t>((state >> 10) % below);
-  };
+  test::draws draw(5);
   for (int i = 0; i < n; ++i) {
     sentence s{{}, 0};
     for (std::int64_t k = 0, length = 1 + draw(9); k < length; ++k) s.word.push_back(draw(4));

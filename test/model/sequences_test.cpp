@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/draws.hpp"
+#include "model/samples.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
@@ -57,11 +59,7 @@ struct sentence {
 
 std::vector<sentence> sentences(int n) {
   std::vector<sentence> all;
-  unsigned state = 7;
-  const auto draw = [&](unsigned below) {
-    state = state * 1664525u + 1013904223u;
-    return static_cast<std::int64_t>((state >> 10) % below);
-  };
+  test::draws draw(7);
   for (int i = 0; i < n; ++i) {
     sentence s{{}, 0};
     const auto length = draw(9);  // 0 too
@@ -72,15 +70,6 @@ std::vector<sentence> sentences(int n) {
     all.push_back(s);
   }
   return all;
-}
-
-std::string message_of(const auto& run) {
-  try {
-    run();
-  } catch (const lamina::error& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 }  // namespace
@@ -206,12 +195,12 @@ void check_parts(P program, const Data& data) {
     lamina::model model{program, 3};
     lamina::optimizer::sgd sgd{.learning_rate = 0.1f};
     std::vector<double> metrics;
-    sgd.train(model, data | lamina::reader::batch(8),
-              {.passes = 2, .threads = threads, .on_event = [&](const lamina::event& e) {
-                 if (e.kind == lamina::event_kind::end_iteration)
-                   metrics.insert(metrics.end(),
-                                  {e.metric("of words"), e.metric("of samples"), e.cost});
-               }});
+    sgd.train(
+        model, data | lamina::reader::batch(8),
+        {.passes = 2, .threads = threads, .on_event = [&](const lamina::event& e) {
+           if (e.kind == lamina::event_kind::end_iteration)
+             metrics.insert(metrics.end(), {e.metric("of words"), e.metric("of samples"), e.cost});
+         }});
     return std::pair{model.template parameter<"logits.w_0">(), metrics};
   };
   const auto [one, metrics] = run(1);
@@ -311,7 +300,7 @@ TEST_CASE("parts of a mini-batch have equally many elements, but for a sample") 
 TEST_CASE("what does not fit is named") {
   lamina::model model{tagging};
   lamina::gradient_machine g{model};
-  CHECK(message_of([&] {
+  CHECK(test::error_of([&] {
           g.backward(std::vector<tagged>{{{1, 2, 3}, {1, 2}}});
         }) ==
         "lamina: data layer next, row 0: expected 3 elements as in another sequence of that name, "
@@ -319,13 +308,13 @@ TEST_CASE("what does not fit is named") {
   lamina::model nested{points};
   lamina::evaluator e{nested};
   const std::vector<std::vector<std::vector<float>>> odd = {{{1, 2, 3}}};
-  CHECK(message_of([&] { e.forward(lamina::feed<"x">(odd)); }) ==
+  CHECK(test::error_of([&] { e.forward(lamina::feed<"x">(odd)); }) ==
         "lamina: data layer x, row 0: expected 2 values (or a multiple), found 3");
   lamina::model two{polarity};
   lamina::evaluator f{two};
   const std::vector<std::vector<std::int64_t>> words = {{1}, {2}};
   const std::vector<std::int64_t> labels = {0};
-  CHECK(message_of([&] {
+  CHECK(test::error_of([&] {
           f.forward(lamina::feed<"word">(words), lamina::feed<"label">(labels));
         }) == "lamina: feed label: expected 2 rows as in the other feeds, found 1");
 }
