@@ -43,10 +43,10 @@ struct gru_call {
     return a;
   }
   /// By lines, or where there are steps to keep the weights for by Kept.
-  template <class Lines, class Kept, class Backend>
+  template <class Lines, template <int> class Kept, class Backend>
   static void walk(Backend& b, const gru_arguments& a) {
     if constexpr (!Unit)
-      if (keeps_weights(a.n)) return b.template teams<Kept>(a);
+      if (walk_with_kept_weights<Kept>(b, a)) return;
     if (a.lines > 0) b.template lines<team_lines<Lines>>(a);
   }
 };
@@ -63,7 +63,7 @@ struct gru_kernel {
     a.gates = room.or_take(c.output(0), a.rows, 3 * a.n);
     a.reset = room.or_take(c.output(1), a.rows, a.n);
     a.hidden = room.or_take(c.output(call::hidden), a.rows, a.n);
-    call::template walk<gru_lines, kept_gru_body>(b, a);
+    call::template walk<gru_lines, kept_gru_steps>(b, a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -95,7 +95,7 @@ struct gru_gradient_kernel {
     a.dh0 = c.output(1);
     int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
     float* const weight = room.take(1, 3 * n * n).data;
-    call::template walk<gru_slope_lines, kept_gru_slope_body>(b, a);
+    call::template walk<gru_slope_lines, kept_gru_slope_steps>(b, a);
     if (d_bias) {
       a.d_bias = d_bias.template row<float>(0);
       run_lines<gru_bias_lines>(b, a, 3 * n, a.rows, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/kept_lstm_body.hpp - an lstm of few cells: weights stay in registers, a thread
+// lamina/engine/cuda/kept_lstm_body.hpp - an lstm of few cells: weights stay on the chip, a thread
 // has one gate of a cell.
 #pragma once
 
@@ -9,35 +9,29 @@
 namespace lamina::engine::cuda::detail {
 
 /// What threads of a team hand over.
+template <int States>
 struct kept_lstm_memory {
-  shared_state state;      // forward: the hidden one
-  shared_state slopes[4];  // backward: of the gates of the step behind
-  float gates[4][kept_states];
-  float cell[kept_states];
+  shared_state<States> state;      // forward: the hidden one
+  shared_state<States> slopes[4];  // backward: of the gates of the step behind
+  float gates[4][States];
+  float cell[States];
 };
 
-struct kept_lstm_body {
+template <int States>
+struct kept_lstm_steps {
+  using shape = kept_shape<States, 4>;
   using arguments = lstm_arguments;
-  using shared = kept_lstm_memory;
-  static constexpr int threads = 4 * kept_states;
-  static int teams(const arguments& a) { return a.lines; }
+  using memory = kept_lstm_memory<States>;
 
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, const Team& team, shared& m) {
-    kept_lines<Team> weights;
-    keep_lines(team, weights, a.n,
-               [&](int gate, int j, int i) { return a.weight.row(i)[gate * a.n + j]; });
-    LAMINA_CUDA_KEEP_LOOP
-    for (int s = team.index; s < a.lines; s += team.count) walk(a, s, team, m, weights);
+  static LAMINA_INLINE LAMINA_FN float weight(const arguments& a, int gate, int j, int i) {
+    return a.weight.row(i)[gate * a.n + j];
   }
-
- private:
   template <class Team>
-  static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, shared& m,
-                                           const kept_lines<Team>& weights) {
+  static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, memory& m,
+                                           const kept_lines<Team, shape>& weights) {
     const int n = a.n, length = a.steps.length(s);
     float next[Team::lanes];  // of the input, read while the step before computes
-    each_kept(team, [&](int lane, int gate, int j) {
+    each_kept<States>(team, [&](int lane, int gate, int j) {
       next[lane] = j < n && length > 0 ? a.x.row(a.steps.row(s, 0))[gate * n + j] : 0.0f;
       if (gate != 0) return;
       m.state[j] = j < n && a.h0 ? a.h0.row(s)[j] : 0.0f;
@@ -47,10 +41,10 @@ struct kept_lstm_body {
     LAMINA_CUDA_KEEP_LOOP
     for (int k = 0; k < length; ++k) {
       const int row = a.steps.row(s, k);
-      each_kept(team, [&](int lane, int gate, int j) {
+      each_kept<States>(team, [&](int lane, int gate, int j) {
         float g = next[lane];
         if (j < n && k + 1 < length) next[lane] = a.x.row(a.steps.row(s, k + 1))[gate * n + j];
-        g += weights.times(lane, m.state);
+        g += weights.times(team, lane, m.state);
         if (j >= n) return;
         g += a.bias[gate * n + j];
         if (a.peepholes != nullptr && (gate == 1 || gate == 2))
@@ -61,13 +55,13 @@ struct kept_lstm_body {
         if (a.gates && gate < 3) a.gates.row(row)[gate * n + j] = g;
       });
       team.barrier();
-      each_kept(team, [&](int, int gate, int j) {
+      each_kept<States>(team, [&](int, int gate, int j) {
         if (gate == 0 && j < n) update(a, row, j, m);
       });
       team.barrier();
     }
   }
-  static LAMINA_INLINE LAMINA_FN void update(const arguments& a, int row, int j, shared& m) {
+  static LAMINA_INLINE LAMINA_FN void update(const arguments& a, int row, int j, memory& m) {
     const int n = a.n;
     const float now = m.gates[2][j] * m.cell[j] + m.gates[1][j] * m.gates[0][j];
     float out = m.gates[3][j];
@@ -81,33 +75,26 @@ struct kept_lstm_body {
 };
 
 /// The way back: of its row of the weight a thread has the part of one gate.
-struct kept_lstm_slope_body {
+template <int States>
+struct kept_lstm_slope_steps {
+  using shape = kept_shape<States, 4>;
   using arguments = lstm_arguments;
-  using shared = kept_lstm_memory;
-  static constexpr int threads = 4 * kept_states;
-  static int teams(const arguments& a) { return a.lines; }
+  using memory = kept_lstm_memory<States>;
 
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, const Team& team, shared& m) {
-    kept_lines<Team> weights;
-    keep_lines(team, weights, a.n,
-               [&](int gate, int j, int i) { return a.weight.row(j)[gate * a.n + i]; });
-    LAMINA_CUDA_KEEP_LOOP
-    for (int s = team.index; s < a.lines; s += team.count) walk(a, s, team, m, weights);
+  static LAMINA_INLINE LAMINA_FN float weight(const arguments& a, int gate, int j, int i) {
+    return a.weight.row(j)[gate * a.n + i];
   }
-
- private:
   template <class Team>
-  static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, shared& m,
-                                           const kept_lines<Team>& weights) {
+  static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, memory& m,
+                                           const kept_lines<Team, shape>& weights) {
     const int n = a.n, length = a.steps.length(s);
     const auto sum_up = [&] {
-      each_kept(team, [&](int lane, int gate, int j) {
-        m.gates[gate][j] = weights.times(lane, m.slopes[gate]);
+      each_kept<States>(team, [&](int lane, int gate, int j) {
+        m.gates[gate][j] = weights.times(team, lane, m.slopes[gate]);
       });
       team.barrier();
     };
-    each_kept(team, [&](int, int gate, int j) {
+    each_kept<States>(team, [&](int, int gate, int j) {
       m.slopes[gate][j] = 0;
       if (gate == 0) m.cell[j] = 0;
     });
@@ -119,24 +106,24 @@ struct kept_lstm_slope_body {
       const float* const before = k > 0  ? a.cell.row(a.steps.row(s, k - 1))
                                   : a.c0 ? a.c0.row(s)
                                          : nullptr;
-      each_kept(team, [&](int, int gate, int j) {
+      each_kept<States>(team, [&](int, int gate, int j) {
         if (gate == 0 && j < n) step(a, row, j, before, m);
       });
       team.barrier();
     }
     if (a.dh0) sum_up();
-    each_kept(team, [&](int, int gate, int j) {
+    each_kept<States>(team, [&](int, int gate, int j) {
       if (gate != 0 || j >= n) return;
       if (a.dh0) a.dh0.row(s)[j] = back_to(m, j);
       if (a.dc0) a.dc0.row(s)[j] = m.cell[j];
     });
     team.barrier();
   }
-  static LAMINA_INLINE LAMINA_FN float back_to(const shared& m, int j) {
+  static LAMINA_INLINE LAMINA_FN float back_to(const memory& m, int j) {
     return (m.gates[0][j] + m.gates[1][j]) + (m.gates[2][j] + m.gates[3][j]);
   }
   static LAMINA_INLINE LAMINA_FN void step(const arguments& a, int row, int j, const float* before,
-                                           shared& m) {
+                                           memory& m) {
     const int n = a.n;
     const float* const g = a.gates.row(row) + j;
     const float x = g[0], i = g[n], f = g[2 * n], o = g[3 * n];

@@ -72,9 +72,7 @@ struct call_kernel<lstm> {
     require_float(c, c.input(0));
     detail::scratch_rows room(c.run.scratch);
     const auto a = arguments(c, room);
-    if (detail::keeps_weights(a.n))
-      b.template teams<detail::kept_lstm_body>(a);
-    else if (a.lines > 0)
+    if (!detail::walk_with_kept_weights<detail::kept_lstm_steps>(b, a) && a.lines > 0)
       b.template lines<team_lines<detail::lstm_lines<false>>>(a);
   }
   template <class Backend>
@@ -113,9 +111,7 @@ struct call_kernel<gradient_of<lstm>> {
     a.dh0 = c.output(1);
     a.dc0 = c.output(2);
     int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
-    if (detail::keeps_weights(a.n))
-      b.template teams<detail::kept_lstm_slope_body>(a);
-    else if (a.lines > 0)
+    if (!detail::walk_with_kept_weights<detail::kept_lstm_slope_steps>(b, a) && a.lines > 0)
       b.template lines<team_lines<detail::lstm_slope_lines<false>>>(a);
     detail::lstm_parameter_gradients(b, a, a.hidden, before, c.output(3), c.output(4));
   }

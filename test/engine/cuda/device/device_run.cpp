@@ -242,8 +242,10 @@ void run_all(backend& device) {
   report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("recurrences that keep their weights",
          test::train_both(test::recurrences_of<64>, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("parts of weights in shared memory",
+         test::train_both(test::recurrences_of<128>, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("recurrences of more states",
-         test::train_both(test::recurrences_of<65>, sgd, device, {7, 64, 7, 7}), 1e-3);
+         test::train_both(test::recurrences_of<129>, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("likenesses", test::train_both(test::likenesses, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("regions", test::train_both(test::regions, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("orders", test::train_both(test::orders, sgd, device, {7, 64, 7, 7}), 1e-3);
