@@ -9,7 +9,6 @@
 #include <limits>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 

@@ -3,8 +3,6 @@
 // sequences.
 #pragma once
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <lamina/executor/variable_name.hpp>

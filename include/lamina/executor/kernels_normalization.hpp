@@ -3,6 +3,7 @@
 // cos_sim, clip_by_norm.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include <lamina/executor/kernel_shape.hpp>

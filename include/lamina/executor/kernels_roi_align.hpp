@@ -5,7 +5,6 @@
 #include <array>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>

@@ -3,7 +3,6 @@
 // definition.
 #pragma once
 
-#include <string>
 #include <type_traits>
 #include <vector>
 

@@ -5,7 +5,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <lamina/core/file.hpp>
 #include <lamina/io/named_tensors.hpp>

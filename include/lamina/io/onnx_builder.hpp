@@ -3,12 +3,10 @@
 // graphs of branches and loops inside of it.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

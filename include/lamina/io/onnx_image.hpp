@@ -2,6 +2,7 @@
 // lamina/io/onnx_image.hpp - convolutions, pooling, norms and sizes of images, as ONNX nodes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -2,7 +2,6 @@
 // lamina/io/onnx_matrix.hpp - products, look-ups, reductions and norms of rows, as ONNX nodes.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -2,8 +2,6 @@
 // lamina/layers/simple_attention.hpp - what of a sequence a decoder looks at.
 #pragma once
 
-#include <tuple>
-
 #include <lamina/layers/elementwise.hpp>
 #include <lamina/layers/fc.hpp>
 #include <lamina/layers/sequence_expand_as.hpp>

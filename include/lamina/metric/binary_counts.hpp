@@ -2,7 +2,6 @@
 // lamina/metric/binary_counts.hpp - hits and misses of a yes-no classifier.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <ranges>

@@ -2,7 +2,6 @@
 // lamina/model/run_result.hpp - cost and metrics of a program.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 // audio threads, kernels of operating systems, small devices.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <span>

@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <string>
-#include <type_traits>
 
 #include <lamina/core/config.hpp>
 

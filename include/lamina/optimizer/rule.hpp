@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include <lamina/core/check.hpp>

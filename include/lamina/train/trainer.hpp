@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <lamina/core/config.hpp>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 
 #include <lamina/core/config.hpp>

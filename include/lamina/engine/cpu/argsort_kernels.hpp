@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 
 #include <lamina/engine/call/arg_extreme_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>

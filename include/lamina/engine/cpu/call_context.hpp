@@ -2,7 +2,6 @@
 // lamina/engine/cpu/call_context.hpp - what a kernel is given: arrays, shapes, attributes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include <lamina/core/config.hpp>

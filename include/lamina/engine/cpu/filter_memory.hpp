@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include <lamina/core/config.hpp>

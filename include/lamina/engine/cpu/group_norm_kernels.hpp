@@ -3,7 +3,6 @@
 // instance_norm, lrn.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include <lamina/core/math.hpp>

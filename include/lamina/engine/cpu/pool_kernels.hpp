@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/call/pool_windows.hpp>

@@ -2,8 +2,6 @@
 // lamina/engine/cpu/region_kernels.hpp - parts of images: roi_pool, spp, im2sequence.
 #pragma once
 
-#include <algorithm>
-
 #include <lamina/engine/call/patch_grid.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/engine/cpu/row_parts.hpp>

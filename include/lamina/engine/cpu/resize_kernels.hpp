@@ -3,8 +3,6 @@
 // pad2d.
 #pragma once
 
-#include <algorithm>
-
 #include <lamina/engine/call/padded_image.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/resize.hpp>

@@ -2,7 +2,6 @@
 // lamina/engine/cpu/sequence_kernels.hpp - one row for each sequence: sequence_pool.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include <lamina/engine/call/sequence_pooling.hpp>

@@ -3,7 +3,6 @@
 // arg_max, arg_min.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <barrier>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <limits>

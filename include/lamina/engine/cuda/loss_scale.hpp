@@ -3,8 +3,6 @@
 // operands: found, applied and taken back at the place.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
 #include <cstring>
 
 #include <lamina/core/config.hpp>
