@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An option that a layer of one overload does not have.
-// expect-error[gcc]: invalid initialization of reference of type .*conv2d_attr
+// expect-error[gcc]: use of deleted function .*no_match<lamina::layer::conv2d_attr>
 // expect-error[clang]: no matching function for call to 'conv2d'
 // expect-fact: conv2d_attr
 // expect-errors[clang]: 2

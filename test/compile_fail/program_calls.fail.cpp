@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A record function that calls what the compiler cannot run.
-// expect-error[gcc]: non-constant condition for static assertion
+// expect-error[gcc]: called in a constant expression
 // expect-error[clang]: is not an integral constant expression
 // expect-fact: rand
-// expect-errors[gcc]: 3
-// expect-lines[gcc]: 21
-// expect-lines[clang]: 23
+// expect-errors[gcc]: 2
+// expect-lines[gcc]: 18
+// expect-lines[clang]: 17
 #include <cstdlib>
 
 #include <lamina/lamina.hpp>

@@ -179,6 +179,30 @@ constexpr auto cut_net = lamina::program([](lamina::block& main) {
   return layer::fc<5>(layer::sigmoid(layer::fc<16, 2>(h) + x), {.name = "y"});
 });
 
+// The same where the dimension before the last is one: rows of no whole vectors.
+constexpr auto single_net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 1, 7>(main);
+  auto h = layer::fc<12, 2>(x, {.act = lamina::activation::tanh, .name = "h"});
+  return layer::fc<5, 2>(h, {.name = "y"});
+});
+
+template <int Rows>
+void compare_single() {
+  INFO(Rows << " rows");
+  const lamina::model model{single_net, 3};
+  const auto x = numbers(Rows * 7, Rows);
+  lamina::evaluator e{model};
+  e.forward(lamina::feed<"x">(x));
+  lamina::static_evaluator<std::remove_const_t<decltype(single_net)>, Rows> s;
+  s.load(model);
+  std::copy(x.begin(), x.end(), s.template input<"x">().begin());
+  s.forward();
+  const auto y = e.activation<"y">();
+  for (std::size_t r = 0; r < Rows; ++r)
+    for (std::size_t j = 0; j < 5; ++j)
+      CHECK(s.template activation<"y">(static_cast<int>(r))[j] == Approx(y(r, 0, j)).margin(1e-6));
+}
+
 template <int Rows, auto Storage, class Model, class Evaluator>
 void compare_cut(const Model& model, Evaluator& e) {
   INFO(Rows << " rows");
@@ -214,6 +238,11 @@ TEST_CASE("a static evaluator computes products over the last of several dimensi
   lamina::evaluator narrow{model, lamina::storage::bfloat16};
   compare_cut<1, lamina::storage::bfloat16>(model, narrow);
   compare_cut<5, lamina::storage::bfloat16>(model, narrow);
+}
+
+TEST_CASE("a static evaluator computes products over the last of dimensions that are one") {
+  compare_single<1>();
+  compare_single<6>();
 }
 
 TEST_CASE("a static evaluator joins elements of one byte") {

@@ -124,6 +124,10 @@ void export_onnx(const file_path& file, const model<P>& from,
   write_file(file.string(), to_onnx(p, parameters, detail::variables_named(p, targets), options));
 }
 
+template <program_type P>
+void export_onnx(const file_path&, const P&,  // expects lamina::model{program}
+                 const std::vector<std::string>& = {}, const onnx_options& = {}) = delete;
+
 /// The same of a program and its parameters that were read, PaddlePaddle's included.
 inline void export_onnx(const file_path& file, const inference_model& from,
                         const onnx_options& options = {}) {

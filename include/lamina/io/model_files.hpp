@@ -66,6 +66,10 @@ void save_inference_model(const file_path& directory, const model<P>& from,
   copy_parameters(from, parameters);
   save_inference_model(directory, p, parameters, detail::variables_named(p, targets), files);
 }
+template <program_type P>
+void save_inference_model(const file_path&, const P&,  // expects lamina::model{program}
+                          const std::vector<std::string>& = {},
+                          const inference_files& = {}) = delete;
 
 /// The parameters of a model, each in a file of its name, or all in `filename`.
 /// Fluid: save_persistables.
@@ -76,6 +80,9 @@ void save_persistables(const file_path& directory, const model<P>& from,
   copy_parameters(from, parameters);
   save_variables(directory, parameters, parameters.names(), filename);
 }
+template <program_type P>
+void save_persistables(const file_path&, const P&,  // expects lamina::model{program}
+                       const std::string& = "") = delete;
 
 /// Reads them again. All or nothing. A value that is missing, or of another type or shape than the
 /// model's, is a format_error that names the file and the variable. Fluid: load_persistables.
@@ -97,5 +104,8 @@ void load_persistables(const file_path& directory, model<P>& to, const std::stri
   }
   copy_parameters(parameters, to);
 }
+template <program_type P>
+void load_persistables(const file_path&, const P&,  // expects lamina::model{program}
+                       const std::string& = "") = delete;
 
 }  // namespace lamina

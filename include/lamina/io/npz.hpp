@@ -69,6 +69,8 @@ void save_npz(const file_path& path, const Parameters& from) {
   archive.finish();
   to.finish();
 }
+template <program_type P>
+void save_npz(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
 /// Reads what save_npz, numpy.savez or numpy.savez_compressed wrote. Throws format_error for
 /// damaged files.
@@ -84,5 +86,7 @@ void load_npz(const file_path& path, Parameters& to) {
   binary_reader from(path.string());
   put_tensors(detail::read_npz(from), to);
 }
+template <program_type P>
+void load_npz(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
 }  // namespace lamina

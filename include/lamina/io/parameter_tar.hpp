@@ -155,6 +155,8 @@ void to_tar(const file_path& path, const Parameters& from) {
   archive.finish();
   to.finish();
 }
+template <program_type P>
+void to_tar(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
 /// Reads what to_tar, here or in v2, wrote, also without the two blocks at the end. Throws
 /// format_error for damaged files. v2: Parameters.from_tar.

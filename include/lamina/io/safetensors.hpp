@@ -202,6 +202,8 @@ void save_safetensors(const file_path& path, const Parameters& from) {
              entry->second.size() * static_cast<std::uint64_t>(size_of(entry->second.type())));
   to.finish();
 }
+template <program_type P>
+void save_safetensors(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
 /// Reads what save_safetensors or the safetensors library wrote. Throws format_error for damaged
 /// files, and for elements that lamina does not compute with (float16, bfloat16, unsigned ones of
@@ -218,5 +220,7 @@ void load_safetensors(const file_path& path, Parameters& to) {
   binary_reader from(path.string());
   put_tensors(detail::read_safetensors(from), to);
 }
+template <program_type P>
+void load_safetensors(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
 }  // namespace lamina

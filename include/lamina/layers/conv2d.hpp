@@ -88,4 +88,9 @@ constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& 
   return layer.returns(result{&b, detail::finish_channels<T>(layer, y.id, Filters, attr, line)});
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<conv2d_attr> conv2d(...) = delete;  // call conv2d<8, 3>(image), a [C, H, W]
+#endif
+
 }  // namespace lamina::layer

@@ -47,4 +47,9 @@ constexpr auto embedding(variable<I, R, D...> ids, const options<embedding_attr,
   return layer.returns(y);
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<embedding_attr> embedding(...) = delete;  // call embedding<1000, 32>(ids)
+#endif
+
 }  // namespace lamina::layer

@@ -149,4 +149,13 @@ constexpr auto reduce_any(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<lamina::reduce_any, true, Dim...>(x, attr);
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<reduce_attr> reduce_sum(...) = delete;  // call reduce_sum<1>(x)
+template <auto...>
+constexpr no_match<reduce_attr> reduce_mean(...) = delete;  // call reduce_mean<1>(x)
+template <auto...>
+constexpr no_match<reduce_attr> reduce_max(...) = delete;  // call reduce_max<1>(x)
+#endif
+
 }  // namespace lamina::layer

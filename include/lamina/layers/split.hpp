@@ -88,6 +88,11 @@ constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr 
   return detail::split<Axis, void>(x, Sections{}, 0, attr);
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<split_attr> split(...) = delete;  // call split<2>(x)
+#endif
+
 /// The parts along dimension Axis of the whole shape, which they have not, as an array:
 /// `auto [a, b, c] = unstack<1>(x)` of rows, each [3, 4], gives three of [4]. Fluid: unstack.
 template <int Axis = 1, class T, class R, int... D>

@@ -49,6 +49,11 @@ constexpr auto topk(variable<T, R, D...> x, const options<topk_attr, T>& attr = 
   return std::tuple{layer.returns(values), indices};
 }
 
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<topk_attr> topk(...) = delete;  // call topk<2>(x)
+#endif
+
 /// The part of the rows whose label is among the K largest elements, shape [1]. Fluid: accuracy.
 template <int K = 1, class T, class R, int... D, class L, class S, int... E>
 constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,

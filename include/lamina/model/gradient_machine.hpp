@@ -82,7 +82,16 @@ class gradient_machine {
   /// The same for a range of samples.
   template <class Batch>
   float backward(const Batch& samples, std::uint64_t step = 0) {
-    feeder_.fill(samples);
+    constexpr bool batched = std::ranges::range<const Batch&>;
+    static_assert(check<batched, gets_type<Batch>>,
+                  "lamina: gradient_machine: backward takes a mini-batch, a range of samples, "
+                  "std::vector{sample} or std::span(&sample, 1)");
+    constexpr int layers = P::desc.count.data;
+    constexpr int fields = detail::fields_a_sample<layers, const Batch>;
+    constexpr bool fits = fields == layers || is_faulty<P>;
+    static_assert(check<fits, expects<layers>, gets<fields>>,
+                  "lamina: reader: a sample has one field for each data layer of the program");
+    if constexpr (batched && fits) feeder_.fill(samples);
     return backward(feeder_.view(), step);
   }
 

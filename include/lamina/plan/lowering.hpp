@@ -74,12 +74,12 @@ struct lowering : mean_lowering {
   }
 
   /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory:
-  /// into how many rows each row of X is cut for it, or 0.
+  /// into how many rows each row of X is cut for it, or 0. A row that is as wide as Y is long is a
+  /// row of the product, be it [K] or [1, K].
   constexpr int parts_of_product(const operator_desc& op, const plan_variable& x,
                                  const plan_variable& y) const {
     return y.rows == x.columns && x.type == dtype::float32 && y.type == dtype::float32 &&
-                   y.rows > 0 &&
-                   (op.attributes < 0 || (attribute(op, 0) == 1 && attribute(op, 1) == 1))
+                   y.rows > 0 && (op.attributes < 0 || attribute(op, 1) == 1)
                ? 1
                : several_parts(op, x, y);
   }

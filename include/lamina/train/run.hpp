@@ -115,6 +115,12 @@ class minibatch_feed {
   std::uint64_t passes_ = 0;
 };
 
+/// What is made of anything that is given in place of a reader.
+struct no_reader {
+  template <class X>
+  no_reader(const X&);  // NOLINT: it converts
+};
+
 /// Runs the program of a machine once.
 template <program_type P, class Machine, class Reader>
 run_summary run_machine(Machine& machine, Reader& batches, const run_program_options& options) {
@@ -206,5 +212,18 @@ requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
                 "lamina::model m{program} before it");
   return {};
 }
+
+/// Of a model and what is no reader: likewise. It converts, for a user's own run() of a model and
+/// something else is then a better match.
+template <program_type P, class... Place>
+run_summary run(model<P>&, detail::no_reader, const run_program_options& = {}, const Place&...) {
+  static_assert(never<P>,
+                "lamina: run: expected a reader of mini-batches behind the model, run(model, "
+                "samples | lamina::reader::batch(32))");
+  return {};
+}
+#ifdef LAMINA_NAMES_OPTIONS
+no_match<run_program_options> run(anything, ...) = delete;  // call run(model, reader)
+#endif
 
 }  // namespace lamina

@@ -43,8 +43,8 @@ template <int Positions, int W, class V>
 constexpr auto by_heads(V x) {
   return layer::transpose<0, 2, 1, 3>(layer::reshape<Positions, 2, W>(x));
 }
-/// Attention as written: positions and heads change places and back. With `Seen` somebody else reads
-/// what was turned, so that it has to be copied.
+/// Attention as written: positions and heads change places and back. With `Seen` somebody else
+/// reads what was turned, so that it has to be copied.
 template <int W, bool Seen>
 constexpr auto attention = program([](block& main) {
   auto x = layer::data<"x", float, 3, 2 * W>(main);
@@ -52,8 +52,8 @@ constexpr auto attention = program([](block& main) {
   auto q = by_heads<3, W>(layer::fc<2 * W, 2>(x));
   auto k = by_heads<5, W>(layer::fc<2 * W, 2>(z));
   auto v = by_heads<5, W>(z);
-  auto s = layer::softmax(
-      layer::matmul<layer::matmul_form{.transpose_y = true}>(q, k, {.alpha = 0.3f}));
+  auto s =
+      layer::softmax(layer::matmul<layer::matmul_form{.transpose_y = true}>(q, k, {.alpha = 0.3f}));
   auto seen = layer::matmul(s, v);
   auto y = layer::reshape<3, 2 * W>(layer::transpose<0, 2, 1, 3>(seen));
   auto cost = layer::mean(y * y);
@@ -68,7 +68,8 @@ constexpr auto turned_rows = program([](block& main) {
   auto m = layer::fill_constant<float, W, 5>(main, 0.1);
   auto t = layer::transpose<0, 2, 1, 3>(x * x);
   auto u = layer::transpose<0, 2, 1, 3>(layer::matmul(t, m));
-  auto w = layer::transpose<0, 2, 1, 3>(layer::matmul<layer::matmul_form{.transpose_x = true}>(t, t));
+  auto w =
+      layer::transpose<0, 2, 1, 3>(layer::matmul<layer::matmul_form{.transpose_x = true}>(t, t));
   return std::tuple{layer::mean(u * u) + layer::mean(w * w), u, w};
 });
 
@@ -107,9 +108,9 @@ constexpr auto sequences = program([](block& main) {
 
 /// Rows of several whole vectors are products with as many rows each: bias, activation, residual,
 /// a number a row, and all their gradients.
-template <int W>
+template <int W, int Length = 5>
 constexpr auto positions = program([](block& main) {
-  auto x = layer::data<"x", float, 5, W>(main);
+  auto x = layer::data<"x", float, Length, W>(main);
   auto z = layer::data<"z", float, 1>(main);
   auto h = layer::fc<32, 2>(x, {.act = lamina::activation::gelu});
   auto same = layer::fc<W, 2>(h);
@@ -176,6 +177,7 @@ TEST_CASE("a product over the last dimension is one product, with what follows i
   check_engine(positions<16>);
   check_engine(positions<48>);
   check_engine(positions<20>);
+  check_engine(positions<7, 1>);
   using plan = lamina::plan<lamina::for_test<std::remove_const_t<decltype(positions<48>)>>>;
   bool together = false;
   for (const lamina::group_desc& g : plan::grouped.groups)

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of a program that has none yet are saved.
+// expect-error[gcc]: use of deleted function .*save_npz
+// expect-error[clang]: call to deleted function .save_npz.
+// expect-fact: // expects lamina::model\{program\}
+// expect-lines: 12
+#include <lamina/io/npz.hpp>
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/model/model.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  return layer::fc<3>(layer::data<"x", float, 4>(main), {.name = "output"});
+});
+
+int main() {
+  lamina::model m{net};
+#ifdef SHOULD_FAIL
+  lamina::save_npz("net.npz", net);  // <- here
+#else
+  lamina::save_npz("net.npz", m);
+#endif
+}
