@@ -16,7 +16,6 @@
 
 namespace layer = lamina::layer;
 using lamina::block;
-using lamina::lod_tensor;
 using lamina::program_view;
 using lamina::transform::prune;
 using integer = std::int64_t;

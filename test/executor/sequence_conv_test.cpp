@@ -12,7 +12,6 @@ namespace layer = lamina::layer;
 using Catch::Contains;
 using lamina::activation;
 using lamina::block;
-using lamina::lod;
 using lamina::lod_tensor;
 using lamina::tensor;
 using lamina::tokens;

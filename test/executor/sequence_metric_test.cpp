@@ -15,7 +15,6 @@ using executed::values_of;
 using lamina::block;
 using lamina::lod;
 using lamina::lod_tensor;
-using lamina::tensor;
 using layer::chunk_scheme;
 using numbers = std::vector<double>;
 using ids = std::vector<std::vector<std::int64_t>>;

@@ -10,7 +10,6 @@
 namespace layer = lamina::layer;
 using executed::values_of;
 using lamina::block;
-using lamina::extent2;
 using lamina::extent3;
 using lamina::window;
 using lamina::window3;

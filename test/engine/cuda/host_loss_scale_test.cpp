@@ -28,7 +28,6 @@ namespace reader = lamina::reader;
 namespace {
 
 using backend = cuda::backend_of<cuda::host_backend<1>, lamina::cuda::float16_type>;
-using cuda::loss_scale_state;
 constexpr optimizer::momentum momentum{.learning_rate = 0.1f};
 
 /// A cost so small that its gradients are less than the smallest float16.

@@ -15,7 +15,6 @@
 namespace {
 
 using lamina::named_tensors;
-using lamina::tensor;
 
 /// Bytes that compare_files.py makes in the same way: any bits, NaN's too.
 template <class T>
