@@ -115,7 +115,11 @@ class minibatch_feed {
   std::uint64_t passes_ = 0;
 };
 
-/// What is made of anything that is given in place of a reader.
+/// What is made of a model, and of anything that is given in place of a reader.
+struct some_model {
+  template <program_type P>
+  some_model(model<P>&);  // NOLINT: it converts
+};
 struct no_reader {
   template <class X>
   no_reader(const X&);  // NOLINT: it converts
@@ -213,16 +217,18 @@ requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
   return {};
 }
 
-/// Of a model and what is no reader: likewise. It converts, for a user's own run() of a model and
-/// something else is then a better match.
-template <program_type P, class... Place>
-run_summary run(model<P>&, detail::no_reader, const run_program_options& = {}, const Place&...) {
-  static_assert(never<P>,
+/// Of a model and what is no reader: likewise. All is converted, so that a user's own run() of a
+/// model and something else is a better match.
+template <class... Place>
+run_summary run(detail::some_model, detail::no_reader, const run_program_options& = {},
+                const Place&...) {
+  static_assert(never<Place...>,
                 "lamina: run: expected a reader of mini-batches behind the model, run(model, "
                 "samples | lamina::reader::batch(32))");
   return {};
 }
 #ifdef LAMINA_NAMES_OPTIONS
+template <class = void>
 no_match<run_program_options> run(anything, ...) = delete;  // call run(model, reader)
 #endif
 

@@ -4,7 +4,7 @@
 // expect-fact[gcc]: // call run\(model, reader\)
 // expect-error[clang]: no matching function for call to 'run'
 // expect-lines[gcc]: 12
-// expect-lines[clang]: 18
+// expect-lines[clang]: 20
 #include <vector>
 
 #include <lamina/layers/layers.hpp>
