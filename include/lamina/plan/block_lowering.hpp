@@ -20,6 +20,9 @@ struct block_lowering : pool_lowering {
   constexpr void lower_block(const operator_desc& op, int k) {
     const int inner = sub_block_of(p, op);
     const auto& of = variables.items;
+    const auto& steps = instructions.items;
+    const auto& operands_of = operands.items;
+    const auto& results_of = results.items;
     const int made = variables.count, end = instructions.count;
     bool read[lowered_limits.variables], written[lowered_limits.variables];
     for (int v = 0; v < made; ++v) read[v] = written[v] = false;
@@ -28,21 +31,22 @@ struct block_lowering : pool_lowering {
     const int condition = condition_of(p, op);
     if (condition >= 0) read[root(condition)] = true, use(condition, access::load);
     for (int at = first_inside(inner); at < end; ++at) {
-      const instruction from = instructions.items[at];
-      if (from.block != inner && !is_inside(p, from.block, inner)) continue;
-      for (int a = from.inputs; a < from.inputs + from.input_count; ++a) {
-        const int id = operands.items[a].id;
-        const int v = id < 0 ? -1 : of[id].root;
-        if (v < 0 || of[v].block == from.block || read[v] || is_inside(p, of[v].block, inner))
-          continue;
+      const instruction from = steps[at];
+      const int here = from.block;
+      if (here != inner && !is_inside(p, here, inner)) continue;
+      for (int a = from.inputs, last = a + from.input_count; a < last; ++a) {
+        const int id = operands_of[a].id;
+        if (id < 0) continue;
+        const int v = of[id].root;
+        if (of[v].block == here || read[v] || is_inside(p, of[v].block, inner)) continue;
         read[v] = true;
         use(v, access::load);
       }
-      for (int r = from.outputs; r < from.outputs + from.output_count; ++r) {
-        const int id = results.items[r];
-        const int v = id < 0 ? -1 : of[id].root;
-        if (v < 0 || of[v].block == from.block || written[v] || is_inside(p, of[v].block, inner))
-          continue;
+      for (int r = from.outputs, last = r + from.output_count; r < last; ++r) {
+        const int id = results_of[r];
+        if (id < 0) continue;
+        const int v = of[id].root;
+        if (of[v].block == here || written[v] || is_inside(p, of[v].block, inner)) continue;
         written[v] = true;
         result(v);
       }

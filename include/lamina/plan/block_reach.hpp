@@ -41,24 +41,42 @@ constexpr auto find_reach() {
   constexpr int variables = P::desc.count.blocks > 1 ? L.count.variables : 0;
   block_reach<variables> r{};
   if constexpr (variables > 0) {
-    const auto parent = [](int block) { return P::desc.blocks[block].parent; };
+    int parent[P::desc.count.blocks];
+    for (int b = 0; b < P::desc.count.blocks; ++b) parent[b] = P::desc.blocks[b].parent;
     for (int v = 0; v < variables; ++v) r.owners[v] = L.variables[v].block, r.frames[v] = -1;
-    const auto mention = [&](int v, int from) {
-      if (v < 0) return;
-      const int root = L.variables[v].root;
-      if (L.variables[root].block == from) return;
-      int& owner = r.owners[root];
-      // Blocks have larger numbers than those around them.
-      while (owner != from) (owner > from ? owner : from) = parent(owner > from ? owner : from);
+    // The block that has to know what `owner` knew and is mentioned in block `from`. Blocks have
+    // larger numbers than those around them.
+    const auto around = [&](int owner, int from) {
+      while (owner != from)
+        if (owner > from)
+          owner = parent[owner];
+        else
+          from = parent[from];
+      return owner;
     };
     for (int k = 0; k < L.count.instructions; ++k) {
       const instruction i = L.instructions[k];
-      for (int a = i.inputs; a < i.inputs + i.input_count; ++a) mention(L.operands[a].id, i.block);
-      for (int o = i.outputs; o < i.outputs + i.output_count; ++o) mention(L.results[o], i.block);
+      for (int a = i.inputs, end = a + i.input_count; a < end; ++a) {
+        const int id = L.operands[a].id;
+        if (id < 0) continue;
+        const int v = L.variables[id].root;
+        if (r.owners[v] != i.block) r.owners[v] = around(r.owners[v], i.block);
+      }
+      for (int o = i.outputs, end = o + i.output_count; o < end; ++o) {
+        const int id = L.results[o];
+        if (id < 0) continue;
+        const int v = L.variables[id].root;
+        if (r.owners[v] != i.block) r.owners[v] = around(r.owners[v], i.block);
+      }
     }
-    for (int v = 0; v < variables; ++v)
-      for (int b = L.variables[v].block; b != r.owners[v] && r.frames[v] < 0; b = parent(b))
-        if (Loops.of[b]) r.frames[v] = b;
+    for (int v = 0; v < variables; ++v) {
+      const int owner = r.owners[v];
+      for (int b = L.variables[v].block; b != owner; b = parent[b])
+        if (Loops.of[b]) {
+          r.frames[v] = b;
+          break;
+        }
+    }
   }
   return r;
 }

@@ -5,6 +5,7 @@
 // attributes and argument counts, so only those operators reach the binary: a deep network has few.
 #pragma once
 
+#include <lamina/operators/block_operators.hpp>
 #include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
 
@@ -36,18 +37,38 @@ constexpr auto number_calls() {
   return r;
 }
 
+/// What of the variables and names may be spelled while a program runs: up to the last argument of
+/// an operator with a side effect, which may print it, and the last condition of a loop, which may
+/// not end. A name is made of variables and names before it, and conditions stand before their
+/// loops, so little is left of a long one.
+struct spelled_names {
+  int variables, names;
+  constexpr void spell(const program_desc& p, int variable) {
+    if (variable >= p.count.variables) return;  // a count among the arguments
+    for (int v = variable; v >= 0; v = p.variables[v].of) {
+      if (variables <= v) variables = v + 1;
+      if (names <= p.variables[v].base) names = p.variables[v].base + 1;
+    }
+  }
+};
+
 template <program_type P, const auto& Numbers>
 constexpr program_desc collect_calls() {
   program_desc made = P::desc;
   made.count.operators = made.count.arguments = made.count.attributes = made.count.startup = 0;
   made.count.parameters = made.count.data = made.count.outputs = made.count.blocks = 0;
-  bool names = false;  // print spells them
+  spelled_names spelled{};
   for (int k = 0; k < P::desc.count.operators; ++k) {
     if (Numbers.of[k] < 0) continue;
-    made.operators[made.count.operators++] = copy_operator(made, P::desc, P::desc.operators[k]);
-    names = names || P::desc.operators[k].schema->has_side_effect;
+    const operator_desc op = P::desc.operators[k];
+    made.operators[made.count.operators++] = copy_operator(made, P::desc, op);
+    if (is<while_block>(op))
+      spelled.spell(P::desc, condition_of(P::desc, op));
+    else if (op.schema->has_side_effect && !is<conditional_block>(op))
+      for (int a = op.inputs; a < op.end; ++a) spelled.spell(P::desc, P::desc.arguments[a]);
   }
-  if (!names) made.count.variables = made.count.names = 0;
+  made.count.variables = spelled.variables;
+  made.count.names = spelled.names;
   return made;
 }
 

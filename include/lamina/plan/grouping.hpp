@@ -47,21 +47,18 @@ struct assignment {
 
 /// Numbers the groups anew so that those of a block follow each other, in their order, and none is
 /// empty.
-template <int Instructions, int Room>
-constexpr void sort_by_block(assignment<Instructions>& r, const group_desc (&groups)[Room],
-                             int blocks) {
-  int* at = new int[static_cast<unsigned>(blocks) + 1];
-  int* number = new int[static_cast<unsigned>(r.groups) + 1];
-  for (int b = 0; b <= blocks; ++b) at[b] = 0;
-  for (int g = 0; g < r.groups; ++g) at[groups[g].block + 1] += groups[g].count > 0 ? 1 : 0;
-  for (int b = 0; b < blocks; ++b) at[b + 1] += at[b];
-  const int left = at[blocks];
-  for (int g = 0; g < r.groups; ++g)
+template <int Blocks, int Instructions, int Room>
+constexpr void sort_by_block(assignment<Instructions>& r, const group_desc (&groups)[Room]) {
+  int at[Blocks + 1], number[Room];
+  for (int b = 0; b <= Blocks; ++b) at[b] = 0;
+  const int count = r.groups;
+  for (int g = 0; g < count; ++g)
+    if (groups[g].count > 0) ++at[groups[g].block + 1];
+  for (int b = 0; b < Blocks; ++b) at[b + 1] += at[b];
+  r.groups = at[Blocks];
+  for (int g = 0; g < count; ++g)
     if (groups[g].count > 0) number[g] = at[groups[g].block]++;
   for (int k = 0; k < Instructions; ++k) r.group[k] = number[r.group[k]];
-  r.groups = left;
-  delete[] at;
-  delete[] number;
 }
 
 /// Groups while they are being formed.
@@ -187,20 +184,21 @@ constexpr auto assign_groups() {
     before[k] = groups[g].first;
     groups[g].first = k;
     ++groups[g].count;
-    for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
-      if (L.operands[a].id < 0) continue;
-      const int v = L.variables[L.operands[a].id].root;
-      if (reader[v] < g)
-        reader_before[v] = reader[v], reader[v] = g;
-      else if (reader_before[v] < g && g < reader[v])
+    for (int a = i.inputs, end = a + i.input_count; a < end; ++a) {
+      const int id = L.operands[a].id;
+      if (id < 0) continue;
+      const int v = L.variables[id].root, latest = reader[v];
+      if (latest < g)
+        reader_before[v] = latest, reader[v] = g;
+      else if (g < latest && reader_before[v] < g)
         reader_before[v] = g;
     }
-    for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
-      if (L.results[o] >= 0) producer[L.variables[L.results[o]].root] = g;
+    for (int o = i.outputs, end = o + i.output_count; o < end; ++o)
+      if (const int to = L.results[o]; to >= 0) producer[L.variables[to].root] = g;
   }
   r.groups = n;
   if (instructions == 0) r.group[0] = 0;  // of data alone: a constant has no element without value
-  if (Blocks > 1 || holes) sort_by_block(r, groups, Blocks);
+  if (Blocks > 1 || holes) sort_by_block<Blocks>(r, groups);
   return r;
 }
 
@@ -212,13 +210,12 @@ constexpr auto form_groups() {
   constexpr int variables = L.count.variables;
   constexpr int count = A.groups;
   grouping<count, instructions, variables> r;
-  int at[count + 1];
+  int at[count + 1];  // where the next instruction of each group belongs
   for (int g = 0; g <= count; ++g) at[g] = 0;
   for (int k = 0; k < instructions; ++k) ++at[A.group[k]];
   for (int g = 0, sum = 0; g < count; ++g) {
     const int c = at[g];
     at[g] = sum;
-    r.groups[g] = group_desc{group_head::call, 0, 0, 0, false, sum, 0, 0, 0};
     sum += c;
   }
   if (count == 0) r.groups[0] = group_desc{};
@@ -228,21 +225,19 @@ constexpr auto form_groups() {
   for (int k = 0; k < instructions; ++k) {
     const int g = A.group[k];
     const instruction i = L.instructions[k];
-    if (at[g] == r.groups[g].first)
-      r.groups[g] = {i.head, i.rows,  i.columns, i.depth, i.panel, r.groups[g].first,
-                     0,      i.block, i.feeds};
-    ++r.groups[g].count;
     r.order[at[g]++] = k;
-    for (int a = i.inputs; a < i.inputs + i.input_count; ++a) {
-      if (L.operands[a].id < 0) continue;
-      const int v = L.variables[L.operands[a].id].root;
+    for (int a = i.inputs, end = a + i.input_count; a < end; ++a) {
+      const int id = L.operands[a].id;
+      if (id < 0) continue;
+      const int v = L.variables[id].root;
       if (r.producer[v] != g) r.stored[v] = true;
       if (Blocks > 1 && L.variables[v].block != i.block) continue;
       if (r.last[v] < g) r.last[v] = g;
     }
-    for (int o = i.outputs; o < i.outputs + i.output_count; ++o) {
-      if (L.results[o] < 0) continue;
-      const int v = L.variables[L.results[o]].root;
+    for (int o = i.outputs, end = o + i.output_count; o < end; ++o) {
+      const int to = L.results[o];
+      if (to < 0) continue;
+      const int v = L.variables[to].root;
       if (i.head == group_head::call) r.stored[v] = true;
       if (Blocks == 1) {
         r.producer[v] = g;
@@ -257,11 +252,16 @@ constexpr auto form_groups() {
       }
     }
   }
-  for (int v = 0; v < variables; ++v) {
-    if (r.producer[v] < 0) continue;
-    // A value that nobody reads is an output too: or the compiler would delete its computation.
-    if (r.last[v] < 0) r.stored[v] = true;
+  for (int g = 0, first = 0; g < count; ++g) {
+    const instruction i = L.instructions[r.order[first]];
+    const int end = at[g];
+    r.groups[g] = {i.head, i.rows,      i.columns, i.depth, i.panel,
+                   first,  end - first, i.block,   i.feeds};
+    first = end;
   }
+  // A value that nobody reads is an output too: or the compiler would delete its computation.
+  for (int v = 0; v < variables; ++v)
+    if (r.last[v] < 0 && r.producer[v] >= 0) r.stored[v] = true;
   for (int i = 0; i < Pinned.count; ++i) {
     const int v = L.variables[Pinned.ids[i]].root;
     r.stored[v] = true;

@@ -112,8 +112,8 @@ constexpr auto place_variables() {
       continue;
     }
     const int g = B.producer[v];
-    if (g < 0 || Same.of[v] >= 0) continue;
-    const int end = Same.last[v];
+    if (g < 0 || Same.shares(v)) continue;
+    const int end = blocks > 1 ? last_need<B>(v) : Same.last[v];
     next_made[v] = first_made[g], first_made[g] = v;
     next_dead[v] = first_dead[end], first_dead[end] = v;
   }
@@ -152,7 +152,7 @@ constexpr auto place_variables() {
       if (r.arena_width[d] < top[b * domains + d]) r.arena_width[d] = top[b * domains + d];
   }
   for (int v = 0; Same.found && v < variables; ++v)
-    if (Same.of[v] >= 0) r.slots[v] = r.slots[Same.of[v]];
+    if (Same.shares(v)) r.slots[v] = r.slots[Same.of[v]];
   return r;
 }
 

@@ -16,14 +16,23 @@
 namespace lamina {
 
 /// By variable: the one whose memory it shares, or -1; until when it is needed by all who share it;
-/// and whether its dimensions 1 and 2 are exchanged there.
+/// and whether its dimensions 1 and 2 are exchanged there. A program of several blocks has none.
 template <int Variables>
 struct same_elements {
   int of[at_least_one(Variables)];
   int last[at_least_one(Variables)];  // group; Groups: kept to the end
   bool swapped[at_least_one(Variables)];
   bool found;  // some do
+
+  constexpr bool shares(int v) const { return Variables > 0 && of[v] >= 0; }
+  constexpr bool is_swapped(int v) const { return Variables > 0 && swapped[v]; }
 };
+
+/// The last group that needs variable v for itself; their count: kept to the end.
+template <auto const& B>
+constexpr int last_need(int v) {
+  return B.last[v] < B.producer[v] ? B.count : B.last[v];
+}
 
 namespace detail {
 
@@ -125,15 +134,16 @@ struct same_element_finder {
 /// Finds the values of program P that share memory.
 template <class P, auto const& L, auto const& B>
 constexpr auto find_same_elements() {
-  detail::same_element_finder<P, L, B> f;
-  f.r.found = false;
-  for (int v = 0; v < at_least_one(L.count.variables); ++v) {
-    f.r.of[v] = -1;
-    f.r.last[v] = B.last[v] < B.producer[v] ? B.count : B.last[v];
-    f.r.swapped[v] = false;
+  if constexpr (P::desc.count.blocks > 1) {
+    return same_elements<0>{};
+  } else {
+    detail::same_element_finder<P, L, B> f;
+    f.r.found = false;
+    for (int v = 0; v < at_least_one(L.count.variables); ++v)
+      f.r.of[v] = -1, f.r.last[v] = last_need<B>(v), f.r.swapped[v] = false;
+    f.find();
+    return f.r;
   }
-  if (P::desc.count.blocks == 1) f.find();
-  return f.r;
 }
 
 }  // namespace lamina

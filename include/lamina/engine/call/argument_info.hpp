@@ -35,7 +35,7 @@ constexpr argument_info argument_info_of(int a, int parts) {
           d.stride / parts,
           d.type,
           d.panel,
-          Plan::same.swapped[v],
+          Plan::same.is_swapped(v),
           known >= 0 ? P::desc.variables[known].dims : 0,
           known >= 0 ? P::desc.variables[known].rank : 0};
 }
