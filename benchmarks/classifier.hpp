@@ -20,11 +20,10 @@ class classifier {
     return [*this, rows](const std::filesystem::path& path, int threads) {
       auto s = std::make_shared<state>(*this, rows, folder(path));
       using sgd = lamina::optimizer::sgd;
-      auto trainer =
-          std::make_shared<lamina::trainer<P, sgd>>(sgd{.learning_rate = 0.01f}, s->model, threads);
-      return training([s, trainer, rows] {
+      auto t = std::make_shared<trainer<P, sgd>>(sgd{.learning_rate = 0.01f}, s->model, threads);
+      return training([s, t, rows] {
         const void* arrays[] = {s->images.data(), s->label.data()};
-        return trainer->step(lamina::batch_view<P>::dense(static_cast<int>(rows), arrays));
+        return t->step(lamina::batch_view<P>::dense(static_cast<int>(rows), arrays));
       });
     };
   }

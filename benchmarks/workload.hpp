@@ -16,7 +16,11 @@
 #include <xtensor/xarray.hpp>
 #include <xtensor/xnpy.hpp>
 
+#if defined(WORKLOAD_CUDA)
+#include <lamina/lamina.cuh>
+#else
 #include <lamina/lamina.hpp>
+#endif
 #include <lamina/model/loops_on_threads.hpp>
 
 namespace workload {
@@ -46,6 +50,24 @@ class folder {
  private:
   std::filesystem::path path_;
 };
+
+#if defined(WORKLOAD_CUDA)
+/// Trains at the first device; data are those of the host, copied each step.
+template <class P, class Opt>
+class trainer {
+ public:
+  trainer(const Opt& how, lamina::model<P>& m, int /*threads*/) : trainer_(backend_, how, m) {}
+  float step(const lamina::batch_view<P>& batch) { return trainer_.step(batch); }
+
+ private:
+  using backend = lamina::engine::cuda::device_backend;
+  backend backend_{0};
+  lamina::device_trainer<P, Opt, backend> trainer_;
+};
+#else
+template <class P, class Opt>
+using trainer = lamina::trainer<P, Opt>;
+#endif
 
 /// Threads that share the loops of an evaluator or a gradient machine.
 template <class Machine>

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The workloads in PyTorch, eager or compiled, from the files that lamina's programs write.
 
-usage: pytorch.py MODE FOLDER THREADS      MODE is eager, channels_last or compiled
+usage: pytorch.py MODE FOLDER THREADS      MODE is eager, channels_last or compiled; on a GPU cuda_eager, cuda_compiled,
+                                           cuda_reduced (compiled, with CUDA graphs of its own) or cuda_graph (a whole step
+                                           recorded as one CUDA graph)
 Answers `check NAME` and `time NAME` on standard input, as ../workload.hpp says.
 """
 import pathlib
@@ -15,6 +17,10 @@ import torch
 import torch.nn.functional as F
 
 MODE, FOLDER, THREADS = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3])
+CUDA = MODE.startswith("cuda_")
+DEVICE = "cuda" if CUDA else "cpu"
+# Products of floats are products of floats.
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 
 
 class Start:
@@ -22,10 +28,10 @@ class Start:
 
     def __init__(self, name):
         self.folder = FOLDER / name
-        self.parameters = [torch.from_numpy(numpy.load(f)) for f in sorted(self.folder.glob("parameter_*.npy"))]
+        self.parameters = [torch.from_numpy(numpy.load(f)).to(DEVICE) for f in sorted(self.folder.glob("parameter_*.npy"))]
 
     def __getitem__(self, name):
-        return torch.from_numpy(numpy.load(self.folder / f"{name}.npy"))
+        return torch.from_numpy(numpy.load(self.folder / f"{name}.npy")).to(DEVICE)
 
 
 def linear(weight, bias=None):
@@ -52,6 +58,13 @@ def perceptron(start):
     p = start.parameters
     return torch.nn.Sequential(linear(p[0], p[1]), torch.nn.ReLU(), linear(p[2], p[3]), torch.nn.ReLU(),
                                linear(p[4], p[5]))
+
+
+def narrow(start):
+    layers = []
+    for weight, bias in zip(start.parameters[::2], start.parameters[1::2]):
+        layers += [linear(weight, bias), torch.nn.ReLU()]
+    return torch.nn.Sequential(*layers[:-1])
 
 
 def lenet(start):
@@ -97,7 +110,7 @@ class Sentiment(torch.nn.Module):
         width = weight.shape[0]
         self.lstm = torch.nn.LSTM(table.shape[1], width, batch_first=True)
         # lamina: candidate, input, forget, output; PyTorch: input, forget, candidate, output.
-        order = torch.cat([torch.arange(k * width, (k + 1) * width) for k in (1, 2, 0, 3)])
+        order = torch.cat([torch.arange(k * width, (k + 1) * width) for k in (1, 2, 0, 3)]).to(DEVICE)
         self.lstm.weight_ih_l0.data = into[:, order].t().contiguous()
         self.lstm.weight_hh_l0.data = weight[:, order].t().contiguous()
         self.lstm.bias_ih_l0.data = bias.flatten()[order].clone()
@@ -123,7 +136,7 @@ class Recurrence(torch.nn.Module):
     def forward(self, x):
         # The product with all inputs at once: the loop is the shorter for it.
         all_into = self.into(x)
-        h = torch.zeros(x.shape[0], x.shape[2])
+        h = torch.zeros(x.shape[0], x.shape[2], device=x.device)
         for t in range(x.shape[1]):
             h = torch.tanh(all_into[:, t] + self.weight(h))
         return h
@@ -147,7 +160,30 @@ class Encoder(torch.nn.Module):
 
 
 def compiled(f):
-    return torch.compile(f) if MODE == "compiled" else f
+    if MODE == "cuda_reduced":
+        return torch.compile(f, mode="reduce-overhead")
+    return torch.compile(f) if MODE.endswith("compiled") else f
+
+
+def recorded(once):
+    """`once`, which always does the same with the same arrays, as one CUDA graph where MODE says so."""
+    if MODE != "cuda_graph":
+        return once
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            once()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        value = once()
+
+    def replay():
+        graph.replay()
+        return value
+
+    return replay
 
 
 def to_layout(x):
@@ -158,7 +194,9 @@ def training(model, cost, rate=0.01, optimizer=torch.optim.SGD):
     """(results, once) of training steps; cost(model) computes the cost."""
     if MODE == "channels_last":
         model = model.to(memory_format=torch.channels_last)
-    updates = optimizer([p for p in model.parameters() if p.requires_grad], lr=rate)
+    model = model.to(DEVICE)
+    of_graph = {"capturable": True} if MODE == "cuda_graph" and optimizer is torch.optim.Adam else {}
+    updates = optimizer([p for p in model.parameters() if p.requires_grad], lr=rate, **of_graph)
     f = compiled(lambda: cost(model))
 
     def once():
@@ -168,7 +206,14 @@ def training(model, cost, rate=0.01, optimizer=torch.optim.SGD):
         updates.step()
         return value
 
-    return lambda: [once().item() for _ in range(5)], once
+    # What is compared are the costs of the first five steps; a recording goes on from there.
+    def results():
+        costs = [once().item() for _ in range(5)]
+        step[0] = recorded(once)
+        return costs
+
+    step = [once]
+    return results, lambda: step[0]()
 
 
 def inference(model, *inputs, most=None):
@@ -195,7 +240,7 @@ def classifier(make, train):
 
 
 def sentiment(start):
-    lengths, label = start["lengths"], start["label"]
+    lengths, label = start["lengths"].cpu(), start["label"]
     words = torch.nn.utils.rnn.pad_sequence(torch.split(start["words"], lengths.tolist()), batch_first=True)
     return training(Sentiment(start), lambda model: F.cross_entropy(model(words, lengths), label), 1e-3,
                     torch.optim.Adam)
@@ -246,9 +291,12 @@ def pointwise(start):
 
     def results():
         once()
-        return kept[0][:: 1 << 14].tolist()
+        some = kept[0][:: 1 << 14].tolist()
+        step[0] = recorded(once)
+        return some
 
-    return results, once
+    step = [once]
+    return results, lambda: step[0]()
 
 
 def pointwise_gradients(start):
@@ -305,9 +353,10 @@ JOBS = {"W1": classifier(perceptron, True), "W1f": classifier(perceptron, False)
         "W3": sentiment, "W4": recurrence,
         **{f"W5h{n}": lstm_step for n in (8, 16, 32, 64)},
         "W6f": pointwise, "W6": pointwise_gradients,
-        "W7": classifier(resnet, True), "W7i": classifier(resnet, False), "W8": encoder(True), "W8i": encoder(False),
+        "N1": classifier(narrow, True),
+        "W7": classifier(resnet, True), "W7b": classifier(resnet, True), "W7i": classifier(resnet, False), "W8": encoder(True), "W8i": encoder(False),
         "W9": words(True), "W9d": words(False)}
-IMAGES = ("W2", "W2i", "W2i1", "W7", "W7i")
+IMAGES = ("W2", "W2i", "W2i1", "W7", "W7b", "W7i")
 
 
 def microseconds(once):
@@ -316,6 +365,8 @@ def microseconds(once):
         start = time.perf_counter()
         for _ in range(n):
             once()
+        if CUDA:
+            torch.cuda.synchronize()
         return (time.perf_counter() - start) * 1e6
 
     n, took = 1, measure(1)

@@ -37,8 +37,8 @@ workload::job train(const std::filesystem::path& path, int threads) {
   to.write("label", label, {rows});
   to.write(*model);
   using adam = lamina::optimizer::adam;
-  auto trainer = std::make_shared<lamina::trainer<program, adam>>(adam{.learning_rate = 1e-3f},
-                                                                  *model, threads);
+  auto trainer = std::make_shared<workload::trainer<program, adam>>(adam{.learning_rate = 1e-3f},
+                                                                    *model, threads);
   auto feeder = std::make_shared<lamina::feeder<program>>();
   feeder->fill(batch);
   return workload::training([model, trainer, feeder] { return trainer->step(feeder->view()); });

@@ -31,8 +31,8 @@ workload::job train(const std::filesystem::path& path, int threads) {
   to.write("y", y, {rows, width});
   to.write(*model);
   using sgd = lamina::optimizer::sgd;
-  auto trainer =
-      std::make_shared<lamina::trainer<program, sgd>>(sgd{.learning_rate = 0.01f}, *model, threads);
+  auto trainer = std::make_shared<workload::trainer<program, sgd>>(sgd{.learning_rate = 0.01f},
+                                                                   *model, threads);
   auto feeder = std::make_shared<lamina::feeder<program>>();
   feeder->fill(batch);
   return workload::training([model, trainer, feeder] { return trainer->step(feeder->view()); });

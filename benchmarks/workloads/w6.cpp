@@ -23,6 +23,13 @@ workload::job forward(const std::filesystem::path& path, int threads) {
   const workload::folder to(path);
   auto model = std::make_shared<lamina::model<forward_program>>(forward_net);
   to.write(*model);
+#if defined(WORKLOAD_CUDA)
+  using at_place = lamina::place_machine<forward_program, lamina::engine::cuda::device_backend>;
+  auto m = std::make_shared<at_place>(*model, 0);
+  const auto run = [model, m](int n) {
+    for (int i = 0; i < n; ++i) m->run(~0ull, 0, 0);
+  };
+#else
   using machine = lamina::engine::cpu::machine<lamina::for_test<forward_program>>;
   auto m = std::make_shared<machine>(lamina::outside_memory{model->memory(), nullptr, nullptr});
   auto pool = std::make_shared<lamina::worker_pool>(threads);
@@ -31,6 +38,7 @@ workload::job forward(const std::filesystem::path& path, int threads) {
   const auto run = [model, m, pool, loops](int n) {
     for (int i = 0; i < n; ++i) m->run(~0ull, 0, 0);
   };
+#endif
   return {[run, m] {
             run(1);
             const float* y = m->address(forward_program::desc.outputs[0]);
@@ -41,7 +49,31 @@ workload::job forward(const std::filesystem::path& path, int threads) {
           run};
 }
 
-workload::job gradients(const std::filesystem::path& path, int threads) {
+#if defined(WORKLOAD_CUDA)
+/// A copy within the device that moves as many bytes as the values of y read and write.
+workload::job copy(const std::filesystem::path&, int) {
+  using backend = lamina::engine::cuda::device_backend;
+  struct state {
+    backend at{0};
+    lamina::engine::cuda::device_buffer<backend> from{at}, to{at};
+  };
+  constexpr std::size_t bytes = sizeof(float) * elements * 5 / 2;
+  auto s = std::make_shared<state>();
+  s->from.reserve(bytes), s->to.reserve(bytes);
+  return {[] { return std::vector<float>{0}; },
+          [s](int n) {
+            for (int i = 0; i < n; ++i) {
+              lamina::engine::cuda::check_call(
+                  cudaMemcpyAsync(s->to.data(), s->from.data(), bytes, cudaMemcpyDeviceToDevice),
+                  "cudaMemcpyAsync");
+              lamina::engine::cuda::check_call(cudaStreamSynchronize(nullptr),
+                                               "cudaStreamSynchronize");
+            }
+          }};
+}
+#endif
+
+[[maybe_unused]] workload::job gradients(const std::filesystem::path& path, int threads) {
   const workload::folder to(path);
   auto model = std::make_shared<lamina::model<program>>(net);
   to.write(*model);
@@ -64,5 +96,9 @@ workload::job gradients(const std::filesystem::path& path, int threads) {
 }  // namespace
 
 int main(int count, char** argument) {
+#if defined(WORKLOAD_CUDA)
+  return workload::serve(count, argument, {{"W6f", forward}, {"copy", copy}});
+#else
   return workload::serve(count, argument, {{"W6f", forward}, {"W6", gradients}});
+#endif
 }

@@ -8,5 +8,6 @@ constexpr auto net = lamina::program([](lamina::block& main) { return networks::
 
 int main(int count, char** argument) {
   const workload::classifier w(net, {3, 32, 32});
-  return workload::serve(count, argument, {{"W7", w.train(32)}, {"W7i", w.infer(32)}});
+  return workload::serve(count, argument,
+                         {{"W7", w.train(32)}, {"W7i", w.infer(32)}, {"W7b", w.train(256)}});
 }

@@ -26,8 +26,8 @@ struct state {
 workload::job train(const std::filesystem::path& path, int threads) {
   auto s = std::make_shared<state>(workload::folder(path));
   using sgd = lamina::optimizer::sgd;
-  auto trainer = std::make_shared<lamina::trainer<program, sgd>>(sgd{.learning_rate = 0.01f},
-                                                                 s->model, threads);
+  auto trainer = std::make_shared<workload::trainer<program, sgd>>(sgd{.learning_rate = 0.01f},
+                                                                   s->model, threads);
   return workload::training([s, trainer] {
     const void* arrays[] = {s->x.data(), s->y.data()};
     return trainer->step(lamina::batch_view<program>::dense(rows, arrays));

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// N1: a training step of a narrow perceptron, 64 wide with 4 hidden layers, with SGD at 2^18
+// samples.
+#include "../networks/narrow.hpp"
+
+#include "../classifier.hpp"
+
+constexpr auto net = lamina::program([](lamina::block& main) { return networks::narrow(main); });
+
+int main(int count, char** argument) {
+  const workload::classifier w(net, {64});
+  return workload::serve(count, argument, {{"N1", w.train(1 << 18)}});
+}
