@@ -120,6 +120,22 @@ constexpr auto positions = program([](block& main) {
   return std::tuple{layer::mean(y * y) + layer::mean(u) + layer::mean(v * same), y, u, v};
 });
 
+/// Products over the last of dimensions that are one, in the steps of a loop, whose weight
+/// gradients are collected, and of rows that are not the batch's.
+template <int W>
+constexpr auto single_steps = program([](block& main) {
+  auto x = layer::data<"x", float, 3, 1, W>(main);
+  auto h = layer::static_rnn(x, [&](auto& step) {
+    auto before = step.memory(lamina::dims<1, 6>);
+    auto next = layer::tanh(layer::fc<6, 2>(step.input(x)) + layer::fc<6, 2>(before));
+    step.update(before, next);
+    return layer::fc<W, 2>(next, {.act = lamina::activation::sigmoid});
+  });
+  auto scales = layer::fill_constant<float, 2, 1, W>(main, 0.3);
+  auto s = layer::fc<5, 2>(layer::scale(scales, 2));
+  return std::tuple{layer::mean(h * h) + layer::mean(s * s), h, s};
+});
+
 }  // namespace
 
 TEST_CASE("matmul of batches on the engine is that of the executor") {
@@ -178,6 +194,8 @@ TEST_CASE("a product over the last dimension is one product, with what follows i
   check_engine(positions<48>);
   check_engine(positions<20>);
   check_engine(positions<7, 1>);
+  check_engine(single_steps<7>);
+  check_engine(single_steps<16>);
   using plan = lamina::plan<lamina::for_test<std::remove_const_t<decltype(positions<48>)>>>;
   bool together = false;
   for (const lamina::group_desc& g : plan::grouped.groups)
