@@ -69,6 +69,16 @@ requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto opera
   return detail::no_elements;
 }
 
+/// What makes a decorator, not called: says so, and goes on as the decorated reader.
+template <readable R, class Make, class... Option>
+auto operator|(R&& reader, adaptor<Make> (&)(Option...))
+    -> decltype(std::declval<const Make&>()(share(std::forward<R>(reader)))) {
+  static_assert(!readable<R>,
+                "lamina: reader: a decorator is called before it takes a reader: | batch(32), not "
+                "| batch");
+  __builtin_unreachable();
+}
+
 template <class First, class Second>
 auto operator|(adaptor<First> first, adaptor<Second> second) {
   auto both = [first = std::move(first), second = std::move(second)](auto reader) {
