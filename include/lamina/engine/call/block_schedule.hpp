@@ -61,6 +61,7 @@ struct block_schedule {
   static constexpr int arguments = schedule::arguments;
   static constexpr int array_count = plan_type::memory.arrays;
   static constexpr int view_count = plan_type::views.count;
+  static constexpr bool has_views = view_count > 0;
 
   static constexpr int count_calls(bool only_loops) {
     int n = 0;
@@ -78,18 +79,16 @@ struct block_schedule {
     block_call calls[at_least_one(call_count)];
     loop_desc loops[at_least_one(loop_count)];
     kept_rows kept[at_least_one(loop_count * domains)];
-    frame_argument frame_arguments[at_least_one(arguments)];
-    int made_domains[domains];             // by loop
-    int loop_of_domain[domains];           // the loop whose iterations make its rows, or -1
-    list_range domain_arguments[domains];  // those of made domains that lie in arenas
-    int arena_arguments[at_least_one(arguments)];
+    frame_argument frame_arguments[at_least_one(loop_count > 0 ? arguments : 0)];
+    int made_domains[domains];    // by loop
+    int loop_of_domain[domains];  // the loop whose iterations make its rows, or -1
     list_range block_arrays[at_least_one(blocks)];
     int arrays[at_least_one(array_count)];       // by block
     int kept_arrays[at_least_one(array_count)];  // by loop
     slot_memory array_memory[at_least_one(array_count)];
-    int told[at_least_one(schedule::groups)];    // run_context::view by group
-    list_range views[at_least_one(view_count)];  // by view: its arguments
-    int view_arguments[at_least_one(arguments)];
+    int told[at_least_one(has_views ? schedule::groups : 0)];  // run_context::view by group
+    list_range views[at_least_one(view_count)];                // by view: its arguments
+    int view_arguments[at_least_one(has_views ? arguments : 0)];
     int kept_views[at_least_one(view_count)];  // by loop
     bool fed[domains];
     bool changes[domains];  // rows are told anew while a program runs
@@ -162,17 +161,10 @@ struct block_schedule {
     for (int d = domains; d-- > 1;)
       if (const int parent = P::desc.domains[d].parent; parent > 0 && block[parent] < 0)
         block[parent] = block[d];
-    int made = 0, used = 0;
+    int made = 0;
     for (int l = 0; l < loop_count; ++l) t.loops[l].domain_count = 0;
-    for (int d = 0; d < domains; ++d) {
+    for (int d = 0; d < domains; ++d)
       t.loop_of_domain[d] = t.fed[d] || block[d] < 0 ? -1 : loop_around(t, block[d]);
-      t.domain_arguments[d] = {used, 0};
-      if (t.fed[d]) continue;
-      for (int a = 0; a < arguments; ++a)
-        if (schedule::table.slots[a].space == memory_space::arena &&
-            schedule::table.slots[a].domain == d)
-          t.arena_arguments[used++] = a, ++t.domain_arguments[d].count;
-    }
     for (int l = 0; l < loop_count; ++l) {
       t.loops[l].domains = made;
       for (int d = 0; d < domains; ++d)
@@ -219,10 +211,9 @@ struct block_schedule {
         ++loop.kept_count;
         k = {d, width, t.loop_of_domain[d] == l, used, 0};
         for (int a = 0; a < arguments; ++a) {
-          const int v = plan_type::code.arguments[a];
           const memory_slot slot = schedule::table.slots[a];
           if (slot.space != memory_space::frame || slot.domain != d ||
-              plan_type::reach.frame(v) != loop.body)
+              plan_type::reach.frame(plan_type::code.arguments[a]) != loop.body)
             continue;
           t.frame_arguments[used++] = {a, slot.offset};
           ++k.count;
@@ -231,7 +222,6 @@ struct block_schedule {
     }
   }
 
-  static constexpr bool has_views = view_count > 0;
   // What a kernel needs to know of the views of its call.
   static constexpr int told_by(int instruction) {
     const lamina::instruction& i = plan_type::lowered.instructions[instruction];
