@@ -87,14 +87,29 @@ lamina_source_test(compile_fail.precompile compile_fail/expect_error.py ${_compi
                    --precompile "${_precompiled}" -- ${_compile_flags})
 set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.precompile PROPERTIES FIXTURES_SETUP precompiled)
 file(GLOB_RECURSE _failing CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail" compile_fail/*.fail.cpp)
-foreach(_file IN LISTS _failing)
-  string(REGEX REPLACE "\\.fail\\.cpp$" "" _name "${_file}")
+# What a file with a mistake costs g++ is nearly all the headers, so that many of them are read at once.
+math(EXPR _size "${LAMINA_TEST_BATCH} * 2")
+if(LAMINA_TEST_BATCH EQUAL 1)
+  set(_size 1)
+endif()
+list(LENGTH _failing _count)
+while(_count GREATER 0)
+  list(SUBLIST _failing 0 ${_size} _part)
+  list(REMOVE_ITEM _failing ${_part})
+  list(LENGTH _failing _count)
+  list(GET _part 0 _name)
+  string(REGEX REPLACE "\\.fail\\.cpp$" "" _name "${_name}")
   string(REPLACE "/" "." _name "${_name}")
+  list(TRANSFORM _part PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/")
+  list(LENGTH _part _others)
+  math(EXPR _others "${_others} - 1")
+  if(_others GREATER 0)
+    string(APPEND _name ".and_${_others}_more")
+  endif()
   lamina_source_test(compile_fail.${_name} compile_fail/expect_error.py ${_compiler_options}
-                     --precompiled "${_precompiled}"
-                     "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/${_file}" -- ${_compile_flags})
+                     --precompiled "${_precompiled}" ${_part} -- ${_compile_flags})
   set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.${_name} PROPERTIES FIXTURES_REQUIRED precompiled)
-endforeach()
+endwhile()
 
 # Needs nvcc, and to run what it compiled a device.
 lamina_source_test(engine.cuda.device engine/cuda/device/check.py --compiler "${CMAKE_CXX_COMPILER}"

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/cuda/chain_programs.hpp"
+#include "engine/cuda/noting_host.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/host_backend.hpp>
@@ -14,30 +15,9 @@ namespace optimizer = lamina::optimizer;
 
 namespace {
 
-template <class Body>
-inline constexpr int links_of = 0;
-/// Is added to the links of a chain that adds up gradients of weights.
-constexpr int with_gradients = 100;
-template <bool Turned, class Shape, class... L>
-inline constexpr int links_of<cuda::chain_body<Turned, Shape, L...>> = sizeof...(L);
-template <unsigned Weights, unsigned Biases, class Shape, class... L>
-inline constexpr int links_of<cuda::chain_gradient_body<Weights, Biases, Shape, L...>> =
-    with_gradients + sizeof...(L);
-
-/// A host that notes how long the chains are that it runs.
-template <class Base>
-struct noting_host : Base {
-  using Base::Base;
-  std::vector<int> links;
-  template <class Body>
-  void teams(const typename Body::arguments& g) {
-    if (links_of < Body >> 0) links.push_back(links_of<Body>);
-    Base::template teams<Body>(g);
-  }
-};
-
+using test::noting_host;
+using test::with_gradients;
 using host = noting_host<cuda::host_backend<1>>;
-using threads = noting_host<cuda::host_backend<4>>;
 template <class Arithmetic>
 using tensor_host = cuda::backend_of<cuda::host_backend<1>, Arithmetic>;
 constexpr optimizer::sgd sgd{.learning_rate = 0.1f};
@@ -106,13 +86,6 @@ TEST_CASE("gradients of a chain go to whoever updates") {
   CHECK(test::train_both(test::narrow, adam, backend, {7, 12}).worst() < 5e-5);
   backend.record();
   CHECK(test::train_both(test::thin, adam, backend, {7, 7, 7, 12, 12, 7}).worst() < 5e-5);
-}
-
-TEST_CASE("threads that wait for each other walk along a chain", "[threads]") {
-  threads backend;
-  CHECK(test::train_both(test::narrow, sgd, backend, {7, 12}).worst() < 1e-5);
-  CHECK(test::train_both(test::uneven, sgd, backend, {7, 3}).worst() < 1e-5);
-  CHECK(!backend.links.empty());
 }
 
 // The small tiles of the host in float are split where those of a device are not.

@@ -37,14 +37,6 @@ TEST_CASE("sequences are decoded and measured at a place as on the CPU") {
   CHECK(apart(test::measures) < 1e-5);
 }
 
-TEST_CASE("teams of threads order, choose and measure as one does", "[threads]") {
-  cuda::host_backend<4> backend;
-  CHECK(test::train_both(test::orders, sgd, backend, {4}).worst() < 1e-5);
-  CHECK(test::train_both(test::chosen_rows, sgd, backend, {4}).worst() < 1e-5);
-  CHECK(test::train_both(test::volumes, sgd, backend, {2}).worst() < 2e-5);
-  CHECK(test::train_both(test::measures, sgd, backend, {4}).worst() < 1e-5);
-}
-
 namespace {
 
 /// What a step on numbers below `classes` says on the CPU, and at a place.

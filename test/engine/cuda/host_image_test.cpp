@@ -29,12 +29,6 @@ TEST_CASE("convolutional networks at a place learn what they do on the CPU") {
   }
 }
 
-TEST_CASE("teams of threads convolve as one does", "[threads]") {
-  cuda::host_backend<4> backend;
-  CHECK(test::train_both(test::lenet, optimizer::sgd{.learning_rate = 0.1f}, backend, {2}).worst() <
-        1e-5);
-}
-
 TEST_CASE("convolutional networks at a place tell what they do on the CPU") {
   CHECK(test::test_both<cuda::host_backend<1>>(test::residual, 6) < 1e-5);
   CHECK(test::test_both<cuda::host_backend<1>>(test::windows, 6) < 1e-5);

@@ -70,12 +70,6 @@ TEST_CASE("what a place has recorded of loops and branches does the same again")
   CHECK(test::train_both(test::choices, sgd, recorder, again).worst() < 1e-5);
 }
 
-TEST_CASE("teams of threads walk through loops and branches as one does", "[threads]") {
-  cuda::host_backend<4> backend;
-  CHECK(test::train_both(test::ragged, sgd, backend, {4}).worst() < 1e-5);
-  CHECK(test::train_both(test::choices, sgd, backend, {5}).worst() < 1e-5);
-}
-
 TEST_CASE("loops and branches at a place tell what they do on the CPU") {
   CHECK(test::test_both<cuda::host_backend<1>>(test::steps, 6) < 1e-5);
   CHECK(test::test_both<cuda::host_backend<1>>(test::ragged, 6) < 1e-5);

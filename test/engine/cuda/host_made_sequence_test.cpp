@@ -40,12 +40,6 @@ TEST_CASE("sequences in branches and steps at a place are those of the CPU") {
   CHECK(apart(test::made_in_steps) < 2e-4);
 }
 
-TEST_CASE("teams of threads make the sequences that one makes", "[threads]") {
-  cuda::host_backend<4> backend;
-  CHECK(test::train_both(test::pieces, how, backend, {4}).worst() < 1e-5);
-  CHECK(test::train_both(test::words, how, backend, {3}).worst() < 1e-5);
-}
-
 namespace {
 
 constexpr auto named = lamina::program([](lamina::block& main) {

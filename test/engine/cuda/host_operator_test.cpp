@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/cuda/check_areas.hpp"
 #include "engine/cuda/operator_programs.hpp"
 #include "engine/cuda/places_both.hpp"
 #include "stderr_text.hpp"
@@ -35,20 +36,6 @@ TEST_CASE("operators that few networks need learn at a place what they do on the
   SECTION("costs") { CHECK(test::train_both(test::costs, sgd, one, sizes).worst() < 1e-5); }
   SECTION("patches") { CHECK(test::train_both(test::patches, sgd, one, sizes).worst() < 1e-5); }
   SECTION("regions") { CHECK(test::train_both(test::regions, sgd, one, sizes).worst() < 1e-5); }
-}
-
-TEST_CASE("teams of threads compute operators that few networks need as one does", "[threads]") {
-  cuda::host_backend<4> backend;
-  const optimizer::sgd sgd{.learning_rate = 0.1f};
-  CHECK(test::train_both(test::likenesses, sgd, backend, {3}).worst() < 1e-5);
-  CHECK(test::train_both(test::patches, sgd, backend, {2}).worst() < 1e-5);
-  CHECK(test::train_both(test::regions, sgd, backend, {2}).worst() < 1e-5);
-  CHECK(test::train_both(test::units, sgd, backend, {2}).worst() < 1e-5);
-  CHECK(test::train_both(test::costs, sgd, backend, {3}).worst() < 1e-5);
-  CHECK(test::train_both(test::tags, sgd, backend, {3}).worst() < 1e-5);
-  CHECK(
-      test::train_both(test::spoken, sgd, backend, {3}, 5, test::sequence_lengths::halves).worst() <
-      1e-5);
 }
 
 namespace {
@@ -91,41 +78,8 @@ TEST_CASE("labels that no path of a sequence has are errors at a place") {
         "scores, found 5");
 }
 
-namespace {
-
-template <class Backend>
-void check_areas() {
-  using P = std::remove_const_t<decltype(test::areas)>;
-  const lamina::model model{test::areas, 3};
-  lamina::evaluator on_cpu{model};
-  lamina::evaluator<P, lamina::place_machine<P, Backend>> found(model, lamina::place{});
-  const test::random_samples<P> s(30, 2);
-  const auto area_of = [](auto& e, const lamina::batch_view<P>& batch) {
-    batch.feed_to(e.machine());
-    e.machine().run(~0ull, 0, 0);
-    constexpr int area = P::desc.outputs[1];
-    return *reinterpret_cast<const double*>(e.machine().template address<area>());
-  };
-  // Counted on when the rows grow, and from the beginning when it is reset.
-  double last = 0;
-  for (const int n : {4, 12, 9, 30}) {
-    const double wanted = area_of(on_cpu, s.batch(0, n));
-    CHECK(area_of(found, s.batch(0, n)) == wanted);
-    CHECK(wanted != last);
-    last = wanted;
-  }
-  on_cpu.reset();
-  found.reset();
-  const double wanted = area_of(on_cpu, s.batch(3, 11));
-  CHECK(area_of(found, s.batch(3, 11)) == wanted);
-  CHECK(wanted != last);
-}
-
-}  // namespace
-
-TEST_CASE("statistics over all mini-batches at a place are those of the CPU", "[threads]") {
-  check_areas<cuda::host_backend<1>>();
-  check_areas<cuda::host_backend<4>>();
+TEST_CASE("statistics over all mini-batches at a place are those of the CPU") {
+  test::check_areas<cuda::host_backend<1>>();
 }
 
 TEST_CASE("statistics that do not begin with zeros do so when a place trains, too") {

@@ -62,12 +62,6 @@ TEST_CASE("passes around mini-batches of sentences at a place are those of the C
   CHECK(apart(test::passes<lazy>, test::sentence_minibatches()) < 5e-5);
 }
 
-TEST_CASE("teams of threads train by a program as one does", "[threads]") {
-  cuda::host_backend<4> backend;
-  CHECK(test::run_both(test::trained<limited_adam>, backend, test::row_minibatches()).worst() <
-        5e-5);
-}
-
 TEST_CASE("the host waits once a mini-batch, with the next one on its way") {
   cuda::host_backend<1> backend;
   using P = std::remove_const_t<decltype(test::trained<momentum>)>;

@@ -65,14 +65,6 @@ TEST_CASE("optimizers that need norms at a place are those of the CPU") {
   }
 }
 
-TEST_CASE("teams of threads that wait for each other compute the same", "[threads]") {
-  cuda::host_backend<4> backend;
-  CHECK(test::train_both(test::classes, optimizer::lamb{.learning_rate = 0.02f}, backend, {7, 3})
-            .worst() < 2e-5);
-  CHECK(test::train_both(test::classes, optimizer::momentum{.learning_rate = 0.1f}, backend, {7, 3})
-            .worst() < 1e-5);
-}
-
 TEST_CASE("an evaluator at a place computes what one on the CPU does") {
   using P = std::remove_const_t<decltype(test::classes)>;
   const lamina::model model{test::classes, 3};

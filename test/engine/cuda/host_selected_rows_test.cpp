@@ -65,12 +65,6 @@ TEST_CASE("clips and decays of rows at a place are those of the CPU") {
         2e-5);
 }
 
-TEST_CASE("teams of threads update rows as one does", "[threads]") {
-  cuda::host_backend<4> backend;
-  CHECK(apart(optimizer::lamb{.learning_rate = 0.02f}, backend, {4, 2}) < 2e-5);
-  CHECK(apart(optimizer::adam{.learning_rate = 0.01f, .lazy_mode = true}, backend, {4, 2}) < 5e-5);
-}
-
 TEST_CASE("rows of sequences that a program makes are updated as on the CPU") {
   cuda::host_backend<1> backend;
   backend.defer();

@@ -27,14 +27,6 @@ TEST_CASE("programs on sequences at a place learn what they do on the CPU") {
   }
 }
 
-TEST_CASE("teams of threads walk along sequences as one does", "[threads]") {
-  cuda::host_backend<4> backend;
-  CHECK(test::train_both(test::sentences, optimizer::sgd{.learning_rate = 0.1f}, backend, {4})
-            .worst() < 1e-5);
-  CHECK(test::train_both(test::recurrences, optimizer::sgd{.learning_rate = 0.1f}, backend, {3})
-            .worst() < 1e-5);
-}
-
 TEST_CASE("programs on sequences at a place tell what they do on the CPU") {
   CHECK(test::test_both<cuda::host_backend<1>>(test::sentences, 6) < 1e-5);
   CHECK(test::test_both<cuda::host_backend<1>>(test::recurrences, 6) < 1e-5);

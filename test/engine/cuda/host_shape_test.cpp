@@ -29,12 +29,6 @@ TEST_CASE("programs that move data at a place learn what they do on the CPU") {
   SECTION("lookups") { CHECK(test::train_both(test::lookups, sgd, one, {5, 6, 5}).worst() < 1e-5); }
 }
 
-TEST_CASE("teams of threads move, reduce and multiply as one does", "[threads]") {
-  cuda::host_backend<4> backend;
-  CHECK(test::train_both(test::attention, optimizer::sgd{.learning_rate = 0.1f}, backend, {3})
-            .worst() < 1e-5);
-}
-
 namespace {
 
 /// Extremes over all rows, of columns and of everything.

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams of threads, which wait for each other as those of a device do, compute what the CPU's
+// engine does.
+#include <type_traits>
+
+#include "engine/cuda/chain_programs.hpp"
+#include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/image_programs.hpp"
+#include "engine/cuda/loop_programs.hpp"
+#include "engine/cuda/made_sequence_programs.hpp"
+#include "engine/cuda/noting_host.hpp"
+#include "engine/cuda/selected_rows_programs.hpp"
+#include "engine/cuda/sequence_programs.hpp"
+#include "engine/cuda/training_programs.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/optimizer/lamb.hpp>
+
+namespace cuda = lamina::engine::cuda;
+namespace optimizer = lamina::optimizer;
+
+namespace {
+constexpr optimizer::sgd sgd{.learning_rate = 0.1f};
+}  // namespace
+
+TEST_CASE("teams of threads multiply and update as the CPU does", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::classes, optimizer::lamb{.learning_rate = 0.02f}, backend, {7, 3})
+            .worst() < 2e-5);
+  CHECK(test::train_both(test::classes, optimizer::momentum{.learning_rate = 0.1f}, backend, {7, 3})
+            .worst() < 1e-5);
+}
+
+TEST_CASE("teams of threads walk along a chain", "[threads]") {
+  test::noting_host<cuda::host_backend<4>> backend;
+  CHECK(test::train_both(test::narrow, sgd, backend, {7, 12}).worst() < 1e-5);
+  CHECK(test::train_both(test::uneven, sgd, backend, {7, 3}).worst() < 1e-5);
+  CHECK(!backend.links.empty());
+}
+
+TEST_CASE("teams of threads convolve", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::lenet, sgd, backend, {2}).worst() < 1e-5);
+}
+
+TEST_CASE("teams of threads walk along sequences", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::sentences, sgd, backend, {4}).worst() < 1e-5);
+  CHECK(test::train_both(test::recurrences, sgd, backend, {3}).worst() < 1e-5);
+}
+
+TEST_CASE("teams of threads make sequences", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::pieces, sgd, backend, {4}).worst() < 1e-5);
+  CHECK(test::train_both(test::words, sgd, backend, {3}).worst() < 1e-5);
+}
+
+TEST_CASE("teams of threads walk through loops and branches", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::ragged, sgd, backend, {4}).worst() < 1e-5);
+  CHECK(test::train_both(test::choices, sgd, backend, {5}).worst() < 1e-5);
+}
+
+TEST_CASE("teams of threads train by a program", "[threads]") {
+  static constexpr optimizer::adam limited{.learning_rate = 0.02f,
+                                           .clip = lamina::clip_by_global_norm(0.2f)};
+  cuda::host_backend<4> backend;
+  CHECK(test::run_both(test::trained<limited>, backend, test::row_minibatches()).worst() < 5e-5);
+}
+
+TEST_CASE("teams of threads update rows", "[threads]") {
+  cuda::host_backend<4> backend;
+  const optimizer::lamb lamb{.learning_rate = 0.02f};
+  CHECK(test::train_both(test::tables, lamb, backend, {4, 2}).worst() < 2e-5);
+  const optimizer::adam lazy{.learning_rate = 0.01f, .lazy_mode = true};
+  CHECK(test::train_both(test::tables, lazy, backend, {4, 2}).worst() < 5e-5);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/noting_host.hpp - a host that notes how long the chains are that it runs.
+#pragma once
+
+#include <vector>
+
+#include <lamina/engine/cuda/chain_body.hpp>
+#include <lamina/engine/cuda/chain_gradient_body.hpp>
+
+namespace test {
+
+namespace cuda = lamina::engine::cuda;
+
+template <class Body>
+inline constexpr int links_of = 0;
+/// Is added to the links of a chain that adds up gradients of weights.
+inline constexpr int with_gradients = 100;
+template <bool Turned, class Shape, class... L>
+inline constexpr int links_of<cuda::chain_body<Turned, Shape, L...>> = sizeof...(L);
+template <unsigned Weights, unsigned Biases, class Shape, class... L>
+inline constexpr int links_of<cuda::chain_gradient_body<Weights, Biases, Shape, L...>> =
+    with_gradients + sizeof...(L);
+
+/// A host that notes how long the chains are that it runs.
+template <class Base>
+struct noting_host : Base {
+  using Base::Base;
+  std::vector<int> links;
+  template <class Body>
+  void teams(const typename Body::arguments& g) {
+    if (links_of < Body >> 0) links.push_back(links_of<Body>);
+    Base::template teams<Body>(g);
+  }
+};
+
+}  // namespace test
