@@ -13,7 +13,6 @@ using namespace test::beam;
 namespace {
 
 using one = cuda::host_backend<1>;
-using team = cuda::host_backend<4>;
 /// Work is done as late as it is waited for: what the host tells the place has to stay.
 struct late : one {
   explicit late(int device = 0) : one(device) { defer(); }
@@ -26,11 +25,6 @@ TEST_CASE("a step of a beam search at a place selects what it does on the CPU") 
   CHECK(test::outputs_apart<one>(equal_scores, sizes) < 1e-6);
   CHECK(test::outputs_apart<late>(equal_scores, sizes) < 1e-6);
   CHECK(test::outputs_apart<one>(few_candidates, sizes) < 1e-6);
-}
-
-TEST_CASE("a team selects the candidates that one thread does", "[threads]") {
-  CHECK(test::outputs_apart<team>(equal_scores, {5, 9}) < 1e-6);
-  CHECK(test::outputs_apart<team>(few_candidates, {5, 9}) < 1e-6);
 }
 
 TEST_CASE("decoders at a place find what they do on the CPU") {

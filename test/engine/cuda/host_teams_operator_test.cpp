@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams of threads, which wait for each other as those of a device do, compute operators that few
 // networks need as the CPU's engine does.
+#include "engine/beam_programs.hpp"
 #include "engine/cuda/check_areas.hpp"
 #include "engine/cuda/choice_programs.hpp"
 #include "engine/cuda/operator_programs.hpp"
@@ -45,4 +46,10 @@ TEST_CASE("teams of threads move, reduce and multiply", "[threads]") {
 
 TEST_CASE("teams of threads count on from mini-batch to mini-batch", "[threads]") {
   test::check_areas<cuda::host_backend<4>>();
+}
+
+TEST_CASE("teams of threads select candidates", "[threads]") {
+  using team = cuda::host_backend<4>;
+  CHECK(test::outputs_apart<team>(test::beam::equal_scores, {5, 9}) < 1e-6);
+  CHECK(test::outputs_apart<team>(test::beam::few_candidates, {5, 9}) < 1e-6);
 }
