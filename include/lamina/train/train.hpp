@@ -2,11 +2,8 @@
 // lamina/train/train.hpp - the training loop: reader -> gradients -> update, with events.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <span>
 
 #include <lamina/core/config.hpp>
 #include <lamina/model/cost_kind.hpp>
@@ -14,6 +11,7 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/minibatch_walk.hpp>
+#include <lamina/train/pass_means.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 #include <lamina/train/trainer.hpp>
 
@@ -31,7 +29,6 @@ namespace detail {
 
 template <class P, class Trainer, class Reader>
 LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_options& options) {
-  using metrics = program_metrics<P>;
   constexpr bool ahead = requires(const batch_view<P>& next) { t.prefetch(next); };
   feeder<P> feeders[ahead ? 2 : 1];
   training_position at;
@@ -50,6 +47,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
   };
 
   train_result result;
+  pass_means<P> means;
   bool stopping = false;
   std::optional<std::int64_t> known_batches;
   const auto report = [&](event e) {
@@ -57,44 +55,31 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
     e.batches = known_batches;
     if (options.on_event) options.on_event(e);
   };
-  std::array<optimizer::metric_value, at_least_one(metrics::count)> now{}, whole{};
-  for (int i = 0; i < metrics::count; ++i)
-    now[static_cast<std::size_t>(i)].name = whole[static_cast<std::size_t>(i)].name =
-        metrics::all.name[i];
-  const std::span<const optimizer::metric_value> now_span(now.data(), metrics::count);
-  const std::span<const optimizer::metric_value> whole_span(whole.data(), metrics::count);
 
   for (int pass = at.pass; pass < options.passes && !stopping; ++pass) {
     report({.kind = event_kind::begin_pass, .pass = pass});
-    std::int64_t samples = 0;
-    double cost = 0;
-    for (auto& w : whole) w.value = 0;
+    means.begin();
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
     minibatch_walk<P, decltype(elements)> walk(elements, feeders);
     std::int64_t batch = walk.skip(pass == at.pass ? at.batch : 0);
     while (walk.next()) {
       const int rows = walk.now().rows();
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
-      double now_cost;
+      double cost;
       if constexpr (ahead) {
         t.start(walk.now().view());
         if (const feeder<P>* const next = walk.look_ahead()) t.prefetch(next->view());
-        now_cost = static_cast<double>(t.finish());
+        cost = static_cast<double>(t.finish());
       } else {
-        now_cost = static_cast<double>(t.step(walk.now().view()));
+        cost = static_cast<double>(t.step(walk.now().view()));
       }
-      cost += now_cost * rows;
-      samples += rows;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(metrics::count); ++i) {
-        now[i].value = t.metric(static_cast<int>(i));
-        whole[i].value += now[i].value * rows;
-      }
+      means.add(t, cost, rows);
       event e{.kind = event_kind::end_forward_backward,
               .pass = pass,
               .batch = batch,
               .samples = rows,
-              .cost = now_cost,
-              .metrics = now_span};
+              .cost = cost,
+              .metrics = means.now()};
       report(e);
       e.kind = event_kind::end_iteration;
       report(e);
@@ -106,16 +91,15 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
     }
     const bool whole_pass = !stopping;
     if (whole_pass) known_batches = batch;
-    result.samples += samples;
-    result.cost = samples > 0 ? cost / static_cast<double>(samples) : 0;
+    result.samples += means.samples();
+    result.cost = means.cost();
     if constexpr (requires { t.bring_back(); }) t.bring_back();
-    for (auto& w : whole) w.value = samples > 0 ? w.value / static_cast<double>(samples) : 0;
     report({.kind = event_kind::end_pass,
             .pass = pass,
             .batch = batch,
-            .samples = samples,
+            .samples = means.samples(),
             .cost = result.cost,
-            .metrics = whole_span});
+            .metrics = means.whole()});
     if (!saving.directory.empty()) {
       if (!whole_pass)
         save({pass, batch});
