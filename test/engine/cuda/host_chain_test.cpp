@@ -102,7 +102,6 @@ TEST_CASE("a chain by tensor cores computes what lone products do") {
 TEST_CASE("a chain of a program in test mode computes what the CPU does") {
   CHECK(test::test_both<host>(test::narrow, 70) < 1e-5);
   CHECK(test::test_both<host>(test::uneven, 70) < 1e-5);
-  CHECK(test::test_both<threads>(test::uneven, 9) < 1e-5);
   CHECK(test::test_both<noting_host<tensor_host<lamina::cuda::tf32_type>>>(test::uneven, 70) <
         1e-3);
 }

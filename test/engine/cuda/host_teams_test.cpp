@@ -37,6 +37,7 @@ TEST_CASE("teams of threads walk along a chain", "[threads]") {
   CHECK(test::train_both(test::narrow, sgd, backend, {7, 12}).worst() < 1e-5);
   CHECK(test::train_both(test::uneven, sgd, backend, {7, 3}).worst() < 1e-5);
   CHECK(!backend.links.empty());
+  CHECK(test::test_both<cuda::host_backend<4>>(test::uneven, 9) < 1e-5);
 }
 
 TEST_CASE("teams of threads convolve", "[threads]") {
