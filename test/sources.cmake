@@ -112,8 +112,12 @@ while(_count GREATER 0)
 endwhile()
 
 # Needs nvcc, and to run what it compiled a device.
+set(_host_flags ${_compile_flags})
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND _host_flags -ftoplevel-reorder)  # as the lamina target has it
+endif()
 lamina_source_test(engine.cuda.device engine/cuda/device/check.py --compiler "${CMAKE_CXX_COMPILER}"
-                   --build "${CMAKE_CURRENT_BINARY_DIR}/cuda" -- ${_compile_flags})
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/cuda" -- ${_host_flags})
 set_tests_properties(${LAMINA_TEST_PREFIX}engine.cuda.device PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800)
 
 lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how find_package)
