@@ -9,6 +9,7 @@
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
+#include <lamina/train/cost_rows.hpp>
 
 namespace lamina {
 
@@ -29,10 +30,12 @@ class gradient_part {
   gradient_part(const gradient_part&) = delete;
   gradient_part& operator=(const gradient_part&) = delete;
 
-  /// Runs forward and backward; returns the cost.
-  float run(const batch_view<P>& part, std::uint64_t seed, std::uint64_t step) {
+  /// Runs forward and backward of a part of a mini-batch; returns the cost.
+  float run(const batch_view<P>& part, const batch_view<P>& whole, std::uint64_t seed,
+            std::uint64_t step) {
     statistics_.refresh();
     part.feed_to(machine_);
+    cost_rows<P, Training>::divide(machine_, part, whole);
     machine_.run(~0ull, seed, step);
     return *machine_.template address<P::desc.cost>();
   }

@@ -66,6 +66,7 @@ class places_trainer : public place_trainer<P, Opt> {
       p.weight = static_cast<float>(weights::fed(mine));
       if (!p.runs) return;
       mine.feed_to(p.machine);
+      weights::divide(p.machine, mine, batch);
       p.machine.start(~0ull, seed_, static_cast<std::uint64_t>(steps_));
     });
   }
@@ -100,7 +101,7 @@ class places_trainer : public place_trainer<P, Opt> {
     for (const auto& p : parts_) weighed += p->weight;
     for (const auto& p : parts_) {
       p->weight /= std::max(1.0f, weighed);
-      if (p->weight > 0) cost += p->weight * p->cost;
+      if (p->weight > 0) cost += (weights::is_sum ? 1.0f : p->weight) * p->cost;
     }
     pool_.run([&](int t) { weigh(static_cast<std::size_t>(t), weighed > 0); });
     if (weighed > 0) sum_.add(pool_, arrays_.data());
@@ -237,8 +238,15 @@ class places_trainer : public place_trainer<P, Opt> {
   void weigh(std::size_t t, bool any_rows) {
     part& p = *parts_[t];
     p.place.use();
-    tables_.weigh(t, p.place, p.machine, p.weight);
-    if (any_rows) {
+    const float of_gradients = weights::is_sum && p.weight > 0 ? 1.0f : p.weight;
+    tables_.weigh(t, p.place, p.machine, of_gradients);
+    if (weights::is_sum && p.weight > 0) {
+      for (int i = 0; i < statistics::count; ++i) {
+        const int k = statistics::parameter(i);
+        engine::cuda::weigh(p.place, p.pointers[static_cast<std::size_t>(k)], floats_of(k),
+                            p.weight);
+      }
+    } else if (any_rows) {
       engine::cuda::weigh(p.place, summed(p), last_summed() - first_summed(), p.weight);
     } else {
       for (int i = 0; i < parameters; ++i)

@@ -179,7 +179,7 @@ class trainer {
       const int counted = part_weight::fed(part);
       weight_[k] = static_cast<float>(counted);
       if (counted == 0) return;
-      costs_[k] = machines_[k]->run(part, seed_, static_cast<std::uint64_t>(steps_));
+      costs_[k] = machines_[k]->run(part, batch, seed_, static_cast<std::uint64_t>(steps_));
       if (part_weight::is_made)
         weight_[k] = static_cast<float>(machines_[k]->machine().rows(part_weight::domain));
     });
@@ -187,6 +187,8 @@ class trainer {
     for (const float w : weight_) weighed += w;
     for (float& w : weight_) w /= std::max(1.0f, weighed);
     average_statistics();
+    if constexpr (part_weight::is_sum)
+      for (float& w : weight_) w = w > 0 ? 1.0f : 0.0f;
     scalar_ = traits::scalars(opt_, steps_);
     if (!clips_) {
       pool_.run([this](int t) { finish_gradients(t, adds | updates, nullptr); });
@@ -245,7 +247,8 @@ class trainer {
     }
   }
 
-  /// Mean over the rows of all parts, part by part, of some floats of the gradient of parameter i.
+  /// Sum over all parts by their weights, part by part, of some floats of the gradient of parameter
+  /// i.
   LAMINA_NOINLINE void add_gradients(int i, std::size_t first, std::size_t end, float* to) {
     using engine::cpu::vector;
     const std::size_t n = end - first;  // whole vectors
@@ -319,7 +322,7 @@ class trainer {
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
   std::vector<float> costs_;
-  std::vector<float> weight_;         // by machine: its share of the rows of the last mini-batch
+  std::vector<float> weight_;         // by machine: what it counts for the last mini-batch
   owned_array<gradient_clip> clips_;  // by parameter, where norms are limited
   owned_array<float> norms_, scales_;
   worker_pool pool_;

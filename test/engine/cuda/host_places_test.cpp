@@ -11,6 +11,7 @@
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/places_both.hpp"
 #include "model/samples.hpp"
+#include "train/costs_of_rows.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/host_backend.hpp>
@@ -57,6 +58,14 @@ constexpr auto words = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(layer::fc<5>(h), tag));
 });
 
+/// A sum over words beside moving statistics, which are means all the same.
+constexpr auto normed_sum = lamina::program([](lamina::block& main) {
+  auto word = layer::sequence<"word", std::int64_t>(main);
+  auto tag = layer::sequence<"tag", std::int64_t>(word);
+  auto e = layer::batch_norm(layer::fc<7>(layer::embedding<5, 9>(word), {.bias = false}));
+  return layer::reduce_sum(layer::softmax_with_cross_entropy(layer::fc<5>(e), tag)) * 0.03f;
+});
+
 }  // namespace
 
 TEST_CASE("training at several places computes what several threads do") {
@@ -80,6 +89,17 @@ TEST_CASE("sequences are shared by their words, and places count by them") {
   for (const int count : {2, 3}) {
     const several<backend> places(count);
     CHECK(test::train_at_all(words, momentum, places, {5, 9, 1, 2, 5}).worst() < 2e-5);
+  }
+}
+
+TEST_CASE("means over rows of two kinds, and sums over rows, count as on several threads") {
+  for (const int count : {2, 3}) {
+    const several<backend> places(count);
+    const std::vector<int> uneven = {5, 9, 1, 2, 5};
+    const optimizer::sgd sgd{.learning_rate = 0.1f};
+    CHECK(test::train_at_all(test::cost_of_two_kinds, sgd, places, uneven).worst() < 2e-5);
+    CHECK(test::train_at_all(test::cost_that_is_a_sum, sgd, places, uneven).worst() < 2e-5);
+    CHECK(test::train_at_all(normed_sum, sgd, places, uneven).worst() < 5e-5);
   }
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a mini-batch count so that several threads compute the gradients of one.
+#include <vector>
+
+#include "train/costs_of_rows.hpp"
+#include "train/net.hpp"
+
+namespace {
+
+using words = std::vector<std::int64_t>;
+
+/// Sentences that become longer, so that the parts differ in their words and in their number.
+template <class Sample>
+std::vector<Sample> sentences(int count) {
+  std::vector<Sample> all;
+  for (int i = 0; i < count; ++i) {
+    words word, tag;
+    for (int k = 0; k <= i % 7 * 2; ++k) {
+      word.push_back((i * 5 + k * 3) % 9);
+      tag.push_back((i + k * 2) % 5);
+    }
+    if constexpr (std::tuple_size_v<Sample> == 3)
+      all.push_back({word, tag, i % 5});
+    else
+      all.push_back({word, tag});
+  }
+  return all;
+}
+
+template <class Sample, class P>
+lamina::model<P> trained(P program, int threads, std::vector<double>* costs = nullptr) {
+  lamina::model m{program, 3};
+  test::optimizer::sgd{.learning_rate = 0.5f}.train(
+      m, sentences<Sample>(29) | test::reader::batch(7),
+      {.passes = 3, .threads = threads, .on_event = [&](const lamina::event& e) {
+         if (costs != nullptr && e.is_end_iteration()) costs->push_back(e.cost);
+       }});
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("means over rows of two kinds train on several threads as on one", "[threads]") {
+  using sample = std::tuple<words, words, std::int64_t>;
+  const auto one = trained<sample>(test::cost_of_two_kinds, 1);
+  for (const int threads : {2, 3})
+    CHECK(test::distance(one, trained<sample>(test::cost_of_two_kinds, threads)) < 1e-5);
+}
+
+TEST_CASE("a cost that is a sum over rows trains on several threads as on one", "[threads]") {
+  using sample = std::tuple<words, words>;
+  std::vector<double> costs;
+  const auto one = trained<sample>(test::cost_that_is_a_sum, 1, &costs);
+  REQUIRE(costs.size() == 15);
+  for (const int threads : {2, 3}) {
+    std::vector<double> of_parts;
+    CHECK(test::distance(one, trained<sample>(test::cost_that_is_a_sum, threads, &of_parts)) <
+          1e-5);
+    REQUIRE(of_parts.size() == costs.size());
+    for (std::size_t i = 0; i < costs.size(); ++i) CHECK(of_parts[i] == Approx(costs[i]));
+  }
+}
