@@ -256,6 +256,18 @@ TEST_CASE("gemm: sizes of real layers, collisions in the cache and long sums", "
   check_forward(1, 3000, 17, 3000);
 }
 
+TEST_CASE("gemm: one row and any number of panels", "[gemm]") {
+  for (int n_size = 1; n_size <= 320; n_size += 5)
+    for (int k_size : {1, 2, 3, 37}) check_forward(1, k_size, n_size, k_size);
+  check_forward(1, 784, 128, 784);
+  check_forward(1, 1500, 330, 1500);
+  check_forward(1, 3000, 230, 3000);
+  // One row is also what a weight of one row has, whose left operand is packed if it is long.
+  check_dw(6, 1, 330, 4);
+  check_dw(200, 1, 330, 3);
+  check_dw(2100, 1, 230, 1);
+}
+
 TEST_CASE("gemm: an empty sum is 0, no rows do nothing", "[gemm]") {
   buffer a(16);
   buffer panels(16);

@@ -88,6 +88,52 @@ LAMINA_NOINLINE void multiply_tile(int depth, const left_operand& operand, const
   }
 }
 
+/// Panels that one row is multiplied with at once.
+inline constexpr int panels_of_one_row = 8 / tile_vectors;
+
+/// The sums of one row over `depth` rows of several panels, which begin `panel_step` floats apart;
+/// otherwise as `micro_kernel`. One row waits for its panels: an element of it is read once for
+/// all of them, and as many sums as hide the latency of a multiply-add need no further chains.
+template <int Panels>
+LAMINA_NOINLINE void multiply_row(int depth, const left_operand& operand, const float* panels,
+                                  std::ptrdiff_t panel_step, const float* initial, float* sums) {
+  const left_operand left = operand;
+  constexpr int vectors = Panels * tile_vectors;
+  constexpr int count = chains(vectors);
+  vector acc[count][vectors];
+  LAMINA_UNROLL for (int c = 0; c < count; ++c) {
+    LAMINA_UNROLL for (int j = 0; j < vectors; ++j) {
+      acc[c][j] =
+          c == 0 && initial != nullptr ? vector::load_aligned(initial + j * lanes) : vector(0.F);
+    }
+  }
+  const float* base[Panels];
+  LAMINA_UNROLL for (int p = 0; p < Panels; ++p) base[p] = panels + p * panel_step;
+  const float* element = left.data;
+  const auto advance = [&](auto& chain) __attribute__((always_inline)) {
+    const vector a(*element);
+    element += left.step;
+    LAMINA_UNROLL for (int p = 0; p < Panels; ++p) {
+      LAMINA_UNROLL for (int j = 0; j < tile_vectors; ++j) {
+        vector& sum = chain[p * tile_vectors + j];
+        sum = fused_multiply_add(a, vector::load_unaligned(base[p] + j * lanes), sum);
+      }
+      base[p] += panel_width;
+    }
+  };
+  int k = 0;
+  for (; k + count <= depth; k += count) {
+    LAMINA_UNROLL for (int c = 0; c < count; ++c) advance(acc[c]);
+  }
+  if constexpr (count > 1) {
+    for (; k < depth; ++k) advance(acc[0]);
+    LAMINA_UNROLL for (int c = 1; c < count; ++c) {
+      LAMINA_UNROLL for (int j = 0; j < vectors; ++j) acc[0][j] += acc[c][j];
+    }
+  }
+  LAMINA_UNROLL for (int j = 0; j < vectors; ++j) acc[0][j].store_aligned(sums + j * lanes);
+}
+
 template <int Vectors, class Rows>
 struct micro_kernels;
 template <int Vectors, int... I>

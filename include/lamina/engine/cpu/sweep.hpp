@@ -66,6 +66,34 @@ struct product_block {
   const void* context;
 };
 
+namespace detail {
+
+/// The whole panels of a block of one row, `Panels` at a time from `column` on. Returns the column
+/// after them.
+template <int Panels>
+LAMINA_NOINLINE int sweep_row(const product_block& b, int column) {
+  alignas(64) float sums[Panels * panel_width];
+  const left_operand left = b.left_is_packed ? left_operand{b.left.data, 1, 1} : b.left;
+  for (; column + Panels * panel_width <= padded(b.columns); column += Panels * panel_width) {
+    const float* panels = b.panels + offset_of_panel(b.panel_depth, column) +
+                          static_cast<std::ptrdiff_t>(b.panel_k) * panel_width;
+    float* unfinished = b.partial + column;
+    multiply_row<Panels>(b.depth, left, panels, offset_of_panel(b.panel_depth, panel_width),
+                         b.is_first ? nullptr : unfinished, b.is_last ? sums : unfinished);
+    if (!b.is_last) continue;
+    for (int p = 0; p < Panels; ++p) {
+      const int first = column + p * panel_width;
+      const std::ptrdiff_t stride = b.layout.stride > 0 ? b.layout.stride : panel_width;
+      b.run({sums + p * panel_width, 1, panel_width, b.row, first,
+             first * b.layout.column_scale + b.row * stride, stride},
+            b.context);
+    }
+  }
+  return column;
+}
+
+}  // namespace detail
+
 /// Computes the tiles of a block: the sums go to its epilogue, or to `partial` where they are
 /// unfinished.
 inline void sweep(const product_block& b) {
@@ -73,7 +101,12 @@ inline void sweep(const product_block& b) {
   const even_parts tiles(b.rows, tile_rows);
   // A panel's part stays in the first-level cache while tiles of the left operand come from the
   // second, and what lies in panels is written from its beginning to its end.
-  for (int column = 0; column < padded(b.columns); column += panel_width) {
+  int column = 0;
+  if (b.rows == 1 && !b.turns) {
+    column = detail::sweep_row<detail::panels_of_one_row>(b, column);
+    column = detail::sweep_row<detail::panels_of_one_row / 2>(b, column);
+  }
+  for (; column < padded(b.columns); column += panel_width) {
     const int width = width_of_panel(b.columns, column);
     const float* panel = b.panels;
     if (b.turns) {
