@@ -167,3 +167,21 @@ TEST_CASE("without lamina.cuh a device is no place to train at") {
   CHECK_THROWS_WITH(lamina::train(model, batches, options),
                     Catch::Contains("expected the CPU as place"));
 }
+
+TEST_CASE("rows of more elements than kernels count are refused, and fewer run afterwards") {
+  static constexpr auto scores = lamina::program([](lamina::block& main) {
+    auto x = lamina::layer::data<"x", float, 64>(main);
+    return lamina::layer::softmax(x);
+  });
+  using P = std::remove_const_t<decltype(scores)>;
+  cuda::host_backend<1> backend;
+  cuda::machine<P, cuda::host_backend<1>> machine(backend, {});
+  CHECK_THROWS_WITH(machine.bind(33'554'432),
+                    "lamina: softmax: expected at most 33554431 rows of 64 numbers at a CUDA "
+                    "place, found 33554432");
+  const std::vector<float> x(2 * 64, 1.0f);
+  machine.bind(2);
+  machine.feed(0, x.data());
+  machine.run(~0ull, 0, 0);
+  CHECK(machine.template address<P::desc.cost>()[65] == Approx(1.0 / 64));
+}

@@ -13,6 +13,7 @@
 
 #include <lamina/engine/cuda/block_memory.hpp>
 #include <lamina/engine/cuda/condition_body.hpp>
+#include <lamina/engine/cuda/countable_rows.hpp>
 #include <lamina/engine/cuda/data_range.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/fetched_variables.hpp>
@@ -110,6 +111,7 @@ class machine_memory {
   /// Finds a place for every array.
   void bind() {
     fits_ = false;
+    countable_.require(layout.fed, rows_);
     // There is no memory yet, but rows are all that tells how much is needed.
     bool moved = select_rows();
     const std::ptrdiff_t scratch = needed_scratch(rows_);
@@ -184,6 +186,7 @@ class machine_memory {
   }
   /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
   void make_rows(int domain, int rows) {
+    countable_.require(domain, rows);
     const planned_memory planned(backend_, fixed_.bytes_at_place() + arena_.size());
     rows_[domain] = rows;
     if (host_table<P, Backend>::table.divides[domain]) send_inverse_rows(domain);
@@ -387,6 +390,7 @@ class machine_memory {
   [[no_unique_address]] std::conditional_t<selects_rows, selected_rows_memory<P, Backend>,
                                            no_selected_rows>
       selected_;
+  countable_rows<schedule, domains> countable_;
   bool bound_ = false;  // all arguments have had an address
   // Of what a failed allocation leaves to the next run: whether there is memory for the rows that
   // were set, and whether rows that were made have another one, not all of which is there yet.
