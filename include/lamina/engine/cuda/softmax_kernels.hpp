@@ -30,6 +30,18 @@ LAMINA_FN inline float clipped_log(float p) {
   return l < -1e20f ? -1e20f : l > 1e20f ? 1e20f : l;
 }
 
+inline void share_last_axis(const call_site& c, call_arguments& a) {
+  if (c.integer(0) != -1 && a.in[0].columns != a.in[0].line)
+    fail(c, {"expected the last dimension as axis"});
+  c.share_lines(a, a.in[0]);
+}
+/// A line a team; whether labels are soft, and which number is none.
+inline void share_labelled(const call_site& c, call_arguments& a, const argument_view& lines) {
+  a.integer[0] = c.integer(0);
+  a.integer[1] = c.integer(1);
+  c.share_lines(a, lines);
+}
+
 /// Labels that are numbers are checked by the forward kernel.
 struct label_kernel {
   static constexpr checked_input checked{1, "label"};
@@ -59,9 +71,7 @@ struct call_kernel<softmax> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 1, 1);
     require_float(c, c.input(0));
-    if (c.integer(0) != -1 && a.in[0].columns != a.in[0].line)
-      fail(c, {"expected the last dimension as axis"});
-    c.share_lines(a, a.in[0]);
+    detail::share_last_axis(c, a);
   }
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
@@ -74,9 +84,7 @@ template <>
 struct call_kernel<gradient_of<softmax>> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
-    if (c.integer(0) != -1 && a.in[0].columns != a.in[0].line)
-      fail(c, {"expected the last dimension as axis"});
-    c.share_lines(a, a.in[0]);
+    detail::share_last_axis(c, a);
   }
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
@@ -95,9 +103,7 @@ struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 2);
     require_float(c, c.input(0));
-    a.integer[0] = c.integer(0);
-    a.integer[1] = c.integer(1);
-    c.share_lines(a, a.in[0]);
+    detail::share_labelled(c, a, a.in[0]);
   }
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
@@ -112,9 +118,7 @@ template <>
 struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
-    a.integer[0] = c.integer(0);
-    a.integer[1] = c.integer(1);
-    c.share_lines(a, a.out[0]);
+    detail::share_labelled(c, a, a.out[0]);
   }
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
@@ -143,9 +147,7 @@ struct call_kernel<cross_entropy> : detail::label_kernel {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     require_float(c, c.input(0));
-    a.integer[0] = c.integer(0);
-    a.integer[1] = c.integer(1);
-    c.share_lines(a, a.in[0]);
+    detail::share_labelled(c, a, a.in[0]);
   }
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
@@ -158,9 +160,7 @@ template <>
 struct call_kernel<gradient_of<cross_entropy>> {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
-    a.integer[0] = c.integer(0);
-    a.integer[1] = c.integer(1);
-    c.share_lines(a, a.in[0]);
+    detail::share_labelled(c, a, a.in[0]);
   }
   template <class Team>
   static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
