@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that were read: the executor runs them to the same bits, and what is wrong in one is
 // said.
+#include <sstream>
+
 #include "program_samples.hpp"
 #include <catch2/catch.hpp>
 #include <executor/shared_executor.hpp>
@@ -123,6 +125,42 @@ TEST_CASE("loaded program: a loop, sequences, and programs that move") {
       Contains("expected sequences of 1 levels to be fed to variable 'words', found 0"));
   CHECK_THROWS_WITH(executor.run(all[1], embeddings, {{"word", words.at("words")}}),
                     Contains("expected feeds for the data variables 'words', found 'word'"));
+}
+
+// Each lies where the one before it lay, so that it has operators at the same places in memory.
+TEST_CASE("loaded program: an executor takes none for another that is gone") {
+  namespace layer = lamina::layer;
+  constexpr auto draws_thrice = lamina::program([](lamina::block& main) {
+    auto x = layer::scale(layer::data<"x", float, 4>(main), 2);
+    return layer::dropout(layer::dropout(layer::dropout(x, 0.5f), 0.25f), 0.25f);
+  });
+  constexpr auto draws_once = lamina::program([](lamina::block& main) {
+    auto x = layer::scale(layer::data<"x", float, 4>(main), 2);
+    return layer::dropout(layer::tanh(layer::sigmoid(x)), 0.25f);
+  });
+  constexpr auto prints = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", float, 4>(main);
+    return layer::print(layer::scale(x, 1), {.first_n = 1});
+  });
+  const lamina::feed_map feed = samples_of_x(6, 4);
+  lamina::executor one_for_all;
+  lamina::scope scope;
+  std::ostringstream printed;
+  const auto result = [&](lamina::executor& executor, auto program) {
+    const loaded_program read = reread(program);
+    const std::string returned = name_of(program.view(), program.view().outputs[0]);
+    return values(executor.run(read, scope, feed, {returned}, {.print_to = &printed}).at(0));
+  };
+  lamina::executor another, third;
+  const std::vector<float> thrice = result(another, draws_thrice), once = result(third, draws_once);
+  std::vector<loaded_program> kept;  // so that others lie elsewhere in each turn
+  for (int turn = 0; turn < 8; ++turn, kept.push_back(reread(draws_once))) {
+    CHECK(result(one_for_all, draws_thrice) == thrice);
+    CHECK(result(one_for_all, draws_once) == once);
+    printed.str("");
+    result(one_for_all, prints);
+    CHECK_THAT(printed.str(), Contains("data: "));
+  }
 }
 
 TEST_CASE("loaded program: gradients of rows stay gradients of rows") {

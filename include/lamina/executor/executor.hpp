@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <lamina/executor/block_arguments.hpp>
@@ -299,7 +300,7 @@ class basic_executor {
   }
 
   operator_history& remembered(const program_view& program, const operator_desc& op) {
-    const auto [at, is_new] = history_.try_emplace(&op);
+    const auto [at, is_new] = history_.try_emplace({program.reading, &op});
     if (is_new && draws_numbers(*op.schema))
       for (int k = 0; k < program.count.operators && &program.operators[k] != &op; ++k)
         if (program.operators[k].schema->type == std::string_view(op.schema->type))
@@ -313,7 +314,8 @@ class basic_executor {
   }
 
   kernel_table<Real> kernels_;
-  std::map<const operator_desc*, operator_history> history_;
+  // By the number of the program, and the operator.
+  std::map<std::pair<std::uint64_t, const operator_desc*>, operator_history> history_;
 };
 
 template <class Real>

@@ -3,6 +3,7 @@
 // time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -29,6 +30,13 @@ struct program_records {
   std::vector<int> data, outputs;
   std::vector<domain_desc> domains;
   std::deque<std::string> suffixes;  // that variables point to
+  std::uint64_t reading = next_reading();
+
+  /// 1, 2, ...: in all threads together.
+  static std::uint64_t next_reading() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
 
   template <class T>
   static int count(const std::vector<T>& v) {
@@ -67,6 +75,7 @@ struct program_records {
     v.count.domains = count(domains);
     v.cost = -1;
     v.is_read = true;
+    v.reading = reading;
     return v;
   }
 

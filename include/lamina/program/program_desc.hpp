@@ -204,6 +204,9 @@ struct program_view {
   int cost;
   bool is_test;
   bool is_read;  // from a file: shapes of results and sequences are what they turn out to be
+  /// Of programs that were read a number of their own: another may lie where one was. 0 for those
+  /// that were recorded, which stay.
+  std::uint64_t reading = 0;
 };
 
 /// A view of a program.
