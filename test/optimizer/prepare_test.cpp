@@ -37,6 +37,22 @@ TEST_CASE("a gradient is clipped first and decayed second", "[optimizer]") {
   CHECK(prepared(5.f, 2.f, 1.f, lamina::clip_by_norm(1.f), {}) == 5.f);
 }
 
+TEST_CASE("a gradient is left as it is without scale, clip and decay", "[optimizer]") {
+  const auto leaves = [](float scale, lamina::gradient_clip clip, lamina::regularizer decay) {
+    const auto with = optimizer::preparation_of(clip, decay);
+    return optimizer::leaves_gradient(scale, with.low, with.high, with.l1, with.l2);
+  };
+  CHECK(leaves(1.f, {}, {}));
+  CHECK(leaves(1.f, lamina::clip_by_norm(1.f), {}));
+  CHECK_FALSE(leaves(0.5f, {}, {}));
+  CHECK_FALSE(leaves(NAN, {}, {}));
+  CHECK_FALSE(leaves(1.f, lamina::clip_by_value(1.f), {}));
+  CHECK_FALSE(leaves(1.f, lamina::clip_by_value(-infinity, 1.f), {}));
+  CHECK_FALSE(leaves(1.f, lamina::clip_by_value(-1.f, infinity), {}));
+  CHECK_FALSE(leaves(1.f, {}, lamina::l1_decay(0.5f)));
+  CHECK_FALSE(leaves(1.f, {}, lamina::l2_decay(0.5f)));
+}
+
 TEST_CASE("the prepared gradient is the same in batches", "[optimizer]") {
   using batch = xsimd::batch<float>;
   for (std::uint64_t round = 0; round < 50; ++round) {

@@ -21,6 +21,12 @@ LAMINA_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l
   return decayed + l1 * math::sign(param);
 }
 
+/// Whether prepared_gradient returns every gradient as it is.
+LAMINA_FN constexpr bool leaves_gradient(float scale, float low, float high, float l1, float l2) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  return scale == 1 && low == -infinity && high == infinity && l1 == 0 && l2 == 0;
+}
+
 /// The numbers of prepared_gradient that belong to a parameter; the scale comes from clip.hpp.
 struct gradient_preparation {
   float low, high, l1, l2;

@@ -94,15 +94,25 @@ struct update_operator : operator_definition {
     return optimizer::prepared_gradient(grad, param, number[1], number[2], number[3], number[4],
                                         number[5]);
   }
+  /// Whether `prepared` returns every gradient as it is.
+  static constexpr bool leaves_gradient(const float* number) {
+    return optimizer::leaves_gradient(number[1], number[2], number[3], number[4], number[5]);
+  }
   /// Updates one place; `number` holds the attributes, `norm` the two norms of an optimizer that
   /// needs them.
   template <class T>
   LAMINA_INLINE LAMINA_FN static void apply(T& param, T grad, T* state, const T* number,
                                             const T* norm = nullptr) {
+    apply_prepared(param, prepared(param, grad, number), state, number, norm);
+  }
+  /// The same with a gradient that is prepared.
+  template <class T>
+  LAMINA_INLINE LAMINA_FN static void apply_prepared(T& param, T grad, T* state, const T* number,
+                                                     const T* norm = nullptr) {
     T scalar[traits::scalar_count];
     scalar[0] = number[0];
     for (int i = 1; i < traits::scalar_count; ++i) scalar[i] = number[preparation + i];
-    traits::update(param, prepared(param, grad, number), state, scalar, norm);
+    traits::update(param, grad, state, scalar, norm);
   }
   /// One output of the update for `count` places, for the reference executor: the arguments are the
   /// inputs, then the attributes.

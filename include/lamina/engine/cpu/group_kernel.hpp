@@ -31,9 +31,14 @@ void run_tile(const tile& t, const void* arguments) {
         runner(vector::load_aligned(t.sums + i * t.width + j),
                {t.offset + i * t.stride + j, t.row + i, t.column + j});
   } else {
-    for_each_vector(t, [&](vector sums, std::ptrdiff_t offset, int column) {
-      runner(sums, {offset, 0, column});
-    });
+    const auto walk = [&](update_step how) __attribute__((always_inline)) {
+      for_each_vector(t, [&](vector sums, std::ptrdiff_t offset, int column) {
+        runner.run(sums, {offset, 0, column}, how);
+      });
+    };
+    // Most updates have neither clip nor decay, and a loop of their own.
+    if (Runner::numbers > 0 && runner.step != update_step::plain) return walk(runner.step);
+    walk(update_step::plain);
   }
 }
 

@@ -109,6 +109,10 @@ struct operand_reader<ex::value<J>> {
   }
 };
 
+/// What becomes of a gradient where an update stands: it is stored, for the update is somebody
+/// else's; or the parameter is updated, after clip and decay or without.
+enum class update_step { elsewhere, prepared, plain };
+
 /// The argument that holds a number a channel, or -1.
 template <class Operand>
 constexpr int channels_of() {
@@ -125,7 +129,9 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
   static constexpr int numbers = 0;
   static constexpr int stored = Store;
   static constexpr int channels = std::max({-1, channels_of<In>()...});
-  static LAMINA_INLINE bool load_numbers(float* const*, vector*) { return true; }
+  static LAMINA_INLINE update_step load_numbers(float* const*, vector*) {
+    return update_step::plain;
+  }
   static constexpr int scalars = std::max({-1, operand_reader<In>::scalar...});
   static constexpr bool by_row = (operand_reader<In>::by_row || ...);
   static constexpr bool by_column = (operand_reader<In>::by_column || ...);
@@ -136,7 +142,7 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
      ...);
   }
   static LAMINA_INLINE void run(float* const* a, const vector* s, const vector*, vector head,
-                                vector* values, int number, const place& at, bool) {
+                                vector* values, int number, const place& at, update_step) {
     const vector v = pointwise_value<Op, K>(operand_reader<In>::get(a, s, head, values, at)...);
     values[number] = v;
     if constexpr (Store >= 0) v.store_unaligned(a[Store] + at.offset);
@@ -157,13 +163,12 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
     return nullptr;
   }
   static LAMINA_INLINE void load_scalars(float* const*, vector*) {}
-  static LAMINA_INLINE bool load_numbers(float* const* a, vector* number) {
+  static LAMINA_INLINE update_step load_numbers(float* const* a, vector* number) {
     const float* first = nullptr;
     ((first = first_of(a, In{}) != nullptr ? first_of(a, In{}) : first), ...);
-    // Without numbers the update is somebody else's: the gradient itself is wanted.
-    if (first == nullptr) return false;
+    if (first == nullptr) return update_step::elsewhere;
     for (int k = 0; k < numbers; ++k) number[k] = vector(first[k]);
-    return true;
+    return Op::leaves_gradient(first) ? update_step::plain : update_step::prepared;
   }
   template <class Reader>
   static LAMINA_INLINE void store(float* const* a, vector v, const place& at) {
@@ -171,12 +176,13 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
       v.store_unaligned(a[Reader::argument] + at.offset);
   }
   static LAMINA_INLINE void run(float* const* a, const vector* s, const vector* number, vector head,
-                                vector* values, int, const place& at, bool updates) {
-    const vector grad = operand_reader<Grad>::get(a, s, head, values, at);
-    if (!updates) return store<operand_reader<Param>>(a, grad, at);
+                                vector* values, int, const place& at, update_step step) {
+    vector grad = operand_reader<Grad>::get(a, s, head, values, at);
+    if (step == update_step::elsewhere) return store<operand_reader<Param>>(a, grad, at);
     vector param = operand_reader<Param>::get(a, s, head, values, at);
     vector state[sizeof...(In) + 1] = {operand_reader<In>::get(a, s, head, values, at)...};
-    Op::apply(param, grad, state, number);
+    if (step == update_step::prepared) grad = Op::prepared(param, grad, number);
+    Op::apply_prepared(param, grad, state, number);
     store<operand_reader<Param>>(a, param, at);
     int i = 0;
     ((store<operand_reader<In>>(a, state[i], at), ++i), ...);
@@ -210,20 +216,22 @@ struct statement_runner<expression::statements<S...>> {
   vector scalar[static_cast<std::size_t>(scalars) + 1];
   vector number[static_cast<std::size_t>(numbers) + 1];
   float* const* arguments;
-  bool updates = true;
+  detail::update_step step = detail::update_step::plain;
 
   LAMINA_INLINE explicit statement_runner(float* const* a) : arguments(a) {
     (detail::one_statement<S>::load_scalars(a, scalar), ...);
     int at = 0;
-    ((updates = detail::one_statement<S>::load_numbers(a, number + at) && updates,
+    ((step = std::min(step, detail::one_statement<S>::load_numbers(a, number + at)),
       at += detail::one_statement<S>::numbers),
      ...);
   }
-  LAMINA_INLINE void operator()(vector head, const place& at) const {
+  LAMINA_INLINE void operator()(vector head, const place& at) const { run(head, at, step); }
+  /// The same for a `how` that is this runner's `step`: a constant leaves the other ways out.
+  LAMINA_INLINE void run(vector head, const place& at, detail::update_step how) const {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;
     ((detail::one_statement<S>::run(arguments, scalar, number + first, head, values, statement, at,
-                                    updates),
+                                    how),
       ++statement, first += detail::one_statement<S>::numbers),
      ...);
   }
