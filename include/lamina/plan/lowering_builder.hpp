@@ -60,53 +60,59 @@ struct lowering_builder {
     for (int d = batch::domain; d < p.count.domains; ++d) constants.push(0.0f);
     const int count = program.count.variables;
     for (int v = 0; v < count; ++v) facts.copy_of[v] = -1;
-    if (many) find_changed();
+    if (many) find_changed(program, facts);
   }
   lowering_builder(const lowering_builder&) = delete;
 
  protected:
   /// Marks what a loop carries and the sums over its iterations: every other variable of a program
   /// is written by one operator. Counts among the arguments may mark a variable as escaping that
-  /// does not: it only loses an optimisation.
-  constexpr void find_changed() {
-    int writers[room];
+  /// does not: it only loses an optimisation. No member, for a compiler reads what a parameter
+  /// refers to in a third of the time.
+  static constexpr void find_changed(const program_desc& p, lowering_facts& facts) {
+    auto& escapes = facts.escapes;
+    auto& summed = facts.summed;
+    auto& turned = facts.turned;
+    auto& changed = facts.changed;
+    bool written[room];
     const int count = p.count.variables, operators = p.count.operators;
-    const auto& arguments = p.arguments;
-    const operator_schema* const adds = &schema_of<sum>();
-    for (int v = 0; v < count; ++v) writers[v] = 0, escapes[v] = false, summed[v] = turned[v] = -1;
+    const operator_schema* const sums = &schema_of<sum>();
+    for (int v = 0; v < count; ++v)
+      written[v] = changed[v] = escapes[v] = false, summed[v] = turned[v] = -1;
     for (int k = 0; k < operators; ++k) {
       const operator_desc op = p.operators[k];
-      for (int at = op.inputs; at < op.end; ++at)
-        if (const int v = arguments[at]; v >= 0 && v < count)
-          if (const int of = p.variables[v].block;
-              of != op.block && of != 0 && !is_inside(p, op.block, of))
-            escapes[v] = true;
-      if (op.block > 0) {
-        if (op.schema == adds)
-          find_summed(op);
-        else
-          for (int at = op.inputs; at < op.outputs; ++at)
-            if (const int v = arguments[at]; v >= 0 && v < count) summed[v] = -2;
+      const bool adds = op.schema == sums, inner = op.block > 0;
+      if (adds && inner) find_summed(p, op, summed);
+      for (int at = op.inputs; at < op.end; ++at) {
+        const int v = p.arguments[at];
+        if (v < 0 || v >= count) continue;
+        if (inner && !adds && at < op.outputs) summed[v] = -2;
+        if (const int of = p.variables[v].block;
+            of != op.block && of != 0 && !escapes[v] && !is_inside(p, op.block, of))
+          escapes[v] = true;
       }
       if (op.attributes >= 0 && sub_block_of(p, op) >= 0) continue;
       // A parameter that a loop trains is another one in each iteration.
-      const int writes = op.block > 0 && op.role == op_role::optimize ? 2 : 1;
+      const bool trains = inner && op.role == op_role::optimize;
       if (op.end == op.outputs + 1) {
-        if (const int v = arguments[op.outputs]; v >= 0) writers[v] += writes;
+        if (const int v = p.arguments[op.outputs]; v >= 0)
+          changed[v] = trains || written[v], written[v] = true;
         continue;
       }
       for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
-        for (int n = op.schema->outputs[s].duplicable ? arguments[at++] : 1; n > 0; --n, ++at)
-          if (arguments[at] >= 0) writers[arguments[at]] += writes;
+        for (int n = op.schema->outputs[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
+          if (const int v = p.arguments[at]; v >= 0)
+            changed[v] = trains || written[v], written[v] = true;
     }
-    for (int v = 0; v < count; ++v) changed[v] = writers[v] > 1;
   }
   /// Sum = Sum + the gradients of one iteration. All that any other operator reads is no addend.
-  constexpr void find_summed(const operator_desc& op) {
-    const bool adds = argument(op.inputs + 1) == argument(op.outputs);
+  static constexpr void find_summed(const program_desc& p, const operator_desc& op,
+                                    int (&summed)[room]) {
+    const int sum = p.arguments[op.outputs], count = p.count.variables;
+    const bool adds = p.arguments[op.inputs + 1] == sum;
     for (int at = adds ? op.inputs + 2 : op.inputs; at < op.outputs; ++at)
-      if (const int v = argument(at); v >= 0 && v < p.count.variables)
-        summed[v] = adds && summed[v] == -1 ? argument(op.outputs) : -2;
+      if (const int v = p.arguments[at]; v >= 0 && v < count)
+        summed[v] = adds && summed[v] == -1 ? sum : -2;
   }
   /// Whether variable v has more than one value in a run.
   constexpr bool changes(int v) const { return many && v < p.count.variables && changed[v]; }
