@@ -81,8 +81,10 @@ class block_runner {
     if constexpr (requires { context_.source; })
       if (source_.next != nullptr) context_.source = &own_source_;
     frames_.reset({});
-    unused_arrays_.clear();
-    for (const auto& a : spare_arrays_) unused_arrays_.push_back(a.get());
+    if constexpr (tables::keeps_arrays) {
+      unused_arrays_.clear();
+      for (const auto& a : spare_arrays_) unused_arrays_.push_back(a.get());
+    }
     for (int d = 0; d < domains; ++d) {
       known_[d] = table.fed[d];
       if (!known_[d]) Engine::rows(memory)[d] = 0;
@@ -148,7 +150,8 @@ class block_runner {
       case block_use::loop:
         return run_loop(c, argument);
       case block_use::loop_gradient:
-        return run_gradient(c);
+        if constexpr (tables::keeps_frames) run_gradient(c);
+        return;
       case block_use::if_true:
         if (is_true(argument)) run_inner(c.block);
         return;
@@ -164,13 +167,13 @@ class block_runner {
     last_[c.loop] = nullptr;
     for (std::uint64_t n = 0; is_true(argument); ++n) {
       if (n == limit_) fail_endless(c.condition);
-      for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i)
+      for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i)
         known_[table.made_domains[i]] = false;
-      if (loop.keeps) {
+      if (tables::keeps_frames && loop.keeps) {
         begin(c.loop, loop);
         run_inner(c.block);
         end(c.loop, loop);
-      } else if (loop.inner == 0) {
+      } else if (!tables::keeps_frames || !tables::nests_loops || loop.inner == 0) {
         run_inner(c.block);
       } else {
         // Frames of loops inside, whose gradients are inside too.
@@ -187,12 +190,12 @@ class block_runner {
       restore(c.loop, loop, frame);
       run_inner(c.block);
       last_[c.loop] = from_word<word>(frame[before_word]);
-      if (c.again)
+      if (tables::repeats_gradients && c.again)
         swap_arrays(loop, frame);
       else
         free(loop, frame);
     }
-    if (c.again) last_[c.loop] = last;
+    if (tables::repeats_gradients && c.again) last_[c.loop] = last;
   }
 
   // -- frames ------------------------------------------------------------------------------------
@@ -237,20 +240,20 @@ class block_runner {
   }
   void keep_values(int l, const loop_desc& loop) {
     word* at = last_[l] + first_word + loop.kept_count;
-    for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i) {
+    for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i) {
       const int d = table.made_domains[i];
       *at++ = known_[d] ? static_cast<word>(Engine::rows(*memory_)[d]) + 1 : 0;
       *at++ = to_word(known_[d] ? kept_offsets(d) : nullptr);
     }
-    for (int inner = 0; inner < tables::loop_count; ++inner)
+    for (int inner = 0; tables::nests_loops && inner < tables::loop_count; ++inner)
       if (table.loops[inner].parent == l) *at++ = to_word(last_[inner]);
-    for (int i = loop.arrays; i < loop.arrays + loop.array_count; ++i) {
+    for (int i = loop.arrays; tables::keeps_arrays && i < loop.arrays + loop.array_count; ++i) {
       array_type* const spare = take_array();
       spare->clear();
       spare->swap(memory_->array(table.kept_arrays[i]));
       *at++ = to_word(spare);
     }
-    for (int i = loop.views; i < loop.views + loop.view_count; ++i)
+    for (int i = loop.views; tables::keeps_views && i < loop.views + loop.view_count; ++i)
       *at++ = to_word(
           memory_->arguments()[table.view_arguments[table.views[table.kept_views[i]].first]]);
   }
@@ -266,7 +269,7 @@ class block_runner {
 
   void restore(int l, const loop_desc& loop, word* frame) {
     word* at = frame + first_word + loop.kept_count;
-    for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i) {
+    for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i) {
       const int d = table.made_domains[i];
       const word rows = *at++;
       const int* const offsets = from_word<const int>(*at++);
@@ -277,10 +280,10 @@ class block_runner {
       if constexpr (requires { memory_->send_offsets(d); })
         if (offsets != nullptr) memory_->send_offsets(d);
     }
-    for (int inner = 0; inner < tables::loop_count; ++inner)
+    for (int inner = 0; tables::nests_loops && inner < tables::loop_count; ++inner)
       if (table.loops[inner].parent == l) last_[inner] = from_word<word>(*at++);
     at = swap_arrays(loop, frame);
-    for (int i = loop.views; i < loop.views + loop.view_count; ++i)
+    for (int i = loop.views; tables::keeps_views && i < loop.views + loop.view_count; ++i)
       show(table.kept_views[i], from_word<float>(*at++));
     for (int k = 0; k < loop.kept_count; ++k)
       if (frame[first_word + k] != 0)
@@ -294,14 +297,14 @@ class block_runner {
   // The arrays of an iteration, and those that it had left in the frame; returns what follows them.
   word* swap_arrays(const loop_desc& loop, word* frame) {
     word* at = array_words(loop, frame);
-    for (int i = loop.arrays; i < loop.arrays + loop.array_count; ++i)
+    for (int i = loop.arrays; tables::keeps_arrays && i < loop.arrays + loop.array_count; ++i)
       memory_->array(table.kept_arrays[i]).swap(*from_word<array_type>(*at++));
     return at;
   }
   // Nobody reads the frame any more.
   void free(const loop_desc& loop, word* frame) {
     word* const arrays = array_words(loop, frame);
-    for (int i = loop.array_count; i-- > 0;)
+    for (int i = tables::keeps_arrays ? loop.array_count : 0; i-- > 0;)
       unused_arrays_.push_back(from_word<array_type>(arrays[i]));
     frames_.free(frame + begin_words, frame + end_words);
   }
@@ -353,11 +356,13 @@ class block_runner {
     memory_->make_rows(domain, rows);
     context_.scratch = memory_->scratch();
     known_[domain] = true;
-    const int l = table.loop_of_domain[domain];
-    if (l < 0 || !table.loops[l].keeps) return;
-    const loop_desc& loop = table.loops[l];
-    for (int k = 0; k < loop.kept_count; ++k)
-      if (table.kept[loop.kept + k].domain == domain) push_rows(loop, last_[l], k);
+    if constexpr (tables::makes_rows && tables::keeps_frames) {
+      const int l = table.loop_of_domain[domain];
+      if (l < 0 || !table.loops[l].keeps) return;
+      const loop_desc& loop = table.loops[l];
+      for (int k = 0; k < loop.kept_count; ++k)
+        if (table.kept[loop.kept + k].domain == domain) push_rows(loop, last_[l], k);
+    }
   }
   // A frame has the same rows of a domain from its begin to its end.
   static bool is_kept(int domain) {

@@ -269,6 +269,27 @@ struct block_schedule {
     return t;
   }
   static constexpr table_type table = make();
+
+  // What iterations of some loop need: what those of none need is no code either.
+  template <class Needs>
+  static constexpr bool some_loop(const Needs& needs) {
+    for (int l = 0; l < loop_count; ++l)
+      if (needs(table.loops[l])) return true;
+    return false;
+  }
+  static constexpr bool keeps_frames = some_loop([](const loop_desc& l) { return l.keeps; });
+  static constexpr bool makes_rows =
+      some_loop([](const loop_desc& l) { return l.domain_count > 0; });
+  static constexpr bool nests_loops = some_loop([](const loop_desc& l) { return l.inner > 0; });
+  static constexpr bool keeps_arrays =
+      keeps_frames && some_loop([](const loop_desc& l) { return l.array_count > 0; });
+  static constexpr bool keeps_views =
+      keeps_frames && some_loop([](const loop_desc& l) { return l.view_count > 0; });
+  static constexpr bool repeats_gradients = [] {
+    for (int c = 0; c < call_count; ++c)
+      if (table.calls[c].again) return true;
+    return false;
+  }();
 };
 
 }  // namespace lamina::engine
