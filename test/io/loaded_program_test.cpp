@@ -127,6 +127,30 @@ TEST_CASE("loaded program: a loop, sequences, and programs that move") {
                     Contains("expected feeds for the data variables 'words', found 'word'"));
 }
 
+TEST_CASE("loaded program: gradients have the sequences of their variables behind others' rows") {
+  namespace layer = lamina::layer;
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto x = layer::sequence<"x", float, 2>(main);
+    auto twice = layer::sequence_concat<"twice">(std::tuple{x, x});
+    auto h = layer::tanh(x);
+    return layer::mean(layer::tanh(twice)) + layer::mean(h);
+  });
+  constexpr auto backward = decltype(lamina::transform::append_backward_to_data(net)){};
+  const lod_tensor x = lamina::create_lod_tensor(
+      tensor({3, 2}, std::vector<float>{1, -2, 0.5f, 3, -1, 2}), {{2, 0, 1}});
+  lamina::executor executor;
+  lamina::scope scope;
+  const std::vector<std::string> names{"x@GRAD", "tanh_0.tmp_0@GRAD", "tanh_1.tmp_0@GRAD"};
+  const auto expected = executor.run(backward.view(), scope, {{"x", x}}, names);
+  const auto found = executor.run(reread(backward), scope, {{"x", x}}, names);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    INFO(names[i]);
+    CHECK(values(found[i]) == values(expected[i]));
+    CHECK(!expected[i].lod().empty());
+    CHECK(found[i].lod() == expected[i].lod());
+  }
+}
+
 // Each lies where the one before it lay, so that it has operators at the same places in memory.
 TEST_CASE("loaded program: an executor takes none for another that is gone") {
   namespace layer = lamina::layer;

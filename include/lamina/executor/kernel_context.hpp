@@ -289,6 +289,11 @@ class kernel_context {
     if (v >= 0) return values_[static_cast<std::size_t>(v)]->shape()[0];
     return rows_.has(domain) ? rows_.rows(domain) : 0;
   }
+  // What a variable is the gradient of, if it has a value; else -1.
+  int of_gradient(int variable) const {
+    const int of = program_.variables[variable].of;
+    return of >= 0 && values_[static_cast<std::size_t>(of)]->has_value() ? of : -1;
+  }
   void finish(int variable) {
     lod_tensor& value = *values_[static_cast<std::size_t>(variable)];
     if (!value.has_value()) return;
@@ -303,6 +308,8 @@ class kernel_context {
       if (sequences == nullptr) {
         int like = input_with_rows(domain);
         if (like < 0 && schema().type == std::string_view("assign")) like = handed_over(domain);
+        // In a file nothing tells rows that an operator made from those that it was given.
+        if (like < 0 && program_.is_read) like = of_gradient(variable);
         sequences =
             like >= 0 ? &values_[static_cast<std::size_t>(like)]->lod() : &rows_.sequences(domain);
         if (program_.is_read && !lies_over(*sequences, value)) sequences = &found_sequences(value);
