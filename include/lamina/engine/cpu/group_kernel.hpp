@@ -84,6 +84,12 @@ LAMINA_NOINLINE inline void sum_rows(const float* x, int rows, std::ptrdiff_t st
       (vector::load_aligned(sums + j) + vector::load_unaligned(x + j)).store_aligned(sums + j);
 }
 
+// Whether so many floats, which a pointwise group writes, go past the caches: they are more than
+// any is to keep until somebody reads them.
+constexpr bool is_streamed(std::ptrdiff_t floats) {
+  return has_streams && floats >= std::ptrdiff_t{1} << 21;
+}
+
 // The sums over rows of `columns` columns, a vector at a time, into `runner`.
 template <class Runner>
 LAMINA_INLINE void reduce_rows(const Runner& runner, const float* x, int rows,
@@ -159,7 +165,10 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
                              nullptr);
     } else if constexpr (!statement_runner<S>::by_row && !statement_runner<S>::by_column) {
       const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(rows) * width;
-      for (std::ptrdiff_t o = 0; o < size; o += lanes) runner(vector(0.f), {o, 0, 0});
+      const bool streams = detail::is_streamed(size * runner.stores) && runner.stores_are_aligned();
+      for (std::ptrdiff_t o = 0; o < size; o += lanes)
+        runner(vector(0.f), {o, 0, 0, 0, nullptr, streams});
+      if (streams) end_streams();
     } else if (g.panel) {
       std::ptrdiff_t o = 0;
       for (int first = 0; first < width; first += panel_width) {

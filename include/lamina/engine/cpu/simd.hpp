@@ -50,6 +50,28 @@ LAMINA_INLINE void hold_in_register(vector& v) {
 #endif
 }
 
+/// Whether `stream` goes past the caches. Vectors that are no whole cache line do not: several
+/// arrays that are written side by side would leave many lines half written.
+inline constexpr bool has_streams = sizeof(vector) == 64;
+
+/// Stores `v` in `to`, which is aligned as a vector is. A cache line that is written whole need not
+/// be read first; who tells another thread of it calls end_streams() before.
+LAMINA_INLINE void stream(vector v, float* to) {
+#if defined(__AVX512F__)
+  if constexpr (has_streams)
+    _mm512_stream_ps(to, v);
+  else
+    v.store_aligned(to);
+#else
+  v.store_aligned(to);
+#endif
+}
+LAMINA_INLINE void end_streams() {
+#if defined(__AVX512F__)
+  _mm_sfence();
+#endif
+}
+
 /// Vector registers of the instruction set.
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int vector_registers = 32;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include <lamina/core/padding.hpp>
 #include <lamina/engine/cpu/simd.hpp>
@@ -20,6 +21,7 @@ struct place {
   int column;
   int channel = 0;
   const int* channels = nullptr;
+  bool streams = false;  // what is stored goes past the caches
 };
 
 namespace detail {
@@ -145,7 +147,13 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
                                 vector* values, int number, const place& at, update_step) {
     const vector v = pointwise_value<Op, K>(operand_reader<In>::get(a, s, head, values, at)...);
     values[number] = v;
-    if constexpr (Store >= 0) v.store_unaligned(a[Store] + at.offset);
+    if constexpr (Store >= 0) {
+      float* const to = a[Store] + at.offset;
+      if (has_streams && at.streams)
+        stream(v, to);
+      else
+        v.store_unaligned(to);
+    }
   }
 };
 template <class Op, class Param, class Grad, class... In>
@@ -204,6 +212,17 @@ struct statement_runner<expression::statements<S...>> {
   static constexpr bool by_column = (detail::one_statement<S>::by_column || ...);
 
   static constexpr int numbers = (0 + ... + detail::one_statement<S>::numbers);
+  /// How many arrays are written, updates apart.
+  static constexpr int stores = (0 + ... + (detail::one_statement<S>::stored >= 0 ? 1 : 0));
+  /// Whether these begin with a whole vector.
+  bool stores_are_aligned() const {
+    return ((detail::one_statement<S>::stored < 0 ||
+             reinterpret_cast<std::uintptr_t>(
+                 arguments[std::max(0, detail::one_statement<S>::stored)]) %
+                     sizeof(vector) ==
+                 0) &&
+            ...);
+  }
   /// An argument that holds one number a channel, or -1.
   static constexpr int channels = std::max({-1, detail::one_statement<S>::channels...});
   /// The argument that the last value that is stored goes to.
