@@ -20,9 +20,9 @@ constexpr auto recurrence(lamina::block& main) {
     auto before = step.memory(lamina::dims<width>);
     auto next = layer::tanh(layer::fc<width>(std::tuple{step.input(x), before}));
     step.update(before, next);
-    return next;
+    return step.last(before);
   });
-  return layer::mean(layer::square_error_cost(layer::sequence_last_step(h), y));
+  return layer::mean(layer::square_error_cost(h, y));
 }
 
 }  // namespace networks

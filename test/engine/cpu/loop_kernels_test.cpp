@@ -34,17 +34,18 @@ constexpr auto attention = lamina::program([](block& main) {
   return std::tuple{cost_of(pooled(out)), out};
 });
 
-template <bool Reverse>
+template <bool Reverse, int Width = 5>
 constexpr auto of_dimensions = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 4, 3>(main);
   auto ids = layer::data<"ids", std::int64_t, 4, 2>(main);
-  auto init = layer::data<"init", float, 5>(main);
+  auto init = layer::data<"init", float, Width>(main);
   auto [out, numbers, last] =
       layer::static_rnn(x,
                         [&](auto& step) {
                           auto h = step.memory(init);
-                          auto c = step.memory(lamina::dims<5>, {.value = 2});
-                          auto next = layer::tanh(layer::fc<5>(std::tuple{step.input(x), h})) + c;
+                          auto c = step.memory(lamina::dims<Width>, {.value = 2});
+                          auto next =
+                              layer::tanh(layer::fc<Width>(std::tuple{step.input(x), h})) + c;
                           step.update(h, next);
                           step.update(c, layer::scale(c, 0.5f));
                           return std::tuple{next, step.input(ids), step.last(h)};
@@ -149,6 +150,9 @@ TEST_CASE("static_rnn forwards and backwards") {
   lamina::law::check_engine(of_dimensions<false>, {.limit = 9});
   // Gradients of weights of more rows than one product of several steps takes.
   lamina::law::check_engine(of_dimensions<false>, {.limit = 9, .batches = {100, 300}});
+  // Two panels, the second a narrow one; the products of a row alone are added in another order.
+  lamina::law::check_engine(of_dimensions<false, 40>,
+                            {.limit = 9, .rows_are_alone = false, .batches = {100, 300}});
   lamina::law::check_engine(of_dimensions<true>, {.limit = 9});
 }
 TEST_CASE("Slots that are read and written twice") { lamina::law::check_engine(slots); }

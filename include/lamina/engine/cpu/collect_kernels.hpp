@@ -28,12 +28,6 @@ inline void add_tile(const tile& t, const void* context) {
   });
 }
 
-/// sum[K,N] += x[M,K]^T dy[M,N], the sum in panels.
-inline void add_product(int rows, const operand& sum, const float* x, std::ptrdiff_t x_stride,
-                        const float* dy, std::ptrdiff_t dy_stride, float* scratch) {
-  gemm_dw(rows, sum.rows, sum.columns, x, x_stride, dy, dy_stride, &add_tile, sum.data, scratch);
-}
-
 /// The rows that an array has in its only slot.
 inline int rows_aside(const tensor_array& a) { return a.holds(0) ? a.rows(0) : 0; }
 
@@ -42,25 +36,26 @@ inline float* put_aside(tensor_array& a, int rows, std::ptrdiff_t stride) {
   return a.write(0, rows, static_cast<std::size_t>(collected_rows * stride));
 }
 
-inline void append_rows(const operand& from, tensor_array& to) {
-  const std::ptrdiff_t stride = padded(from.columns);
-  const int before = rows_aside(to);
-  float* at = put_aside(to, before + from.rows, stride) + before * stride;
-  const float* row = static_cast<const float*>(from.data);
-  if (from.stride == stride) {
-    std::memcpy(at, row, static_cast<std::size_t>(from.rows * stride) * sizeof(float));
-    return;
-  }
-  for (int r = 0; r < from.rows; ++r, at += stride, row += from.stride)
-    std::memcpy(at, row, static_cast<std::size_t>(from.columns) * sizeof(float));
+/// Puts rows of X aside as they are, and of dY in the panels that the product reads.
+inline void collect_rows(const operand& x, const operand& dy, tensor_array& xs, tensor_array& dys) {
+  const std::ptrdiff_t stride = padded(x.columns);
+  const int before = rows_aside(xs), rows = before + x.rows;
+  float* const to = put_aside(xs, rows, stride) + before * stride;
+  if (x.stride == stride)
+    std::memcpy(to, x.data, static_cast<std::size_t>(x.rows * stride) * sizeof(float));
+  else
+    copy_rows(x.rows, x.columns, static_cast<const float*>(x.data), x.stride, to, stride);
+  pack_rows(before, x.rows, collected_rows, dy.columns, static_cast<const float*>(dy.data),
+            dy.stride, put_aside(dys, rows, padded(dy.columns)));
 }
 
-/// Adds the products of what was put aside.
+/// Adds the products of what was put aside to sum[K,N], which is in panels.
 inline void add_aside(const operand& xs, const operand& dys, const operand& sum, float* scratch) {
   tensor_array &x = array_of(xs), &dy = array_of(dys);
   const int rows = rows_aside(x);
   if (rows == 0) return;
-  add_product(rows, sum, x.data(0), padded(sum.rows), dy.data(0), padded(sum.columns), scratch);
+  gemm_dw_packed(rows, sum.rows, sum.columns, x.data(0), padded(sum.rows), dy.data(0),
+                 collected_rows, &add_tile, sum.data, scratch);
   x.erase(0);
   dy.erase(0);
 }
@@ -77,12 +72,12 @@ struct call_kernel<collect_product> {
     if (detail::rows_aside(array_of(xs)) + x.rows > detail::collected_rows)
       detail::add_aside(xs, dys, sum, c.scratch());
     if (x.rows > detail::collected_rows) {
-      detail::add_product(x.rows, sum, static_cast<const float*>(x.data), x.stride,
-                          static_cast<const float*>(dy.data), dy.stride, c.scratch());
+      gemm_dw(x.rows, sum.rows, sum.columns, static_cast<const float*>(x.data), x.stride,
+              static_cast<const float*>(dy.data), dy.stride, &detail::add_tile, sum.data,
+              c.scratch());
       return;
     }
-    detail::append_rows(x, array_of(xs));
-    detail::append_rows(dy, array_of(dys));
+    detail::collect_rows(x, dy, array_of(xs), array_of(dys));
   }
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0), sum = c.input(2);
@@ -98,7 +93,7 @@ struct call_kernel<collected_product> {
   }
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand sum = c.input(2);
-    return gemm_dw_scratch_floats(detail::collected_rows, sum.rows, sum.columns);
+    return gemm_scratch_floats(sum.rows, detail::collected_rows, sum.columns);
   }
 };
 

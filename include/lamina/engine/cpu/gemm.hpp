@@ -68,11 +68,11 @@ inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
   }
 }
 
-// left[M,K] * right[K,N] for any left operand, panels, and layout of the product. With `turns` the
-// panels are those of the right operand's transpose.
+// left[M,K] * right[K,N] for any left operand, panels of K rows or more, and layout of the product.
+// With `turns` the panels are those of the right operand's transpose.
 inline void multiply(int m_size, int k_size, int n_size, left_operand left, const float* panels,
-                     bool turns, product_layout layout, epilogue run, const void* context,
-                     float* scratch) {
+                     int panel_rows, bool turns, product_layout layout, epilogue run,
+                     const void* context, float* scratch) {
   if (m_size <= 0 || n_size <= 0) return;
   const even_parts depths = turns ? parts_of_turned_depth(k_size) : parts_of_depth(k_size);
   const even_parts blocks = parts_of_rows(m_size, depths.longest());
@@ -87,7 +87,7 @@ inline void multiply(int m_size, int k_size, int n_size, left_operand left, cons
   product_block block{};
   block.left_is_packed = packs;
   block.panels = panels;
-  block.panel_depth = k_size;
+  block.panel_depth = panel_rows;
   block.turns = turns;
   block.columns = n_size;
   block.strip = scratch;
@@ -146,8 +146,8 @@ constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size)
 inline void gemm(int m_size, int k_size, int n_size, const float* a, std::ptrdiff_t a_stride,
                  const float* panels, std::ptrdiff_t product_stride, epilogue run,
                  const void* context, float* scratch) {
-  detail::multiply(m_size, k_size, n_size, {a, a_stride, 1}, panels, false, {1, product_stride},
-                   run, context, scratch);
+  detail::multiply(m_size, k_size, n_size, {a, a_stride, 1}, panels, k_size, false,
+                   {1, product_stride}, run, context, scratch);
 }
 
 /// Scratch that `gemm_dx` of this size needs, in floats.
@@ -174,8 +174,8 @@ inline void gemm_dx(int m_size, int k_size, int n_size, const float* dy, std::pt
     return;
   }
   if (detail::turns_by_panel(m_size, n_size)) {
-    detail::multiply(m_size, n_size, k_size, {dy, dy_stride, 1}, panels, true, {1, product_stride},
-                     run, context, scratch);
+    detail::multiply(m_size, n_size, k_size, {dy, dy_stride, 1}, panels, n_size, true,
+                     {1, product_stride}, run, context, scratch);
     return;
   }
   transpose_panels(k_size, n_size, panels, scratch);
@@ -188,6 +188,15 @@ constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_si
   return panels_floats(m_size, n_size) + gemm_scratch_floats(k_size, m_size, n_size);
 }
 
+/// `gemm_dw` (below) of a dY in panels, of which there are `panel_rows` rows or more, M of them in
+/// use. `scratch` holds `gemm_scratch_floats(K, M, N)`.
+inline void gemm_dw_packed(int m_size, int k_size, int n_size, const float* x,
+                           std::ptrdiff_t x_stride, const float* dy_panels, int panel_rows,
+                           epilogue run, const void* context, float* scratch) {
+  detail::multiply(k_size, m_size, n_size, {x, 1, x_stride}, dy_panels, panel_rows, false,
+                   {k_size, 0}, run, context, scratch);
+}
+
 /// The gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], tile by tile into `run`, in the panel
 /// layout of W: a tile lies within one panel, so that an update of W, or of anything stored like W,
 /// is pointwise over `offset` and `stride`. X and dY are row-major, their rows `x_stride` and
@@ -198,8 +207,8 @@ inline void gemm_dw(int m_size, int k_size, int n_size, const float* x, std::ptr
                     const float* dy, std::ptrdiff_t dy_stride, epilogue run, const void* context,
                     float* scratch) {
   pack(m_size, n_size, dy, dy_stride, scratch);
-  detail::multiply(k_size, m_size, n_size, {x, 1, x_stride}, scratch, false, {k_size, 0}, run,
-                   context, scratch + panels_floats(m_size, n_size));
+  gemm_dw_packed(m_size, k_size, n_size, x, x_stride, scratch, m_size, run, context,
+                 scratch + panels_floats(m_size, n_size));
 }
 
 }  // namespace lamina::engine::cpu

@@ -68,7 +68,7 @@ inline void gemm_row_major(int m_size, int k_size, int n_size, float alpha, matr
   const detail::plain_store store{c, c_stride, n_size, alpha, accumulate};
   const left_operand left =
       a.transposed ? left_operand{a.data, 1, a.stride} : left_operand{a.data, a.stride, 1};
-  detail::multiply(m_size, k_size, n_size, left, panels, false, {1, c_stride},
+  detail::multiply(m_size, k_size, n_size, left, panels, k_size, false, {1, c_stride},
                    &detail::plain_store::run, &store, scratch + panels_floats(k_size, n_size));
 }
 

@@ -75,31 +75,39 @@ inline void copy_rows_padded(int rows, int count, int width, const float* from,
 
 }  // namespace detail
 
-/// Packs a matrix of `k_size` rows, `stride` floats apart, into panels; the padding becomes 0.
-/// Exactly `n_size` floats of a row are read.
-inline void pack(int k_size, int n_size, const float* row_major, std::ptrdiff_t stride,
-                 float* panels) {
+/// Packs `rows` rows, `stride` floats apart, as those from `first_row` on into the panels of a
+/// matrix of `k_size` rows; the padding becomes 0. Exactly `n_size` floats of a row are read.
+inline void pack_rows(int first_row, int rows, int k_size, int n_size, const float* row_major,
+                      std::ptrdiff_t stride, float* panels) {
   // A few rows at a time: their reads are as many streams, and a panel gets some lines at once.
   constexpr int together = 8;
   const int columns = padded(n_size);
-  for (int k = 0; k < k_size; k += together) {
-    const int rows = k_size - k < together ? k_size - k : together;
+  for (int k = 0; k < rows; k += together) {
+    const int count = rows - k < together ? rows - k : together;
     for (int first = 0; first < columns; first += panel_width) {
       const int width = width_of_panel(n_size, first);
       const float* from = row_major + k * stride + first;
-      float* to = panels + offset_of_panel(k_size, first) + static_cast<std::ptrdiff_t>(k) * width;
+      float* to = panels + offset_of_panel(k_size, first) +
+                  static_cast<std::ptrdiff_t>(first_row + k) * width;
       if (first + panel_width <= n_size) {
-        for (int i = 0; i < rows; ++i, from += stride, to += panel_width) {
+        for (int i = 0; i < count; ++i, from += stride, to += panel_width) {
           LAMINA_UNROLL for (int j = 0; j < panel_width; j += lanes) {
             vector::load_unaligned(from + j).store_unaligned(to + j);
           }
         }
       } else {
         const int rest = n_size > first ? n_size - first : 0;
-        detail::copy_rows_padded(rows, rest < width ? rest : width, width, from, stride, to, width);
+        detail::copy_rows_padded(count, rest < width ? rest : width, width, from, stride, to,
+                                 width);
       }
     }
   }
+}
+
+/// Packs a matrix of `k_size` rows, `stride` floats apart.
+inline void pack(int k_size, int n_size, const float* row_major, std::ptrdiff_t stride,
+                 float* panels) {
+  pack_rows(0, k_size, k_size, n_size, row_major, stride, panels);
 }
 
 /// Packs a contiguous row-major matrix into panels.
