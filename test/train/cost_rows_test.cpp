@@ -27,13 +27,19 @@ std::vector<Sample> sentences(int count) {
   return all;
 }
 
+/// What a run was told after each mini-batch: the cost, then the metrics.
+using values = std::vector<double>;
+
 template <class Sample, class P>
-lamina::model<P> trained(P program, int threads, std::vector<double>* costs = nullptr) {
+lamina::model<P> trained(P program, int threads, values* told = nullptr,
+                         const std::vector<Sample>& samples = sentences<Sample>(29)) {
   lamina::model m{program, 3};
   test::optimizer::sgd{.learning_rate = 0.5f}.train(
-      m, sentences<Sample>(29) | test::reader::batch(7),
+      m, samples | test::reader::batch(7),
       {.passes = 3, .threads = threads, .on_event = [&](const lamina::event& e) {
-         if (costs != nullptr && e.is_end_iteration()) costs->push_back(e.cost);
+         if (told == nullptr || !e.is_end_iteration()) return;
+         told->push_back(e.cost);
+         for (const auto& metric : e.metrics) told->push_back(metric.value);
        }});
   return m;
 }
@@ -49,14 +55,45 @@ TEST_CASE("means over rows of two kinds train on several threads as on one", "[t
 
 TEST_CASE("a cost that is a sum over rows trains on several threads as on one", "[threads]") {
   using sample = std::tuple<words, words>;
-  std::vector<double> costs;
+  values costs;
   const auto one = trained<sample>(test::cost_that_is_a_sum, 1, &costs);
   REQUIRE(costs.size() == 15);
   for (const int threads : {2, 3}) {
-    std::vector<double> of_parts;
+    values of_parts;
     CHECK(test::distance(one, trained<sample>(test::cost_that_is_a_sum, threads, &of_parts)) <
           1e-5);
     REQUIRE(of_parts.size() == costs.size());
     for (std::size_t i = 0; i < costs.size(); ++i) CHECK(of_parts[i] == Approx(costs[i]));
+  }
+}
+
+TEST_CASE("a quotient of sums over rows is no sum over rows", "[threads]") {
+  using sample = std::tuple<words, words>;
+  const auto one = trained<sample>(test::cost_that_is_a_quotient, 1);
+  for (const int threads : {2, 3})
+    CHECK(test::distance(one, trained<sample>(test::cost_that_is_a_quotient, threads)) < 1e-5);
+}
+
+TEST_CASE("metrics count samples without rows of the cost, and sums are sums", "[threads]") {
+  using sample = std::tuple<words, words, std::int64_t>;
+  // The first, or the last, of every three have no words at all.
+  for (const int empty : {0, 2}) {
+    auto samples = sentences<sample>(29);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      if (static_cast<int>(i % 7 / 3) == empty) {
+        std::get<0>(samples[i]).clear();
+        std::get<1>(samples[i]).clear();
+      }
+    values told;
+    const auto one = trained<sample>(test::cost_beside_metrics, 1, &told, samples);
+    REQUIRE(told.size() == 15 * 4);
+    for (const int threads : {2, 3, 7}) {
+      values of_parts;
+      const auto parts = trained<sample>(test::cost_beside_metrics, threads, &of_parts, samples);
+      CHECK(test::distance(one, parts) < 1e-5);
+      REQUIRE(of_parts.size() == told.size());
+      for (std::size_t i = 0; i < told.size(); ++i)
+        CHECK(of_parts[i] == Approx(told[i]).margin(1e-5));
+    }
   }
 }

@@ -32,4 +32,27 @@ inline constexpr auto cost_that_is_a_sum = lamina::program([](lamina::block& mai
   return 0.03f * lamina::layer::reduce_sum(tags);
 });
 
+/// The costs of all words by their number: a quotient of sums, and the mean of the words.
+inline constexpr auto cost_that_is_a_quotient = lamina::program([](lamina::block& main) {
+  auto word = lamina::layer::sequence<"word", std::int64_t>(main);
+  auto tag = lamina::layer::sequence<"tag", std::int64_t>(word);
+  auto e = lamina::layer::embedding<9, 5>(word);
+  auto tags = lamina::layer::softmax_with_cross_entropy(lamina::layer::fc<5>(e), tag);
+  auto each = lamina::layer::scale(tags, 0.0f, {.bias = 1.0f});
+  return lamina::layer::reduce_sum(tags) / lamina::layer::reduce_sum(each);
+});
+
+/// A cost of words beside metrics of sentences, of which some have no words.
+inline constexpr auto cost_beside_metrics = lamina::program([](lamina::block& main) {
+  auto word = lamina::layer::sequence<"word", std::int64_t>(main);
+  auto tag = lamina::layer::sequence<"tag", std::int64_t>(word);
+  auto label = lamina::layer::data<"label", std::int64_t>(main);
+  auto h = lamina::layer::fc<5>(lamina::layer::embedding<9, 5>(word));
+  auto whole = lamina::layer::sequence_pool(h, {.type = lamina::pool::sum});
+  lamina::layer::accuracy(whole, label, {.name = "accuracy"});
+  lamina::layer::mean(whole, {.name = "mean"});
+  lamina::layer::reduce_sum(whole, {.name = "sum"});
+  return lamina::layer::mean(lamina::layer::softmax_with_cross_entropy(h, tag));
+});
+
 }  // namespace test

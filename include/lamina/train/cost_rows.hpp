@@ -30,13 +30,24 @@ int first_of_part(const batch_view<P>& batch, int part, int parts) {
 
 namespace detail {
 
-/// Finds of which domain the rows are that numbers of a program are computed from.
+/// What a number of a program is made of. Several threads tell sums over rows from all else.
+enum class number_kind {
+  constant,       // of nothing that is fed or learnt
+  of_parameters,  // of parameters alone
+  sum,            // rows added up, and what is linear in such sums
+  other           // rows averaged, a sum with something else added, a quotient of sums, ...
+};
+
+/// Finds of which domain the rows are that numbers of a program are computed from, and how.
 template <program_type P>
 struct rows_behind {
   static constexpr int none = 0, several = -1;
-  bool seen[at_least_one(P::desc.count.variables)] = {};
-  bool sums = false;    // some rows are added up, not averaged
-  bool others = false;  // some are averaged, or else; or there is a term of parameters alone
+  struct number {
+    int domain = none;
+    number_kind kind = number_kind::constant;
+    bool known = false;
+  };
+  number made_by[at_least_one(P::desc.count.operators)] = {};
 
   /// Calls f(variable) for the arguments of some slots, from `at` on.
   template <class Slots, class F>
@@ -45,48 +56,82 @@ struct rows_behind {
       for (int n = slots[s].duplicable ? P::desc.arguments[at++] : 1; n > 0; --n, ++at)
         if (P::desc.arguments[at] >= 0) f(P::desc.arguments[at]);
   }
-  /// The domain behind a variable that operators before number `end` compute.
-  constexpr int find(int variable, int end) {
-    if (seen[variable]) return none;
-    seen[variable] = true;
+  /// A variable as operators before number `end` leave it.
+  constexpr number find(int variable, int end = P::desc.count.operators) {
     for (int k = end; k-- > 0;) {
       const operator_desc op = P::desc.operators[k];
       bool makes = false;
       for_each(op.schema->outputs, op.schema->output_count, op.outputs,
                [&](int v) { makes = makes || v == variable; });
       if (!makes) continue;
-      int found = none;
-      bool reduces = false, reads_parameters = false;
-      for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
-        const int of = P::desc.variables[v].rows;
-        const int rows = of != once::domain ? of : find(v, k);
-        if (rows != none) found = found == none || found == rows ? rows : several;
-        reduces = reduces || of != once::domain;
-        reads_parameters =
-            reads_parameters || P::desc.variables[v].kind == variable_kind::parameter;
-      });
-      if (reduces)
-        (adds_rows(op.schema->type) ? sums : others) = true;
-      else if (reads_parameters)
-        others = true;
-      return found;
+      if (!made_by[k].known) made_by[k] = made(op, k);
+      return made_by[k];
     }
-    return none;
+    const bool learnt = P::desc.variables[variable].kind == variable_kind::parameter;
+    return {none, learnt ? number_kind::of_parameters : number_kind::constant, true};
+  }
+
+ private:
+  constexpr number made(const operator_desc& op, int k) {
+    const std::string_view type = op.schema->type;
+    number result{none, number_kind::constant, true};
+    bool is_linear = has_linear_result(type);
+    int count = 0;
+    for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
+      number x{P::desc.variables[v].rows, adds_rows(type) ? number_kind::sum : number_kind::other,
+               true};
+      if (x.domain == once::domain)
+        x = find(v, k);
+      else
+        is_linear = true;
+      if (x.domain != none)
+        result.domain = result.domain == none || result.domain == x.domain ? x.domain : several;
+      result.kind = count++ == 0 ? x.kind : joined(type, result.kind, x.kind);
+    });
+    if (result.kind == number_kind::sum && !is_linear) result.kind = number_kind::other;
+    return result;
+  }
+  /// Of two operands. A constant that is added to a sum has no gradient.
+  static constexpr number_kind joined(std::string_view type, number_kind a, number_kind b) {
+    using enum number_kind;
+    if (a != sum && b != sum) return a > b ? a : b;
+    const bool is_factor = type == "elementwise_mul" || type == "elementwise_div";
+    if (a == sum && b == sum) return is_factor ? other : sum;
+    const number_kind beside = a == sum ? b : a;
+    if (type == "elementwise_div" && b == sum) return other;
+    return beside == constant || (is_factor && beside == of_parameters) ? sum : other;
   }
   static constexpr bool adds_rows(std::string_view type) {
     return type == "reduce_sum" || type == "l1_norm" || type == "squared_l2_norm";
+  }
+  /// Whether an operator on numbers is linear in each.
+  static constexpr bool has_linear_result(std::string_view type) {
+    for (const char* linear :
+         {"elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "sum",
+          "minus", "scale", "assign", "mean", "reduce_sum", "reduce_mean", "reshape2", "squeeze2",
+          "unsqueeze2", "flatten2"})
+      if (type == linear) return true;
+    return false;
   }
 };
 
 }  // namespace detail
 
-/// Whose rows a number of P is a mean of, or a sum of such means: a part of a mini-batch counts by
-/// how many of them it has. Samples, where the rows behind it are those of several domains.
+/// How a number of P comes from those of parts of a mini-batch.
+struct parts_rule {
+  /// Whose rows it is a mean of, or a sum of such means: a part counts by how many of them it has.
+  /// Samples, where the rows behind it are those of several domains.
+  int domain;
+  bool mixes;   // they are
+  bool is_sum;  // it is a sum over rows: parts are added up
+};
 template <program_type P>
-constexpr int mean_domain(int number) {
+constexpr parts_rule parts_rule_of(int variable) {
   using behind = detail::rows_behind<P>;
-  const int found = behind{}.find(number, P::desc.count.operators);
-  return found == behind::none || found == behind::several ? batch::domain : found;
+  const auto found = behind{}.find(variable);
+  const bool mixes = found.domain == behind::several;
+  return {mixes || found.domain == behind::none ? batch::domain : found.domain, mixes,
+          found.kind == detail::number_kind::sum};
 }
 
 /// How much parts count for the cost of P. Training is the program that runs.
@@ -97,17 +142,14 @@ constexpr int mean_domain(int number) {
 /// one that is a sum over rows adds the gradients as they are.
 template <program_type P, class Training>
 struct cost_rows {
-  static constexpr int domain = mean_domain<P>(P::desc.cost);
+  static constexpr parts_rule rule = parts_rule_of<P>(P::desc.cost);
+  static constexpr int domain = rule.domain;
   /// Whether only a run tells how many these are.
   static constexpr bool is_made = !plan<Training>::fed.of[domain];
   /// Whether costs and gradients of parts are added up, and not averaged.
-  static constexpr bool is_sum = [] {
-    detail::rows_behind<P> behind{};
-    behind.find(P::desc.cost, P::desc.count.operators);
-    return behind.sums && !behind.others;
-  }();
+  static constexpr bool is_sum = rule.is_sum;
 
-  /// As many as are known before a run; with none of them, none is needed.
+  /// As many as are known before a run. A part without any runs for its metrics and statistics.
   static int fed(const batch_view<P>& part) {
     return part.rows.count[is_made ? batch::domain : domain];
   }
@@ -116,7 +158,7 @@ struct cost_rows {
   /// machine that is bound to a part so large that they count by samples, as the part does.
   template <class Machine>
   static void divide(Machine& machine, const batch_view<P>& part, const batch_view<P>& whole) {
-    if constexpr (mixes && !is_sum) {
+    if constexpr (rule.mixes && !is_sum) {
       const double share = static_cast<double>(part.size()) / whole.size();
       for (int d = batch::domain + 1; d < P::desc.count.domains; ++d)
         if (plan<Training>::fed.of[d] && part.rows.count[d] > 0)
@@ -124,38 +166,33 @@ struct cost_rows {
               static_cast<float>(1.0 / (share * whole.rows.count[d]));
     }
   }
-
- private:
-  static constexpr bool mixes =
-      detail::rows_behind<P>{}.find(P::desc.cost, P::desc.count.operators) ==
-      detail::rows_behind<P>::several;
 };
 
-/// A metric of P from those of parts, each a mean of its rows. `add` is told of each part that ran.
+/// A metric of P from those of parts. `add` is told of each part that ran.
 template <program_type P>
 class parts_metric {
  public:
-  explicit parts_metric(int metric) : domain_(domains.of[metric]) {}
+  explicit parts_metric(int metric) : rule_(rules.of[metric]) {}
   template <class Machine>
   void add(const Machine& machine, double value) {
-    const double rows = machine.rows(domain_);
-    sum_ += rows * value;
+    const int rows = machine.rows(rule_.domain);
+    if (rows > 0) sum_ += rule_.is_sum ? value : rows * value;
     rows_ += rows;
   }
-  double value() const { return rows_ > 0 ? sum_ / rows_ : 0; }
+  double value() const { return rule_.is_sum ? sum_ : rows_ > 0 ? sum_ / rows_ : 0; }
 
  private:
-  struct domain_list {
-    int of[at_least_one(program_metrics<P>::count)];
+  struct rule_list {
+    parts_rule of[at_least_one(program_metrics<P>::count)];
   };
-  static constexpr domain_list domains = [] {
-    domain_list d{};
+  static constexpr rule_list rules = [] {
+    rule_list l{};
     for (int i = 0; i < program_metrics<P>::count; ++i)
-      d.of[i] = mean_domain<P>(program_metrics<P>::all.variable[i]);
-    return d;
+      l.of[i] = parts_rule_of<P>(program_metrics<P>::all.variable[i]);
+    return l;
   }();
 
-  int domain_;
+  parts_rule rule_;
   double sum_ = 0, rows_ = 0;
 };
 

@@ -62,7 +62,7 @@ class places_trainer : public place_trainer<P, Opt> {
       part& p = *parts_[static_cast<std::size_t>(t)];
       p.place.use();
       const batch_view<P> mine = part_of(batch, t);
-      p.runs = weights::fed(mine) != 0;
+      p.runs = mine.size() != 0;
       p.weight = static_cast<float>(weights::fed(mine));
       if (!p.runs) return;
       mine.feed_to(p.machine);
@@ -77,7 +77,7 @@ class places_trainer : public place_trainer<P, Opt> {
       pool_.run([&](int t) {
         part& p = *parts_[static_cast<std::size_t>(t)];
         const batch_view<P> mine = part_of(next, t);
-        if (weights::fed(mine) == 0) return;
+        if (mine.size() == 0) return;
         p.place.use();
         const void* data[at_least_one(batch_view<P>::layers)];
         for (int i = 0; i < batch_view<P>::layers; ++i) data[i] = mine.data[i];
@@ -122,7 +122,7 @@ class places_trainer : public place_trainer<P, Opt> {
   double metric(int i) {
     parts_metric<P> metric(i);
     for (const auto& p : parts_)
-      if (p->weight > 0) metric.add(p->machine, base::metric_of(p->machine, i));
+      if (p->runs) metric.add(p->machine, base::metric_of(p->machine, i));
     return metric.value();
   }
 

@@ -62,6 +62,7 @@ class trainer {
     }
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
+    samples_.resize(machines_.size());
     if (!limited) return;
     clips_ = owned_array<gradient_clip>(places);
     norms_ = owned_array<float>(places);
@@ -78,7 +79,7 @@ class trainer {
     parts_metric<P> metric(i);
     for (std::size_t t = 0; t < machines_.size(); ++t) {
       auto& m = machines_[t]->machine();
-      if (weight_[t] > 0) metric.add(m, static_cast<double>(*m.address(all.variable[i])));
+      if (samples_[t] > 0) metric.add(m, static_cast<double>(*m.address(all.variable[i])));
     }
     return metric.value();
   }
@@ -176,9 +177,9 @@ class trainer {
       const std::size_t k = static_cast<std::size_t>(t);
       const batch_view<P> part =
           batch.part(first_of_part(batch, t, parts), first_of_part(batch, t + 1, parts));
-      const int counted = part_weight::fed(part);
-      weight_[k] = static_cast<float>(counted);
-      if (counted == 0) return;
+      samples_[k] = part.size();
+      weight_[k] = static_cast<float>(part_weight::fed(part));
+      if (part.size() == 0) return;
       costs_[k] = machines_[k]->run(part, batch, seed_, static_cast<std::uint64_t>(steps_));
       if (part_weight::is_made)
         weight_[k] = static_cast<float>(machines_[k]->machine().rows(part_weight::domain));
@@ -323,6 +324,7 @@ class trainer {
   std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
   std::vector<float> costs_;
   std::vector<float> weight_;         // by machine: what it counts for the last mini-batch
+  std::vector<int> samples_;          // by machine: how many of that it had
   owned_array<gradient_clip> clips_;  // by parameter, where norms are limited
   owned_array<float> norms_, scales_;
   worker_pool pool_;

@@ -100,6 +100,7 @@ TEST_CASE("means over rows of two kinds, and sums over rows, count as on several
     CHECK(test::train_at_all(test::cost_of_two_kinds, sgd, places, uneven).worst() < 2e-5);
     CHECK(test::train_at_all(test::cost_that_is_a_sum, sgd, places, uneven).worst() < 2e-5);
     CHECK(test::train_at_all(normed_sum, sgd, places, uneven).worst() < 5e-5);
+    CHECK(test::train_at_all(test::cost_that_is_a_quotient, sgd, places, uneven).worst() < 2e-5);
   }
 }
 
