@@ -188,9 +188,40 @@ TEST_CASE("checkpoints that are damaged or of another run are errors and change 
     test::write(path, bytes.substr(0, n));
     CHECK_THROWS_AS(adam.train(other, batches(), options(folder, 4)), lamina::format_error);
   }
-  auto entries = m.entries();
-  entries.pop_back();
-  lamina::write_tensor_file(path, entries);
-  CHECK_THROWS_AS(adam.train(other, batches(), options(folder, 4)), lamina::error);
+  test::write(path, bytes);
+  for (const char* name : {"fc_7.b_0", "fc_7.b_0_moment1_0"}) {
+    auto entries = lamina::read_tensor_file(path);
+    entries.insert(entries.begin() + 4, lamina::tensor_entry::letters(name, "abc"));
+    lamina::write_tensor_file(folder / "checkpoint_15", entries);
+    CHECK_THAT(test::error_of([&] { adam.train(other, batches(), options(folder, 4)); }),
+               Contains("expected a checkpoint of this program, found " + std::string(name) +
+                        " [3], which it does not have"));
+  }
+  auto entries = lamina::read_tensor_file(path);
+  REQUIRE(entries[3].name == "output.b_0");
+  entries.erase(entries.begin() + 3);
+  lamina::write_tensor_file(folder / "checkpoint_15", entries);
+  CHECK_THAT(test::error_of([&] { adam.train(other, batches(), options(folder, 4)); }),
+             Contains("expected a parameter output.b_0, found none"));
   CHECK(test::bytes_of(other) == before);
+}
+
+TEST_CASE("parameters may be called as accumulators of others, and as what a checkpoint counts") {
+  constexpr auto named = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", float, 6>(main);
+    auto label = layer::data<"label", std::int64_t>(main);
+    auto h = layer::fc<6>(x, {.param = {.name = "w"}, .bias = false});
+    auto logits = layer::fc<3>(
+        layer::fc<6>(h, {.param = {.name = "w_velocity_0"}, .bias_param = {.name = "@step@"}}),
+        {.bias_param = {.name = "@optimizer@"}});
+    return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+  });
+  const test::optimizer::momentum momentum{.learning_rate = 0.05f};
+  const test::folder whole, parts;
+  lamina::model uninterrupted{named}, m{named}, last{named, 99};
+  momentum.train(uninterrupted, batches(), options(whole, 3));
+  momentum.train(m, batches(), options(parts, 1));
+  momentum.train(last, batches(), options(parts, 3));
+  CHECK(test::bytes_of(last) == test::bytes_of(uninterrupted));
+  CHECK(newest(parts) == newest(whole));
 }

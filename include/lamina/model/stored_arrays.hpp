@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <lamina/core/config.hpp>
@@ -83,6 +84,18 @@ struct stored_arrays {
   const char* const* state;
   const char *before, *after, *kind;
 
+  std::size_t size() const {
+    return static_cast<std::size_t>(parameters.size()) * static_cast<std::size_t>(of_each);
+  }
+  /// Whether one of them has this name.
+  LAMINA_COLD bool has(std::string_view name) const {
+    for (int i = 0; i < parameters.size(); ++i) {
+      const parameter_info info = parameters.describe(i);
+      for (int s = 0; s < of_each; ++s)
+        if (name_of(info, s) == name) return true;
+    }
+    return false;
+  }
   /// Appends a named copy of each.
   LAMINA_COLD void append_to(std::vector<tensor_entry>& all) const {
     for (int i = 0; i < parameters.size(); ++i)
@@ -133,12 +146,14 @@ struct stored_arrays {
     return static_cast<std::size_t>(info.rows) * static_cast<std::size_t>(info.columns) *
            sizeof(float);
   }
-  /// The last of the entries with a name.
-  LAMINA_COLD static const tensor_entry* find(const std::vector<tensor_entry>& from,
-                                              const std::string& name) {
+  /// The entry of a name. A parameter may be called as the accumulator of another, "w_velocity_0":
+  /// in checkpoints, parameters come first.
+  LAMINA_COLD const tensor_entry* find(const std::vector<tensor_entry>& from,
+                                       const std::string& name) const {
+    const bool are_parameters = *before == '\0';
     const tensor_entry* match = nullptr;
     for (const tensor_entry& e : from)
-      if (e.name == name) match = &e;
+      if (e.name == name && (match == nullptr || !are_parameters)) match = &e;
     return match;
   }
 };

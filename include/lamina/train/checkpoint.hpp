@@ -103,8 +103,8 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   const std::string path = checkpoint_path(directory, all.back());
   const std::vector<tensor_entry> entries = read_tensor_file(path);
   const auto find = [&](std::string_view name) -> const tensor_entry& {
-    for (const tensor_entry& e : entries)
-      if (e.name == name) return e;
+    for (std::size_t i = entries.size(); i-- > 0;)  // a parameter may have any name
+      if (entries[i].name == name) return entries[i];
     throw error(text() << "lamina: " << path << ": expected an entry " << name << ", found none");
   };
   if (find("@optimizer@").bytes.view() != facts.optimizer)
@@ -116,13 +116,21 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   facts.steps = static_cast<std::int64_t>(find("@step@").as_number());
   facts.at.pass = static_cast<int>(find("@pass@").as_number());
   facts.at.batch = static_cast<std::int64_t>(find("@batch@").as_number());
-  for (const tensor_entry& e : entries) {
+  const std::size_t arrays = values.size() + accumulators.size();
+  for (std::size_t i = arrays; i < entries.size(); ++i) {
+    const tensor_entry& e = entries[i];
     if (e.name == "@loss_scale@") facts.loss_scale = static_cast<float>(e.as_number());
     if (e.name == "@good_steps@") facts.good_steps = static_cast<int>(e.as_number());
   }
   // Both are checked before either changes.
   values.check(entries, path);
   accumulators.check(entries, path);
+  if (arrays >= entries.size() || entries[arrays].name != "@optimizer@")
+    for (const tensor_entry& e : entries)
+      if (!e.name.starts_with('@') && !values.has(e.name) && !accumulators.has(e.name))
+        throw error(text() << "lamina: " << path
+                           << ": expected a checkpoint of this program, found " << e.name << " "
+                           << text().list(e.dims) << ", which it does not have");
   values.assign(entries);
   accumulators.assign(entries);
   return true;
