@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -167,7 +166,9 @@ class csv_parser {
 inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw format_error(path, 0, "cannot open the file for reading");
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text;
+  for (char piece[4096]; file.read(piece, sizeof piece), file.gcount() > 0;)
+    text.append(piece, static_cast<std::size_t>(file.gcount()));
   if (file.bad()) throw format_error(path, text.size(), "the device failed while reading");
   csv_table table = detail::csv_parser(path, text, options).parse();
   if (table.rows() == 0)
