@@ -155,6 +155,16 @@ TEST_CASE("layers that name one parameter share it and initialise it once") {
   CHECK(uses == 2);
 }
 
+TEST_CASE("a parameter is shared by the name that was made for it, too") {
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto h = layer::fc<8>(layer::data<"a", float, 8>(main), {.name = "mine"});
+    h = layer::fc<8>(h, {.param = {.name = "mine.w_0"}});
+    return layer::fc<8>(h, {.param = {.name = "mine.w_0"}, .bias_param = {.name = "fc_0.b_0"}});
+  });
+  CHECK(net.parameter_count() == 64 + 8 + 8);
+  CHECK(net.view().count.startup == 3);
+}
+
 namespace {
 
 template <int Width, class V>
@@ -204,4 +214,69 @@ TEST_CASE("statistics of auc are persistable and no parameters") {
   CHECK(p.arguments[op.inputs + 2] == 3);
   CHECK(p.arguments[op.outputs + 1] == 3);
   CHECK(p.arguments[op.outputs + 2] == 4);
+}
+
+TEST_CASE("names of one's own that read like made ones are taken where nothing else has them") {
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"fc_0", float, 3>(main);
+    auto h = layer::fc<3>(x, {.name = "fc_1"});
+    h = layer::fc<3>(h, {.param = {.name = "h.w_0"}, .name = "fc_00"});
+    return layer::fc<3>(layer::fc<3>(h, {.name = "fc_1"}), {.name = "relu_0"});
+  });
+  const auto p = net.view();
+  for (const char* name : {"fc_0", "fc_1.w_0", "fc_1.w_1", "h.w_0", "fc_00.b_0", "relu_0.w_0"})
+    CHECK(find(p, name) >= 0);
+  CHECK(p.count.parameters == 8);
+}
+
+namespace {
+
+/// "block_000_w", "block_001_w", ...
+constexpr int many = 300;
+struct many_names {
+  char of[many][12];
+};
+constexpr many_names names_ending(char last) {
+  many_names n{};
+  for (int i = 0; i < many; ++i) {
+    const char text[] = {'b',
+                         'l',
+                         'o',
+                         'c',
+                         'k',
+                         '_',
+                         static_cast<char>('0' + i / 100),
+                         static_cast<char>('0' + i / 10 % 10),
+                         static_cast<char>('0' + i % 10),
+                         '_',
+                         last};
+    for (int k = 0; k < 11; ++k) n.of[i][k] = text[k];
+  }
+  return n;
+}
+constexpr many_names weights = names_ending('w'), biases = names_ending('b');
+
+}  // namespace
+
+TEST_CASE("hundreds of parameters with names of their own, shared in a body that is read twice") {
+  constexpr auto net = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", float, 2>(main);
+    for (int i = 0; i < many; ++i)
+      x = layer::fc<2>(x, {.param = {.name = std::string_view(weights.of[i])},
+                           .bias_param = {.name = std::string_view(biases.of[i])}});
+    auto i = layer::fill_constant<std::int64_t>(main, 0);
+    auto n = layer::fill_constant<std::int64_t>(main, 2);
+    auto going = layer::less_than(i, n);
+    layer::while_loop(going, [&](lamina::block&) {
+      x = layer::fc<2>(x, {.param = {.name = "of_body"}, .bias_param = {.name = "block_007_b"}});
+      x = layer::fc<2>(x, {.param = {.name = "of_body"}, .bias = false});
+      layer::increment(i);
+      layer::less_than(i, n, going);
+    });
+    return layer::fc<2>(x, {.param = {.name = "of_body"}, .bias = false});
+  });
+  const auto p = net.view();
+  CHECK(p.count.parameters == 2 * many + 1);
+  CHECK(find(p, "block_299_b") >= 0);
+  CHECK(parameter(p, "of_body") != nullptr);
 }

@@ -8,6 +8,7 @@
 #include <lamina/operators/fill.hpp>
 #include <lamina/operators/gradient.hpp>
 #include <lamina/program/block.hpp>
+#include <lamina/program/distinct_names.hpp>
 #include <lamina/program/param_attr.hpp>
 
 namespace lamina::layer {
@@ -65,20 +66,19 @@ class layer_helper {
   template <int Rank>
   constexpr int parameter(const param_attr& attr, const char* suffix, const int (&extent)[Rank],
                           dtype type, const initializer& otherwise, int line) {
-    if (!attr.name.empty()) {
-      for (int i = 0; i < b_.named_parameters.count; ++i) {
-        const int known = b_.named_parameters[i];
-        if (!has_name(names_of(b_), known, attr.name)) continue;
-        check_shared(known, extent, type, attr.name, line);
-        return known;
-      }
+    own_name_entry* const own = attr.name.empty() ? nullptr : &b_.entry_of(attr.name);
+    if (own != nullptr) {
+      const int known = is_parameter(own->parameter, own->name)
+                            ? own->parameter
+                            : lamina::detail::made_parameter(b_, attr.name);
+      if (known >= 0) return check_shared(known, extent, type, attr.name, line), known;
     }
     const int shape = b_.dims.take(Rank);
     for (int i = 0; i < Rank; ++i) b_.dims.items[shape + i] = extent[i];
     const bool weight = suffix[1] == 'w';
     const int number =
         attr.name.empty() ? next(weight ? ".w" : ".b", weight ? weight_ : bias_) : -1;
-    const int name = attr.name.empty() ? name_ : b_.own_name(attr.name);
+    const int name = own == nullptr ? name_ : own->name;
     const int index =
         b_.parameters.push({b_.variables.count, attr.learning_rate, attr.regularizer.kind,
                             attr.regularizer.coefficient, attr.gradient_clip.kind,
@@ -86,7 +86,10 @@ class layer_helper {
     const int v = b_.variables.push({name, -1, attr.name.empty() ? suffix : "", number, shape, Rank,
                                      once::domain, index, 0, type, variable_kind::parameter, true,
                                      !attr.trainable});
-    if (!attr.name.empty()) b_.named_parameters.push(v);
+    if (own != nullptr)
+      own->parameter = v;
+    else
+      b_.made_parameters.push(v);
     initialise(v,
                attr.initializer.kind == initializer_kind::by_layer ? otherwise : attr.initializer);
     return v;
@@ -113,15 +116,6 @@ class layer_helper {
       return {&b_, output(b_.shape(D...), sizeof...(D), once::domain, dtype_of<T>)};
   }
 
-  struct name_source {
-    const variable_desc* variables;
-    const name_desc* names;
-    const char* characters;
-  };
-  static constexpr name_source names_of(const program_builder& b) {
-    return {b.variables.items, b.names.items, b.characters.items};
-  }
-
   constexpr int next(const char* suffix, int& counter) {
     if (b_.names.items[name_].key != nullptr) return counter++;
     const std::string_view wanted(suffix);
@@ -132,6 +126,12 @@ class layer_helper {
     return 0;
   }
 
+  /// Whether a variable is the parameter of this name of its own.
+  constexpr bool is_parameter(int variable, int name) const {
+    return variable >= 0 && variable < b_.variables.count &&
+           b_.variables.items[variable].kind == variable_kind::parameter &&
+           b_.variables.items[variable].base == name;
+  }
   template <int Rank>
   constexpr void check_shared(int known, const int (&extent)[Rank], dtype type,
                               std::string_view name, int line) {

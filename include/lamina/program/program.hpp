@@ -12,6 +12,7 @@
 
 #include <lamina/core/check.hpp>
 #include <lamina/program/block.hpp>
+#include <lamina/program/distinct_names.hpp>
 #include <lamina/program/program_desc.hpp>
 #include <lamina/program/remade_rows.hpp>
 
@@ -109,6 +110,7 @@ constexpr void record(program_builder& b) {
   if (b.is_full()) return;
   if (b.blocks.count > 1) require_scopes(b);
   split_remade_rows(b);
+  distinct_names(b).require();
 }
 
 /// Whether a record function can be run. Where a mistake stands in it, clang mostly knows its

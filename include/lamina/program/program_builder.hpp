@@ -40,6 +40,14 @@ struct written_handle {
   int before;
 };
 
+/// A user's own name, to be found again.
+struct own_name_entry {
+  int name;
+  unsigned hash;
+  int before;     // the entry before of its list, or -1
+  int parameter;  // the variable that is called so, if a parameter is, or -1
+};
+
 /// A row domain that a branch or a time step opened, by the mark of its type.
 struct opened_domain {
   const char* mark;
@@ -69,7 +77,8 @@ struct program_builder {
   filling<domain_desc, program_limits.domains> domains;
   growing<name_counter> counters;  // of users' own names
   growing<key_counter> keys;       // of kinds of layers
-  growing<int> named_parameters;   // only these can be shared
+  growing<own_name_entry> own_names;
+  growing<int> made_parameters;  // variables, those of users' own names left out
   growing<opened_domain> open_domains;
   growing<written_handle> written;  // by the bodies that are being recorded, innermost last
   int written_begin = 0;            // where those of the innermost body begin
@@ -140,13 +149,20 @@ struct program_builder {
   }
 
   /// A user's own name; the same name twice is one entry.
-  constexpr int own_name(std::string_view user) {
-    for (int i = 0; i < names.count; ++i)
-      if (names[i].key == nullptr &&
-          std::string_view(characters.items + names[i].offset,
-                           static_cast<std::size_t>(names[i].length)) == user)
-        return i;
-    return names.push({nullptr, put(user), static_cast<int>(user.size()), -1, -1});
+  constexpr int own_name(std::string_view user) { return entry_of(user).name; }
+
+  /// The entry of a user's own name; made where there is none. A program of thousands of names is
+  /// recorded within the steps that a compiler takes, so they are found by hash. A body that was
+  /// taken back may have left entries: what one says is compared.
+  constexpr own_name_entry& entry_of(std::string_view user) {
+    if (hashed_names_ > names.count) hashed_names_ = names.count;
+    for (; hashed_names_ < names.count; ++hashed_names_)
+      if (names[hashed_names_].key == nullptr) add_entry(hashed_names_);
+    const unsigned hash = hash_of(user);
+    for (int e = newest_entry_[hash % name_lists] - 1; e >= 0; e = own_names[e].before)
+      if (own_names[e].hash == hash && is_own_name(own_names[e].name, user)) return own_names[e];
+    add_entry(names.push({nullptr, put(user), static_cast<int>(user.size()), -1, -1}));
+    return own_names[own_names.count - 1];
   }
 
   /// Copies text into the pool of characters; returns where.
@@ -273,7 +289,31 @@ struct program_builder {
   }
 
  private:
+  static constexpr unsigned name_lists = 64;
+
+  static constexpr unsigned hash_of(std::string_view text) {
+    unsigned hash = 2166136261u;  // FNV-1a
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    return hash;
+  }
+  constexpr std::string_view own_text(int name) const {
+    return {characters.items + names.items[name].offset,
+            static_cast<std::size_t>(names.items[name].length)};
+  }
+  constexpr bool is_own_name(int name, std::string_view text) const {
+    return name < names.count && names.items[name].key == nullptr && own_text(name) == text;
+  }
+  constexpr void add_entry(int name) {
+    const unsigned hash = hash_of(own_text(name));
+    int& newest = newest_entry_[hash % name_lists];
+    own_names.push({name, hash, newest - 1, -1});
+    newest = own_names.count;
+    hashed_names_ = name + 1;
+  }
+
   program_desc& made;
+  int newest_entry_[name_lists] = {};  // by hash, counted from 1
+  int hashed_names_ = 0;
 
   static constexpr attribute_value as_attribute(attribute_value v) { return v; }
   static constexpr attribute_value as_attribute(double v) { return {v, 0, 0}; }

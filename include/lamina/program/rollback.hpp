@@ -18,7 +18,7 @@ class rollback {
               b.dims.count,      b.integers.count,  b.reals.count,      b.characters.count,
               b.names.count,     b.blocks.count,    b.parameters.count, b.data.count,
               b.startup.count,   b.outputs.count,   b.domains.count},
-        named_parameters_(b.named_parameters.count),
+        made_parameters_(b.made_parameters.count),
         fault_(b.fault),
         accumulators_(b.accumulators) {
     for (int i = 0; i < b.keys.count; ++i) keys_.push(b.keys[i]);
@@ -42,7 +42,7 @@ class rollback {
     b_.startup.count = size_.startup;
     b_.outputs.count = size_.outputs;
     b_.domains.count = size_.domains;
-    b_.named_parameters.count = named_parameters_;
+    b_.made_parameters.count = made_parameters_;
     b_.keys.count = keys_.count;
     copy_items(b_.keys.items, keys_.items, keys_.count);
     b_.counters.count = counters_.count;
@@ -54,7 +54,7 @@ class rollback {
  private:
   program_builder& b_;
   program_counts size_;
-  int named_parameters_;
+  int made_parameters_;
   fault_desc fault_;
   int accumulators_;
   growing<key_counter> keys_;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/distinct_names.hpp - finds two variables of one name.
+//
+// Names that are made differ from each other, two layers that a user calls alike count on, and a
+// parameter that is asked for by the name of an earlier one is that one. What is left is a layer
+// that is called as a made name reads, "fc_0", a parameter that an earlier one is called as, and
+// one that is called as a data layer. In a file, both would be one.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <lamina/program/block.hpp>
+#include <lamina/program/program_builder.hpp>
+
+namespace lamina::detail {
+
+/// The parameter whose made name, "fc_0.w_0", reads so; -1: none.
+constexpr int made_parameter(const program_builder& b, std::string_view name) {
+  if (b.made_parameters.count == 0) return -1;
+  if (name.find(".w_") == name.npos && name.find(".b_") == name.npos) return -1;
+  const struct {
+    const variable_desc* variables;
+    const name_desc* names;
+    const char* characters;
+  } named{b.variables.items, b.names.items, b.characters.items};
+  for (int i = 0; i < b.made_parameters.count; ++i)
+    if (has_name(named, b.made_parameters[i], name)) return b.made_parameters[i];
+  return -1;
+}
+
+class distinct_names {
+ public:
+  explicit constexpr distinct_names(program_builder& b) : b_(b) {}
+
+  /// Notes the first name that two variables have.
+  constexpr void require() {
+    for (int i = 0; i < b_.names.count; ++i)
+      if (b_.names.items[i].key == nullptr) require_layer(i);
+    for (int i = 0; i < b_.parameters.count; ++i) {
+      const int v = b_.parameters.items[i].variable;
+      if (b_.variables.items[v].suffix[0] != 0) continue;
+      for (int k = 0; k < b_.data.count; ++k)
+        if (b_.variables.items[b_.data.items[k]].base == b_.variables.items[v].base) report(v);
+      require_no_parameter(v);
+    }
+    for (int k = 0; k < b_.data.count; ++k) require_no_parameter(b_.data.items[k]);
+  }
+
+ private:
+  constexpr std::string_view text_of(const name_desc& d) const {
+    return {b_.characters.items + d.offset, static_cast<std::size_t>(d.length)};
+  }
+  constexpr void report(int variable) {
+    report_variable(b_, fault_kind::name_used_twice, variable, 0);
+  }
+
+  /// A user's name "fc_0" beside the name of the first fc.
+  constexpr void require_layer(int name) {
+    const std::string_view text = text_of(b_.names.items[name]);
+    std::size_t at = text.size();
+    while (at > 0 && is_digit(text[at - 1])) --at;
+    const std::size_t digits = text.size() - at;
+    if (digits == 0 || digits > 9 || (digits > 1 && text[at] == '0')) return;
+    if (at == 0 || text[at - 1] != '_') return;
+    const std::string_view stem = text.substr(0, at - 1);
+    int number = 0;
+    for (; at < text.size(); ++at) number = 10 * number + (text[at] - '0');
+    for (int k = 0; k < b_.keys.count; ++k)
+      if (number < b_.keys[k].next && stem == b_.keys[k].key) require_variables(name, stem, number);
+  }
+  /// The same, where a layer is called so: do two variables have one name?
+  constexpr void require_variables(int name, std::string_view key, int number) {
+    for (int v = 0; v < b_.variables.count; ++v) {
+      const variable_desc& mine = b_.variables.items[v];
+      if (mine.base != name || mine.of >= 0) continue;
+      for (int u = 0; u < b_.variables.count; ++u) {
+        const variable_desc& other = b_.variables.items[u];
+        if (other.of >= 0 || other.number != mine.number) continue;
+        const name_desc& base = b_.names.items[other.base];
+        if (base.key != nullptr && base.number == number && key == base.key &&
+            is_same_text(other.suffix, mine.suffix))
+          return report(v);
+      }
+    }
+  }
+  /// A user's name "fc_0.w_0" of variable v beside the parameter.
+  constexpr void require_no_parameter(int v) {
+    if (made_parameter(b_, text_of(b_.names.items[b_.variables.items[v].base])) >= 0) report(v);
+  }
+  static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  program_builder& b_;
+};
+
+}  // namespace lamina::detail
