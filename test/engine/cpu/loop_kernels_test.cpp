@@ -143,6 +143,28 @@ constexpr auto arrays_inside = lamina::program([](block& main) {
   return std::tuple{cost_of(out), out, layer::array_length(states)};
 });
 
+// A loop that counts in halves of `Halves`, in numbers of type T.
+template <class T, int Halves>
+constexpr auto counted = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto i = layer::fill_constant<T>(main, 0), n = layer::fill_constant<T>(main, 3);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](block&) {
+    x = layer::tanh(x);
+    layer::increment(i, Halves * 0.5f);
+    layer::less_than(i, n, going);
+  });
+  return std::tuple{cost_of(x), x, i};
+});
+/// How many kernels of a program know single whole numbers only.
+template <class P>
+constexpr int counting_kernels(const P&) {
+  using table = lamina::engine::cpu::schedule_table<P>;
+  int n = 0;
+  for (int k = 0; k < table::plan_type::kernels; ++k) n += table::counting.of[k] ? 1 : 0;
+  return n;
+}
+
 }  // namespace
 
 TEST_CASE("dynamic_rnn whose steps see whole sequences") { lamina::law::check_engine(attention); }
@@ -163,4 +185,11 @@ TEST_CASE("Slots that a loop overwrites while their values are used") {
 }
 TEST_CASE("Arrays of an iteration that a loop inside fills") {
   lamina::law::check_engine(arrays_inside);
+}
+TEST_CASE("What counts in a loop has no code for arrays, unless there is something else to count") {
+  lamina::law::check_engine(counted<std::int64_t, 2>);
+  lamina::law::check_engine(counted<float, 1>);
+  // less_than, increment and two copies of what the loop carries by one kernel.
+  STATIC_REQUIRE(counting_kernels(counted<std::int64_t, 2>) == 3);
+  STATIC_REQUIRE(counting_kernels(counted<float, 2>) < 3);
 }

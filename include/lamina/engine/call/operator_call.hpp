@@ -42,12 +42,14 @@ class operator_call {
   }
   /// The i-th variable of an input slot; its data is null when it is absent.
   LAMINA_NOINLINE operand input(int slot, int i = 0) const {
+    if (!schema().has_lists) return at_position(slot + i);
     int at = i;
     for (int s = 0; s < slot; ++s) at += input_count(s);
     return at_position(at);
   }
   /// The i-th variable of an output slot; its data is null when nobody wants it.
   LAMINA_NOINLINE operand output(int slot, int i = 0) const {
+    if (!schema().has_lists) return at_position(schema().input_count + slot + i);
     int at = i;
     for (int s = 0; s < schema().input_count; ++s) at += input_count(s);
     for (int s = 0; s < slot; ++s) at += output_count(s);

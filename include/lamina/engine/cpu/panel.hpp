@@ -77,8 +77,9 @@ inline void copy_rows_padded(int rows, int count, int width, const float* from,
 
 /// Packs `rows` rows, `stride` floats apart, as those from `first_row` on into the panels of a
 /// matrix of `k_size` rows; the padding becomes 0. Exactly `n_size` floats of a row are read.
-inline void pack_rows(int first_row, int rows, int k_size, int n_size, const float* row_major,
-                      std::ptrdiff_t stride, float* panels) {
+LAMINA_NOINLINE inline void pack_rows(int first_row, int rows, int k_size, int n_size,
+                                      const float* row_major, std::ptrdiff_t stride,
+                                      float* panels) {
   // A few rows at a time: their reads are as many streams, and a panel gets some lines at once.
   constexpr int together = 8;
   const int columns = padded(n_size);

@@ -129,6 +129,20 @@ requires(Op::kind == operator_kind::pointwise) struct call_kernel<Op> {
   }
 };
 
+/// Whether `count` may take the place of an operator's kernel where each argument is one whole
+/// number or truth value.
+template <class Op>
+concept counting_operator = Op::kind == operator_kind::pointwise&& is_exact<Op> && !is_division<Op>;
+
+/// What counts and decides in loops, without the code for arrays of any type.
+template <counting_operator Op>
+void count(const call_context& c) {
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    ((void)detail::pointwise_output<Op, static_cast<int>(K)>::run_one(c), ...);
+  }
+  (std::make_index_sequence<Op::outputs.size()>{});
+}
+
 template <>
 struct call_kernel<sum> {
   template <class = void>

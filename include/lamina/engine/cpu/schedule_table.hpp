@@ -24,6 +24,19 @@ struct schedule_entry {
   unsigned long long feeds;
 };
 
+/// The kernel of a group; `Counts`: whose arguments are single whole numbers and truth values.
+template <class Group, bool Counts>
+struct scheduled_kernel : group_kernel<Group> {};
+template <class Op>
+requires(counting_operator<Op>) struct scheduled_kernel<expression::call_expression<Op>, true> {
+  static void run(const program_view& p, float* const* a, const argument_info* info,
+                  const group_info& g, const run_context& c) {
+    count<Op>(call_context(p, a, info, g, c));
+  }
+  static constexpr bool convolves = false;
+  static constexpr scratch_function scratch = nullptr;
+};
+
 /// The table of a program: groups, what each argument is, and where it lies.
 template <class P>
 struct schedule_table {
@@ -36,11 +49,46 @@ struct schedule_table {
     group_function run[at_least_one(plan_type::kernels)];
     scratch_function scratch[at_least_one(plan_type::kernels)];
   };
+  /// Whether a group calls a pointwise operator on single whole numbers and truth values.
+  static constexpr bool counts(int g) {
+    const group_desc& d = plan_type::grouped.groups[g];
+    const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
+    if (d.head != group_head::call || i.schema->kind != operator_kind::pointwise) return false;
+    const group_code& c = plan_type::code.groups[g];
+    for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+      const argument_info n = argument_info_of<plan_type>(a, 1);
+      if (n.rows != 1 || n.columns != 1 || (n.type != dtype::int64 && n.type != dtype::boolean))
+        return false;
+    }
+    const operator_desc* const op = i.op < 0 ? nullptr : &P::desc.operators[i.op];
+    const bool has_own = op != nullptr && op->attributes >= 0 && op->schema == i.schema;
+    for (int s = 0; s < i.schema->scalars; ++s) {
+      const double x =
+          has_own ? P::desc.attributes[op->attributes + s].number : i.schema->attributes[s].number;
+      if (static_cast<double>(static_cast<std::int64_t>(x)) != x) return false;
+    }
+    return true;
+  }
+  /// By kernel: whether that holds for all groups that it runs.
+  struct kernel_flags {
+    bool of[at_least_one(plan_type::kernels)];
+  };
+  static constexpr kernel_flags counting = [] {
+    kernel_flags r{};
+    for (bool& f : r.of) f = true;
+    for (int g = 0; g < groups; ++g) {
+      bool& f = r.of[plan_type::distinct.kernel[g]];
+      f = f && counts(g);
+    }
+    return r;
+  }();
+
+  template <int K>
+  using kernel = scheduled_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>,
+                                  counting.of[K]>;
   template <int... K>
   static constexpr functions make_functions(std::integer_sequence<int, K...>) {
-    return {{&group_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>>::run...},
-            {scratch_of<
-                group_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>>>()...}};
+    return {{&kernel<K>::run...}, {scratch_of<kernel<K>>()...}};
   }
   template <class Kernel>
   static constexpr scratch_function scratch_of() {
@@ -53,9 +101,7 @@ struct schedule_table {
   }
   template <int... K>
   static constexpr const conv_methods* find_convolutions(std::integer_sequence<int, K...>) {
-    if constexpr ((group_kernel<
-                       expression::group_of<plan_type, plan_type::distinct.first[K]>>::convolves ||
-                   ... || false))
+    if constexpr ((kernel<K>::convolves || ... || false))
       return &conv_methods_of<P>;
     else
       return nullptr;
