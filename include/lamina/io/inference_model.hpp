@@ -30,8 +30,8 @@ inline loaded_program load_program_desc(const file_path& path,
 
 /// Writes the part of a program that computes `targets`, and the parameters it needs, into a
 /// directory that PaddlePaddle reads. The program comes last: whoever finds it finds its
-/// parameters. Throws lamina::error for a target that is no variable, and a parameter without a
-/// value. Fluid: save_inference_model.
+/// parameters. Throws lamina::error for a target that is no variable, a parameter without a value,
+/// and one whose file would be the program's. Fluid: save_inference_model.
 inline void save_inference_model(const file_path& directory, const program_message& program,
                                  const scope& variables, const std::vector<std::string>& feeds,
                                  const std::vector<std::string>& targets,
@@ -40,6 +40,11 @@ inline void save_inference_model(const file_path& directory, const program_messa
   std::vector<std::string> names;
   for (const variable_message& v : inference.blocks[0].variables)
     if (v.persistable && v.has_tensor()) names.push_back(v.name);
+  for (const std::string& name : files.parameters.empty() ? names : std::vector{files.parameters})
+    if (name == files.program)
+      throw error("lamina: " + directory.string() +
+                  ": expected different files for the program and the parameters, found '" + name +
+                  "' for both");
   save_variables(directory, variables, names, files.parameters);
   write_file(directory.string() + "/" + files.program, to_proto(inference));
 }

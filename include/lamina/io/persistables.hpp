@@ -40,6 +40,8 @@ inline std::string variable_path(const std::string& directory, const std::string
 inline void save_variables(const file_path& directory, const scope& variables,
                            std::vector<std::string> names, const std::string& filename = "") {
   make_directories(directory.string());
+  // "w" before "w.writing", for the one is written where the other will lie.
+  std::sort(names.begin(), names.end());
   if (filename.empty()) {
     for (const std::string& name : names) {
       const std::string path = detail::variable_path(directory.string(), name);
@@ -51,7 +53,6 @@ inline void save_variables(const file_path& directory, const scope& variables,
     }
     return;
   }
-  std::sort(names.begin(), names.end());
   binary_writer to(detail::variable_path(directory.string(), filename));
   for (const std::string& name : names) write_lod_tensor(to, variables.get(name));
   to.finish();
