@@ -174,6 +174,19 @@ static_assert(lamina::detail::fields_of<3, test::sample>() == 2);
 static_assert(lamina::detail::fields_of<2, std::array<float, 2>>() == 2);
 static_assert(lamina::detail::fields_of<1, std::array<float, 2>>() == 1);
 static_assert(lamina::detail::fields_of<3, std::vector<float>>() == 1);
+
+template <class... Field>
+constexpr bool fed_by = lamina::detail::field_check<std::remove_const_t<decltype(net)>,
+                                                    std::vector<std::tuple<Field...>>, true>::ok;
+static_assert(fed_by<std::array<float, 6>, std::int64_t>);
+static_assert(fed_by<std::array<unsigned char, 6>, unsigned char>);
+static_assert(fed_by<std::vector<double>, std::array<int, 1>>);
+static_assert(fed_by<std::span<const float>, bool>);
+static_assert(!fed_by<std::array<float, 7>, std::int64_t>);
+static_assert(!fed_by<float, std::int64_t>);
+static_assert(!fed_by<std::vector<float>, float>);
+static_assert(!fed_by<std::vector<float>, std::vector<double>>);
+static_assert(!fed_by<std::int64_t, std::array<float, 6>>);
 }  // namespace
 
 TEST_CASE("samples with a base or a constructor are taken apart too") {
@@ -208,7 +221,8 @@ TEST_CASE("with all data the cost and the metrics are there, and test() is their
   CHECK(result.cost == Approx(cost).epsilon(1e-5));
   CHECK(result.metric("accuracy") == Approx(right));
   CHECK(result.metrics.size() == 1);
-  CHECK_THAT(test::error_of([&] { result.metric("recall"); }), Contains("recall"));
+  CHECK_THAT(test::error_of([&] { result.metric("recall"); }),
+             Contains("found 'recall'; the program has: accuracy"));
 }
 
 TEST_CASE("samples may be aggregates or tuples, their fields arrays, vectors or numbers") {

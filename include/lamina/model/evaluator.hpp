@@ -207,7 +207,11 @@ class evaluator {
     constexpr bool fits = fields == layers;
     static_assert(check<fits, expects<layers>, gets<fields>>,
                   "lamina: reader: a sample has one field for each data layer of the program");
-    if constexpr (readable && batched && fits)
+    using fed = detail::field_check<P, reader::yield_of<Reader>, (fits && batched && readable)>;
+    static_assert(check<fed::ok, typename fed::name, typename fed::expected, typename fed::found>,
+                  "lamina: reader: a field holds what its data layer takes: as many numbers, and "
+                  "integers where it takes integers");
+    if constexpr (readable && batched && fits && fed::ok)
       return tested(batches);
     else
       return {};

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstring>
 #include <iterator>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,88 +15,9 @@
 #include <lamina/model/batch_view.hpp>
 #include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
+#include <lamina/model/sample_fields.hpp>
 
 namespace lamina {
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_tuple_like = requires {
-  std::tuple_size<T>::value;
-};
-template <class T, std::size_t N>
-inline constexpr bool is_tuple_like<std::array<T, N>> = false;
-
-/// Becomes the base of a sample.
-template <class S>
-struct any_base {
-  template <class B>
-  requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
-};
-/// How many pairs of braces an aggregate takes, up to 6: its fields where S{} exists, for that
-/// gives empty braces to each.
-template <class S>
-constexpr int braces_taken() {
-  if constexpr (requires { S{{}, {}, {}, {}, {}, {}}; }) return 6;
-  if constexpr (requires { S{{}, {}, {}, {}, {}}; }) return 5;
-  if constexpr (requires { S{{}, {}, {}, {}}; }) return 4;
-  if constexpr (requires { S{{}, {}, {}}; }) return 3;
-  if constexpr (requires { S{{}, {}}; }) return 2;
-  return 1;
-}
-/// How many fields a sample has where they are surely not N; N where they may be.
-template <int N, class S>
-constexpr int fields_of() {
-  if constexpr (requires { std::tuple_size<S>::value; } && (N != 1 || is_tuple_like<S>)) {
-    return static_cast<int>(std::tuple_size_v<S>);
-  } else if constexpr (std::is_arithmetic_v<S> || requires(const S& s) { s.size(); }) {
-    return 1;
-  } else if constexpr (std::is_aggregate_v<S> && N <= 5 && requires { S{}; }) {
-    return requires { S{any_base<S>{}}; } ? N : braces_taken<S>();
-  } else {
-    return N;
-  }
-}
-/// The same for what a mini-batch holds; N where it is none.
-template <int N, class Batch>
-inline constexpr int fields_a_sample = N;
-template <int N, class Batch>
-requires std::ranges::range<Batch&>
-inline constexpr int fields_a_sample<N, Batch> = fields_of<N, std::ranges::range_value_t<Batch>>();
-
-/// Calls `visit(field...)` with the N fields of a sample: a tuple, an aggregate, or one value.
-template <int N, class S, class Visit>
-void with_fields(const S& sample, Visit&& visit) {
-  if constexpr (is_tuple_like<S>) {
-    static_assert(
-        check<std::tuple_size_v<S> == N, expects<N>, gets<static_cast<int>(std::tuple_size_v<S>)>>,
-        "lamina: reader: a sample has one field for each data layer of the program");
-    std::apply(visit, sample);
-  } else if constexpr (N == 1) {
-    if constexpr (std::is_arithmetic_v<S> || requires { sample.size(); }) {
-      visit(sample);
-    } else {
-      const auto& [a] = sample;
-      visit(a);
-    }
-  } else if constexpr (N == 2) {
-    const auto& [a, b] = sample;
-    visit(a, b);
-  } else if constexpr (N == 3) {
-    const auto& [a, b, c] = sample;
-    visit(a, b, c);
-  } else if constexpr (N == 4) {
-    const auto& [a, b, c, d] = sample;
-    visit(a, b, c, d);
-  } else if constexpr (N == 5) {
-    const auto& [a, b, c, d, e] = sample;
-    visit(a, b, c, d, e);
-  } else {
-    static_assert(N <= 5 && N > 0, "lamina: reader: samples of more than five fields are tuples");
-  }
-}
-
-}  // namespace detail
 
 /// Holds a mini-batch as one array a data layer, in the order of the data layers; its memory grows
 /// to the largest mini-batch and stays.

@@ -91,7 +91,11 @@ class gradient_machine {
     constexpr bool fits = fields == layers || is_faulty<P>;
     static_assert(check<fits, expects<layers>, gets<fields>>,
                   "lamina: reader: a sample has one field for each data layer of the program");
-    if constexpr (batched && fits) feeder_.fill(samples);
+    using fed = detail::field_check<P, const Batch, (fits && batched && !is_faulty<P>)>;
+    static_assert(check<fed::ok, typename fed::name, typename fed::expected, typename fed::found>,
+                  "lamina: reader: a field holds what its data layer takes: as many numbers, and "
+                  "integers where it takes integers");
+    if constexpr (batched && fits && fed::ok) feeder_.fill(samples);
     return backward(feeder_.view(), step);
   }
 

@@ -74,7 +74,10 @@ struct test_result {
   LAMINA_COLD double metric(std::string_view name) const {
     for (const metric_value& m : metrics)
       if (m.name == name) return m.value;
-    throw error(text() << "lamina: test: no metric is named '" << name << "'");
+    text known;
+    for (const metric_value& m : metrics) known << (&m == metrics.data() ? "" : ", ") << m.name;
+    throw error(text() << "lamina: test: expected the name of a metric, found '" << name
+                       << "'; the program has: " << (metrics.empty() ? text() << "none" : known));
   }
 };
 

@@ -193,13 +193,18 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
   constexpr bool fits = fields == layers || !reads || is_faulty<P>;
   static_assert(check<fits, expects<layers>, gets<fields>>,
                 "lamina: reader: a sample has one field for each data layer of the program");
+  using fed = detail::field_check<P, reader::reader_element_t<Reader>,
+                                  (fits && batched && reads && !is_faulty<P>)>;
+  static_assert(check<fed::ok, typename fed::name, typename fed::expected, typename fed::found>,
+                "lamina: reader: a field holds what its data layer takes: as many numbers, and "
+                "integers where it takes integers");
   constexpr bool one = __is_same(Places, places) || requires {
     at.number + sizeof(typename Places::arithmetic);
   };
   static_assert(check<one, gets_type<Places>>,
                 "lamina: run: expected one place behind the options, as lamina::cuda::place{0, "
                 "lamina::cuda::tf32}");
-  if constexpr (reads && batched && fits && one && !is_faulty<P>)
+  if constexpr (reads && batched && fits && fed::ok && one && !is_faulty<P>)
     return run_at(at, trained, batches, options);
   else
     return run_summary{};

@@ -160,7 +160,12 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   constexpr bool fits = fields == layers || is_faulty<P> || reads;
   static_assert(check<fits, expects<layers>, gets<fields>>,
                 "lamina: reader: a sample has one field for each data layer of the program");
-  if constexpr (cost == cost_kind::number && readable && batched && fits && !reads &&
+  using fed = detail::field_check<P, reader::yield_of<Reader>,
+                                  (fits && batched && readable && !reads && !is_faulty<P>)>;
+  static_assert(check<fed::ok, typename fed::name, typename fed::expected, typename fed::found>,
+                "lamina: reader: a field holds what its data layer takes: as many numbers, and "
+                "integers where it takes integers");
+  if constexpr (cost == cost_kind::number && readable && batched && fits && fed::ok && !reads &&
                 !is_faulty<P>) {
     constexpr bool takes = takes_gradients<P, Opt>;
     static_assert(check<takes, gets_type<Opt>>,

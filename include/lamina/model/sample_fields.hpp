@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/sample_fields.hpp - the fields of a sample, and whether data layers can take them.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <iterator>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/core/check.hpp>
+#include <lamina/model/batch_view.hpp>
+#include <lamina/model/element_of.hpp>
+#include <lamina/model/program_names.hpp>
+
+namespace lamina::detail {
+
+template <class T>
+inline constexpr bool is_tuple_like = requires {
+  std::tuple_size<T>::value;
+};
+template <class T, std::size_t N>
+inline constexpr bool is_tuple_like<std::array<T, N>> = false;
+
+/// Becomes the base of a sample.
+template <class S>
+struct any_base {
+  template <class B>
+  requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
+};
+/// How many pairs of braces an aggregate takes, up to 6: its fields where S{} exists, for that
+/// gives empty braces to each.
+template <class S>
+constexpr int braces_taken() {
+  if constexpr (requires { S{{}, {}, {}, {}, {}, {}}; }) return 6;
+  if constexpr (requires { S{{}, {}, {}, {}, {}}; }) return 5;
+  if constexpr (requires { S{{}, {}, {}, {}}; }) return 4;
+  if constexpr (requires { S{{}, {}, {}}; }) return 3;
+  if constexpr (requires { S{{}, {}}; }) return 2;
+  return 1;
+}
+/// How many fields a sample has where they are surely not N; N where they may be.
+template <int N, class S>
+constexpr int fields_of() {
+  if constexpr (requires { std::tuple_size<S>::value; } && (N != 1 || is_tuple_like<S>)) {
+    return static_cast<int>(std::tuple_size_v<S>);
+  } else if constexpr (std::is_arithmetic_v<S> || requires(const S& s) { s.size(); }) {
+    return 1;
+  } else if constexpr (std::is_aggregate_v<S> && N <= 5 && requires { S{}; }) {
+    return requires { S{any_base<S>{}}; }
+    ? N : braces_taken<S>();
+  } else {
+    return N;
+  }
+}
+/// The same for what a mini-batch holds; N where it is none.
+template <int N, class Batch>
+inline constexpr int fields_a_sample = N;
+template <int N, class Batch>
+requires std::ranges::range<Batch&>
+inline constexpr int fields_a_sample<N, Batch> = fields_of<N, std::ranges::range_value_t<Batch>>();
+
+/// Calls `visit(field...)` with the N fields of a sample: a tuple, an aggregate, or one value.
+template <int N, class S, class Visit>
+constexpr auto with_fields(const S& sample, Visit&& visit) {
+  if constexpr (is_tuple_like<S>) {
+    static_assert(
+        check<std::tuple_size_v<S> == N, expects<N>, gets<static_cast<int>(std::tuple_size_v<S>)>>,
+        "lamina: reader: a sample has one field for each data layer of the program");
+    return std::apply(visit, sample);
+  } else if constexpr (N == 1) {
+    if constexpr (std::is_arithmetic_v<S> || requires { sample.size(); }) {
+      return visit(sample);
+    } else {
+      const auto& [a] = sample;
+      return visit(a);
+    }
+  } else if constexpr (N == 2) {
+    const auto& [a, b] = sample;
+    return visit(a, b);
+  } else if constexpr (N == 3) {
+    const auto& [a, b, c] = sample;
+    return visit(a, b, c);
+  } else if constexpr (N == 4) {
+    const auto& [a, b, c, d] = sample;
+    return visit(a, b, c, d);
+  } else if constexpr (N == 5) {
+    const auto& [a, b, c, d, e] = sample;
+    return visit(a, b, c, d, e);
+  } else {
+    static_assert(N <= 5 && N > 0, "lamina: reader: samples of more than five fields are tuples");
+  }
+}
+
+/// The numbers in a field, through up to three containers; void where it holds something else.
+template <class Field, int Depth = 3>
+struct field_number {
+  using type = void;
+};
+template <class Field, int Depth>
+requires std::is_arithmetic_v<Field>
+struct field_number<Field, Depth> {
+  using type = Field;
+};
+template <class Field, int Depth>
+requires(Depth > 0 && std::ranges::range<const Field&>) struct field_number<Field, Depth>
+    : field_number<std::remove_cvref_t<std::ranges::range_reference_t<const Field&>>, Depth - 1> {
+};
+
+/// How many numbers a field holds where its type tells, else -1.
+template <class Field>
+inline constexpr int field_size = std::is_arithmetic_v<Field> ? 1 : -1;
+template <class T, std::size_t N>
+requires std::is_arithmetic_v<T>
+inline constexpr int field_size<T[N]> = static_cast<int>(N);
+template <class T, std::size_t N>
+requires std::is_arithmetic_v<T>
+inline constexpr int field_size<std::array<T, N>> = static_cast<int>(N);
+
+/// The types of the fields of a sample, and what they tell.
+template <class... Field>
+struct field_list {
+  static constexpr int sizes[sizeof...(Field) + 1] = {field_size<Field>..., 0};
+  static constexpr bool reals[sizeof...(Field) + 1] = {
+      std::is_floating_point_v<typename field_number<Field>::type>..., false};
+  template <int I>
+  using type = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<Field...>>;
+};
+struct list_fields {
+  template <class... Field>
+  constexpr field_list<Field...> operator()(const Field&...) const {
+    return {};
+  }
+};
+template <class P, class Sample>
+using field_list_of =
+    decltype(with_fields<P::desc.count.data>(std::declval<const Sample&>(), list_fields()));
+
+/// The first data layer that cannot take its field of the samples, as far as types tell, or -1:
+/// real numbers are no integers (labels as floats, fields in another order), and
+/// an array has the size of its layer.
+template <class P, class Fields>
+constexpr int layer_without_field() {
+  for (int i = 0; i < P::desc.count.data; ++i) {
+    const data_layer& layer = data_layers_of<P>.of[i];
+    const bool rounds =
+        !is_floating(layer.type) && layer.type != dtype::boolean && Fields::reals[i];
+    const bool fixed = layer.parent < 0 && Fields::sizes[i] >= 0;
+    if (rounds || (fixed && Fields::sizes[i] != layer.columns)) return i;
+  }
+  return -1;
+}
+
+/// The facts of an error: the name of the data layer, what it takes and what there is.
+template <class P, class Fields, int I>
+struct field_fault {
+  using element = typename element_of<data_layers_of<P>.of[I].type>::type;
+  static constexpr std::size_t columns = static_cast<std::size_t>(data_layers_of<P>.of[I].columns);
+  using name = typename variable_text<P, P::desc.data[I]>::type;
+  using expected =
+      expects_type<std::conditional_t<columns == 1, element, std::array<element, columns>>>;
+  using found = gets_type<typename Fields::template type<I>>;
+};
+struct no_field_fault {
+  using name = void;
+  using expected = void;
+  using found = void;
+};
+template <class P, class Fields, int I>
+struct field_check_at : field_fault<P, Fields, I> {
+  static constexpr bool ok = false;
+};
+template <class P, class Fields>
+struct field_check_at<P, Fields, -1> : no_field_fault {
+  static constexpr bool ok = true;
+};
+
+/// Whether the data layers of a program can take the fields of what a mini-batch holds; asked
+/// where Wanted, that is where there is a field for each.
+template <class P, class Batch, bool Wanted>
+struct field_check : field_check_at<P, void, -1> {};
+template <class P, class Batch>
+requires(P::desc.count.data > 0 &&
+         (P::desc.count.data <= 5 ||
+          is_tuple_like<std::ranges::range_value_t<Batch>>)) struct field_check<P, Batch, true>
+    : field_check_at<
+          P, field_list_of<P, std::ranges::range_value_t<Batch>>,
+          layer_without_field<P, field_list_of<P, std::ranges::range_value_t<Batch>>>()> {
+};
+
+}  // namespace lamina::detail
