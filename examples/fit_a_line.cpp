@@ -16,7 +16,7 @@ constexpr auto line = lamina::program([](lamina::block& main) {
   return layer::mean(layer::square_error_cost(predicted, price));
 });
 
-int main(int count, char** argument) {
+int main(int count, char** argument) try {
   if (count < 2) std::puts("no CSV file given: using synthetic data");
   const housing::source data = count < 2 ? housing::twin() : housing::read(argument[1]);
 
@@ -37,4 +37,7 @@ int main(int count, char** argument) {
   const double cost = e.test(data.test() | reader::batch(20)).cost;
   std::printf("test mean squared error %.4f\n", cost);
   return cost <= 30 ? 0 : 1;
+} catch (const lamina::error& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
 }

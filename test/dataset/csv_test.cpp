@@ -77,5 +77,5 @@ TEST_CASE("CSV errors name offset and line", "[dataset]") {
   CHECK_THROWS_AS(parse(""), format_error);
   CHECK_THROWS_WITH(parse("a,b\n"), Catch::Contains("at least one row"));
   CHECK_THROWS_AS(lamina::dataset::read_csv("/nonexistent/file"), format_error);
-  CHECK_THROWS_AS(lamina::dataset::read_csv("/"), format_error);
+  CHECK_THROWS_WITH(lamina::dataset::read_csv("/"), Catch::Contains("it is a folder"));
 }

@@ -110,6 +110,8 @@ TEST_CASE("what a handler or a reader throws ends the run; bad options and data 
       std::out_of_range);
   CHECK_THAT(test::error_of([&] { lamina::train(m, samples, {.threads = 0}); }),
              Contains("expected 1 to 256 threads, found 0"));
+  CHECK_THAT(test::error_of([&] { lamina::train(m, samples, {.passes = -1}); }),
+             Contains("expected 0 passes or more, found -1"));
   auto wrong = test::samples(8);
   wrong[5].label = 3;
   CHECK_THAT(test::error_of([&] { lamina::train(m, wrong | test::reader::batch(4)); }),

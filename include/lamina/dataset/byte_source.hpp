@@ -64,7 +64,8 @@ class byte_source {
     used_ = 0;
     file_.read(reinterpret_cast<char*>(input_.data()), static_cast<std::streamsize>(input_.size()));
     filled_ = static_cast<std::size_t>(file_.gcount());
-    if (file_.bad()) throw format_error(path_, consumed_, "the device failed while reading");
+    if (file_.bad())
+      throw format_error(path_, consumed_, "cannot be read: it is a folder, or the device failed");
     return filled_ > 0;
   }
 

@@ -169,7 +169,8 @@ inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   std::string text;
   for (char piece[4096]; file.read(piece, sizeof piece), file.gcount() > 0;)
     text.append(piece, static_cast<std::size_t>(file.gcount()));
-  if (file.bad()) throw format_error(path, text.size(), "the device failed while reading");
+  if (file.bad())
+    throw format_error(path, text.size(), "cannot be read: it is a folder, or the device failed");
   csv_table table = detail::csv_parser(path, text, options).parse();
   if (table.rows() == 0)
     throw format_error(path, text.size(), "CSV: expected at least one row of numbers, found none");

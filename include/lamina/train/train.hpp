@@ -29,6 +29,9 @@ namespace detail {
 
 template <class P, class Trainer, class Reader>
 LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_options& options) {
+  if (options.passes < 0)
+    throw error("lamina: train: expected 0 passes or more, found " +
+                std::to_string(options.passes));
   constexpr bool ahead = requires(const batch_view<P>& next) { t.prefetch(next); };
   feeder<P> feeders[ahead ? 2 : 1];
   training_position at;
