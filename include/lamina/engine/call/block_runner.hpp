@@ -162,7 +162,7 @@ class block_runner {
   }
   bool is_true(int argument) const { return Engine::is_true(*memory_, argument); }
 
-  void run_loop(const block_call& c, int argument) {
+  LAMINA_NOINLINE void run_loop(const block_call& c, int argument) {
     const loop_desc& loop = table.loops[c.loop];
     last_[c.loop] = nullptr;
     for (std::uint64_t n = 0; is_true(argument); ++n) {
@@ -183,7 +183,7 @@ class block_runner {
       }
     }
   }
-  void run_gradient(const block_call& c) {
+  LAMINA_NOINLINE void run_gradient(const block_call& c) {
     const loop_desc& loop = table.loops[c.loop];
     word* const last = last_[c.loop];
     while (word* const frame = last_[c.loop]) {
