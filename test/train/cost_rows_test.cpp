@@ -51,6 +51,8 @@ TEST_CASE("means over rows of two kinds train on several threads as on one", "[t
   const auto one = trained<sample>(test::cost_of_two_kinds, 1);
   for (const int threads : {2, 3})
     CHECK(test::distance(one, trained<sample>(test::cost_of_two_kinds, threads)) < 1e-5);
+  const auto reduced = trained<sample>(test::cost_of_two_reductions, 1);
+  CHECK(test::distance(reduced, trained<sample>(test::cost_of_two_reductions, 3)) < 1e-5);
 }
 
 TEST_CASE("a cost that is a sum over rows trains on several threads as on one", "[threads]") {

@@ -10,8 +10,9 @@
 
 namespace test {
 
-/// A cost of every sentence, and one of every word.
-inline constexpr auto cost_of_two_kinds = lamina::program([](lamina::block& main) {
+/// A cost of every sentence, and one of every word: as means, or as reductions of everything.
+template <bool Reduces>
+constexpr auto record_two_kinds(lamina::block& main) {
   auto word = lamina::layer::sequence<"word", std::int64_t>(main);
   auto tag = lamina::layer::sequence<"tag", std::int64_t>(word);
   auto label = lamina::layer::data<"label", std::int64_t>(main);
@@ -20,8 +21,15 @@ inline constexpr auto cost_of_two_kinds = lamina::program([](lamina::block& main
   auto tags = lamina::layer::softmax_with_cross_entropy(lamina::layer::fc<5>(h), tag);
   auto whole = lamina::layer::sequence_pool(h, {.type = lamina::pool::average});
   auto judged = lamina::layer::softmax_with_cross_entropy(lamina::layer::fc<5>(whole), label);
-  return lamina::layer::mean(judged) + 0.5f * lamina::layer::mean(tags);
-});
+  if constexpr (Reduces)
+    return lamina::layer::reduce_mean(judged) + 0.5f * lamina::layer::reduce_mean(tags);
+  else
+    return lamina::layer::mean(judged) + 0.5f * lamina::layer::mean(tags);
+}
+inline constexpr auto cost_of_two_kinds =
+    lamina::program([](lamina::block& main) { return record_two_kinds<false>(main); });
+inline constexpr auto cost_of_two_reductions =
+    lamina::program([](lamina::block& main) { return record_two_kinds<true>(main); });
 
 /// The costs of all words, added up.
 inline constexpr auto cost_that_is_a_sum = lamina::program([](lamina::block& main) {

@@ -63,7 +63,9 @@ struct lowering : mean_lowering {
         if (p.count.blocks > 1 && sub_block_of(p, op) >= 0) return lower_block(op, k);
         if (is<conv2d>(op)) find_chain(op, k);
         if (is<mean>(op) && hold_cost(op, k)) return;
-        if (is<gradient_of<mean>>(op) && lower_mean_grad(op, k)) return;
+        if ((is<gradient_of<mean>>(op) || is<gradient_of<reduce_mean>>(op)) &&
+            lower_mean_grad(op, k))
+          return;
         if (is<sequence_conv>(op)) return lower_sequence_conv(op, k);
         if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(op, k);
         if (lower_image(op, k) || pass_rows(op, k)) return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/operators/mean.hpp>
+#include <lamina/operators/reduce.hpp>
 #include <lamina/plan/update_lowering.hpp>
 
 namespace lamina {
@@ -29,7 +30,10 @@ struct mean_lowering : update_lowering {
   }
 
   constexpr bool lower_mean_grad(const operator_desc& op, int k) {
-    const int dout = argument(op.inputs), dx = argument(op.outputs);
+    // reduce_mean's gradient reads X too.
+    const bool reduces = is<gradient_of<reduce_mean>>(op);
+    if (reduces && attribute(op, 2) == 0) return false;
+    const int dout = argument(op.inputs + (reduces ? 1 : 0)), dx = argument(op.outputs);
     if (dx < 0 || variables.items[dx].type != dtype::float32) return false;
     const plan_variable d = variables.items[dx];
     instruction i = begin(group_head::pointwise, schema_of<spread_mean>(), 0, k);
