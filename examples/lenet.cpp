@@ -35,7 +35,12 @@ constexpr auto lenet = lamina::program([](lamina::block& main) {
 bool train_and_test(auto train, auto test, int passes, double least) {
   std::printf("%zu images to train with, %zu to test\n", train.size(), test.size());
   lamina::model model{lenet};
-  lamina::optimizer::adam{.learning_rate = 1e-3f}.train(
+  // The rate falls to 0: with a constant one the last mini-batches decide about a percent.
+  const lamina::schedule::cosine_decay rate{
+      .learning_rate = 1e-3f,
+      .step_each_epoch = static_cast<int>((train.size() + 63) / 64),
+      .epochs = passes};
+  lamina::optimizer::adam{.learning_rate = rate}.train(
       model, train | reader::shuffle(train.size(), 1) | reader::batch(64),
       {.passes = passes, .on_event = lamina::progress_bar{passes}, .place = examples::place});
   const auto result = lamina::evaluator{model}.test(test | reader::batch(64));
