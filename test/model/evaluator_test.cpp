@@ -131,6 +131,24 @@ TEST_CASE("a batch of one equals a row of a batch") {
   }
 }
 
+TEST_CASE("run after run an evaluator has the same bits") {
+  static constexpr auto wide = lamina::program([](lamina::block& main) {
+    return layer::fc<500>(layer::data<"x", float, 6>(main), {.name = "y"});
+  });
+  const lamina::model m{wide, 3};
+  lamina::evaluator e{m};
+  for (const int rows : {1, 20}) {
+    const auto x = images(test::samples(rows));
+    e.forward(lamina::feed<"x">(x));
+    const lamina::array<float> first = e.activation<"y">();
+    for (int i = 0; i < 2; ++i) {
+      e.forward(lamina::feed<"x">(x));
+      const lamina::array<float> again = e.activation<"y">();
+      CHECK(std::equal(first.begin(), first.end(), again.begin()));
+    }
+  }
+}
+
 TEST_CASE("numbers in braces and single numbers are fed as containers are") {
   lamina::model m{net, 3};
   lamina::evaluator e{m};

@@ -169,6 +169,7 @@ class static_evaluator {
   void forward() {
     constexpr unsigned long long given =
         sizeof...(Name) == 0 ? ~0ull : (0ull | ... | (1ull << (data_layer<Name>() & 63)));
+    layout::begin_run(memory());
     run<given>(std::make_integer_sequence<int, plan_type::groups>{});
   }
 

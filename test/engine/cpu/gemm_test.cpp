@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/test/engine/cpu/gemm_test.cpp - the products with weight panels against sums in double.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -117,10 +118,23 @@ void check_forward(int m_size, int k_size, int n_size, int a_stride,
                         : cpu::gemm_scratch_floats(m_size, k_size, n_size));
   std::vector<int> visits(static_cast<std::size_t>(m_size) * static_cast<std::size_t>(columns), 0);
   const tile_log log{columns, m_size, &visits, y.data()};
-  const auto product = narrow ? &cpu::gemm_bfloat16 : &cpu::gemm;
-  product(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride, &tile_log::run, &log,
-          scratch.data());
+  if (narrow)
+    cpu::gemm_bfloat16(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride,
+                       &tile_log::run, &log, scratch.data());
+  else
+    cpu::gemm(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride, &tile_log::run,
+              &log, scratch.data());
   REQUIRE(once_each(visits));
+  if (!narrow) {
+    buffer backward(y.size(), not_written);
+    std::fill(visits.begin(), visits.end(), 0);
+    const tile_log log_of_backward{columns, m_size, &visits, backward.data()};
+    cpu::gemm(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride, &tile_log::run,
+              &log_of_backward, scratch.data(), cpu::panel_order::descending);
+    REQUIRE(once_each(visits));
+    const auto bytes = static_cast<std::size_t>(y.size()) * sizeof(float);
+    REQUIRE(std::memcmp(y.data(), backward.data(), bytes) == 0);
+  }
   double worst = 0;
   bool padding_kept = true;
   std::vector<double> expected(static_cast<std::size_t>(n_size));

@@ -49,8 +49,11 @@ struct run_context {
   shared_sums sums = {};        // of an operator that several threads run together
   const conv_methods* convolutions = nullptr;  // what the program has besides the general way
   filter_memory* filters = nullptr;            // of one who does not train; null for others
+  bool is_odd_run = false;                     // every second one of a machine
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
+  /// Whether large weights are read from the end: the time before, they were not.
+  bool turns_back() const { return is_odd_run != ((iteration & 1) != 0); }
 };
 
 /// The array of tensors that an operand stands for.

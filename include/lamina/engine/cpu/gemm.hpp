@@ -72,7 +72,8 @@ inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
 // With `turns` the panels are those of the right operand's transpose.
 inline void multiply(int m_size, int k_size, int n_size, left_operand left, const float* panels,
                      int panel_rows, bool turns, product_layout layout, epilogue run,
-                     const void* context, float* scratch) {
+                     const void* context, float* scratch,
+                     panel_order order = panel_order::ascending) {
   if (m_size <= 0 || n_size <= 0) return;
   const even_parts depths = turns ? parts_of_turned_depth(k_size) : parts_of_depth(k_size);
   const even_parts blocks = parts_of_rows(m_size, depths.longest());
@@ -90,6 +91,7 @@ inline void multiply(int m_size, int k_size, int n_size, left_operand left, cons
   block.panel_depth = panel_rows;
   block.turns = turns;
   block.columns = n_size;
+  block.from_end = order == panel_order::descending;
   block.strip = scratch;
   if (turns) scratch += depths.longest() * panel_width;
   block.partial = scratch + blocks.longest() * copy_stride;
@@ -141,13 +143,14 @@ constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size)
 /// The product Y[M,N] = A[M,K] W[K,N], tile by tile into `run`. A is row-major, its rows `a_stride`
 /// floats apart; exactly K columns of it are read. W is in panel layout; the product's rows are
 /// `product_stride` floats apart, so a tile's offset is row * product_stride + column. Tiles cover
-/// `padded(N)` columns. `scratch` holds `gemm_scratch_floats(M, K, N)`, aligned to 64 bytes as the
-/// panels are. K may be 0; then all sums are 0. (Operators mul, fc, conv2d.)
+/// `padded(N)` columns, panel by panel in the given order. `scratch` holds `gemm_scratch_floats(M,
+/// K, N)`, aligned to 64 bytes as the panels are. K may be 0; then all sums are 0. (Operators mul,
+/// fc, conv2d.)
 inline void gemm(int m_size, int k_size, int n_size, const float* a, std::ptrdiff_t a_stride,
                  const float* panels, std::ptrdiff_t product_stride, epilogue run,
-                 const void* context, float* scratch) {
+                 const void* context, float* scratch, panel_order order = panel_order::ascending) {
   detail::multiply(m_size, k_size, n_size, {a, a_stride, 1}, panels, k_size, false,
-                   {1, product_stride}, run, context, scratch);
+                   {1, product_stride}, run, context, scratch, order);
 }
 
 /// Scratch that `gemm_dx` of this size needs, in floats.

@@ -113,7 +113,8 @@ struct group_kernel<expression::group_expression<group_head::gemm, S>> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     gemm(c.rows_of(g.rows), g.depth, g.columns, a[0], info[0].stride, a[1], padded(g.columns),
-         &detail::run_tile<statement_runner<S>>, a, c.scratch);
+         &detail::run_tile<statement_runner<S>>, a, c.scratch,
+         c.turns_back() ? panel_order::descending : panel_order::ascending);
   }
   static constexpr bool convolves = false;
   static constexpr scratch_function scratch = &detail::gemm_group_scratch;

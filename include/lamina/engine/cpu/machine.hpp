@@ -49,6 +49,7 @@ class machine {
   /// Runs every group whose data are among `given` (a bit each). Throws lamina::error for a loop
   /// that does not end, a label or index out of range, rows that do not fit.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    memory_.begin_run();
     if constexpr (has_blocks) {
       blocks_.run(memory_, given, seed, step);
     } else {

@@ -102,8 +102,11 @@ class machine_memory {
     run_context c{rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(),
                   maker,       nullptr,       0,           0,    {},   schedule::convolutions()};
     if constexpr (keeps_filters) c.filters = &filters_;
+    c.is_odd_run = is_odd_run_;
     return c;
   }
+  /// To be called before each run.
+  void begin_run() { is_odd_run_ = !is_odd_run_; }
   float* scratch() { return scratch_.data(); }
   std::size_t scratch_floats() const { return scratch_.size(); }
   domain_rows<domains>& rows() { return rows_; }
@@ -219,7 +222,7 @@ class machine_memory {
   aligned_buffer made_[made_count];  // arenas of domains that are not fed
   std::vector<int> offsets_[offsets_count];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
-  bool bound_ = false;
+  bool bound_ = false, is_odd_run_ = false;
 };
 
 }  // namespace lamina::engine::cpu

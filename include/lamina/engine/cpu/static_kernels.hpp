@@ -100,9 +100,14 @@ void static_product(float* memory, const Runner& runner) {
   const float* const x = address_in<Group, 0>(memory);
   const float* const w = address_in<Group, 1>(memory);
   constexpr int blocks = end / together;
-  for (int b = 0; b < blocks; ++b)
+  bool from_end = false;
+  if constexpr (blocks > 1 && Group::layout::alternates(Group::desc))
+    from_end = Group::layout::order_of_panels(memory) == panel_order::descending;
+  for (int i = 0; i < blocks; ++i) {
+    const int b = from_end ? blocks - 1 - i : i;
     multiply_vectors<rows, vectors, depth, stride, end>(x, w + offset_of_panel(depth, b * together),
                                                         panel_width, b * together, runner);
+  }
   constexpr int rest = (end - blocks * together) / panel_width;
   constexpr int last = blocks * together + rest * panel_width;
   if constexpr (rest > 0)

@@ -39,7 +39,7 @@ struct static_layout {
   struct places {
     std::ptrdiff_t parameters[at_least_one(parameter_count)];
     std::ptrdiff_t data[at_least_one(data_count)];
-    std::ptrdiff_t constants, fixed, arena, scratch, end;
+    std::ptrdiff_t constants, fixed, arena, order, scratch, end;
   };
   static constexpr int rows_of(int known) {
     return known < 0 ? Rows * parts_of_rows(known) : known;
@@ -48,6 +48,24 @@ struct static_layout {
   static constexpr int data_floats(int i) {
     const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
     return padded((Rows * d.columns * size_of(d.type) + 3) / 4);
+  }
+  /// Whether a product of these rows reads more weights than half of a first-level cache of 32 KiB
+  /// to 48 KiB holds: then every second run reads them from the end (`panel_order`).
+  static constexpr bool alternates(const group_desc& d) {
+    return !Weights::own_panels && d.head == group_head::gemm &&
+           panels_floats(d.depth, d.columns) > 6 * 1024;
+  }
+  static constexpr bool alternates() {
+    for (int g = 0; g < plan_type::groups; ++g)
+      if (alternates(plan_type::grouped.groups[g])) return true;
+    return false;
+  }
+  /// To be called before each run on a block of memory.
+  static LAMINA_INLINE void begin_run(float* memory) {
+    if constexpr (alternates()) memory[at.order] = 1.F - memory[at.order];
+  }
+  static LAMINA_INLINE panel_order order_of_panels(const float* memory) {
+    return memory[at.order] == 0.F ? panel_order::ascending : panel_order::descending;
   }
   /// Floats of scratch memory that group g needs.
   static constexpr std::ptrdiff_t scratch_floats(int g) {
@@ -102,6 +120,8 @@ struct static_layout {
     at += plan_type::memory.fixed_size;
     p.arena = at;
     at += static_cast<std::ptrdiff_t>(plan_type::memory.arena_width[batch::domain]) * Rows;
+    p.order = at;
+    if (alternates()) at += alignment_floats;
     p.scratch = at;
     std::ptrdiff_t most = 0;
     for (int g = 0; g < plan_type::groups; ++g) {

@@ -45,6 +45,11 @@ struct product_layout {
   std::ptrdiff_t stride;
 };
 
+/// Which panel of the right operand a product reads first. Sums are the same to the last bit. Where
+/// a cache cannot hold all panels, those that were read last are still in it when the next product
+/// with them begins: so it begins there.
+enum class panel_order { ascending, descending };
+
 /// One cache block of a product: `rows` of the left operand, `depth` of the sum, all columns.
 struct product_block {
   int row;  ///< the first of `rows` in the product
@@ -58,6 +63,7 @@ struct product_block {
   bool turns;           ///< `panels` are those of the right operand's transpose, and ...
   float* strip;         ///< ... a panel of `depth` rows is made of them here
   int columns;          ///< of the right operand, without padding
+  bool from_end;        ///< the last panel comes first
   float* partial;       ///< sums that other blocks continue, `rows * padded(columns)` floats
   bool is_first;        ///< there are no earlier sums in `partial`
   bool is_last;         ///< the sums are finished and go to `run`
@@ -68,13 +74,14 @@ struct product_block {
 
 namespace detail {
 
-/// The whole panels of a block of one row, `Panels` at a time from `column` on. Returns the column
-/// after them.
+/// The panels of a block of one row from column `first` up to `end`, `Panels` at a time.
 template <int Panels>
-LAMINA_NOINLINE int sweep_row(const product_block& b, int column) {
-  alignas(64) float sums[Panels * panel_width];
+LAMINA_NOINLINE void sweep_row(const product_block& b, int first, int end) {
+  constexpr int together = Panels * panel_width;
+  alignas(64) float sums[together];
   const left_operand left = b.left_is_packed ? left_operand{b.left.data, 1, 1} : b.left;
-  for (; column + Panels * panel_width <= padded(b.columns); column += Panels * panel_width) {
+  for (int done = 0; done < end - first; done += together) {
+    const int column = b.from_end ? end - done - together : first + done;
     const float* panels = b.panels + offset_of_panel(b.panel_depth, column) +
                           static_cast<std::ptrdiff_t>(b.panel_k) * panel_width;
     float* unfinished = b.partial + column;
@@ -82,14 +89,43 @@ LAMINA_NOINLINE int sweep_row(const product_block& b, int column) {
                          b.is_first ? nullptr : unfinished, b.is_last ? sums : unfinished);
     if (!b.is_last) continue;
     for (int p = 0; p < Panels; ++p) {
-      const int first = column + p * panel_width;
+      const int at = column + p * panel_width;
       const std::ptrdiff_t stride = b.layout.stride > 0 ? b.layout.stride : panel_width;
-      b.run({sums + p * panel_width, 1, panel_width, b.row, first,
-             first * b.layout.column_scale + b.row * stride, stride},
+      b.run({sums + p * panel_width, 1, panel_width, b.row, at,
+             at * b.layout.column_scale + b.row * stride, stride},
             b.context);
     }
   }
-  return column;
+}
+
+/// All tiles of a block by one panel.
+LAMINA_INLINE void sweep_panel(const product_block& b, const even_parts& tiles, int column,
+                               float* sums) {
+  const int width = width_of_panel(b.columns, column);
+  const float* panel = b.panels;
+  if (b.turns) {
+    transpose_strip(b.columns, b.panel_depth, column, b.panel_k, b.depth, b.panels, b.strip);
+    panel = b.strip;
+  } else {
+    panel +=
+        offset_of_panel(b.panel_depth, column) + static_cast<std::ptrdiff_t>(b.panel_k) * width;
+  }
+  const std::ptrdiff_t stride = b.layout.stride > 0 ? b.layout.stride : width;
+  for (int i = 0; i < tiles.count(); ++i) {
+    const int row = tiles.first(i);
+    const int rows = tiles.size(i);
+    const left_operand left =
+        b.left_is_packed
+            ? left_operand{b.left.data + static_cast<std::ptrdiff_t>(row) * b.depth, 1, rows}
+            : left_operand{b.left.data + row * b.left.row, b.left.row, b.left.step};
+    float* unfinished = b.partial + static_cast<std::ptrdiff_t>(column) * b.rows + row * width;
+    find_micro_kernel(rows, width)(b.depth, left, panel, b.is_first ? nullptr : unfinished,
+                                   b.is_last ? sums : unfinished);
+    if (!b.is_last) continue;
+    b.run({sums, rows, width, b.row + row, column,
+           column * b.layout.column_scale + (b.row + row) * stride, stride},
+          b.context);
+  }
 }
 
 }  // namespace detail
@@ -99,38 +135,24 @@ LAMINA_NOINLINE int sweep_row(const product_block& b, int column) {
 inline void sweep(const product_block& b) {
   alignas(64) float sums[tile_rows * panel_width];
   const even_parts tiles(b.rows, tile_rows);
-  // A panel's part stays in the first-level cache while tiles of the left operand come from the
-  // second, and what lies in panels is written from its beginning to its end.
-  int column = 0;
-  if (b.rows == 1 && !b.turns) {
-    column = detail::sweep_row<detail::panels_of_one_row>(b, column);
-    column = detail::sweep_row<detail::panels_of_one_row / 2>(b, column);
-  }
-  for (; column < padded(b.columns); column += panel_width) {
-    const int width = width_of_panel(b.columns, column);
-    const float* panel = b.panels;
-    if (b.turns) {
-      transpose_strip(b.columns, b.panel_depth, column, b.panel_k, b.depth, b.panels, b.strip);
-      panel = b.strip;
+  const int end = padded(b.columns);
+  // One row is multiplied with several panels at once, as far as there are so many.
+  constexpr int most = detail::panels_of_one_row * panel_width;
+  const bool lone = b.rows == 1 && !b.turns;
+  const int whole = lone ? end - end % most : 0;
+  const int halves = lone ? end - end % (most / 2) : 0;
+  for (int part = 0; part < 3; ++part) {
+    const int now = b.from_end ? 2 - part : part;
+    if (now == 0) {
+      detail::sweep_row<detail::panels_of_one_row>(b, 0, whole);
+    } else if (now == 1) {
+      detail::sweep_row<detail::panels_of_one_row / 2>(b, whole, halves);
     } else {
-      panel +=
-          offset_of_panel(b.panel_depth, column) + static_cast<std::ptrdiff_t>(b.panel_k) * width;
-    }
-    const std::ptrdiff_t stride = b.layout.stride > 0 ? b.layout.stride : width;
-    for (int i = 0; i < tiles.count(); ++i) {
-      const int row = tiles.first(i);
-      const int rows = tiles.size(i);
-      const left_operand left =
-          b.left_is_packed
-              ? left_operand{b.left.data + static_cast<std::ptrdiff_t>(row) * b.depth, 1, rows}
-              : left_operand{b.left.data + row * b.left.row, b.left.row, b.left.step};
-      float* unfinished = b.partial + static_cast<std::ptrdiff_t>(column) * b.rows + row * width;
-      find_micro_kernel(rows, width)(b.depth, left, panel, b.is_first ? nullptr : unfinished,
-                                     b.is_last ? sums : unfinished);
-      if (!b.is_last) continue;
-      b.run({sums, rows, width, b.row + row, column,
-             column * b.layout.column_scale + (b.row + row) * stride, stride},
-            b.context);
+      // A panel's part stays in the first-level cache while tiles of the left operand come from the
+      // second, and what lies in panels is written from its beginning to its end.
+      const int last = (end - halves + panel_width - 1) / panel_width - 1;
+      for (int i = 0; i <= last; ++i)
+        detail::sweep_panel(b, tiles, halves + (b.from_end ? last - i : i) * panel_width, sums);
     }
   }
 }

@@ -35,16 +35,17 @@ struct winograd_product_size {
   bool adds;
 };
 
-/// With as many rows a tile's sums are made in the same order as with more: a result must not
-/// depend on which samples are computed together.
-constexpr int find_least_tile_rows() {
+/// With as many rows the sums of a tile of so many vectors are made in the same order as with more:
+/// a result must not depend on which samples are computed together.
+constexpr int find_least_tile_rows(int vectors) {
   int rows = tile_rows;
-  while (rows > 1 && chains((rows - 1) * tile_vectors) == chains(tile_rows * tile_vectors) &&
-         chains(rows - 1) == chains(tile_rows))
-    --rows;
+  while (rows > 1 && chains((rows - 1) * vectors) == chains(tile_rows * vectors)) --rows;
   return rows;
 }
-inline constexpr int least_tile_rows = find_least_tile_rows();
+/// Of tiles as wide as a panel, and of those of a vector, which need no fewer.
+inline constexpr int least_whole_rows = find_least_tile_rows(tile_vectors);
+inline constexpr int least_tile_rows = find_least_tile_rows(1);
+static_assert(least_whole_rows <= least_tile_rows);
 
 /// sums = left * panels at each place: `*_place` floats are from one to the next. Sums lie as the
 /// panels do, with `rows` rows. Left and sums have room for `least_tile_rows`.
@@ -59,16 +60,17 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
     for (int column = 0, width; column < whole_lanes(s.columns); column += width) {
       const winograd_panel_vector v(s.columns, s.depth, column);
       width = v.width;
+      const int least = width == panel_width ? least_whole_rows : least_tile_rows;
       const micro_kernel* const kernels = width == panel_width
                                               ? micro_kernels<tile_vectors, row_counts>::table
                                               : micro_kernels<1, row_counts>::table;
       float* const to = sums + static_cast<std::ptrdiff_t>(column) * s.rows;
       for (int t = 0; t < tiles.count(); ++t) {
         int rows = tiles.size(t), first = tiles.first(t);
-        if (rows < least_tile_rows && !s.adds) {
+        if (rows < least && !s.adds) {
           // Some rows a second time, or some that nobody reads.
-          first = first + rows > least_tile_rows ? first + rows - least_tile_rows : 0;
-          rows = least_tile_rows;
+          first = first + rows > least ? first + rows - least : 0;
+          rows = least;
         }
         float* const tile = to + first * width;
         left.data = first_row + k * left_place + first * left.row;
