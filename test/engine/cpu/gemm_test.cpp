@@ -393,3 +393,20 @@ TEST_CASE("gemm_dw: against sums in double, in panel layout with zeros in the pa
   check_dw(130, 256, 128, 256);
   check_dw(129, 100, 64, 100);
 }
+
+TEST_CASE("memory for a product is enough for fewer rows") {
+  for (const int k_size : {1, 16, 200, 256, 784, 1024, 1500})
+    for (const int n_size : {1, 16, 130, 256, 1024}) {
+      std::ptrdiff_t forward = 0, backward = 0, narrow = 0;
+      for (int m_size = 1; m_size <= 400; ++m_size) {
+        const std::ptrdiff_t of_forward = cpu::gemm_scratch_floats(m_size, k_size, n_size);
+        const std::ptrdiff_t of_backward = cpu::gemm_dx_scratch_floats(m_size, k_size, n_size);
+        const std::ptrdiff_t of_narrow = cpu::gemm_bfloat16_scratch_floats(m_size, k_size);
+        if (of_forward < forward || of_backward < backward || of_narrow < narrow)
+          FAIL("less for M " << m_size << " K " << k_size << " N " << n_size);
+        forward = of_forward;
+        backward = of_backward;
+        narrow = of_narrow;
+      }
+    }
+}

@@ -223,16 +223,15 @@ inline left_operand bfloat16_left(int rows, int k_size, const float* a, std::ptr
 
 // Rows of the left operand that stay in the second-level cache while panels stream past them.
 constexpr even_parts bfloat16_row_parts(int m_size, int k_size) {
-  const int fitting = resident_floats / std::max(k_size, 1) / tile_rows * tile_rows;
-  return {m_size, std::max(fitting, 4 * tile_rows)};
+  return {m_size, resident_rows(k_size)};
 }
 
 }  // namespace detail
 
-/// Scratch that `gemm_bfloat16` of this size needs, in floats.
+/// Scratch that `gemm_bfloat16` of this size, or of fewer rows, needs, in floats.
 constexpr std::ptrdiff_t gemm_bfloat16_scratch_floats(int m_size, int k_size) {
   if (!detail::has_pair_products) return 0;
-  return detail::bfloat16_row_parts(m_size, k_size).longest() * detail::split_row_floats(k_size);
+  return std::min(m_size, resident_rows(k_size)) * detail::split_row_floats(k_size);
 }
 
 /// What `gemm` computes (gemm.hpp), from bfloat16 panels: exactly the product with the rounded

@@ -19,10 +19,7 @@ namespace detail {
 constexpr even_parts parts_of_depth(int k_size) { return {k_size, k_size > 1024 ? 512 : 1024}; }
 
 // Rows of the left operand that are worked on together.
-constexpr even_parts parts_of_rows(int m_size, int depth) {
-  const int fitting = resident_floats / (depth > 0 ? depth : 1) / tile_rows * tile_rows;
-  return {m_size, fitting < 4 * tile_rows ? 4 * tile_rows : fitting};
-}
+constexpr even_parts parts_of_rows(int m_size, int depth) { return {m_size, resident_rows(depth)}; }
 
 // The same where the right operand's panels are made as the product needs them: a panel's part
 // should not leave the first level before it was used.
@@ -126,16 +123,19 @@ constexpr bool turns_by_panel(int m_size, int k_size) {
   return parts_of_rows(m_size, parts_of_turned_depth(k_size).longest()).count() <= 2;
 }
 
-// Copies of a block of the left operand, and unfinished sums.
+// Copies of a block of the left operand, and unfinished sums. Never more for fewer rows, though
+// they may be one block where more rows are several smaller ones: a thread computes some rows with
+// memory that was made for all.
 constexpr std::ptrdiff_t block_floats(int m_size, even_parts depths, int n_size) {
-  const std::ptrdiff_t rows = parts_of_rows(m_size, depths.longest()).longest();
+  const int most = resident_rows(depths.longest());
+  const std::ptrdiff_t rows = m_size < most ? m_size : most;
   const std::ptrdiff_t copy = padded(depths.longest()) + alignment_floats;
   return rows * (copy + (depths.count() > 1 ? padded(n_size) : 0));
 }
 
 }  // namespace detail
 
-/// Scratch that `gemm` of this size needs, in floats.
+/// Scratch that `gemm` of this size, or of fewer rows, needs, in floats.
 constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size) {
   return detail::block_floats(m_size, detail::parts_of_depth(k_size), n_size);
 }
@@ -153,14 +153,19 @@ inline void gemm(int m_size, int k_size, int n_size, const float* a, std::ptrdif
                    {1, product_stride}, run, context, scratch, order);
 }
 
-/// Scratch that `gemm_dx` of this size needs, in floats.
+/// Scratch that `gemm_dx` of this size, or of fewer rows, needs, in floats.
 constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
-  if (m_size <= few_rows) return gemm_dx_few_rows_scratch_floats(m_size, n_size);
-  if (detail::turns_by_panel(m_size, n_size)) {
-    const even_parts depths = detail::parts_of_turned_depth(n_size);
-    return depths.longest() * panel_width + detail::block_floats(m_size, depths, k_size);
-  }
-  return panels_floats(n_size, k_size) + gemm_scratch_floats(m_size, n_size, k_size);
+  const std::ptrdiff_t few =
+      gemm_dx_few_rows_scratch_floats(m_size < few_rows ? m_size : few_rows, n_size);
+  if (m_size <= few_rows) return few;
+  const even_parts depths = detail::parts_of_turned_depth(n_size);
+  const std::ptrdiff_t by_panel =
+      depths.longest() * panel_width + detail::block_floats(m_size, depths, k_size);
+  const std::ptrdiff_t fewer = few > by_panel ? few : by_panel;
+  if (detail::turns_by_panel(m_size, n_size)) return fewer;
+  const std::ptrdiff_t whole =
+      panels_floats(n_size, k_size) + gemm_scratch_floats(m_size, n_size, k_size);
+  return fewer > whole ? fewer : whole;
 }
 
 /// The gradient of the left operand, dX[M,K] = dY[M,N] W[K,N]^T, tile by tile into `run`. `panels`
