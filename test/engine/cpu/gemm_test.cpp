@@ -395,18 +395,34 @@ TEST_CASE("gemm_dw: against sums in double, in panel layout with zeros in the pa
 }
 
 TEST_CASE("memory for a product is enough for fewer rows") {
-  for (const int k_size : {1, 16, 200, 256, 784, 1024, 1500})
-    for (const int n_size : {1, 16, 130, 256, 1024}) {
-      std::ptrdiff_t forward = 0, backward = 0, narrow = 0;
-      for (int m_size = 1; m_size <= 400; ++m_size) {
-        const std::ptrdiff_t of_forward = cpu::gemm_scratch_floats(m_size, k_size, n_size);
-        const std::ptrdiff_t of_backward = cpu::gemm_dx_scratch_floats(m_size, k_size, n_size);
-        const std::ptrdiff_t of_narrow = cpu::gemm_bfloat16_scratch_floats(m_size, k_size);
-        if (of_forward < forward || of_backward < backward || of_narrow < narrow)
-          FAIL("less for M " << m_size << " K " << k_size << " N " << n_size);
-        forward = of_forward;
-        backward = of_backward;
-        narrow = of_narrow;
+  // What blocks of a product take, as gemm.hpp lays them out.
+  const auto taken = [](int m_size, int n_size, cpu::even_parts depths) {
+    const std::ptrdiff_t rows = cpu::detail::parts_of_rows(m_size, depths.longest()).longest();
+    const std::ptrdiff_t copy = padded(depths.longest()) + lamina::alignment_floats;
+    return rows * (copy + (depths.count() > 1 ? padded(n_size) : 0));
+  };
+  for (const int k_size : {1, 16, 200, 256, 784, 1024, 1025, 1500, 4000})
+    for (const int n_size : {1, 16, 130, 193, 256, 1024}) {
+      std::ptrdiff_t forward = 0, backward = 0, weight = 0, narrow = 0;
+      for (int m_size = 1; m_size <= 2200; ++m_size) {
+        INFO("M " << m_size << " K " << k_size << " N " << n_size);
+        const auto grows = [](std::ptrdiff_t& last, std::ptrdiff_t now) {
+          if (now < last) FAIL("less memory: " << now << " < " << last);
+          last = now;
+        };
+        grows(forward, cpu::gemm_scratch_floats(m_size, k_size, n_size));
+        grows(backward, cpu::gemm_dx_scratch_floats(m_size, k_size, n_size));
+        grows(weight, cpu::gemm_dw_scratch_floats(m_size, k_size, n_size));
+        grows(narrow, cpu::gemm_bfloat16_scratch_floats(m_size, k_size));
+        if (forward < taken(m_size, n_size, cpu::detail::parts_of_depth(k_size)))
+          FAIL("too little");
+        const cpu::even_parts turned = cpu::detail::parts_of_turned_depth(n_size);
+        if (m_size > cpu::few_rows && cpu::detail::turns_by_panel(m_size, n_size) &&
+            backward < turned.longest() * cpu::panel_width + taken(m_size, k_size, turned))
+          FAIL("too little backward");
+        if (weight < cpu::panels_floats(m_size, n_size) +
+                         taken(k_size, n_size, cpu::detail::parts_of_depth(m_size)))
+          FAIL("too little for weights");
       }
     }
 }

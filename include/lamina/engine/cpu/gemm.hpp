@@ -16,16 +16,18 @@ namespace detail {
 
 // A long sum is made in parts, so that a panel's part stays in the first two levels of the cache;
 // one that is hardly too long is not, for the unfinished sums cost time too.
-constexpr even_parts parts_of_depth(int k_size) { return {k_size, k_size > 1024 ? 512 : 1024}; }
+inline constexpr int most_depth = 1024;
+constexpr even_parts parts_of_depth(int k_size) {
+  return {k_size, k_size > most_depth ? most_depth / 2 : most_depth};
+}
 
 // Rows of the left operand that are worked on together.
 constexpr even_parts parts_of_rows(int m_size, int depth) { return {m_size, resident_rows(depth)}; }
 
 // The same where the right operand's panels are made as the product needs them: a panel's part
 // should not leave the first level before it was used.
-constexpr even_parts parts_of_turned_depth(int k_size) {
-  return {k_size, panel_width > 16 ? 192 : 256};
-}
+inline constexpr int most_turned_depth = panel_width > 16 ? 192 : 256;
+constexpr even_parts parts_of_turned_depth(int k_size) { return {k_size, most_turned_depth}; }
 
 // Rows a multiple of 4 KiB apart compete for the same few lines of the first-level cache: eight or
 // twelve, so that it matters where a tile has more rows.
@@ -123,21 +125,30 @@ constexpr bool turns_by_panel(int m_size, int k_size) {
   return parts_of_rows(m_size, parts_of_turned_depth(k_size).longest()).count() <= 2;
 }
 
-// Copies of a block of the left operand, and unfinished sums. Never more for fewer rows, though
-// they may be one block where more rows are several smaller ones: a thread computes some rows with
-// memory that was made for all.
-constexpr std::ptrdiff_t block_floats(int m_size, even_parts depths, int n_size) {
-  const int most = resident_rows(depths.longest());
-  const std::ptrdiff_t rows = m_size < most ? m_size : most;
-  const std::ptrdiff_t copy = padded(depths.longest()) + alignment_floats;
-  return rows * (copy + (depths.count() > 1 ? padded(n_size) : 0));
+// Copies of a block of the left operand, and unfinished sums, where parts of a sum have up to
+// `most_depth` elements. Never more for fewer rows or a shorter sum, though their blocks may be
+// larger: a thread computes some rows with memory that was made for all, and so does a machine
+// after a larger mini-batch.
+constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
+                                      int n_size) {
+  const int depth = k_size < most_depth ? k_size : most_depth;
+  const std::ptrdiff_t stride = padded(depth) + alignment_floats;
+  std::ptrdiff_t floats = m_size * stride;
+  if (m_size > least_resident_rows) {
+    const std::ptrdiff_t fitting = resident_floats + 2 * alignment_floats * m_size;
+    if (floats > fitting) floats = fitting;
+    if (floats < least_resident_rows * stride) floats = least_resident_rows * stride;
+  }
+  if (k_size <= most_depth) return floats;
+  const std::ptrdiff_t most = resident_rows(most_depth / 4);
+  return floats + (m_size < most ? m_size : most) * padded(n_size);
 }
 
 }  // namespace detail
 
-/// Scratch that `gemm` of this size, or of fewer rows, needs, in floats.
+/// Scratch that `gemm` of this size, or of smaller M or K, needs, in floats.
 constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size) {
-  return detail::block_floats(m_size, detail::parts_of_depth(k_size), n_size);
+  return detail::block_floats(m_size, k_size, detail::most_depth, n_size);
 }
 
 /// The product Y[M,N] = A[M,K] W[K,N], tile by tile into `run`. A is row-major, its rows `a_stride`
@@ -153,14 +164,14 @@ inline void gemm(int m_size, int k_size, int n_size, const float* a, std::ptrdif
                    {1, product_stride}, run, context, scratch, order);
 }
 
-/// Scratch that `gemm_dx` of this size, or of fewer rows, needs, in floats.
+/// Scratch that `gemm_dx` of this size, or of smaller M, needs, in floats.
 constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
   const std::ptrdiff_t few =
       gemm_dx_few_rows_scratch_floats(m_size < few_rows ? m_size : few_rows, n_size);
   if (m_size <= few_rows) return few;
-  const even_parts depths = detail::parts_of_turned_depth(n_size);
   const std::ptrdiff_t by_panel =
-      depths.longest() * panel_width + detail::block_floats(m_size, depths, k_size);
+      detail::parts_of_turned_depth(n_size).longest() * panel_width +
+      detail::block_floats(m_size, n_size, detail::most_turned_depth, k_size);
   const std::ptrdiff_t fewer = few > by_panel ? few : by_panel;
   if (detail::turns_by_panel(m_size, n_size)) return fewer;
   const std::ptrdiff_t whole =
@@ -191,7 +202,7 @@ inline void gemm_dx(int m_size, int k_size, int n_size, const float* dy, std::pt
        scratch + panels_floats(n_size, k_size));
 }
 
-/// Scratch that `gemm_dw` of this size needs, in floats.
+/// Scratch that `gemm_dw` of this size, or of smaller M, needs, in floats.
 constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_size) {
   return panels_floats(m_size, n_size) + gemm_scratch_floats(k_size, m_size, n_size);
 }

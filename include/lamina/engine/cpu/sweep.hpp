@@ -16,9 +16,10 @@ namespace lamina::engine::cpu {
 /// KiB.
 inline constexpr int resident_floats = 32 * 1024;
 /// The rows of such an operand, each `depth` floats: whole tiles, and four of them at least.
+inline constexpr int least_resident_rows = 4 * tile_rows;
 constexpr int resident_rows(int depth) {
   const int fitting = resident_floats / (depth > 0 ? depth : 1) / tile_rows * tile_rows;
-  return fitting < 4 * tile_rows ? 4 * tile_rows : fitting;
+  return fitting < least_resident_rows ? least_resident_rows : fitting;
 }
 
 /// A length cut into parts of nearly equal size, none above `most`, for a short last part is slow.
