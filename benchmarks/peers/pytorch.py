@@ -353,7 +353,7 @@ JOBS = {"W1": classifier(perceptron, True), "W1f": classifier(perceptron, False)
         "W3": sentiment, "W4": recurrence,
         **{f"W5h{n}": lstm_step for n in (8, 16, 32, 64)},
         "W6f": pointwise, "W6": pointwise_gradients,
-        "N1": classifier(narrow, True),
+        "N1": classifier(narrow, True), "N1f": classifier(narrow, False),
         "W7": classifier(resnet, True), "W7b": classifier(resnet, True), "W7i": classifier(resnet, False), "W8": encoder(True), "W8i": encoder(False),
         "W9": words(True), "W9d": words(False)}
 IMAGES = ("W2", "W2i", "W2i1", "W7", "W7b", "W7i")

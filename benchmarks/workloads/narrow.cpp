@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // N1: a training step of a narrow perceptron, 64 wide with 4 hidden layers, with SGD at 2^18
-// samples.
+// samples; N1f its forward pass.
 #include "../networks/narrow.hpp"
 
 #include "../classifier.hpp"
@@ -9,5 +9,5 @@ constexpr auto net = lamina::program([](lamina::block& main) { return networks::
 
 int main(int count, char** argument) {
   const workload::classifier w(net, {64});
-  return workload::serve(count, argument, {{"N1", w.train(1 << 18)}});
+  return workload::serve(count, argument, {{"N1", w.train(1 << 18)}, {"N1f", w.infer(1 << 18)}});
 }

@@ -8,6 +8,7 @@
 #include <lamina/engine/call/operator_call.hpp>
 #include <lamina/engine/cpu/domain_rows.hpp>
 #include <lamina/engine/cpu/tensor_array.hpp>
+#include <lamina/engine/cpu/unfinished_sums.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -50,6 +51,7 @@ struct run_context {
   const conv_methods* convolutions = nullptr;  // what the program has besides the general way
   filter_memory* filters = nullptr;            // of one who does not train; null for others
   bool is_odd_run = false;                     // every second one of a machine
+  unfinished_sums sums_of_rows = {};  // of a group that is run a part of its rows at a time
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
   /// Whether large weights are read from the end: the time before, they were not.

@@ -9,6 +9,7 @@
 #include <lamina/engine/cpu/few_rows.hpp>
 #include <lamina/engine/cpu/sweep.hpp>
 #include <lamina/engine/cpu/transpose.hpp>
+#include <lamina/engine/cpu/unfinished_sums.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -72,7 +73,7 @@ inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
 inline void multiply(int m_size, int k_size, int n_size, left_operand left, const float* panels,
                      int panel_rows, bool turns, product_layout layout, epilogue run,
                      const void* context, float* scratch,
-                     panel_order order = panel_order::ascending) {
+                     panel_order order = panel_order::ascending, const unfinished_sums& sums = {}) {
   if (m_size <= 0 || n_size <= 0) return;
   const even_parts depths = turns ? parts_of_turned_depth(k_size) : parts_of_depth(k_size);
   const even_parts blocks = parts_of_rows(m_size, depths.longest());
@@ -93,18 +94,20 @@ inline void multiply(int m_size, int k_size, int n_size, left_operand left, cons
   block.from_end = order == panel_order::descending;
   block.strip = scratch;
   if (turns) scratch += depths.longest() * panel_width;
-  block.partial = scratch + blocks.longest() * copy_stride;
+  block.partial = sums.of != nullptr ? sums.of : scratch + blocks.longest() * copy_stride;
   block.layout = layout;
   block.run = run;
   block.context = context;
   for (int r = 0; r < blocks.count(); ++r) {
     block.row = blocks.first(r);
     block.rows = blocks.size(r);
+    block.partial_rows = sums.of != nullptr ? m_size : block.rows;
+    block.partial_row = sums.of != nullptr ? block.row : 0;
     for (int d = 0; d < depths.count(); ++d) {
       block.panel_k = depths.first(d);
       block.depth = depths.size(d);
-      block.is_first = d == 0;
-      block.is_last = d + 1 == depths.count();
+      block.is_first = d == 0 && !sums.continues;
+      block.is_last = d + 1 == depths.count() && sums.ends;
       block.left = left;
       block.left.data += block.row * left.row + block.panel_k * left.step;
       if (packs) {
@@ -211,9 +214,10 @@ constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_si
 /// use. `scratch` holds `gemm_scratch_floats(K, M, N)`.
 inline void gemm_dw_packed(int m_size, int k_size, int n_size, const float* x,
                            std::ptrdiff_t x_stride, const float* dy_panels, int panel_rows,
-                           epilogue run, const void* context, float* scratch) {
+                           epilogue run, const void* context, float* scratch,
+                           const unfinished_sums& sums = {}) {
   detail::multiply(k_size, m_size, n_size, {x, 1, x_stride}, dy_panels, panel_rows, false,
-                   {k_size, 0}, run, context, scratch);
+                   {k_size, 0}, run, context, scratch, panel_order::ascending, sums);
 }
 
 /// The gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], tile by tile into `run`, in the panel
@@ -221,13 +225,14 @@ inline void gemm_dw_packed(int m_size, int k_size, int n_size, const float* x,
 /// is pointwise over `offset` and `stride`. X and dY are row-major, their rows `x_stride` and
 /// `dy_stride` floats apart; exactly K and N columns of them are read, and the sums in the padding
 /// of the last panel are 0. `scratch` holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes.
-/// M may be 0; then all sums are 0.
+/// M may be 0; then all sums are 0. Some rows at a time: `sums` has memory for panels_floats(K, N)
+/// floats, and `run` is called with the last of them.
 inline void gemm_dw(int m_size, int k_size, int n_size, const float* x, std::ptrdiff_t x_stride,
                     const float* dy, std::ptrdiff_t dy_stride, epilogue run, const void* context,
-                    float* scratch) {
+                    float* scratch, const unfinished_sums& sums = {}) {
   pack(m_size, n_size, dy, dy_stride, scratch);
   gemm_dw_packed(m_size, k_size, n_size, x, x_stride, scratch, m_size, run, context,
-                 scratch + panels_floats(m_size, n_size));
+                 scratch + panels_floats(m_size, n_size), sums);
 }
 
 }  // namespace lamina::engine::cpu

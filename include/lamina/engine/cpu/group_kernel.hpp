@@ -63,12 +63,11 @@ LAMINA_COLD inline std::ptrdiff_t gemm_dw_group_scratch(const program_view&, flo
 // lines in a row are read.
 inline constexpr int summed_columns = 256;
 
-// sums[j] = the sum over `rows` rows, `stride` floats apart, of x[j], for j < width, a multiple of
+// sums[j] += the sum over `rows` rows, `stride` floats apart, of x[j], for j < width, a multiple of
 // `lanes`.
-LAMINA_NOINLINE inline void sum_rows(const float* x, int rows, std::ptrdiff_t stride, int width,
+LAMINA_NOINLINE inline void add_rows(const float* x, int rows, std::ptrdiff_t stride, int width,
                                      float* sums) {
   constexpr int together = 8;
-  for (int j = 0; j < width; j += lanes) vector(0.f).store_aligned(sums + j);
   int m = 0;
   for (; m + together <= rows; m += together, x += together * stride)
     for (int j = 0; j < width; j += lanes) {
@@ -93,11 +92,16 @@ constexpr bool is_streamed(std::ptrdiff_t floats) {
 // The sums over rows of `columns` columns, a vector at a time, into `runner`.
 template <class Runner>
 LAMINA_INLINE void reduce_rows(const Runner& runner, const float* x, int rows,
-                               std::ptrdiff_t stride, int columns) {
-  alignas(64) float sums[summed_columns];
+                               std::ptrdiff_t stride, int columns,
+                               const unfinished_sums& parts = {}) {
+  alignas(64) float room[summed_columns];
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
-    sum_rows(x + first, rows, stride, width, sums);
+    float* const sums = parts.of != nullptr ? parts.of + first : room;
+    if (!parts.continues)
+      for (int j = 0; j < width; j += lanes) vector(0.f).store_aligned(sums + j);
+    add_rows(x + first, rows, stride, width, sums);
+    if (!parts.ends) continue;
     for (int j = 0; j < width; j += lanes)
       runner(vector::load_aligned(sums + j), {first + j, 0, first + j});
   }
@@ -136,7 +140,7 @@ struct group_kernel<expression::group_expression<group_head::gemm_dw, S>> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     gemm_dw(c.rows_of(g.depth), g.rows, g.columns, a[0], info[0].stride, a[1], info[1].stride,
-            &detail::run_tile<statement_runner<S>>, a, c.scratch);
+            &detail::run_tile<statement_runner<S>>, a, c.scratch, c.sums_of_rows);
   }
   static constexpr bool convolves = false;
   static constexpr scratch_function scratch = &detail::gemm_dw_group_scratch;
@@ -147,7 +151,7 @@ struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     detail::reduce_rows(statement_runner<S>(a), a[0], c.rows_of(g.depth), info[0].stride,
-                        padded(g.columns));
+                        padded(g.columns), c.sums_of_rows);
   }
   static constexpr bool convolves = false;
   static constexpr scratch_function scratch = nullptr;

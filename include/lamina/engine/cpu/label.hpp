@@ -10,7 +10,8 @@ namespace lamina::engine::cpu {
 
 /// Throws lamina::error: a number that chooses one of `count` does not.
 [[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
-                                                std::int64_t value, int row, std::int64_t count) {
+                                                std::int64_t value, std::int64_t row,
+                                                std::int64_t count) {
   fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
 }
 
@@ -25,11 +26,16 @@ class label_reader {
     const std::int64_t l = label_.type == dtype::int64 ? label_.row<const std::int64_t>(row)[outer]
                                                        : integer_in(label_, row, outer);
     if (l == ignored_) return -1;
-    if (l < 0 || l >= classes) fail_range(c_, "label", l, row, classes);
+    if (l < 0 || l >= classes) fail_range(c_, "label", l, first_row() + row, classes);
     return l;
   }
 
  private:
+  /// Of these rows in the whole mini-batch.
+  std::int64_t first_row() const {
+    return label_.rank > 0 && label_.dims[0] < 0 ? c_.run().first_row[label_.domain] : 0;
+  }
+
   const call_context& c_;
   operand label_;
   int ignored_;

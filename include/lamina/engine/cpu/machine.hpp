@@ -7,6 +7,7 @@
 
 #include <lamina/engine/cpu/block_runner.hpp>
 #include <lamina/engine/cpu/machine_memory.hpp>
+#include <lamina/engine/cpu/row_tiles.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -32,7 +33,10 @@ class machine {
 
   /// Gets ready for these rows; allocates only when there was never need for as much memory. The
   /// offsets of sequences are read in place and must outlive the run.
-  void bind(const domain_rows<domains>& rows) { memory_.bind(rows); }
+  void bind(const domain_rows<domains>& rows) {
+    memory_.bind(rows);
+    if constexpr (tiles_type::found) tiles_.bind(rows.count[batch::domain]);
+  }
   /// The same for samples without sequences; `first_row` is the place of the first one in the whole
   /// mini-batch.
   void bind(int rows, std::int64_t first_row = 0) { bind(domain_rows<domains>(rows, first_row)); }
@@ -55,6 +59,8 @@ class machine {
     } else {
       if (other_.run != nullptr) return other_.run(other_.self, given, seed, step);
       const run_context c = memory_.context(seed, step, nullptr);
+      if constexpr (tiles_type::found)
+        if (tiles_.applies()) return tiles_.run(given, memory_.arguments(), c);
       for (const schedule_entry& e : schedule::table.entries)
         if ((e.feeds & ~given) == 0)
           e.run(schedule::program, memory_.arguments() + e.first_argument,
@@ -102,7 +108,11 @@ class machine {
   float* constants() { return memory_.constants(); }
 
  private:
+  // Programs with loops make no tiles: what they run is known iteration by iteration.
+  using tiles_type = std::conditional_t<has_blocks, row_tiles<P, false>, row_tiles<P>>;
+
   memory_type memory_;
+  [[no_unique_address]] tiles_type tiles_;
   other_run other_ = {nullptr, nullptr};
   [[no_unique_address]] std::conditional_t<has_blocks, block_runner<P>, detail::no_blocks> blocks_;
 };

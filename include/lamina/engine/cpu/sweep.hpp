@@ -70,7 +70,9 @@ struct product_block {
   float* strip;         ///< ... a panel of `depth` rows is made of them here
   int columns;          ///< of the right operand, without padding
   bool from_end;        ///< the last panel comes first
-  float* partial;       ///< sums that other blocks continue, `rows * padded(columns)` floats
+  float* partial;       ///< sums that other blocks continue, for `partial_rows` rows in panels ...
+  int partial_rows;     ///< ... of which this block's
+  int partial_row;      ///< begin here
   bool is_first;        ///< there are no earlier sums in `partial`
   bool is_last;         ///< the sums are finished and go to `run`
   product_layout layout;
@@ -90,7 +92,7 @@ LAMINA_NOINLINE void sweep_row(const product_block& b, int first, int end) {
     const int column = b.from_end ? end - done - together : first + done;
     const float* panels = b.panels + offset_of_panel(b.panel_depth, column) +
                           static_cast<std::ptrdiff_t>(b.panel_k) * panel_width;
-    float* unfinished = b.partial + column;
+    float* unfinished = b.partial + column;  // the only row
     multiply_row<Panels>(b.depth, left, panels, offset_of_panel(b.panel_depth, panel_width),
                          b.is_first ? nullptr : unfinished, b.is_last ? sums : unfinished);
     if (!b.is_last) continue;
@@ -124,7 +126,8 @@ LAMINA_INLINE void sweep_panel(const product_block& b, const even_parts& tiles, 
         b.left_is_packed
             ? left_operand{b.left.data + static_cast<std::ptrdiff_t>(row) * b.depth, 1, rows}
             : left_operand{b.left.data + row * b.left.row, b.left.row, b.left.step};
-    float* unfinished = b.partial + static_cast<std::ptrdiff_t>(column) * b.rows + row * width;
+    float* unfinished = b.partial + static_cast<std::ptrdiff_t>(column) * b.partial_rows +
+                        (b.partial_row + row) * width;
     find_micro_kernel(rows, width)(b.depth, left, panel, b.is_first ? nullptr : unfinished,
                                    b.is_last ? sums : unfinished);
     if (!b.is_last) continue;
@@ -144,7 +147,7 @@ inline void sweep(const product_block& b) {
   const int end = padded(b.columns);
   // One row is multiplied with several panels at once, as far as there are so many.
   constexpr int most = detail::panels_of_one_row * panel_width;
-  const bool lone = b.rows == 1 && !b.turns;
+  const bool lone = b.rows == 1 && b.partial_rows == 1 && !b.turns;
   const int whole = lone ? end - end % most : 0;
   const int halves = lone ? end - end % (most / 2) : 0;
   for (int part = 0; part < 3; ++part) {
