@@ -8,6 +8,7 @@
 
 #include "model/samples.hpp"
 
+#include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/loops_on_threads.hpp>
 #include <lamina/optimizer/adam.hpp>
@@ -29,7 +30,8 @@ constexpr auto perceptron = lamina::program([](lamina::block& main) {
   auto a = layer::fc<48>(x, {.act = activation::relu});
   auto b = layer::fc<40>(a, {.act = activation::tanh});
   auto c = layer::fc<40>(b, {.act = activation::sigmoid});
-  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<classes>(c), label));
+  return layer::mean(
+      layer::softmax_with_cross_entropy(layer::fc<classes>(c, {.name = "logits"}), label));
 });
 
 // Two layers share a weight, values in the middle are named, and masks depend on the row.
@@ -73,6 +75,8 @@ struct data {
     for (std::size_t i = 0; i < label.size(); ++i)
       label[i] = static_cast<std::int64_t>(x[i * inputs] * 5 + 5);
   }
+  data(std::vector<float> of_x, std::vector<std::int64_t> labels)
+      : x(std::move(of_x)), label(std::move(labels)) {}
   std::vector<float> x;
   std::vector<std::int64_t> label;
 };
@@ -218,6 +222,23 @@ TEST_CASE("activations in tiles have the bits of the whole batch, and of small o
   threads.forward(lamina::feed<"x">(d.x), lamina::feed<"label">(d.label));
   CHECK(e.cost() == threads.cost());
   compare(e.activation<"accuracy">(), threads.activation<"accuracy">());
+}
+
+TEST_CASE("weights stored as bfloat16 go over tiles too") {
+  const lamina::model m{perceptron, 8};
+  lamina::evaluator e{m, lamina::storage::bfloat16}, few{m, lamina::storage::bfloat16};
+  using forward = std::remove_reference_t<decltype(e.machine())>::program;
+  REQUIRE(tiled<forward>::table.tiled_groups >= 3);
+  const int rows = 2 * enough_rows<forward>, last = 60;
+  const data d(rows);
+  e.forward(lamina::feed<"x">(d.x), lamina::feed<"label">(d.label));
+  const data end{std::vector<float>(d.x.end() - last * inputs, d.x.end()),
+                 std::vector<std::int64_t>(d.label.end() - last, d.label.end())};
+  few.forward(lamina::feed<"x">(end.x), lamina::feed<"label">(end.label));
+  const lamina::array<float> whole = e.activation<"logits">(), some = few.activation<"logits">();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(last); ++i)
+    for (std::size_t j = 0; j < classes; ++j)
+      CHECK(whole(static_cast<std::size_t>(rows - last) + i, j) == Approx(some(i, j)).margin(1e-5));
 }
 
 TEST_CASE("a label that is out of range is told with its row in the whole mini-batch") {

@@ -207,9 +207,9 @@ struct tiled_groups {
     const group_desc& d = plan_type::grouped.groups[g];
     return d.head == group_head::gemm_dw ? d.rows * padded(d.columns) : padded(d.columns);
   }
-  static constexpr bool is_changed(const memory_slot& s) {
-    return s.space == memory_space::updated || s.space == memory_space::gradient ||
-           s.space == memory_space::accumulator;
+  /// The parameter that sums change there, or -1.
+  static constexpr int changed_parameter(const memory_slot& s) {
+    return s.space == memory_space::updated || s.space == memory_space::gradient ? s.offset : -1;
   }
 
   static constexpr table_type make() {
@@ -231,7 +231,10 @@ struct tiled_groups {
         for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
           const memory_slot& s = schedule::table.slots[a];
           const int v = plan_type::code.arguments[a];
-          if (s.space == memory_space::parameter && changed[s.offset]) reads_sums = true;
+          // Weights of bfloat16 have numbers of their own, and nobody changes them.
+          if (s.space == memory_space::parameter && s.offset < P::desc.count.parameters &&
+              changed[s.offset])
+            reads_sums = true;
           if (v >= 0 && summed[v]) reads_sums = true;
         }
         if (reads_sums) break;
@@ -241,7 +244,7 @@ struct tiled_groups {
           for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
             const memory_slot& s = schedule::table.slots[a];
             const int v = plan_type::code.arguments[a];
-            if (is_changed(s) && s.offset < P::desc.count.parameters) changed[s.offset] = true;
+            if (const int i = changed_parameter(s); i >= 0) changed[i] = true;
             if (v >= 0 && schedule::table.info[a].rows >= 0) summed[v] = true;
           }
         }
