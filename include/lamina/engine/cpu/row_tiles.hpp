@@ -290,11 +290,15 @@ struct tiled_groups {
   /// Whether what the run leaves behind lies where something lay that it reads, but not row by row:
   /// rows of one tile could then lie over rows of the other that a later tile reads.
   static constexpr bool moves_over_others(int first, int end) {
+    constexpr int most = 1 << 17;  // of more the compiler would search for seconds: no tiles then
+    int compared = 0;
     for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
       const memory_slot& left = plan_type::memory.slots[v];
       if (left.space != memory_space::arena || !is_made_in(v, first, end) ||
           is_local(v, first, end))
         continue;
+      compared += plan_type::lowered.count.variables;
+      if (compared > most) return true;
       for (int u = 0; u < plan_type::lowered.count.variables; ++u) {
         const memory_slot& read = plan_type::memory.slots[u];
         if (read.space != memory_space::arena || plan_type::grouped.producer[owner(u)] >= first ||
