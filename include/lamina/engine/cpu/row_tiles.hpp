@@ -348,14 +348,15 @@ class row_tiles {
   void run(unsigned long long given, float* const* arguments, const run_context& c) {
     if constexpr (found) {
       float* own[at_least_one(tiled::table.most_arguments)];
-      int rows[P::desc.count.domains];
-      std::int64_t first_rows[P::desc.count.domains];
+      int rows[domains];
+      std::int64_t first_rows[domains];
       detail::run_tiles(tiled::view, memory_, given, arguments, c, own,
-                        {c, P::desc.count.domains, rows, first_rows});
+                        {c, domains, rows, first_rows});
     }
   }
 
  private:
+  static constexpr int domains = P::desc.count.domains;  // naming P::desc would keep all of it
   using tiled = tiled_groups<P>;
   detail::tile_memory memory_;
   bool applies_ = false;
