@@ -11,13 +11,12 @@
 #include <tuple>
 #include <vector>
 
-#include <lamina/lamina.hpp>
-
 #include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
+#include <lamina/lamina.hpp>
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/optimizer/model_average.hpp>
 
@@ -70,6 +69,21 @@ void evaluate() {
 #include "bfloat16_1.inc"
 }
 }  // namespace bfloat16
+
+namespace in_double {
+#include "double_1.inc"
+void train() {
+  const std::vector<double> features(13);
+  struct sample {
+    std::array<double, 13> x;
+    double price;
+  };
+  const std::vector<sample> samples = load_samples();
+  const auto batches = samples | lamina::reader::batch(20);
+#include "double_2.inc"
+  (void)first;
+}
+}  // namespace in_double
 
 namespace control_flow {
 constexpr auto program = lamina::program([](lamina::block& main) {
@@ -212,9 +226,8 @@ void decode(int s) {
   std::vector<std::vector<std::int64_t>> sentences;
   std::vector<std::vector<std::vector<std::int64_t>>> begins;
   std::vector<std::vector<std::vector<float>>> zeros;
-  constexpr auto net = lamina::program([](lamina::block& main) {
-    return encode(layer::sequence<"source", std::int64_t>(main));
-  });
+  constexpr auto net = lamina::program(
+      [](lamina::block& main) { return encode(layer::sequence<"source", std::int64_t>(main)); });
   lamina::model model{net};
 #include "sequences_3.inc"
 }

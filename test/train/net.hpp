@@ -20,7 +20,7 @@ template <class P>
 double distance(const lamina::model<P>& a, const lamina::model<P>& b) {
   double worst = 0;
   for (int i = 0; i < a.parameter_arrays(); ++i) {
-    const lamina::array<float> x = a.get(i), y = b.get(i);
+    const auto x = a.get(i), y = b.get(i);
     for (std::size_t k = 0; k < x.size(); ++k)
       worst = std::max(worst, std::abs(static_cast<double>(x.data()[k] - y.data()[k])));
   }

@@ -31,8 +31,8 @@ void check_steps(Program program, const Opt& opt) {
       g.backward(all);
       std::vector<std::vector<double>> expected;
       for (int i = 0; i < parameters; ++i) {
-        const lamina::array<float> value = m.get(i);
-        lamina::array<float> gradient = value;
+        const auto value = m.get(i);
+        auto gradient = value;
         lamina::unpack_like(m.describe(i), g.gradient_memory(i), gradient.data());
         const auto host = traits::scalars(opt, step);
         const std::vector<double> scalar(host.begin(), host.end());
@@ -66,13 +66,14 @@ void check_steps(Program program, const Opt& opt) {
       t.step(feed.view());
       double worst = 0;
       for (int i = 0; i < parameters; ++i) {
-        const lamina::array<float> value = m.get(i);
+        const auto value = m.get(i);
         for (std::size_t k = 0; k < value.size(); ++k)
           worst = std::max(worst, std::abs(static_cast<double>(value.data()[k]) -
                                            expected[static_cast<std::size_t>(i)][k]));
       }
       INFO(traits::type << ", " << threads << " threads, step " << step);
-      CHECK(worst < 2e-5);
+      using real = typename lamina::model<Program>::real;
+      CHECK(worst < (std::is_same_v<real, double> ? 1e-12 : 2e-5));
     }
   }
   laws::note_compared_operator("compiled", traits::type);

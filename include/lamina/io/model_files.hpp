@@ -26,15 +26,17 @@ void copy_parameters(const model<P>& from, scope& to) {
 /// missing, or has another type or shape; the model is unchanged then.
 template <program_type P>
 void copy_parameters(const scope& from, model<P>& to) {
-  std::vector<xt::xarray<float>> values;
+  using real = real_of<P>;
+  std::vector<xt::xarray<real>> values;
   for (int i = 0; i < model<P>::parameter_arrays(); ++i) {
     const parameter_info info = model<P>::describe(i);
     const lod_tensor& value = from.get(info.name);
     const tensor_shape shape(info.shape.begin(), info.shape.end());
-    if (value.type() != dtype::float32 || value.shape() != shape)
-      throw error("lamina: parameter " + info.name + ": expected float32 " + to_string(shape) +
-                  ", found " + name_of(value.type()) + " " + to_string(value.shape()));
-    values.push_back(value.as<float>());
+    if (value.type() != info.type || value.shape() != shape)
+      throw error("lamina: parameter " + info.name + ": expected " + name_of(info.type) + " " +
+                  to_string(shape) + ", found " + name_of(value.type()) + " " +
+                  to_string(value.shape()));
+    values.push_back(value.template as<real>());
   }
   for (int i = 0; i < model<P>::parameter_arrays(); ++i)
     to.set(i, values[static_cast<std::size_t>(i)]);
@@ -99,7 +101,7 @@ void load_persistables(const file_path& directory, model<P>& to, const std::stri
   std::vector<detail::found_value> found = detail::values_in(directory.string(), names, filename);
   scope parameters;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    detail::require_type(found[i], names[i], dtype::float32, wanted[i].second);
+    detail::require_type(found[i], names[i], dtype_of<real_of<P>>, wanted[i].second);
     parameters.var(names[i]) = std::move(found[i].value);
   }
   copy_parameters(parameters, to);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include <lamina/core/owned_array.hpp>
@@ -85,6 +86,13 @@ class bfloat16_machine : private detail::bfloat16_copies<P>,
   /// Rounds the parameters of the model again.
   void refresh() { copies::refresh(); }
 };
+
+namespace detail {
+template <program_type P>
+struct refused_operator<bfloat16_machine<P>> {
+  using type = std::conditional_t<std::is_same_v<real_of<P>, float>, void, storage::bfloat16_type>;
+};
+}  // namespace detail
 
 /// `lamina::evaluator e{model, lamina::storage::bfloat16}`.
 template <program_type P>

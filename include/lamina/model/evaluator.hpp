@@ -8,6 +8,7 @@
 #include <lamina/model/feed.hpp>
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/model/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/storage.hpp>
 #include <lamina/reader/begin_pass.hpp>
@@ -51,6 +52,10 @@ constexpr int domain_of_level(const Program& p, int domain, int level) {
 /// a model without a lock. Runs the program in test mode, on the CPU or by another machine.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator {
+  static_assert(
+      check<detail::takes_program<Machine>, typename detail::refused_operator<Machine>::type>,
+      "lamina: a program in double: this computes in float alone");
+
  public:
   using program = for_test<P>;
 
@@ -184,11 +189,11 @@ class evaluator {
 
   /// The cost after forward() with the data that it depends on. Throws lamina::error for a program
   /// without a cost, or where one of these data was not given.
-  float cost() {
+  real_of<P> cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
     require_fed<cost>();
-    return *machine_.template address<cost>();
+    return detail::number_in<P, cost>(machine_);
   }
 
   /// Cost and metrics over a whole pass of a reader of mini-batches: means over all samples.
@@ -240,7 +245,7 @@ class evaluator {
       r.samples += n;
       if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
       for (int i = 0; i < metrics::count; ++i)
-        sums[i] += static_cast<double>(n) * *machine_.address(metrics::all.variable[i]);
+        sums[i] += static_cast<double>(n) * metrics::value(machine_, i);
     }
     const double total = r.samples > 0 ? static_cast<double>(r.samples) : 1;
     r.cost /= total;

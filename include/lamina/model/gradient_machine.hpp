@@ -9,6 +9,7 @@
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
+#include <lamina/model/refused_operator.hpp>
 #include <lamina/plan/handed_rows.hpp>
 #include <lamina/transform/append_backward.hpp>
 
@@ -31,9 +32,15 @@ class gradient_machine {
   static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
   using program = gradient_program<P>;
+  /// What costs and gradients are made of.
+  using real = real_of<P>;
   static_assert(
       check<!handed_rows<program>::found, typename handed_rows<program>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
+
+  static_assert(
+      check<detail::takes_program<Machine>, typename detail::refused_operator<Machine>::type>,
+      "lamina: a program in double: this computes in float alone");
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
       : statistics_(m.memory()), machine_({statistics_.memory(), nullptr, nullptr}), seed_(seed) {
@@ -67,21 +74,21 @@ class gradient_machine {
 
   /// Cost and gradients of a mini-batch given as one array a data layer, in the order of the data
   /// layers. `step` and `first_row` select the random numbers of dropout. Returns the cost.
-  LAMINA_NOINLINE float backward(int rows, const void* const* data, std::uint64_t step = 0,
-                                 std::int64_t first_row = 0) {
+  LAMINA_NOINLINE real backward(int rows, const void* const* data, std::uint64_t step = 0,
+                                std::int64_t first_row = 0) {
     return backward(batch_view<P>::dense(rows, data, first_row), step);
   }
   /// The same for a mini-batch of sequences too.
-  float backward(const batch_view<P>& batch, std::uint64_t step = 0) {
+  real backward(const batch_view<P>& batch, std::uint64_t step = 0) {
     statistics_.refresh();
     if constexpr (requires { machine_.refresh(); }) machine_.refresh();
     batch.feed_to(machine_);
     machine_.run(~0ull, seed_, step);
-    return *machine_.template address<P::desc.cost>();
+    return detail::number_in<P, P::desc.cost>(machine_);
   }
   /// The same for a range of samples.
   template <class Batch>
-  float backward(const Batch& samples, std::uint64_t step = 0) {
+  real backward(const Batch& samples, std::uint64_t step = 0) {
     constexpr bool batched = std::ranges::range<const Batch&>;
     static_assert(check<batched, gets_type<Batch>>,
                   "lamina: gradient_machine: backward takes a mini-batch, a range of samples, "
@@ -102,14 +109,14 @@ class gradient_machine {
   /// The gradient of a parameter in its own shape: `g.gradient<"fc_0.w_0">()`; zeros where the cost
   /// does not depend on it.
   template <fixed_string Name>
-  array<float> gradient() {
+  array<real> gradient() {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
     static_assert(check<found >= 0, detail::name_letters<Name>, known>,
                   "lamina: parameter: the program has no parameter of this name");
     constexpr int i = found < 0 ? 0 : found;
     const parameter_info info = model<P>::describe(i);
-    array<float> value(info.shape);
+    array<real> value(info.shape);
     if (const engine::cpu::selected_rows* const rows = machine_.gradient_rows(i)) {
       for (int r = 0; r < rows->size(); ++r)
         std::copy_n(rows->row(r), rows->columns(),

@@ -14,19 +14,19 @@ namespace lamina {
 
 /// The first values of the variable that a startup operator fills, row by row. `stream` is the
 /// number of the parameter, so that its numbers do not depend on what else a program has.
-LAMINA_COLD inline std::vector<float> initial_values(const program_view& p, const operator_desc& op,
-                                                     std::uint64_t program_seed,
-                                                     std::uint64_t stream) {
+template <class Real>
+LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
+                                             std::uint64_t program_seed, std::uint64_t stream) {
   const variable_desc& v = p.variables[p.arguments[op.outputs]];
   std::size_t count = 1;
   for (int i = 0; i < v.rank; ++i) count *= static_cast<std::size_t>(p.dims[v.dims + i]);
-  std::vector<float> values(count);
+  std::vector<Real> values(count);
   const std::string_view type = op.schema->type;
   const auto number = [&](int attribute) {
     return static_cast<float>(p.attributes[op.attributes + attribute].number);
   };
   if (type == "fill_constant") {
-    for (float& x : values) x = number(2);
+    for (Real& x : values) x = static_cast<Real>(p.attributes[op.attributes + 2].number);
     return values;
   }
   if (type == "assign_value") {
@@ -34,7 +34,7 @@ LAMINA_COLD inline std::vector<float> initial_values(const program_view& p, cons
     for (std::size_t i = 0; i < count; ++i)
       values[i] = i < static_cast<std::size_t>(given.count)
                       ? p.reals[given.offset + static_cast<int>(i)]
-                      : 0.0f;
+                      : Real(0);
     return values;
   }
   const std::uint64_t own = static_cast<std::uint64_t>(p.attributes[op.attributes + 4].number);

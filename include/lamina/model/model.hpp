@@ -54,6 +54,8 @@ template <program_type P>
 class model {
  public:
   using program = P;
+  /// What parameters are made of: float, or double in a program in double.
+  using real = real_of<P>;
 
   /// Runs the startup program: every parameter gets its initial value. Equal seeds give equal
   /// values.
@@ -100,7 +102,7 @@ class model {
 
   /// The value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
   template <fixed_string Name>
-  array<float> parameter() const {
+  array<real> parameter() const {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
     static_assert(check < found >= 0 || is_faulty<P>, detail::name_letters<Name>, known >,
@@ -109,7 +111,7 @@ class model {
   }
   /// The name among the arguments: an error of one line.
   template <class Text>
-  array<float> parameter(const Text&) const {
+  array<real> parameter(const Text&) const {
     static_assert(never<Text>,
                   "lamina: parameter: expected the name as a template argument, "
                   "parameter<\"fc_0.w_0\">()");
@@ -117,7 +119,7 @@ class model {
   }
   /// Sets a parameter; throws lamina::error unless the shape is the parameter's.
   template <fixed_string Name>
-  void set_parameter(const array<float>& value) {
+  void set_parameter(const array<real>& value) {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
     static_assert(check < found >= 0 || is_faulty<P>, detail::name_letters<Name>, known >,
@@ -126,13 +128,13 @@ class model {
   }
 
   /// The same by number, in the order of creation.
-  LAMINA_COLD array<float> get(int i) const {
+  LAMINA_COLD array<real> get(int i) const {
     const parameter_info info = describe(i);
-    array<float> value(info.shape);
+    array<real> value(info.shape);
     export_values(i, value.data());
     return value;
   }
-  LAMINA_COLD void set(int i, const array<float>& value) {
+  LAMINA_COLD void set(int i, const array<real>& value) {
     const parameter_info info = describe(i);
     if (value.shape() != info.shape)
       throw error(text() << "lamina: parameter " << info.name << ": expected "
@@ -185,8 +187,8 @@ class model {
     for (int k = 0; k < p.count.startup; ++k) {
       const variable_desc& v = p.variables[p.arguments[p.startup[k].outputs]];
       if (v.kind != variable_kind::parameter) continue;
-      const std::vector<float> values =
-          initial_values(p, p.startup[k], seed, static_cast<std::uint64_t>(v.index));
+      const std::vector<real> values =
+          initial_values<real>(p, p.startup[k], seed, static_cast<std::uint64_t>(v.index));
       import_values(v.index, values.data());
     }
   }
@@ -261,8 +263,8 @@ class model {
     }
   }
 
-  void export_values(int i, float* to) const { unpack_like(describe(i), pointers_[i], to); }
-  void import_values(int i, const float* from) { pack_like(describe(i), from, pointers_[i]); }
+  void export_values(int i, real* to) const { unpack_like(describe(i), pointers_[i], to); }
+  void import_values(int i, const real* from) { pack_like(describe(i), from, pointers_[i]); }
 
   static constexpr std::size_t at_least = at_least_one(P::desc.count.parameters);
   using owner_type = std::shared_ptr<engine::cpu::aligned_buffer>;

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
+#include <lamina/core/check.hpp>
 #include <lamina/model/model.hpp>
 
 namespace lamina {
@@ -32,6 +34,8 @@ class parameter_list {
 
 template <program_type P>
 parameter_list<P> parameters_of(model<P>& of) {
+  static_assert(check<std::is_same_v<real_of<P>, float>>,
+                "lamina: parameters_of: expected a program in float, found one in double");
   return parameter_list<P>(of);
 }
 

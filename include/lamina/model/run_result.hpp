@@ -10,6 +10,7 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
@@ -17,11 +18,11 @@ namespace lamina {
 
 namespace detail {
 
-/// Whether a variable is a single float.
+/// Whether a variable is a single real number.
 template <class P>
 constexpr bool is_number(int v) {
   const variable_desc& d = P::desc.variables[v];
-  return d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && d.type == dtype::float32;
+  return d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && is_floating(d.type);
 }
 
 template <class P>
@@ -29,6 +30,13 @@ constexpr bool is_metric(int name) {
   const name_desc& n = P::desc.names[name];
   return n.key == nullptr && n.output >= 0 && n.output != P::desc.cost && is_number<P>(n.output) &&
          P::desc.variables[n.output].kind == variable_kind::temporary;
+}
+
+/// The single real number that variable V of program P is, in the memory of a machine.
+template <class P, int V, class Machine>
+auto number_in(Machine& machine) {
+  using number = typename element_of<P::desc.variables[V < 0 ? 0 : V].type>::type;
+  return *reinterpret_cast<const number*>(machine.template address<V>());
 }
 
 }  // namespace detail
@@ -44,14 +52,22 @@ struct program_metrics {
   }();
   struct list {
     int variable[at_least_one(count)];
+    bool is_double[at_least_one(count)];
     std::string_view name[at_least_one(count)];
   };
+  /// Metric i after a run.
+  template <class Machine>
+  static double value(Machine& machine, int i) {
+    const float* const at = machine.address(all.variable[i]);
+    return all.is_double[i] ? *reinterpret_cast<const double*>(at) : static_cast<double>(*at);
+  }
   static constexpr list all = [] {
     list l{};
     int n = 0;
     for (int i = 0; i < P::desc.count.names; ++i)
       if (detail::is_metric<P>(i)) {
         l.variable[n] = P::desc.names[i].output;
+        l.is_double[n] = P::desc.variables[P::desc.names[i].output].type == dtype::float64;
         l.name[n++] =
             std::string_view(run_time_program<P>::desc.characters + P::desc.names[i].offset,
                              static_cast<std::size_t>(P::desc.names[i].length));

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <lamina/engine/cpu/panel.hpp>
@@ -70,6 +71,8 @@ class static_evaluator {
   static_assert(check<(Rows > 0), gets<Rows>>, "lamina: static_evaluator: at least one row");
   static_assert(check<fixed_rows>,
                 "lamina: static_evaluator: programs without loops, branches and sequences");
+  static_assert(check<std::is_same_v<real_of<program>, float>>,
+                "lamina: static_evaluator: expected a program in float, found one in double");
   static_assert(check<detail::stores_weights<Storage>>,
                 "lamina: static_evaluator: weights are stored as storage::float32, or as "
                 "storage::bfloat16 of <lamina/model/static_bfloat16.hpp>");

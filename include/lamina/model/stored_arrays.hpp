@@ -3,6 +3,7 @@
 // back.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -26,7 +27,30 @@ struct parameter_info {
   std::vector<std::size_t> shape;
   int rows, columns;
   bool panel;  // in the engine's panel layout
+  dtype type;
+
+  /// Elements, without padding.
+  std::size_t size() const {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  }
 };
+
+namespace detail {
+/// Calls visit(offset in memory, count, offset without padding) for the elements of a parameter in
+/// double that lie side by side.
+template <class Visit>
+void for_each_run_of_doubles(const parameter_info& info, Visit visit) {
+  const auto place = [&](int row, int column) {
+    return static_cast<std::ptrdiff_t>(row) * info.columns + column;
+  };
+  if (info.panel)
+    return engine::cpu::for_each_row_segment<double>(
+        info.rows, info.columns,
+        [&](std::ptrdiff_t offset, int count, int k, int n) { visit(offset, count, place(k, n)); });
+  for (int r = 0; r < info.rows; ++r)
+    visit(static_cast<std::ptrdiff_t>(r) * padded(info.columns), info.columns, place(r, 0));
+}
+}  // namespace detail
 
 /// From the engine's layout of a parameter, which its gradient and its accumulators share, to
 /// row-major without padding; and back. The only doors between the two.
@@ -44,6 +68,22 @@ LAMINA_COLD inline void pack_like(const parameter_info& info, const float* from,
                 from + static_cast<std::ptrdiff_t>(r) * info.columns,
                 static_cast<std::size_t>(info.columns) * sizeof(float));
 }
+/// The same of one in double; memory is measured in floats everywhere.
+LAMINA_COLD inline void unpack_like(const parameter_info& info, const float* from, double* to) {
+  const double* const all = reinterpret_cast<const double*>(from);
+  detail::for_each_run_of_doubles(info,
+                                  [&](std::ptrdiff_t padded_at, int count, std::ptrdiff_t at) {
+                                    std::copy_n(all + padded_at, count, to + at);
+                                  });
+}
+LAMINA_COLD inline void pack_like(const parameter_info& info, const double* from, float* to) {
+  double* const all = reinterpret_cast<double*>(to);
+  std::fill_n(all, static_cast<std::ptrdiff_t>(info.rows) * padded(info.columns), 0.0);
+  detail::for_each_run_of_doubles(info,
+                                  [&](std::ptrdiff_t padded_at, int count, std::ptrdiff_t at) {
+                                    std::copy_n(from + at, count, all + padded_at);
+                                  });
+}
 
 /// The parameters of a program, for code that is compiled once for all programs.
 struct parameter_list_view {
@@ -57,13 +97,18 @@ struct parameter_list_view {
     const int v = program->parameters[i].variable;
     const variable_desc& d = program->variables[v];
     parameter_info info{
-        variable_name(*program, v), {}, places[i].rows, places[i].columns, places[i].panel};
+        variable_name(*program, v), {}, places[i].rows, places[i].columns, places[i].panel, d.type};
     for (int k = 0; k < d.rank; ++k)
       info.shape.push_back(static_cast<std::size_t>(program->dims[d.dims + k]));
     return info;
   }
-  /// The floats of parameter i in memory, padding included.
+  /// The floats of parameter i in memory, padding included; an element in double is two.
   std::size_t floats(int i) const {
+    const dtype type = program->variables[program->parameters[i].variable].type;
+    return numbers(i) * static_cast<std::size_t>(size_of(type)) / sizeof(float);
+  }
+  /// The elements, padding included.
+  std::size_t numbers(int i) const {
     return static_cast<std::size_t>(places[i].rows) *
            static_cast<std::size_t>(padded(places[i].columns));
   }
@@ -103,9 +148,13 @@ struct stored_arrays {
         const parameter_info info = parameters.describe(i);
         tensor_entry& e = all.emplace_back();
         e.name = name_of(info, s);
+        e.type = info.type;
         for (const std::size_t n : info.shape) e.dims.push_back(n);
         e.bytes.resize(size_of(info));
-        unpack_like(info, array[i * of_each + s], reinterpret_cast<float*>(e.bytes.data()));
+        if (info.type == dtype::float64)
+          unpack_like(info, array[i * of_each + s], reinterpret_cast<double*>(e.bytes.data()));
+        else
+          unpack_like(info, array[i * of_each + s], reinterpret_cast<float*>(e.bytes.data()));
       }
   }
   /// Throws lamina::error, naming the first one that is missing or of another shape or type.
@@ -118,14 +167,15 @@ struct stored_arrays {
         if (found == nullptr)
           throw error(text() << "lamina: " << source << ": expected " << kind << " " << name
                              << ", found none");
-        bool same = found->type == dtype::float32 && found->dims.size() == info.shape.size() &&
+        bool same = found->type == info.type && found->dims.size() == info.shape.size() &&
                     found->bytes.size() == size_of(info);
         for (std::size_t k = 0; same && k < info.shape.size(); ++k)
           same = found->dims[k] == info.shape[k];
         if (!same)
-          throw error(text() << "lamina: " << source << ": " << name << ": expected float32 "
-                             << text().list(info.shape) << ", found "
-                             << lamina::name_of(found->type) << " " << text().list(found->dims));
+          throw error(text() << "lamina: " << source << ": " << name << ": expected "
+                             << lamina::name_of(info.type) << " " << text().list(info.shape)
+                             << ", found " << lamina::name_of(found->type) << " "
+                             << text().list(found->dims));
       }
   }
   /// Takes the values of all; check() comes first. Further entries are ignored.
@@ -133,8 +183,12 @@ struct stored_arrays {
     for (int i = 0; i < parameters.size(); ++i)
       for (int s = 0; s < of_each; ++s) {
         const parameter_info info = parameters.describe(i);
-        pack_like(info, reinterpret_cast<const float*>(find(from, name_of(info, s))->bytes.data()),
-                  array[i * of_each + s]);
+        const std::byte* const values =
+            reinterpret_cast<const std::byte*>(find(from, name_of(info, s))->bytes.data());
+        if (info.type == dtype::float64)
+          pack_like(info, reinterpret_cast<const double*>(values), array[i * of_each + s]);
+        else
+          pack_like(info, reinterpret_cast<const float*>(values), array[i * of_each + s]);
       }
   }
 
@@ -143,8 +197,7 @@ struct stored_arrays {
     return text() << info.name << before << state[s] << after;
   }
   LAMINA_COLD static std::size_t size_of(const parameter_info& info) {
-    return static_cast<std::size_t>(info.rows) * static_cast<std::size_t>(info.columns) *
-           sizeof(float);
+    return info.size() * static_cast<std::size_t>(lamina::size_of(info.type));
   }
   /// The entry of a name. A parameter may be called as the accumulator of another, "w_velocity_0":
   /// in checkpoints, parameters come first.

@@ -22,7 +22,8 @@ LAMINA_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l
 }
 
 /// Whether prepared_gradient returns every gradient as it is.
-LAMINA_FN constexpr bool leaves_gradient(float scale, float low, float high, float l1, float l2) {
+template <class Real>
+LAMINA_FN constexpr bool leaves_gradient(Real scale, Real low, Real high, Real l1, Real l2) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   return scale == 1 && low == -infinity && high == infinity && l1 == 0 && l2 == 0;
 }

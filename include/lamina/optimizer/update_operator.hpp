@@ -95,7 +95,8 @@ struct update_operator : operator_definition {
                                         number[5]);
   }
   /// Whether `prepared` returns every gradient as it is.
-  static constexpr bool leaves_gradient(const float* number) {
+  template <class Real>
+  static constexpr bool leaves_gradient(const Real* number) {
     return optimizer::leaves_gradient(number[1], number[2], number[3], number[4], number[5]);
   }
   /// Updates one place; `number` holds the attributes, `norm` the two norms of an optimizer that

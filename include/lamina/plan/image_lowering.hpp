@@ -44,8 +44,7 @@ struct image_lowering : sequence_lowering {
   constexpr bool is_channel_sum(const operator_desc& op) const {
     const int slope = argument(op.inputs), dy = argument(op.outputs + 1);
     return is<gradient_of<elementwise_add>>(op) && dy >= 0 &&
-           is_of_channels(dy, variables.items[slope], 1) &&
-           variables.items[slope].type == dtype::float32;
+           is_of_channels(dy, variables.items[slope], 1) && variables.items[slope].type == real;
   }
   /// Y@GRAD of such a sum.
   constexpr void emit_channel_sums(int slope, int dy, int k) {
@@ -77,7 +76,7 @@ struct image_lowering : sequence_lowering {
 
  private:
   constexpr bool is_images(int v) const {
-    return v >= 0 && variables.items[v].rows < 0 && variables.items[v].type == dtype::float32 &&
+    return v >= 0 && variables.items[v].rows < 0 && variables.items[v].type == real &&
            p.variables[v].rank > 1;
   }
 

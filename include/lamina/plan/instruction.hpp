@@ -80,10 +80,10 @@ constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   return {many ? -d.rows : skipped != 0 ? dims[d.dims] : 1, columns};
 }
 
-/// Two-dimensional float parameters lie in panels, whoever reads them: a parameter's layout must
-/// not depend on the program that shares it.
+/// Two-dimensional parameters of real numbers lie in panels, whoever reads them: a parameter's
+/// layout must not depend on the program that shares it.
 constexpr bool is_weight(const variable_desc& d) {
-  return d.kind == variable_kind::parameter && d.rank == 2 && d.type == dtype::float32;
+  return d.kind == variable_kind::parameter && d.rank == 2 && is_floating(d.type);
 }
 
 /// A step of the lowered program.
@@ -119,7 +119,7 @@ struct lowered_program {
   instruction instructions[lowered_limits.instructions];
   operand operands[lowered_limits.operands];
   int results[lowered_limits.results];
-  float constants[lowered_limits.constants];
+  double constants[lowered_limits.constants];
   int gradients[lowered_limits.parameters];  // by parameter: its whole gradient, or -1
 };
 

@@ -80,8 +80,8 @@ struct lowering : mean_lowering {
   /// row of the product, be it [K] or [1, K].
   constexpr int parts_of_product(const operator_desc& op, const plan_variable& x,
                                  const plan_variable& y) const {
-    return y.rows == x.columns && x.type == dtype::float32 && y.type == dtype::float32 &&
-                   y.rows > 0 && (op.attributes < 0 || attribute(op, 1) == 1)
+    return y.rows == x.columns && x.type == real && y.type == real && y.rows > 0 &&
+                   (op.attributes < 0 || attribute(op, 1) == 1)
                ? 1
                : several_parts(op, x, y);
   }
@@ -90,8 +90,8 @@ struct lowering : mean_lowering {
                               const plan_variable& y) const {
     return op.attributes >= 0 && attribute(op, 0) > 1 && attribute(op, 1) == 1 && x.rows < 0 &&
                    y.rows > 0 && x.columns > y.rows && x.columns % y.rows == 0 &&
-                   padded(y.rows) == y.rows && padded(y.columns) == y.columns &&
-                   x.type == dtype::float32 && y.type == dtype::float32
+                   padded(y.rows) == y.rows && padded(y.columns) == y.columns && x.type == real &&
+                   y.type == real
                ? x.columns / y.rows
                : 0;
   }
@@ -240,7 +240,7 @@ struct lowering : mean_lowering {
   /// The `n` inputs stand among the arguments from `in` on.
   constexpr bool find_form(int in, int n, int out, int axis, form& f) const {
     const plan_variable made = variables.items[out];
-    if (made.type != dtype::float32) return false;
+    if (made.type != real) return false;
     // The space is that of the largest operand, which is the forward operator's X or Out.
     int best = out;
     plan_variable space = made;
@@ -250,7 +250,7 @@ struct lowering : mean_lowering {
       const int taken = p.arguments[in + s];
       if (taken < 0) return false;
       const plan_variable v = variables.items[taken];
-      if (v.type != dtype::float32) return false;
+      if (v.type != real) return false;
       f.how[s] = access::load;
       panel = panel || v.panel;
       if (v.rows == space.rows && v.columns == space.columns) continue;
@@ -344,7 +344,7 @@ struct lowering : mean_lowering {
   constexpr bool lower_sum(const operator_desc& op, int k) {
     const int n = argument(op.inputs);
     const int out = argument(op.outputs);
-    if (n < 2 || variables.items[out].type != dtype::float32) return false;
+    if (n < 2 || variables.items[out].type != real) return false;
     int last = n - 1;
     while (block > 0 && last > 0 && is_collected(argument(op.inputs + 1 + last))) --last;
     if (last == 0) return true;

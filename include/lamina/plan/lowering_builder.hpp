@@ -6,6 +6,7 @@
 #include <lamina/operators/sum.hpp>
 #include <lamina/plan/instruction.hpp>
 #include <lamina/plan/plan_operators.hpp>
+#include <lamina/plan/real_type.hpp>
 #include <lamina/program/program_builder.hpp>
 
 namespace lamina {
@@ -29,8 +30,9 @@ struct lowering_builder {
   filling<instruction, lowered_limits.instructions> instructions;
   filling<operand, lowered_limits.operands> operands;
   filling<int, lowered_limits.results> results;
-  filling<float, lowered_limits.constants> constants;
-  const bool many;  // blocks
+  filling<double, lowered_limits.constants> constants;
+  const bool many;   // blocks
+  const dtype real;  // what it computes in
   static constexpr int room = lowering_facts::room;
   int (&copy_of)[room];
   bool (&changed)[room];
@@ -51,13 +53,14 @@ struct lowering_builder {
         results(to.results, to.count.results),
         constants(to.constants, to.count.constants),
         many(program.count.blocks > 1),
+        real(real_type(program)),
         copy_of(facts.copy_of),
         changed(facts.changed),
         escapes(facts.escapes),
         summed(facts.summed),
         turned(facts.turned),
         gradient(to.gradients) {
-    for (int d = batch::domain; d < p.count.domains; ++d) constants.push(0.0f);
+    for (int d = batch::domain; d < p.count.domains; ++d) constants.push(0.0);
     const int count = program.count.variables;
     for (int v = 0; v < count; ++v) facts.copy_of[v] = -1;
     if (many) find_changed(program, facts);
@@ -130,12 +133,10 @@ struct lowering_builder {
   constexpr int root(int v) const { return variables.items[v].root; }
   constexpr int temporary(int rows, int columns, bool panel, int variable) {
     const int v = variables.count;
-    return variables.push({rows, columns, dtype::float32, panel, variable, v, block, 1, 0ull});
+    return variables.push({rows, columns, real, panel, variable, v, block, 1, 0ull});
   }
 
-  constexpr int constant(double value) {
-    return constant_operand(constants.push(static_cast<float>(value)));
-  }
+  constexpr int constant(double value) { return constant_operand(constants.push(value)); }
 
   // -- emitting ----------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ struct mean_lowering : update_lowering {
     const bool reduces = is<gradient_of<reduce_mean>>(op);
     if (reduces && attribute(op, 2) == 0) return false;
     const int dout = argument(op.inputs + (reduces ? 1 : 0)), dx = argument(op.outputs);
-    if (dx < 0 || variables.items[dx].type != dtype::float32) return false;
+    if (dx < 0 || variables.items[dx].type != real) return false;
     const plan_variable d = variables.items[dx];
     instruction i = begin(group_head::pointwise, schema_of<spread_mean>(), 0, k);
     use(dout, access::scalar);

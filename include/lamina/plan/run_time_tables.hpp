@@ -8,6 +8,7 @@
 
 #include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
+#include <lamina/plan/real_type.hpp>
 
 namespace lamina {
 
@@ -199,11 +200,12 @@ struct rows_gradient_table {
 template <program_type P>
 struct constant_table {
   struct table_type {
-    float of[at_least_one(plan<P>::lowered.count.constants)];
+    real_of<P> of[at_least_one(plan<P>::lowered.count.constants)];
   };
   static constexpr table_type make() {
     table_type t{};
-    copy_items(t.of, plan<P>::lowered.constants, plan<P>::lowered.count.constants);
+    for (int i = 0; i < plan<P>::lowered.count.constants; ++i)
+      t.of[i] = static_cast<real_of<P>>(plan<P>::lowered.constants[i]);
     return t;
   }
   static constexpr table_type table = make();

@@ -59,16 +59,14 @@ struct update_lowering : block_lowering {
     const int numbers = op.schema->attribute_count, first = constants.count;
     if (op.attributes >= 0) {
       for (int a = 0; a < numbers; ++a)
-        constants.items[constants.count++] =
-            static_cast<float>(p.attributes[op.attributes + a].number);
+        constants.items[constants.count++] = p.attributes[op.attributes + a].number;
       return;
     }
     if (with_defaults != op.schema) {
       with_defaults = op.schema;
       defaults = first;
       const attribute_desc* const described = op.schema->attributes;
-      for (int a = 0; a < numbers; ++a)
-        constants.items[constants.count++] = static_cast<float>(described[a].number);
+      for (int a = 0; a < numbers; ++a) constants.items[constants.count++] = described[a].number;
       return;
     }
     for (int a = 0; a < numbers; ++a) constants.items[first + a] = constants.items[defaults + a];

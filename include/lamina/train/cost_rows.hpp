@@ -163,7 +163,7 @@ struct cost_rows {
       for (int d = batch::domain + 1; d < P::desc.count.domains; ++d)
         if (plan<Training>::fed.of[d] && part.rows.count[d] > 0)
           machine.constants()[inverse_rows(d)] =
-              static_cast<float>(1.0 / (share * whole.rows.count[d]));
+              static_cast<real_of<P>>(1.0 / (share * whole.rows.count[d]));
     }
   }
 };

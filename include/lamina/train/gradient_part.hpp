@@ -31,13 +31,13 @@ class gradient_part {
   gradient_part& operator=(const gradient_part&) = delete;
 
   /// Runs forward and backward of a part of a mini-batch; returns the cost.
-  float run(const batch_view<P>& part, const batch_view<P>& whole, std::uint64_t seed,
-            std::uint64_t step) {
+  real_of<P> run(const batch_view<P>& part, const batch_view<P>& whole, std::uint64_t seed,
+                 std::uint64_t step) {
     statistics_.refresh();
     part.feed_to(machine_);
     cost_rows<P, Training>::divide(machine_, part, whole);
     machine_.run(~0ull, seed, step);
-    return *machine_.template address<P::desc.cost>();
+    return detail::number_in<P, P::desc.cost>(machine_);
   }
   /// The gradient of parameter i, in the layout of the parameter; null if it is not updated, or by
   /// selected rows.

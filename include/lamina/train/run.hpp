@@ -12,6 +12,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/model/refused_operator.hpp>
 #include <lamina/plan/handed_rows.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/reads_minibatches.hpp>
@@ -30,7 +31,7 @@ struct run_program_options {
 struct run_summary {
   std::int64_t minibatches = 0;
   std::int64_t samples = 0;
-  float cost = 0;  // the first variable that the program returns, if that is one real number
+  double cost = 0;  // the first variable that the program returns, if that is one real number
 };
 
 namespace detail {
@@ -135,7 +136,7 @@ run_summary run_machine(Machine& machine, Reader& batches, const run_program_opt
   machine.limit_iterations(options.iterations);
   machine.run(~0ull, options.seed, 0);
   if constexpr (cost_kind_of<P>() == cost_kind::number)
-    summary.cost = *machine.template address<P::desc.cost>();
+    summary.cost = number_in<P, P::desc.cost>(machine);
   return summary;
 }
 
@@ -160,9 +161,14 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
     const int i = owners.parameter[a];
     accumulators[a] = at;
     if (i < 0) continue;
-    float* const end = at + parameters_in<P>().floats(i);
-    while (at < end) *at++ = owners.first[a];
+    using real = real_of<P>;
+    real* const first = reinterpret_cast<real*>(at);
+    std::fill_n(first, parameters_in<P>().numbers(i), static_cast<real>(owners.first[a]));
+    at += parameters_in<P>().floats(i);
   }
+  static_assert(check<detail::takes_program<engine::cpu::machine<P>>,
+                      typename detail::refused_operator<engine::cpu::machine<P>>::type>,
+                "lamina: a program in double: this computes in float alone");
   engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.get()});
   return detail::run_machine<P>(machine, batches, options);
 }

@@ -12,6 +12,7 @@
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/model/refused_operator.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/handed_rows.hpp>
@@ -31,6 +32,7 @@ template <program_type P, optimizer::optimizer_type Opt>
 class trainer {
  public:
   using traits = optimizer::traits<Opt>;
+  using real = real_of<P>;
   using fused = training_program<P, Opt>;
   using update = update_operator<Opt>;
   using rows_update = rows_update_operator<Opt>;
@@ -38,6 +40,9 @@ class trainer {
   static_assert(
       check<!handed_rows<fused>::found, typename handed_rows<fused>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
+  static_assert(check<detail::takes_program<engine::cpu::machine<fused>>,
+                      typename detail::refused_operator<engine::cpu::machine<fused>>::type>,
+                "lamina: a program in double: this computes in float alone");
   static constexpr int parameters = P::desc.count.parameters;
   /// Whether the gradient of any parameter is selected rows.
   static constexpr bool any_rows = plan<fused>::memory.selected_rows > 0;
@@ -70,16 +75,15 @@ class trainer {
   }
 
   /// One mini-batch. Returns the cost before the update.
-  float step(const batch_view<P>& batch) { return fused_ ? fused_step(batch) : split_step(batch); }
+  real step(const batch_view<P>& batch) { return fused_ ? fused_step(batch) : split_step(batch); }
 
   /// A metric of the last step: the mean over what it is computed from.
   double metric(int i) {
-    constexpr auto& all = program_metrics<P>::all;
-    if (fused_) return *fused_->address(all.variable[i]);
+    if (fused_) return program_metrics<P>::value(*fused_, i);
     parts_metric<P> metric(i);
     for (std::size_t t = 0; t < machines_.size(); ++t) {
       auto& m = machines_[t]->machine();
-      if (samples_[t] > 0) metric.add(m, static_cast<double>(*m.address(all.variable[i])));
+      if (samples_[t] > 0) metric.add(m, program_metrics<P>::value(m, i));
     }
     return metric.value();
   }
@@ -101,6 +105,11 @@ class trainer {
   outside_memory outside() {
     return {model_.memory(), gradients_.get(), accumulator_pointers_.get()};
   }
+  /// Memory is measured in floats.
+  template <class Real, class From>
+  static Real* numbers(From* memory) {
+    return reinterpret_cast<Real*>(memory);
+  }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
   }
@@ -118,14 +127,15 @@ class trainer {
     float* at = accumulators_.data();
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states; ++s) {
-        const float first = traits::initial_state(opt_, s);
         accumulator_pointers_[i * states + s] = at;
-        for (std::size_t k = all.floats(i); k > 0; --k) *at++ = first;
+        std::fill_n(numbers<real>(at), all.numbers(i),
+                    static_cast<real>(traits::initial_state(opt_, s)));
+        at += all.floats(i);
       }
   }
 
   /// The numbers of one parameter's update in this step, one for each attribute of the operator.
-  void set_numbers(int i, float scale, float* to) const {
+  void set_numbers(int i, float scale, real* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
         clip_of(d, opt_), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
@@ -145,11 +155,12 @@ class trainer {
   /// The update of parameter i by whole arrays, or of the floats from `first` on, whose gradient is
   /// `gradient`.
   LAMINA_NOINLINE void update_parameter(int i, std::size_t first, const engine::cpu::operand& param,
-                                        float* gradient, const float* scale) {
-    float number[rows_update::attributes.size()] = {};
+                                        real* gradient, const float* scale) {
+    real number[rows_update::attributes.size()] = {};
     set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
-    float* array[2 + states] = {model_.memory()[i] + first, nullptr};
-    for (int s = 0; s < states; ++s) array[2 + s] = accumulator_pointers_[i * states + s] + first;
+    real* array[2 + states] = {numbers<real>(model_.memory()[i]) + first, nullptr};
+    for (int s = 0; s < states; ++s)
+      array[2 + s] = numbers<real>(accumulator_pointers_[i * states + s]) + first;
     if constexpr (any_rows)
       if (rows_[i] != nullptr)
         return engine::cpu::call_kernel<rows_update>::run(param, array, *rows_[i], number);
@@ -157,7 +168,7 @@ class trainer {
     engine::cpu::call_kernel<update>::run(param, array, number);
   }
 
-  LAMINA_NOINLINE float fused_step(const batch_view<P>& batch) {
+  LAMINA_NOINLINE real fused_step(const batch_view<P>& batch) {
     engine::cpu::machine<fused>& m = *fused_;
     batch.feed_to(m);
     constexpr auto& where = detail::update_constants_of<fused>;
@@ -166,30 +177,30 @@ class trainer {
       if (where.first[i] >= 0) set_numbers(i, 1.0f, m.constants() + where.first[i]);
     m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
     ++steps_;
-    return *m.template address<P::desc.cost>();
+    return detail::number_in<P, P::desc.cost>(m);
   }
 
   using part_weight = cost_rows<P, fused>;
 
-  LAMINA_NOINLINE float split_step(const batch_view<P>& batch) {
+  LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
     const int parts = static_cast<int>(machines_.size());
     pool_.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
       const batch_view<P> part =
           batch.part(first_of_part(batch, t, parts), first_of_part(batch, t + 1, parts));
       samples_[k] = part.size();
-      weight_[k] = static_cast<float>(part_weight::fed(part));
+      weight_[k] = static_cast<real>(part_weight::fed(part));
       if (part.size() == 0) return;
       costs_[k] = machines_[k]->run(part, batch, seed_, static_cast<std::uint64_t>(steps_));
       if (part_weight::is_made)
-        weight_[k] = static_cast<float>(machines_[k]->machine().rows(part_weight::domain));
+        weight_[k] = static_cast<real>(machines_[k]->machine().rows(part_weight::domain));
     });
-    float weighed = 0;
-    for (const float w : weight_) weighed += w;
-    for (float& w : weight_) w /= std::max(1.0f, weighed);
+    real weighed = 0;
+    for (const real w : weight_) weighed += w;
+    for (real& w : weight_) w /= std::max(real(1), weighed);
     average_statistics();
     if constexpr (part_weight::is_sum)
-      for (float& w : weight_) w = w > 0 ? 1.0f : 0.0f;
+      for (real& w : weight_) w = w > 0 ? real(1) : real(0);
     scalar_ = traits::scalars(opt_, steps_);
     if (!clips_) {
       pool_.run([this](int t) { finish_gradients(t, adds | updates, nullptr); });
@@ -199,7 +210,7 @@ class trainer {
       pool_.run([this, scale](int t) { finish_gradients(t, updates, scale); });
     }
     ++steps_;
-    float cost = 0;
+    real cost = 0;
     for (int t = 0; t < parts; ++t)
       cost += weight_[static_cast<std::size_t>(t)] *
               (weight_[static_cast<std::size_t>(t)] > 0 ? costs_[static_cast<std::size_t>(t)] : 0);
@@ -214,7 +225,7 @@ class trainer {
     const parameter_list_view all = parameters_in<P>();
     const std::size_t parts = machines_.size(), part = static_cast<std::size_t>(t);
     for (int i = 0; i < parameters; ++i) {
-      const std::size_t n = all.floats(i);
+      const std::size_t n = all.numbers(i);
       if (gradients_[i] == nullptr && !has_rows(i)) continue;
       const bool updated = run_time_program<P>::desc.parameters[i].trainable;
       const parameter_place& lies = parameter_table<P>::table.of[i];
@@ -223,24 +234,24 @@ class trainer {
         if ((what & adds) != 0) add_whole(i, n);
         if ((what & updates) != 0 && updated)
           update_parameter(i, 0,
-                           {nullptr, lies.rows, lies.columns, padded(lies.columns), dtype::float32,
+                           {nullptr, lies.rows, lies.columns, padded(lies.columns), dtype_of<real>,
                             lies.panel, nullptr, 0},
-                           gradients_[i], scale);
+                           numbers<real>(gradients_[i]), scale);
         continue;
       }
       // Lines of 16 floats, some of which stay in the cache between the sum and the update. A sum
       // that is used at once is kept nowhere else: what other threads will write stays theirs.
-      alignas(64) float sums[together];
+      alignas(64) real sums[together];
       const bool at_once = what == (adds | updates) && updated;
       const std::size_t lines = n / alignment_floats;
       const std::size_t end = lines * (part + 1) / parts * alignment_floats;
       for (std::size_t a = lines * part / parts * alignment_floats; a < end;) {
         const std::size_t b = std::min<std::size_t>(end, a + together);
-        float* const sum = at_once ? sums : gradients_[i] + a;
+        real* const sum = at_once ? sums : numbers<real>(gradients_[i]) + a;
         if ((what & adds) != 0) add_gradients(i, a, b, sum);
         if ((what & updates) != 0 && updated) {
           const int count = static_cast<int>(b - a);
-          update_parameter(i, a, {nullptr, 1, count, count, dtype::float32, false, nullptr, 0}, sum,
+          update_parameter(i, a, {nullptr, 1, count, count, dtype_of<real>, false, nullptr, 0}, sum,
                            scale);
         }
         a = b;
@@ -250,25 +261,26 @@ class trainer {
 
   /// Sum over all parts by their weights, part by part, of some floats of the gradient of parameter
   /// i.
-  LAMINA_NOINLINE void add_gradients(int i, std::size_t first, std::size_t end, float* to) {
-    using engine::cpu::vector;
+  LAMINA_NOINLINE void add_gradients(int i, std::size_t first, std::size_t end, real* to) {
+    using vector = engine::cpu::vector_in<real>;
+    constexpr int lanes = engine::cpu::lanes_in<real>;
     const std::size_t n = end - first;  // whole vectors
-    const float* const mine = gradients_[i] + first;
+    const real* const mine = numbers<real>(gradients_[i]) + first;
     const vector own(weight_[0]);
-    for (std::size_t k = 0; k < n; k += engine::cpu::lanes)
-      vector(weight_[0] > 0 ? vector::load_aligned(mine + k) * own : vector(0.F))
+    for (std::size_t k = 0; k < n; k += lanes)
+      vector(weight_[0] > 0 ? vector::load_aligned(mine + k) * own : vector(real(0)))
           .store_aligned(to + k);
     for (std::size_t t = 1; t < machines_.size(); ++t) {
       if (weight_[t] <= 0) continue;
-      const float* const from = machines_[t]->gradient(i) + first;
+      const real* const from = numbers<real>(machines_[t]->gradient(i)) + first;
       const vector w(weight_[t]);
-      for (std::size_t k = 0; k < n; k += engine::cpu::lanes)
+      for (std::size_t k = 0; k < n; k += lanes)
         engine::cpu::fused_multiply_add(w, vector::load_aligned(from + k),
                                         vector::load_aligned(to + k))
             .store_aligned(to + k);
     }
   }
-  LAMINA_NOINLINE void add_whole(int i, std::size_t floats) {
+  LAMINA_NOINLINE void add_whole(int i, std::size_t count) {
     if constexpr (any_rows)
       if (engine::cpu::selected_rows* const rows = rows_[i]) {
         rows->scale(weight_[0]);
@@ -276,20 +288,21 @@ class trainer {
           if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
         return;
       }
-    add_gradients(i, 0, floats, gradients_[i]);
+    add_gradients(i, 0, count, numbers<real>(gradients_[i]));
   }
 
   /// The moving statistics of the model: the mean of those of the parts, by rows.
   void average_statistics() {
     using statistics = moving_statistics<P>;
     for (int i = 0; i < statistics::count; ++i) {
-      float* const to = model_.memory()[statistics::parameter(i)];
-      const std::size_t n = parameters_in<P>().floats(statistics::parameter(i));
+      real* const to = numbers<real>(model_.memory()[statistics::parameter(i)]);
+      const std::size_t n = parameters_in<P>().numbers(statistics::parameter(i));
       bool first = true;
       for (std::size_t t = 0; t < machines_.size(); ++t) {
         if (weight_[t] <= 0) continue;
-        const float* const from = machines_[t]->statistics().copy(i);
-        for (std::size_t k = 0; k < n; ++k) to[k] = (first ? 0.0f : to[k]) + weight_[t] * from[k];
+        const real* const from = numbers<const real>(machines_[t]->statistics().copy(i));
+        for (std::size_t k = 0; k < n; ++k)
+          to[k] = (first ? real(0) : to[k]) + weight_[t] * from[k];
         first = false;
       }
     }
@@ -301,7 +314,8 @@ class trainer {
       const parameter_place& lies = parameter_table<P>::table.of[i];
       norms_[i] = gradients_[i] == nullptr
                       ? 0.0f
-                      : engine::cpu::norm_of(lies.rows, lies.columns, lies.panel, gradients_[i]);
+                      : static_cast<float>(engine::cpu::norm_of(lies.rows, lies.columns, lies.panel,
+                                                                numbers<real>(gradients_[i])));
       if constexpr (any_rows)
         if (rows_[i] != nullptr) norms_[i] = engine::cpu::norm_of(*rows_[i]);
     }
@@ -322,8 +336,8 @@ class trainer {
   engine::cpu::selected_rows* rows_[any_rows ? places : 1] = {};  // by parameter, if of some rows
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
-  std::vector<float> costs_;
-  std::vector<float> weight_;         // by machine: what it counts for the last mini-batch
+  std::vector<real> costs_;
+  std::vector<real> weight_;          // by machine: what it counts for the last mini-batch
   std::vector<int> samples_;          // by machine: how many of that it had
   owned_array<gradient_clip> clips_;  // by parameter, where norms are limited
   owned_array<float> norms_, scales_;

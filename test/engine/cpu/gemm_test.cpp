@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -18,54 +19,66 @@ using lamina::padded;
 
 namespace {
 
-constexpr float not_written = 1e30F;
+template <class Real>
+constexpr Real not_written = Real(1e30);
 
-// Floats aligned to 64 bytes, of exactly this size, so that a sanitizer sees every step outside.
-class buffer {
+// Numbers aligned to 64 bytes, of exactly this size, so that a sanitizer sees every step outside.
+template <class Real>
+class basic_buffer {
  public:
-  explicit buffer(std::ptrdiff_t n, float value = 0.F)
+  explicit basic_buffer(std::ptrdiff_t n, Real value = 0)
       : size_(n),
-        data_(static_cast<float*>(
-            ::operator new (static_cast<std::size_t>(n) * sizeof(float), std::align_val_t{64}))) {
+        data_(static_cast<Real*>(
+            ::operator new (static_cast<std::size_t>(n) * sizeof(Real), std::align_val_t{64}))) {
     for (std::ptrdiff_t i = 0; i < n; ++i) data_[i] = value;
   }
-  buffer(const buffer&) = delete;
-  buffer& operator=(const buffer&) = delete;
-  ~buffer() { ::operator delete (data_, std::align_val_t{64}); }
+  basic_buffer(const basic_buffer&) = delete;
+  basic_buffer& operator=(const basic_buffer&) = delete;
+  ~basic_buffer() { ::operator delete (data_, std::align_val_t{64}); }
 
-  float* data() { return data_; }
-  float& operator[](std::ptrdiff_t i) { return data_[i]; }
+  Real* data() { return data_; }
+  Real& operator[](std::ptrdiff_t i) { return data_[i]; }
   std::ptrdiff_t size() const { return size_; }
 
   void fill_random(unsigned seed) {
     for (std::ptrdiff_t i = 0; i < size_; ++i) {
       seed = seed * 1664525U + 1013904223U;
-      data_[i] = static_cast<float>(seed >> 8) / 8388608.F - 1.F;
+      data_[i] = static_cast<Real>(seed >> 8) / Real(8388608) - Real(1);
+      if constexpr (sizeof(Real) > 4) {
+        seed = seed * 1664525U + 1013904223U;
+        data_[i] += static_cast<Real>(seed >> 8) * Real(0x1p-50);
+      }
     }
   }
 
  private:
   std::ptrdiff_t size_;
-  float* data_;
+  Real* data_;
 };
+using buffer = basic_buffer<float>;
 
 // The larger of two errors; one that is not a number is larger than all.
-double larger(double worst, double off) {
+double larger(double worst, long double exact_off) {
+  const double off = static_cast<double>(exact_off);
   if (std::isnan(off)) return std::numeric_limits<double>::infinity();
   return off > worst ? off : worst;
 }
 
 // Rounding of a sum of `depth` products of numbers below one: far below the loss or doubling of one
 // product.
-double tolerance(int depth) { return 1e-6 + 1.5e-7 * depth; }
+template <class Real>
+double tolerance(int depth) {
+  return (1e-6 + 1.5e-7 * depth) * (sizeof(Real) > 4 ? 0x1p-29 : 1);
+}
 
+template <class Real>
 struct tile_log {
   int columns;
   int rows;
   std::vector<int>* visits;
-  float* product;
+  Real* product;
 
-  static void run(const cpu::tile& t, const void* context) {
+  static void run(const cpu::basic_tile<Real>& t, const void* context) {
     const tile_log& log = *static_cast<const tile_log*>(context);
     REQUIRE(t.rows >= 1);
     REQUIRE(t.rows <= cpu::tile_rows);
@@ -90,152 +103,158 @@ bool once_each(const std::vector<int>& visits) {
 // Y = A W with A's rows further apart than K and its gaps not a number; W in panels of floats, or
 // rounded into those of bfloat16.
 enum class weights { float32, bfloat16 };
+template <class Real>
 void check_forward(int m_size, int k_size, int n_size, int a_stride,
                    weights stored = weights::float32) {
   const bool narrow = stored == weights::bfloat16;
   INFO("forward M " << m_size << " K " << k_size << " N " << n_size << " stride " << a_stride);
-  buffer a(static_cast<std::ptrdiff_t>(m_size - 1) * a_stride + k_size);
-  buffer w(static_cast<std::ptrdiff_t>(k_size) * n_size);
-  buffer panels(narrow ? cpu::bfloat16_panels_floats(k_size, n_size)
-                       : cpu::panels_floats(k_size, n_size));
+  basic_buffer<Real> a(static_cast<std::ptrdiff_t>(m_size - 1) * a_stride + k_size);
+  basic_buffer<Real> w(static_cast<std::ptrdiff_t>(k_size) * n_size);
+  basic_buffer<Real> panels(narrow ? cpu::bfloat16_panels_floats(k_size, n_size)
+                                   : cpu::panels_floats(k_size, n_size));
   a.fill_random(1);
   w.fill_random(2);
   for (int i = 0; i + 1 < m_size; ++i) {
     for (int k = k_size; k < a_stride; ++k) {
-      a[static_cast<std::ptrdiff_t>(i) * a_stride + k] = std::numeric_limits<float>::quiet_NaN();
+      a[static_cast<std::ptrdiff_t>(i) * a_stride + k] = std::numeric_limits<Real>::quiet_NaN();
     }
   }
-  if (narrow) {
-    cpu::pack_bfloat16(k_size, n_size, w.data(), n_size, panels.data());
-    for (std::ptrdiff_t i = 0; i < w.size(); ++i) w[i] = lamina::rounded_to_bfloat16(w[i]);
-  } else {
-    cpu::pack(k_size, n_size, w.data(), panels.data());
+  if constexpr (std::is_same_v<Real, float>) {
+    if (narrow) {
+      cpu::pack_bfloat16(k_size, n_size, w.data(), n_size, panels.data());
+      for (std::ptrdiff_t i = 0; i < w.size(); ++i) w[i] = lamina::rounded_to_bfloat16(w[i]);
+    }
   }
+  if (!narrow) cpu::pack(k_size, n_size, w.data(), panels.data());
   const int columns = padded(n_size);
   const int stride = columns + 16;
-  buffer y(static_cast<std::ptrdiff_t>(m_size) * stride, not_written);
-  buffer scratch(narrow ? cpu::gemm_bfloat16_scratch_floats(m_size, k_size)
-                        : cpu::gemm_scratch_floats(m_size, k_size, n_size));
+  basic_buffer<Real> y(static_cast<std::ptrdiff_t>(m_size) * stride, not_written<Real>);
+  basic_buffer<Real> scratch(narrow ? cpu::gemm_bfloat16_scratch_floats(m_size, k_size)
+                                    : cpu::gemm_scratch_floats<Real>(m_size, k_size, n_size));
   std::vector<int> visits(static_cast<std::size_t>(m_size) * static_cast<std::size_t>(columns), 0);
-  const tile_log log{columns, m_size, &visits, y.data()};
-  if (narrow)
-    cpu::gemm_bfloat16(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride,
-                       &tile_log::run, &log, scratch.data());
-  else
-    cpu::gemm(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride, &tile_log::run,
-              &log, scratch.data());
+  const tile_log<Real> log{columns, m_size, &visits, y.data()};
+  if constexpr (std::is_same_v<Real, float>)
+    if (narrow)
+      cpu::gemm_bfloat16(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride,
+                         &tile_log<Real>::run, &log, scratch.data());
+  if (!narrow)
+    cpu::gemm(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride,
+              &tile_log<Real>::run, &log, scratch.data());
   REQUIRE(once_each(visits));
   if (!narrow) {
-    buffer backward(y.size(), not_written);
+    basic_buffer<Real> backward(y.size(), not_written<Real>);
     std::fill(visits.begin(), visits.end(), 0);
-    const tile_log log_of_backward{columns, m_size, &visits, backward.data()};
-    cpu::gemm(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride, &tile_log::run,
-              &log_of_backward, scratch.data(), cpu::panel_order::descending);
+    const tile_log<Real> log_of_backward{columns, m_size, &visits, backward.data()};
+    cpu::gemm(m_size, k_size, n_size, a.data(), a_stride, panels.data(), stride,
+              &tile_log<Real>::run, &log_of_backward, scratch.data(), cpu::panel_order::descending);
     REQUIRE(once_each(visits));
-    const auto bytes = static_cast<std::size_t>(y.size()) * sizeof(float);
+    const auto bytes = static_cast<std::size_t>(y.size()) * sizeof(Real);
     REQUIRE(std::memcmp(y.data(), backward.data(), bytes) == 0);
   }
   double worst = 0;
   bool padding_kept = true;
-  std::vector<double> expected(static_cast<std::size_t>(n_size));
+  std::vector<long double> expected(static_cast<std::size_t>(n_size));
   for (int i = 0; i < m_size; ++i) {
-    expected.assign(expected.size(), 0.0);
+    expected.assign(expected.size(), 0);
     for (int k = 0; k < k_size; ++k) {
-      const double left = a[static_cast<std::ptrdiff_t>(i) * a_stride + k];
-      const float* row = w.data() + static_cast<std::ptrdiff_t>(k) * n_size;
+      const long double left = a[static_cast<std::ptrdiff_t>(i) * a_stride + k];
+      const Real* row = w.data() + static_cast<std::ptrdiff_t>(k) * n_size;
       for (int j = 0; j < n_size; ++j) expected[static_cast<std::size_t>(j)] += left * row[j];
     }
-    const float* found = y.data() + static_cast<std::ptrdiff_t>(i) * stride;
+    const Real* found = y.data() + static_cast<std::ptrdiff_t>(i) * stride;
     for (int j = 0; j < n_size; ++j) {
-      const double off = std::abs(found[j] - expected[static_cast<std::size_t>(j)]);
+      const long double off = std::abs(found[j] - expected[static_cast<std::size_t>(j)]);
       worst = larger(worst, off);
     }
-    for (int j = n_size; j < columns; ++j) padding_kept = padding_kept && found[j] == 0.F;
-    for (int j = columns; j < stride; ++j) padding_kept = padding_kept && found[j] == not_written;
+    for (int j = n_size; j < columns; ++j) padding_kept = padding_kept && found[j] == Real(0);
+    for (int j = columns; j < stride; ++j)
+      padding_kept = padding_kept && found[j] == not_written<Real>;
   }
   // A machine that multiplies pairs of bfloat16 splits A, exact but for 2^-17 of each element.
   const bool splits = narrow && cpu::detail::has_pair_products;
-  REQUIRE(worst <= tolerance(k_size) + (splits ? k_size * 0x1p-18 : 0));
+  REQUIRE(worst <= tolerance<Real>(k_size) + (splits ? k_size * 0x1p-18 : 0));
   REQUIRE(padding_kept);
 }
 
+template <class Real>
 void check_dx(int m_size, int k_size, int n_size) {
   INFO("dX M " << m_size << " K " << k_size << " N " << n_size);
   const int dy_stride = padded(n_size);
-  buffer dy(static_cast<std::ptrdiff_t>(m_size) * dy_stride);
-  buffer w(static_cast<std::ptrdiff_t>(k_size) * n_size);
-  buffer panels(cpu::panels_floats(k_size, n_size));
+  basic_buffer<Real> dy(static_cast<std::ptrdiff_t>(m_size) * dy_stride);
+  basic_buffer<Real> w(static_cast<std::ptrdiff_t>(k_size) * n_size);
+  basic_buffer<Real> panels(cpu::panels_floats(k_size, n_size));
   dy.fill_random(3);
   w.fill_random(4);
   for (int i = 0; i < m_size; ++i) {
     for (int n = n_size; n < dy_stride; ++n) {
-      dy[static_cast<std::ptrdiff_t>(i) * dy_stride + n] = std::numeric_limits<float>::quiet_NaN();
+      dy[static_cast<std::ptrdiff_t>(i) * dy_stride + n] = std::numeric_limits<Real>::quiet_NaN();
     }
   }
   cpu::pack(k_size, n_size, w.data(), panels.data());
   const int columns = padded(k_size);
-  buffer dx(static_cast<std::ptrdiff_t>(m_size) * columns, not_written);
-  buffer scratch(cpu::gemm_dx_scratch_floats(m_size, k_size, n_size));
+  basic_buffer<Real> dx(static_cast<std::ptrdiff_t>(m_size) * columns, not_written<Real>);
+  basic_buffer<Real> scratch(cpu::gemm_dx_scratch_floats<Real>(m_size, k_size, n_size));
   cpu::gemm_dx(m_size, k_size, n_size, dy.data(), dy_stride, panels.data(), columns,
-               &cpu::store_tile, dx.data(), scratch.data());
+               &cpu::store_tile<Real>, dx.data(), scratch.data());
   double worst = 0;
   bool padding_is_zero = true;
   for (int i = 0; i < m_size; ++i) {
     for (int k = 0; k < columns; ++k) {
-      const float found = dx[static_cast<std::ptrdiff_t>(i) * columns + k];
+      const Real found = dx[static_cast<std::ptrdiff_t>(i) * columns + k];
       if (k >= k_size) {
-        padding_is_zero = padding_is_zero && found == 0.F;
+        padding_is_zero = padding_is_zero && found == Real(0);
         continue;
       }
-      double sum = 0;
+      long double sum = 0;
       for (int n = 0; n < n_size; ++n) {
-        sum += static_cast<double>(dy[static_cast<std::ptrdiff_t>(i) * dy_stride + n]) *
+        sum += static_cast<long double>(dy[static_cast<std::ptrdiff_t>(i) * dy_stride + n]) *
                w[static_cast<std::ptrdiff_t>(k) * n_size + n];
       }
-      const double off = std::abs(found - sum);
+      const long double off = std::abs(found - sum);
       worst = larger(worst, off);
     }
   }
-  REQUIRE(worst <= tolerance(n_size));
+  REQUIRE(worst <= tolerance<Real>(n_size));
   REQUIRE(padding_is_zero);
 }
 
+template <class Real>
 void check_dw(int m_size, int k_size, int n_size, int x_stride) {
   INFO("dW M " << m_size << " K " << k_size << " N " << n_size << " stride " << x_stride);
   const int dy_stride = padded(n_size);
-  buffer x(static_cast<std::ptrdiff_t>(m_size - 1) * x_stride + k_size);
-  buffer dy(static_cast<std::ptrdiff_t>(m_size) * dy_stride);
+  basic_buffer<Real> x(static_cast<std::ptrdiff_t>(m_size - 1) * x_stride + k_size);
+  basic_buffer<Real> dy(static_cast<std::ptrdiff_t>(m_size) * dy_stride);
   x.fill_random(5);
   dy.fill_random(6);
   for (int i = 0; i < m_size; ++i) {
     for (int n = n_size; n < dy_stride; ++n) {
-      dy[static_cast<std::ptrdiff_t>(i) * dy_stride + n] = std::numeric_limits<float>::quiet_NaN();
+      dy[static_cast<std::ptrdiff_t>(i) * dy_stride + n] = std::numeric_limits<Real>::quiet_NaN();
     }
   }
-  buffer panels(cpu::panels_floats(k_size, n_size), not_written);
-  buffer dw(static_cast<std::ptrdiff_t>(k_size) * n_size);
-  buffer scratch(cpu::gemm_dw_scratch_floats(m_size, k_size, n_size));
+  basic_buffer<Real> panels(cpu::panels_floats(k_size, n_size), not_written<Real>);
+  basic_buffer<Real> dw(static_cast<std::ptrdiff_t>(k_size) * n_size);
+  basic_buffer<Real> scratch(cpu::gemm_dw_scratch_floats<Real>(m_size, k_size, n_size));
   std::vector<int> visits(static_cast<std::size_t>(k_size * padded(n_size)), 0);
-  const tile_log log{padded(n_size), k_size, &visits, panels.data()};
-  cpu::gemm_dw(m_size, k_size, n_size, x.data(), x_stride, dy.data(), dy_stride, &tile_log::run,
-               &log, scratch.data());
+  const tile_log<Real> log{padded(n_size), k_size, &visits, panels.data()};
+  cpu::gemm_dw(m_size, k_size, n_size, x.data(), x_stride, dy.data(), dy_stride,
+               &tile_log<Real>::run, &log, scratch.data());
   REQUIRE(once_each(visits));
   cpu::unpack(k_size, n_size, panels.data(), dw.data());
   double worst = 0;
   for (int k = 0; k < k_size; ++k) {
     for (int n = 0; n < n_size; ++n) {
-      double sum = 0;
+      long double sum = 0;
       for (int m = 0; m < m_size; ++m) {
-        sum += static_cast<double>(x[static_cast<std::ptrdiff_t>(m) * x_stride + k]) *
+        sum += static_cast<long double>(x[static_cast<std::ptrdiff_t>(m) * x_stride + k]) *
                dy[static_cast<std::ptrdiff_t>(m) * dy_stride + n];
       }
-      const double off = std::abs(dw[static_cast<std::ptrdiff_t>(k) * n_size + n] - sum);
+      const long double off = std::abs(dw[static_cast<std::ptrdiff_t>(k) * n_size + n] - sum);
       worst = larger(worst, off);
     }
   }
-  REQUIRE(worst <= tolerance(m_size));
+  REQUIRE(worst <= tolerance<Real>(m_size));
   // Packing what was unpacked gives the same panels only if all padding is 0.
-  buffer again(panels.size());
+  basic_buffer<Real> again(panels.size());
   cpu::pack(k_size, n_size, dw.data(), again.data());
   bool same = true;
   for (std::ptrdiff_t i = 0; i < panels.size(); ++i) same = same && panels[i] == again[i];
@@ -244,58 +263,61 @@ void check_dw(int m_size, int k_size, int n_size, int x_stride) {
 
 }  // namespace
 
-TEST_CASE("gemm: every row count against sums in double", "[gemm]") {
+TEMPLATE_TEST_CASE("gemm: every row count against sums in double", "[gemm]", float, double) {
   for (int m_size = 1; m_size <= 40; ++m_size) {
-    check_forward(m_size, 37, 33, 37);
-    check_forward(m_size, 64, 48, 80);
+    check_forward<TestType>(m_size, 37, 33, 37);
+    check_forward<TestType>(m_size, 64, 48, 80);
   }
 }
 
-TEST_CASE("gemm: every width and depth", "[gemm]") {
-  for (int n_size = 1; n_size <= 70; ++n_size) check_forward(7, 19, n_size, 21);
-  for (int k_size = 1; k_size <= 70; ++k_size) check_forward(13, k_size, 24, k_size + 1);
+TEMPLATE_TEST_CASE("gemm: every width and depth", "[gemm]", float, double) {
+  for (int n_size = 1; n_size <= 70; ++n_size) check_forward<TestType>(7, 19, n_size, 21);
+  for (int k_size = 1; k_size <= 70; ++k_size) check_forward<TestType>(13, k_size, 24, k_size + 1);
   for (int k_size = 1; k_size <= 9; ++k_size) {
-    for (int m_size = 1; m_size <= 4; ++m_size) check_forward(m_size, k_size, 10, k_size);
+    for (int m_size = 1; m_size <= 4; ++m_size) check_forward<TestType>(m_size, k_size, 10, k_size);
   }
 }
 
-TEST_CASE("gemm: sizes of real layers, collisions in the cache and long sums", "[gemm]") {
-  check_forward(64, 784, 128, 784);
-  check_forward(100, 128, 64, 128);
-  check_forward(20, 256, 1024, 256);
-  check_forward(33, 1024, 128, 1024);
-  check_forward(3, 1025, 70, 2048);
-  check_forward(45, 1500, 40, 1500);
-  check_forward(130, 2048, 70, 2048);
-  check_forward(1, 3000, 17, 3000);
+TEMPLATE_TEST_CASE("gemm: sizes of real layers, collisions in the cache and long sums", "[gemm]",
+                   float, double) {
+  check_forward<TestType>(64, 784, 128, 784);
+  check_forward<TestType>(100, 128, 64, 128);
+  check_forward<TestType>(20, 256, 1024, 256);
+  check_forward<TestType>(33, 1024, 128, 1024);
+  check_forward<TestType>(3, 1025, 70, 2048);
+  check_forward<TestType>(45, 1500, 40, 1500);
+  check_forward<TestType>(130, 2048, 70, 2048);
+  check_forward<TestType>(1, 3000, 17, 3000);
 }
 
-TEST_CASE("gemm: one row and any number of panels", "[gemm]") {
+TEMPLATE_TEST_CASE("gemm: one row and any number of panels", "[gemm]", float, double) {
   for (int n_size = 1; n_size <= 320; n_size += 5)
-    for (int k_size : {1, 2, 3, 37}) check_forward(1, k_size, n_size, k_size);
-  check_forward(1, 784, 128, 784);
-  check_forward(1, 1500, 330, 1500);
-  check_forward(1, 3000, 230, 3000);
+    for (int k_size : {1, 2, 3, 37}) check_forward<TestType>(1, k_size, n_size, k_size);
+  check_forward<TestType>(1, 784, 128, 784);
+  check_forward<TestType>(1, 1500, 330, 1500);
+  check_forward<TestType>(1, 3000, 230, 3000);
   // One row is also what a weight of one row has, whose left operand is packed if it is long.
-  check_dw(6, 1, 330, 4);
-  check_dw(200, 1, 330, 3);
-  check_dw(2100, 1, 230, 1);
+  check_dw<TestType>(6, 1, 330, 4);
+  check_dw<TestType>(200, 1, 330, 3);
+  check_dw<TestType>(2100, 1, 230, 1);
 }
 
-TEST_CASE("gemm: an empty sum is 0, no rows do nothing", "[gemm]") {
-  buffer a(16);
-  buffer panels(16);
-  buffer y(64, not_written);
-  buffer scratch(cpu::gemm_scratch_floats(4, 0, 16) + 1);
-  cpu::gemm(0, 5, 16, a.data(), 5, panels.data(), 16, &cpu::store_tile, y.data(), scratch.data());
-  REQUIRE(y[0] == not_written);
-  cpu::gemm(4, 0, 16, a.data(), 0, panels.data(), 16, &cpu::store_tile, y.data(), scratch.data());
-  for (std::ptrdiff_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == 0.F);
+TEMPLATE_TEST_CASE("gemm: an empty sum is 0, no rows do nothing", "[gemm]", float, double) {
+  basic_buffer<TestType> a(16);
+  basic_buffer<TestType> panels(16);
+  basic_buffer<TestType> y(64, not_written<TestType>);
+  basic_buffer<TestType> scratch(cpu::gemm_scratch_floats<TestType>(4, 0, 16) + 1);
+  cpu::gemm(0, 5, 16, a.data(), 5, panels.data(), 16, &cpu::store_tile<TestType>, y.data(),
+            scratch.data());
+  REQUIRE(y[0] == not_written<TestType>);
+  cpu::gemm(4, 0, 16, a.data(), 0, panels.data(), 16, &cpu::store_tile<TestType>, y.data(),
+            scratch.data());
+  for (std::ptrdiff_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == TestType(0));
 }
 
 TEST_CASE("gemm_bfloat16: the product with the rounded weights", "[gemm]") {
   const auto check = [](int m_size, int k_size, int n_size, int a_stride) {
-    check_forward(m_size, k_size, n_size, a_stride, weights::bfloat16);
+    check_forward<float>(m_size, k_size, n_size, a_stride, weights::bfloat16);
   };
   for (int m_size = 1; m_size <= 30; ++m_size) check(m_size, 37, 33, 40);
   for (int n_size = 1; n_size <= 70; ++n_size) check(3, 19, n_size, 21);
@@ -303,8 +325,9 @@ TEST_CASE("gemm_bfloat16: the product with the rounded weights", "[gemm]") {
     for (int m_size = 1; m_size <= 4; ++m_size) check(m_size, k_size, 10, k_size);
   check(1, 3001, 48, 3001);
   check(130, 1030, 70, 1030);
-  buffer y(64, not_written);
-  cpu::gemm_bfloat16(4, 0, 16, y.data(), 0, y.data(), 16, &cpu::store_tile, y.data(), nullptr);
+  buffer y(64, not_written<float>);
+  cpu::gemm_bfloat16(4, 0, 16, y.data(), 0, y.data(), 16, &cpu::store_tile<float>, y.data(),
+                     nullptr);
   for (std::ptrdiff_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == 0.F);
 }
 
@@ -338,7 +361,8 @@ TEST_CASE("gemm_bfloat16: the halves of a left operand add up to it", "[gemm]") 
   }
 }
 
-TEST_CASE("gemm: tiles say where they belong, and the context arrives", "[gemm]") {
+TEMPLATE_TEST_CASE("gemm: tiles say where they belong, and the context arrives", "[gemm]", float,
+                   double) {
   const int m_size = 9;
   const int n_size = 40;
   const int stride = 64;
@@ -346,58 +370,63 @@ TEST_CASE("gemm: tiles say where they belong, and the context arrives", "[gemm]"
     int rows = 0;
     bool right = true;
   } found;
-  buffer a(m_size * 3, 1.F);
-  buffer panels(cpu::panels_floats(3, n_size), 2.F);
-  buffer scratch(cpu::gemm_scratch_floats(m_size, 3, n_size));
+  basic_buffer<TestType> a(m_size * 3, TestType(1));
+  basic_buffer<TestType> panels(cpu::panels_floats(3, n_size), TestType(2));
+  basic_buffer<TestType> scratch(cpu::gemm_scratch_floats<TestType>(m_size, 3, n_size));
   cpu::gemm(
       m_size, 3, n_size, a.data(), 3, panels.data(), stride,
-      [](const cpu::tile& t, const void* context) {
+      +[](const cpu::basic_tile<TestType>& t, const void* context) {
         probe& p = *static_cast<probe*>(const_cast<void*>(context));
         p.rows += t.column == 0 ? t.rows : 0;
         p.right = p.right && t.offset == t.row * stride + t.column && t.stride == stride;
         p.right = p.right && reinterpret_cast<std::uintptr_t>(t.sums) % 64 == 0;
-        cpu::for_each_vector(t, [&](cpu::vector sums, std::ptrdiff_t offset, int column) {
-          p.right = p.right && offset % stride == column && sums.get(0) == 6.F;
-        });
+        cpu::for_each_vector(
+            t, [&](cpu::vector_in<TestType> sums, std::ptrdiff_t offset, int column) {
+              p.right = p.right && offset % stride == column && sums.get(0) == TestType(6);
+            });
       },
       &found, scratch.data());
   REQUIRE(found.rows == m_size);
   REQUIRE(found.right);
 }
 
-TEST_CASE("gemm_dx: against sums in double, without a look at dY's padding", "[gemm]") {
+TEMPLATE_TEST_CASE("gemm_dx: against sums in double, without a look at dY's padding", "[gemm]",
+                   float, double) {
   for (int m_size : {1, 2, 3, 4, 5, 6, 14, 17, 40}) {
     for (int k_size : {1, 10, 16, 33, 70}) {
-      for (int n_size : {1, 10, 16, 31, 64}) check_dx(m_size, k_size, n_size);
+      for (int n_size : {1, 10, 16, 31, 64}) check_dx<TestType>(m_size, k_size, n_size);
     }
   }
-  check_dx(64, 784, 128);
-  check_dx(20, 256, 1024);
-  check_dx(7, 40, 1500);
-  check_dx(1, 513, 515);
-  check_dx(3, 100, 1);
-  check_dx(150, 70, 600);
-  check_dx(400, 33, 270);
+  check_dx<TestType>(64, 784, 128);
+  check_dx<TestType>(20, 256, 1024);
+  check_dx<TestType>(7, 40, 1500);
+  check_dx<TestType>(1, 513, 515);
+  check_dx<TestType>(3, 100, 1);
+  check_dx<TestType>(150, 70, 600);
+  check_dx<TestType>(400, 33, 270);
 }
 
-TEST_CASE("gemm_dw: against sums in double, in panel layout with zeros in the padding", "[gemm]") {
+TEMPLATE_TEST_CASE("gemm_dw: against sums in double, in panel layout with zeros in the padding",
+                   "[gemm]", float, double) {
   for (int m_size : {1, 2, 3, 6, 17, 64}) {
     for (int k_size : {1, 5, 10, 16, 33, 70}) {
-      for (int n_size : {1, 10, 16, 31, 48, 70}) check_dw(m_size, k_size, n_size, k_size + 3);
+      for (int n_size : {1, 10, 16, 31, 48, 70})
+        check_dw<TestType>(m_size, k_size, n_size, k_size + 3);
     }
   }
-  check_dw(64, 784, 128, 784);
-  check_dw(100, 128, 64, 1024);
-  check_dw(1500, 30, 70, 32);
-  check_dw(2100, 100, 10, 100);
-  check_dw(130, 256, 128, 256);
-  check_dw(129, 100, 64, 100);
+  check_dw<TestType>(64, 784, 128, 784);
+  check_dw<TestType>(100, 128, 64, 1024);
+  check_dw<TestType>(1500, 30, 70, 32);
+  check_dw<TestType>(2100, 100, 10, 100);
+  check_dw<TestType>(130, 256, 128, 256);
+  check_dw<TestType>(129, 100, 64, 100);
 }
 
-TEST_CASE("memory for a product is enough for fewer rows") {
+TEMPLATE_TEST_CASE("memory for a product is enough for fewer rows", "[gemm]", float, double) {
   // What blocks of a product take, as gemm.hpp lays them out.
   const auto taken = [](int m_size, int n_size, cpu::even_parts depths) {
-    const std::ptrdiff_t rows = cpu::detail::parts_of_rows(m_size, depths.longest()).longest();
+    const std::ptrdiff_t rows =
+        cpu::detail::parts_of_rows<TestType>(m_size, depths.longest()).longest();
     const std::ptrdiff_t copy = padded(depths.longest()) + lamina::alignment_floats;
     return rows * (copy + (depths.count() > 1 ? padded(n_size) : 0));
   };
@@ -410,18 +439,19 @@ TEST_CASE("memory for a product is enough for fewer rows") {
           if (now < last) FAIL("less memory: " << now << " < " << last);
           last = now;
         };
-        grows(forward, cpu::gemm_scratch_floats(m_size, k_size, n_size));
-        grows(backward, cpu::gemm_dx_scratch_floats(m_size, k_size, n_size));
-        grows(weight, cpu::gemm_dw_scratch_floats(m_size, k_size, n_size));
+        grows(forward, cpu::gemm_scratch_floats<TestType>(m_size, k_size, n_size));
+        grows(backward, cpu::gemm_dx_scratch_floats<TestType>(m_size, k_size, n_size));
+        grows(weight, cpu::gemm_dw_scratch_floats<TestType>(m_size, k_size, n_size));
         grows(narrow, cpu::gemm_bfloat16_scratch_floats(m_size, k_size));
-        if (forward < taken(m_size, n_size, cpu::detail::parts_of_depth(k_size)))
+        if (forward < taken(m_size, n_size, cpu::detail::parts_of_depth<TestType>(k_size)))
           FAIL("too little");
-        const cpu::even_parts turned = cpu::detail::parts_of_turned_depth(n_size);
-        if (m_size > cpu::few_rows && cpu::detail::turns_by_panel(m_size, n_size) &&
-            backward < turned.longest() * cpu::panel_width + taken(m_size, k_size, turned))
+        const cpu::even_parts turned = cpu::detail::parts_of_turned_depth<TestType>(n_size);
+        if (m_size > cpu::few_rows && cpu::detail::turns_by_panel<TestType>(m_size, n_size) &&
+            backward <
+                turned.longest() * cpu::panel_width_in<TestType> + taken(m_size, k_size, turned))
           FAIL("too little backward");
         if (weight < cpu::panels_floats(m_size, n_size) +
-                         taken(k_size, n_size, cpu::detail::parts_of_depth(m_size)))
+                         taken(k_size, n_size, cpu::detail::parts_of_depth<TestType>(m_size)))
           FAIL("too little for weights");
       }
     }

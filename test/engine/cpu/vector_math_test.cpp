@@ -63,6 +63,61 @@ TEST_CASE("tanh of vectors: limits, zeros and what is not a number") {
   CHECK(std::isnan(tanh_of(std::numeric_limits<float>::quiet_NaN())));
 }
 
+namespace {
+
+using doubles = lamina::engine::cpu::vector_in<double>;
+
+template <class F>
+double of_double(F f, double x) {
+  alignas(64) double found[lamina::engine::cpu::lanes_in<double>];
+  f(doubles(x)).store_aligned(found);
+  return found[0];
+}
+
+// The largest relative error over numbers of both signs, tiny ones too.
+template <class F, class G>
+double error_in_double(F f, G exact, double most) {
+  double worst = 0;
+  for (double x = most; x > 1e-300; x *= 0.9987)
+    for (const double at : {x, -x}) {
+      const long double expected = exact(static_cast<long double>(at));
+      const long double off = (of_double(f, at) - expected) / expected;
+      worst = std::max(worst, static_cast<double>(off < 0 ? -off : off));
+    }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("functions of vectors of doubles are right to the digits of double") {
+  namespace math = lamina::math;
+  const auto exp = [](auto x) { return math::exp(x); };
+  const auto tanh = [](auto x) { return math::tanh(x); };
+  const auto erf = [](auto x) { return math::erf(x); };
+  CHECK(error_in_double(
+            exp, [](long double x) { return std::exp(x); }, 700) < 4e-16);
+  CHECK(error_in_double(
+            tanh, [](long double x) { return std::tanh(x); }, 30) < 4e-16);
+  CHECK(error_in_double(
+            erf, [](long double x) { return std::erf(x); }, 8) < 1e-14);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  CHECK(of_double(exp, 710) == infinity);
+  CHECK(of_double(exp, -750) == 0);
+  CHECK(of_double(exp, infinity) == infinity);
+  CHECK(of_double(exp, -infinity) == 0);
+  for (const double x : {1e300, infinity}) {
+    CHECK(of_double(tanh, x) == 1);
+    CHECK(of_double(tanh, -x) == -1);
+    CHECK(of_double(erf, x) == 1);
+    CHECK(of_double(erf, -x) == -1);
+  }
+  CHECK(std::signbit(of_double(tanh, -0.0)));
+  CHECK(std::isnan(of_double(exp, none)));
+  CHECK(std::isnan(of_double(tanh, none)));
+  CHECK(std::isnan(of_double(erf, none)));
+}
+
 TEMPLATE_TEST_CASE("activations with bounds let through what is not a number", "", lamina::relu,
                    lamina::clip, lamina::relu6, lamina::brelu, lamina::soft_relu,
                    lamina::hard_sigmoid, lamina::hard_swish) {

@@ -26,7 +26,7 @@ template <class Plan>
 constexpr argument_info argument_info_of(int a, int parts) {
   using P = typename Plan::program;
   const int v = Plan::code.arguments[a];
-  if (v < 0) return {1, 1, 1, dtype::float32, false, false, 0, 0};
+  if (v < 0) return {1, 1, 1, dtype_of<real_of<P>>, false, false, 0, 0};
   const variable_place d = place_of<Plan>(v);
   const int known = Plan::lowered.variables[v].variable;
   if (d.rows >= 0) parts = 1;

@@ -27,7 +27,8 @@ struct message_part {
   template <std::integral T>
   constexpr message_part(T n)
       : characters(nullptr), whole(static_cast<std::int64_t>(n)), is(sort::whole_number) {}
-  constexpr message_part(float x) : characters(nullptr), real(x), is(sort::real_number) {}
+  constexpr message_part(float x) : message_part(static_cast<double>(x)) {}
+  constexpr message_part(double x) : characters(nullptr), real(x), is(sort::real_number) {}
 
   const char* characters;
   union {
@@ -57,6 +58,13 @@ struct message_part {
 inline void require_float(const operator_call& c, const operand& o) {
   if (o && o.type != dtype::float32)
     fail(c, {"expected elements of float32, found ", name_of(o.type)});
+}
+
+/// Kernels that compute in float or in double are told which.
+template <class Real>
+void require_real(const operator_call& c, const operand& o) {
+  if (o && o.type != dtype_of<Real>)
+    fail(c, {"expected elements of ", name_of(dtype_of<Real>), ", found ", name_of(o.type)});
 }
 
 /// Throws unless both hold as many elements.

@@ -7,12 +7,13 @@
 namespace lamina::engine {
 
 /// What an element that is kept is multiplied by.
-inline float dropout_factor(const operator_call& c) {
+template <class Real = float>
+inline Real dropout_factor(const operator_call& c) {
   const double p = c.number(0);
   const bool upscale = text_of(c, 4) == "upscale_in_train";
-  if (c.flag(1)) return upscale ? 1.0f : static_cast<float>(1 - p);
+  if (c.flag(1)) return upscale ? Real(1) : static_cast<Real>(1 - p);
   if (!upscale) return 1;
-  return p >= 1 ? 0.0f : static_cast<float>(1 / (1 - p));
+  return p >= 1 ? Real(0) : static_cast<Real>(1 / (1 - p));
 }
 
 }  // namespace lamina::engine

@@ -60,12 +60,12 @@ enum class reduction_kind { sum, mean, max, min, product, all, any };
 
 /// The arrays of the gradient of a sum, a mean or an extreme, and the loops over all elements. Only
 /// extremes read X and Out.
-template <reduction_kind Kind>
+template <reduction_kind Kind, class Real = float>
 struct reduce_gradient_layout {
   static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
   operand in, out, slope, dx;
   loop_nest<4> loops;  // of dX, slope, X, Out
-  float factor = 1;    // of a slope
+  Real factor = 1;     // of a slope
 
   explicit reduce_gradient_layout(const operator_call& c)
       : in(c.input(0)),
@@ -73,12 +73,12 @@ struct reduce_gradient_layout {
         slope(c.input(is_extreme ? 2 : 1)),
         dx(c.output(0)) {
     if (!dx) return;
-    require_float(c, dx);
+    require_real<Real>(c, dx);
     const reduced_layout d(c, in, slope), y(c, in, is_extreme ? out : slope);
     const array_layout g = layout_of(dx);
     for (int k = 0; k < g.rank; ++k)
       loops.add(g.extent[k], g.step[k], d.out[k], d.x.step[k], y.out[k]);
-    if (Kind == reduction_kind::mean) factor = 1.0f / static_cast<float>(d.count);
+    if (Kind == reduction_kind::mean) factor = Real(1) / static_cast<Real>(d.count);
   }
 };
 

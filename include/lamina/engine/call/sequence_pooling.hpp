@@ -19,9 +19,12 @@ LAMINA_COLD inline pool sequence_pool_of(const operator_call& c) {
 }
 
 /// What the sum of a sequence is multiplied by.
-LAMINA_FN inline float pool_factor(pool type, int length) {
-  const float n = static_cast<float>(length);
-  return type == pool::average ? 1.0f / n : type == pool::sqrt ? 1.0f / math::sqrt(n) : 1.0f;
+template <class Real = float>
+LAMINA_FN Real pool_factor(pool type, int length) {
+  const Real n = static_cast<Real>(length);
+  return type == pool::average ? Real(1) / n
+         : type == pool::sqrt  ? Real(1) / math::sqrt(n)
+                               : Real(1);
 }
 
 }  // namespace lamina::engine

@@ -19,24 +19,26 @@ void for_each_slope(int width, int columns, F&& f) {
 }
 
 /// Element i of Alpha in the order of its rows.
-inline float& alpha_at(const operand& alpha, int i) {
-  return alpha.row<float>(i / alpha.columns)[i % alpha.columns];
+template <class Real>
+inline Real& alpha_at(const operand& alpha, int i) {
+  return alpha.row<Real>(i / alpha.columns)[i % alpha.columns];
 }
 
 }  // namespace detail
 
 template <>
 struct call_kernel<prelu> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), alpha = c.input(1), out = c.output(0);
-    require_float(c, in);
+    require_real<Real>(c, in);
     const int width = slope_width(c, in);
     for (int r = 0; r < in.rows; ++r) {
-      const float* x = in.row<const float>(r);
-      float* y = out.row<float>(r);
+      const Real* x = in.row<const Real>(r);
+      Real* y = out.row<Real>(r);
       detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
-        const float a = detail::alpha_at(alpha, i);
+        const Real a = detail::alpha_at<Real>(alpha, i);
         for (int j = first; j < first + n; ++j) y[j] = x[j] > 0 ? x[j] : a * x[j];
       });
     }
@@ -45,22 +47,23 @@ struct call_kernel<prelu> {
 
 template <>
 struct call_kernel<gradient_of<prelu>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
     const operand dx = c.output(0), dalpha = c.output(1);
     const int width = slope_width(c, in);
     if (dalpha) clear(dalpha);
     for (int r = 0; r < in.rows; ++r) {
-      const float* x = in.row<const float>(r);
-      const float* d = slope.row<const float>(r);
+      const Real* x = in.row<const Real>(r);
+      const Real* d = slope.row<const Real>(r);
       detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
-        const float a = detail::alpha_at(alpha, i);
-        float total = 0;
-        for (int j = first; j < first + n; ++j) total += x[j] > 0 ? 0.0f : d[j] * x[j];
-        if (dalpha) detail::alpha_at(dalpha, i) += total;
+        const Real a = detail::alpha_at<Real>(alpha, i);
+        Real total = 0;
+        for (int j = first; j < first + n; ++j) total += x[j] > 0 ? Real(0) : d[j] * x[j];
+        if (dalpha) detail::alpha_at<Real>(dalpha, i) += total;
         if (!dx) return;
-        float* g = dx.row<float>(r);
+        Real* g = dx.row<Real>(r);
         for (int j = first; j < first + n; ++j) g[j] = x[j] > 0 ? d[j] : a * d[j];
       });
     }
@@ -69,17 +72,18 @@ struct call_kernel<gradient_of<prelu>> {
 
 template <>
 struct call_kernel<maxout> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
-    require_float(c, in);
+    require_real<Real>(c, in);
     const int groups = c.integer(0), inner = channel_width(in);
     for (int r = 0; r < out.rows; ++r)
       for (int j = 0; j < out.columns; ++j) {
-        const float* x = in.row<const float>(r) + first_of(j, inner, groups);
-        float best = *x;
+        const Real* x = in.row<const Real>(r) + first_of(j, inner, groups);
+        Real best = *x;
         for (int g = 1; g < groups; ++g) best = x[g * inner] > best ? x[g * inner] : best;
-        out.row<float>(r)[j] = best;
+        out.row<Real>(r)[j] = best;
       }
   }
   /// The first of the elements that element j of Out is chosen from.
@@ -91,7 +95,8 @@ struct call_kernel<maxout> {
 /// The gradient goes to the first of the largest.
 template <>
 struct call_kernel<gradient_of<maxout>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -101,10 +106,10 @@ struct call_kernel<gradient_of<maxout>> {
     for (int r = 0; r < out.rows; ++r)
       for (int j = 0; j < out.columns; ++j) {
         const std::ptrdiff_t first = forward::first_of(j, inner, groups);
-        const float* x = in.row<const float>(r) + first;
+        const Real* x = in.row<const Real>(r) + first;
         int g = 0;
-        while (g + 1 < groups && x[g * inner] != out.row<const float>(r)[j]) ++g;
-        dx.row<float>(r)[first + g * inner] = slope.row<const float>(r)[j];
+        while (g + 1 < groups && x[g * inner] != out.row<const Real>(r)[j]) ++g;
+        dx.row<Real>(r)[first + g * inner] = slope.row<const Real>(r)[j];
       }
   }
 };

@@ -23,13 +23,14 @@ bool is_less(T a, T b) {
 
 template <>
 struct call_kernel<argsort> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand in = c.input(0);
     const array_layout shape = layout_of(in);
     return 2 * shape.extent[dimension_of(c, c.integer(0), shape.rank)];
   }
-  template <class = void>
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0);
     if (in.type == dtype::float32)
@@ -78,11 +79,12 @@ struct call_kernel<argsort> {
 
 template <>
 struct call_kernel<gradient_of<argsort>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
-    require_float(c, dx);
+    require_real<Real>(c, dx);
     const array_layout shape = layout_of(dx);
     const int axis = dimension_of(c, c.integer(0), shape.rank);
     const line_layout to(shape, axis), from(layout_of(slope), axis),
@@ -93,8 +95,8 @@ struct call_kernel<gradient_of<argsort>> {
           for (int k = 0; k < to.n; ++k) {
             const std::int64_t place =
                 indices.row<const std::int64_t>(0)[numbers.at(r, o) + i + k * numbers.step];
-            dx.row<float>(0)[to.at(r, o) + i + place * to.step] =
-                slope.row<const float>(0)[from.at(r, o) + i + k * from.step];
+            dx.row<Real>(0)[to.at(r, o) + i + place * to.step] =
+                slope.row<const Real>(0)[from.at(r, o) + i + k * from.step];
           }
   }
 };
@@ -103,7 +105,8 @@ namespace detail {
 
 template <bool Largest>
 struct arg_extreme_kernel {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const arg_extreme_layout l(c, in, out);

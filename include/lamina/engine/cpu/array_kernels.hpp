@@ -80,13 +80,14 @@ inline void write_slot(const operand& x, const operand& array, int i) {
 
 /// Adds the first n rows to those of another operand; rows of one stride as one, with what pads
 /// them.
+template <class Real>
 inline void add_block(const operand& x, const operand& to, int n) {
   const bool whole = x.stride == to.stride;
   const std::ptrdiff_t count = whole ? n * x.stride : x.columns;
   for (int r = 0; r < (whole ? 1 : n); ++r) {
-    const float* const from = x.row<const float>(r);
-    float* const sum = to.row<float>(r);
-    for_each_place(count, [&](std::ptrdiff_t j, auto like) {
+    const Real* const from = x.row<const Real>(r);
+    Real* const sum = to.row<Real>(r);
+    for_each_place<Real>(count, [&](std::ptrdiff_t j, auto like) {
       store(sum + j, decltype(like)(load(sum + j, like) + load(from + j, like)));
     });
   }
@@ -96,7 +97,8 @@ inline void add_block(const operand& x, const operand& to, int n) {
 
 template <>
 struct call_kernel<write_to_array> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), array = c.output(0);
     const int i = index_in(c, c.input(1));
@@ -110,7 +112,8 @@ struct call_kernel<write_to_array> {
 
 template <>
 struct call_kernel<write_to_array_gradient> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.input(2), dx = c.output(0);
     const int i = index_in(c, c.input(1));
@@ -129,7 +132,8 @@ struct call_kernel<write_to_array_gradient> {
 
 template <>
 struct call_kernel<read_from_array> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.input(0);
     const tensor_array& array = array_of(from);
@@ -147,20 +151,22 @@ struct call_kernel<read_from_array> {
 
 template <>
 struct call_kernel<read_from_array_gradient> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(1), to = c.output(0);
-    require_float(c, d);
+    require_real<Real>(c, d);
     const int i = index_in(c, c.input(0));
     if (!array_of(to).holds(i)) return detail::write_slot(d, to, i);
     const operand sum = slot_of(to, i);
-    detail::add_block(d, sum, detail::shared_rows(c, sum, i, d));
+    detail::add_block<Real>(d, sum, detail::shared_rows(c, sum, i, d));
   }
 };
 
 template <>
 struct call_kernel<lod_array_length> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     *c.output(0).row<std::int64_t>(0) = array_of(c.input(0)).size();
   }
@@ -195,7 +201,8 @@ inline char* element(const operand& o, std::ptrdiff_t at) {
 
 template <>
 struct call_kernel<tensor_to_tensor_array> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const detail::step_parts x(c, c.input(0), c.integer(0));
     const operand array = c.output(0);
@@ -214,7 +221,8 @@ struct call_kernel<tensor_to_tensor_array> {
 
 template <>
 struct call_kernel<tensor_array_to_tensor> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});
     const operand array = c.input(0);

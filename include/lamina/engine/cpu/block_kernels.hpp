@@ -9,6 +9,8 @@ namespace lamina::engine::cpu {
 
 /// A machine runs blocks itself (block_runner.hpp); a table of kernels has a place for them.
 struct no_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context&) {}
 };
 template <>

@@ -7,26 +7,27 @@
 
 namespace lamina::engine::cpu {
 
-/// Y@GRAD of elementwise_add where Y is one number for each of the elements of dimension 1 is a sum
-/// over rows and what lies inside, in vectors; any other form goes the general way.
+/// YfloatGRAD of elementwise_add where Y is one number for each of the elements of dimension 1 is a
+/// sum over rows and what lies inside, in vectors; any other form goes the general way.
 template <>
 struct call_kernel<gradient_of<elementwise_add>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     using general = gradient_of<elementwise_add>;
-    detail::pointwise_output<general, 0>::run(c);
+    detail::pointwise_output<general, 0, Real>::run(c);
     const operand slope = c.input(0), dy = c.output(1);
     if (!dy) return;
     const bool channels = c.integer(0) == 1 && dy.rank == 1 && slope.rank > 2 &&
                           slope.domain != 0 && slope.dims[1] == dy.columns &&
-                          slope.type == dtype::float32 && dy.type == dtype::float32;
-    if (!channels) return detail::pointwise_output<general, 1>::run(c);
+                          slope.type == dtype_of<Real> && dy.type == dtype_of<Real>;
+    if (!channels) return detail::pointwise_output<general, 1, Real>::run(c);
     clear(dy);
     const int size = slope.columns / dy.columns;
-    float* const sums = dy.row<float>(0);
+    Real* const sums = dy.row<Real>(0);
     for (int r = 0; r < slope.rows; ++r)
       for (int i = 0; i < dy.columns; ++i)
-        sums[i] += row_sum(slope.row<const float>(r) + static_cast<std::ptrdiff_t>(i) * size, size);
+        sums[i] += row_sum(slope.row<const Real>(r) + static_cast<std::ptrdiff_t>(i) * size, size);
   }
 };
 

@@ -12,7 +12,9 @@ namespace lamina::engine::cpu::detail {
 /// the values of the group's head there, or null.
 template <class Runner>
 LAMINA_INLINE void run_channels(const Runner& runner, int channels, int columns, int row,
-                                const float* head) {
+                                const typename Runner::real* head) {
+  using vector = typename Runner::vector;
+  constexpr int lanes = static_cast<int>(vector::size);
   const int width = padded(columns), size = columns / channels;
   const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(row) * width;
   int several[lanes];
@@ -26,7 +28,7 @@ LAMINA_INLINE void run_channels(const Runner& runner, int channels, int columns,
       }
       of = several;
     }
-    runner(head == nullptr ? vector(0.f) : vector::load_aligned(head + j),
+    runner(head == nullptr ? vector(0) : vector::load_aligned(head + j),
            {offset + j, row, j, channel, of});
   }
 }

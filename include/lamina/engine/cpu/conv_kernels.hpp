@@ -19,12 +19,13 @@ namespace detail {
 inline const float* channel_numbers(const operand& o) { return static_cast<const float*>(o.data); }
 
 /// sums[c] = the sum of all elements of channel c.
-inline void add_channels(const operand& d, int channels, float* sums) {
+template <class Real>
+inline void add_channels(const operand& d, int channels, Real* sums) {
   const int size = channels > 0 ? d.columns / channels : 0;
-  std::fill_n(sums, channels, 0.0F);
+  std::fill_n(sums, channels, Real(0));
   for (int r = 0; r < d.rows; ++r)
     for (int c = 0; c < channels; ++c)
-      sums[c] += row_sum(d.row<const float>(r) + static_cast<std::ptrdiff_t>(c) * size, size);
+      sums[c] += row_sum(d.row<const Real>(r) + static_cast<std::ptrdiff_t>(c) * size, size);
 }
 
 struct conv_kernel {
@@ -116,10 +117,11 @@ struct call_kernel<conv_filter_gradient_sum> {
 
 template <>
 struct call_kernel<channel_sums> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(0), sums = c.output(0);
-    detail::add_channels(d, sums.columns, sums.row<float>(0));
+    detail::add_channels(d, sums.columns, sums.row<Real>(0));
   }
 };
 

@@ -13,7 +13,8 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<stage_feed> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.at_position(0), to = c.at_position(1);
     const std::size_t bytes =
@@ -27,31 +28,34 @@ struct call_kernel<stage_feed> {
 
 template <>
 struct call_kernel<unpack_panels> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.at_position(0), to = c.at_position(1);
-    const float* panels = static_cast<const float*>(from.data);
-    for_each_row_segment(from.rows, from.columns,
-                         [&](std::ptrdiff_t offset, int count, int k, int n) {
-                           std::memcpy(to.row<float>(k) + n, panels + offset,
-                                       static_cast<std::size_t>(count) * sizeof(float));
-                         });
+    const Real* panels = static_cast<const Real*>(from.data);
+    for_each_row_segment<Real>(from.rows, from.columns,
+                               [&](std::ptrdiff_t offset, int count, int k, int n) {
+                                 std::memcpy(to.row<Real>(k) + n, panels + offset,
+                                             static_cast<std::size_t>(count) * sizeof(Real));
+                               });
   }
 };
 
 template <>
 struct call_kernel<pack_panels> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.at_position(0), to = c.at_position(1);
-    pack(from.rows, from.columns, from.row<const float>(0), from.stride,
-         static_cast<float*>(to.data));
+    pack(from.rows, from.columns, from.row<const Real>(0), from.stride,
+         static_cast<Real*>(to.data));
   }
 };
 
 template <>
 struct call_kernel<rows_hand_over> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     hand_over_sequences(c, c.input(0).domain, c.output(0).domain);
     const operand x = c.input(0), out = c.output(0);

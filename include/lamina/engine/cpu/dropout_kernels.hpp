@@ -48,15 +48,16 @@ inline void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t
 
 template <>
 struct call_kernel<dropout> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0), mask = c.output(1);
-    require_float(c, in);
-    const float factor = dropout_factor(c);
+    require_real<Real>(c, in);
+    const Real factor = dropout_factor<Real>(c);
     if (c.flag(1)) {
       for (int r = 0; r < in.rows; ++r)
         for (int j = 0; j < in.columns; ++j) {
-          out.row<float>(r)[j] = factor * in.row<const float>(r)[j];
+          out.row<Real>(r)[j] = factor * in.row<const Real>(r)[j];
           if (mask) mask.row<std::uint8_t>(r)[j] = 1;
         }
       return;
@@ -65,7 +66,7 @@ struct call_kernel<dropout> {
         c.flag(2) ? static_cast<std::uint64_t>(c.number(3)) : c.run().seed + c.run().step;
     const std::uint64_t stream =
         dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run().iteration);
-    const float p = static_cast<float>(c.number(0));
+    const Real p = static_cast<Real>(c.number(0));
     // A batch counts its rows from the beginning of the whole mini-batch; a vector or a matrix of
     // parameters belongs to no shard.
     const bool has_rows = in.rank > 0 && in.dims[0] < 0;
@@ -77,8 +78,8 @@ struct call_kernel<dropout> {
     alignas(64) std::uint32_t words[together];
     std::uint64_t known = ~std::uint64_t{0};
     for (int r = 0; r < in.rows; ++r) {
-      const float* x = in.row<const float>(r);
-      float* y = out.row<float>(r);
+      const Real* x = in.row<const Real>(r);
+      Real* y = out.row<Real>(r);
       std::uint8_t* m = mask ? mask.row<std::uint8_t>(r) : nullptr;
       std::uint64_t index = flat ? 0 : (offset + static_cast<std::uint64_t>(r)) * width;
       for (int j = 0; j < in.columns;) {
@@ -93,7 +94,7 @@ struct call_kernel<dropout> {
         const int n = static_cast<int>(rest < wanted ? rest : wanted);
         for (int i = 0; i < n; ++i) {
           const bool kept = uniform_from(word[i]) >= p;
-          y[j + i] = kept ? x[j + i] * factor : 0.0f;
+          y[j + i] = kept ? x[j + i] * factor : Real(0);
         }
         if (m != nullptr)
           for (int i = 0; i < n; ++i) m[j + i] = uniform_from(word[i]) >= p ? 1 : 0;
@@ -106,16 +107,17 @@ struct call_kernel<dropout> {
 
 template <>
 struct call_kernel<gradient_of<dropout>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand mask = c.input(0), slope = c.input(1), dx = c.output(0);
     if (!dx) return;
-    const float factor = dropout_factor(c);
+    const Real factor = dropout_factor<Real>(c);
     for (int r = 0; r < dx.rows; ++r) {
       const std::uint8_t* m = mask.row<const std::uint8_t>(r);
-      const float* d = slope.row<const float>(r);
-      float* g = dx.row<float>(r);
-      for (int j = 0; j < dx.columns; ++j) g[j] = m[j] != 0 ? d[j] * factor : 0.0f;
+      const Real* d = slope.row<const Real>(r);
+      Real* g = dx.row<Real>(r);
+      for (int j = 0; j < dx.columns; ++j) g[j] = m[j] != 0 ? d[j] * factor : Real(0);
     }
   }
 };

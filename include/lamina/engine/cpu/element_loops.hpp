@@ -14,7 +14,9 @@ namespace lamina::engine::cpu {
 
 /// An output of a pointwise operator as functions of elements: value = f(inputs, scalars).
 /// Why pointers: the loops are compiled once, and fused groups are where speed matters.
-struct pointwise_form {
+/// `Real`: what its lines are made of.
+template <class Real>
+struct basic_pointwise_form {
   static constexpr int most_inputs = 7, most_scalars = 8;
   int inputs, scalars;
   int output;     // which output
@@ -24,20 +26,21 @@ struct pointwise_form {
   double (*in_double)(const double* x, const double* scalars);
   std::int64_t (*in_integers)(const std::int64_t* x, const std::int64_t* scalars);  // may be null
   /// to[j] for j < n, where input i either moves by one element or repeats its first; may be null.
-  void (*line)(std::ptrdiff_t n, const float* const* x, const bool* moves, const float* scalars,
-               float* to);
+  void (*line)(std::ptrdiff_t n, const Real* const* x, const bool* moves, const Real* scalars,
+               Real* to);
 };
+using pointwise_form = basic_pointwise_form<float>;
 
 namespace detail {
 
 // The inputs, and the output behind them.
 using element_nest = loop_nest<pointwise_form::most_inputs + 1>;
 
-template <class T>
-LAMINA_NOINLINE void evaluate_elements(const call_context& c, const pointwise_form& form,
-                                       const operand* in, const operand& out,
-                                       const element_nest& loops, bool is_summed,
-                                       T (*f)(const T*, const T*)) {
+template <class T, class Real>
+LAMINA_NOINLINE void evaluate_elements(const call_context& c,
+                                       const basic_pointwise_form<Real>& form, const operand* in,
+                                       const operand& out, const element_nest& loops,
+                                       bool is_summed, T (*f)(const T*, const T*)) {
   T scalar[pointwise_form::most_scalars] = {};
   for (int i = 0; i < form.scalars; ++i) scalar[i] = static_cast<T>(c.number(i));
   const int inputs = form.inputs;
@@ -67,20 +70,21 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c, const pointwise_fo
 }
 
 /// Whole vectors, where every array is contiguous or repeats one element in the innermost loop.
-inline bool evaluate_lines(const call_context& c, const pointwise_form& form, const operand* in,
-                           const operand& out, const element_nest& loops) {
+template <class Real>
+bool evaluate_lines(const call_context& c, const basic_pointwise_form<Real>& form,
+                    const operand* in, const operand& out, const element_nest& loops) {
   bool moves[pointwise_form::most_inputs] = {};
   for (int i = 0; i < form.inputs; ++i) {
     moves[i] = loops.inner_step(i) == 1;
     if (!moves[i] && loops.inner_step(i) != 0) return false;
   }
   if (form.line == nullptr || (loops.inner_step(form.inputs) != 1 && loops.rank != 0)) return false;
-  float scalar[pointwise_form::most_scalars] = {};
-  for (int i = 0; i < form.scalars; ++i) scalar[i] = static_cast<float>(c.number(i));
+  Real scalar[pointwise_form::most_scalars] = {};
+  for (int i = 0; i < form.scalars; ++i) scalar[i] = static_cast<Real>(c.number(i));
   loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
-    const float* from[pointwise_form::most_inputs] = {};
-    for (int i = 0; i < form.inputs; ++i) from[i] = in[i].row<const float>(0) + at[i];
-    form.line(n, from, moves, scalar, out.row<float>(0) + at[form.inputs]);
+    const Real* from[pointwise_form::most_inputs] = {};
+    for (int i = 0; i < form.inputs; ++i) from[i] = in[i].row<const Real>(0) + at[i];
+    form.line(n, from, moves, scalar, out.row<Real>(0) + at[form.inputs]);
   });
   return true;
 }
@@ -90,15 +94,19 @@ inline bool evaluate_lines(const call_context& c, const pointwise_form& form, co
 /// Out at every place = f(inputs at that place, scalars). A gradient of what was broadcast is a
 /// sum over the places that read it. Computed in float, in whole numbers where all are and the
 /// function makes sense there, else in double.
-LAMINA_NOINLINE inline void run_elements(const call_context& c, const pointwise_form& form) {
+template <class Real>
+LAMINA_NOINLINE inline void run_elements(const call_context& c,
+                                         const basic_pointwise_form<Real>& form) {
   const int inputs = form.inputs;
   const operand out = c.output(form.output);
   if (!out) return;
   operand all[pointwise_form::most_inputs + 1];
   bool is_float = out.type == dtype::float32, is_integer = form.in_integers != nullptr;
+  bool is_real = out.type == dtype_of<Real>;
   for (int i = 0; i < inputs; ++i) {
     all[i] = c.input(i);
     is_float = is_float && all[i].type == dtype::float32;
+    is_real = is_real && all[i].type == dtype_of<Real>;
     is_integer = is_integer && !is_floating(all[i].type);
   }
   all[inputs] = out;
@@ -110,7 +118,7 @@ LAMINA_NOINLINE inline void run_elements(const call_context& c, const pointwise_
   const operand* const in = all;
   const bool is_summed = l.is_summed;
   if (is_summed) clear(out);
-  if (is_float && !is_summed && detail::evaluate_lines(c, form, in, out, loops)) return;
+  if (is_real && !is_summed && detail::evaluate_lines(c, form, in, out, loops)) return;
   if (is_float)
     detail::evaluate_elements<float>(c, form, in, out, loops, is_summed, form.in_float);
   else if (is_integer)

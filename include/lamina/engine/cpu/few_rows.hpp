@@ -17,12 +17,16 @@ inline constexpr int few_rows = 3;
 namespace detail {
 
 // to[0, lanes) = the products of W[k] and dy, not yet added up. `dy` is padded with zeros.
-inline void dot_one_row(int k_size, int n_size, int k, const float* panels, const float* dy,
-                        float* to) {
-  vector acc(0.F);
+template <class Real>
+inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const Real* dy,
+                        Real* to) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
+  vector acc(Real(0));
   for (int first = 0; first < n_size; first += panel_width) {
-    const int width = width_of_panel(n_size, first);
-    const float* w =
+    const int width = width_of_panel<Real>(n_size, first);
+    const Real* w =
         panels + offset_of_panel(k_size, first) + static_cast<std::ptrdiff_t>(k) * width;
     for (int j = 0; j < width; j += lanes) {
       acc = fused_multiply_add(vector::load_unaligned(w + j), vector::load_aligned(dy + first + j),
@@ -33,13 +37,17 @@ inline void dot_one_row(int k_size, int n_size, int k, const float* panels, cons
 }
 
 // The same for the rows k to k + lanes, which share the loads of dy.
-inline void dot_whole_block(int k_size, int n_size, int k, const float* panels, const float* dy,
-                            float* to) {
+template <class Real>
+inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, const Real* dy,
+                            Real* to) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
   vector acc[lanes];
-  LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r] = vector(0.F);
+  LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r] = vector(Real(0));
   for (int first = 0; first < n_size; first += panel_width) {
-    const int width = width_of_panel(n_size, first);
-    const float* w =
+    const int width = width_of_panel<Real>(n_size, first);
+    const Real* w =
         panels + offset_of_panel(k_size, first) + static_cast<std::ptrdiff_t>(k) * width;
     for (int j = 0; j < width; j += lanes) {
       vector right = vector::load_aligned(dy + first + j);
@@ -53,10 +61,13 @@ inline void dot_whole_block(int k_size, int n_size, int k, const float* panels, 
 }
 
 // sums[r] = W[k + r] . dy for r < lanes, rows beyond `rows` giving 0.
-inline void dot_rows(int k_size, int n_size, int k, int rows, const float* panels, const float* dy,
-                     float* sums) {
-  alignas(64) float partial[lanes * lanes] = {};
-  alignas(64) float turned[lanes * lanes];
+template <class Real>
+inline void dot_rows(int k_size, int n_size, int k, int rows, const Real* panels, const Real* dy,
+                     Real* sums) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  alignas(64) Real partial[lanes * lanes] = {};
+  alignas(64) Real turned[lanes * lanes];
   if (rows == lanes) {
     dot_whole_block(k_size, n_size, k, panels, dy, partial);
   } else {
@@ -77,16 +88,19 @@ constexpr std::ptrdiff_t gemm_dx_few_rows_scratch_floats(int m_size, int n_size)
 }
 
 /// What `gemm_dx` computes, for M from 1 to `few_rows`: reads W once, in the order of its rows.
-inline void gemm_dx_few_rows(int m_size, int k_size, int n_size, const float* dy,
-                             std::ptrdiff_t dy_stride, const float* panels,
-                             std::ptrdiff_t product_stride, epilogue run, const void* context,
-                             float* scratch) {
+template <class Real>
+inline void gemm_dx_few_rows(int m_size, int k_size, int n_size, const Real* dy,
+                             std::ptrdiff_t dy_stride, const Real* panels,
+                             std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                             const void* context, Real* scratch) {
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
   static_assert(few_rows <= tile_rows);
-  alignas(64) float sums[few_rows * panel_width];
+  alignas(64) Real sums[few_rows * panel_width];
   const int columns = padded(n_size);
   detail::copy_rows_padded(m_size, n_size, columns, dy, dy_stride, scratch, columns);
   for (int first = 0; first < padded(k_size); first += panel_width) {
-    const int width = width_of_panel(k_size, first);
+    const int width = width_of_panel<Real>(k_size, first);
     for (int j = 0; j < width; j += lanes) {
       const int rest = k_size - first - j;
       const int rows = rest < 0 ? 0 : rest < lanes ? rest : lanes;

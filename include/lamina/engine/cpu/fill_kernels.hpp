@@ -63,7 +63,8 @@ inline void fill_normal(const call_context& c, random_type type) {
 
 template <>
 struct call_kernel<fill_constant> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     detail::fill(c.output(0), c.number(2));
   }
@@ -71,7 +72,8 @@ struct call_kernel<fill_constant> {
 
 template <>
 struct call_kernel<assign_value> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     const int reals = c.list_size(2), integers = c.list_size(3);
@@ -92,28 +94,32 @@ struct call_kernel<assign_value> {
 
 template <>
 struct call_kernel<uniform_random> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     detail::fill_uniform(c, random_type::uniform);
   }
 };
 template <>
 struct call_kernel<uniform_random_batch_size_like> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     detail::fill_uniform(c, random_type::uniform_like);
   }
 };
 template <>
 struct call_kernel<gaussian_random> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     detail::fill_normal(c, random_type::normal);
   }
 };
 template <>
 struct call_kernel<gaussian_random_batch_size_like> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     detail::fill_normal(c, random_type::normal_like);
   }
@@ -121,7 +127,8 @@ struct call_kernel<gaussian_random_batch_size_like> {
 
 template <>
 struct call_kernel<truncated_gaussian_random> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const float mean = static_cast<float>(c.number(2)), deviation = static_cast<float>(c.number(3));
     detail::fill_random(c, random_type::truncated_normal,

@@ -17,32 +17,45 @@ namespace detail {
 
 // A long sum is made in parts, so that a panel's part stays in the first two levels of the cache;
 // one that is hardly too long is not, for the unfinished sums cost time too.
-inline constexpr int most_depth = 1024;
+template <class Real>
+inline constexpr int most_depth = 4096 / static_cast<int>(sizeof(Real));
+template <class Real>
 constexpr even_parts parts_of_depth(int k_size) {
-  return {k_size, k_size > most_depth ? most_depth / 2 : most_depth};
+  return {k_size, k_size > most_depth<Real> ? most_depth<Real> / 2 : most_depth<Real>};
 }
 
 // Rows of the left operand that are worked on together.
-constexpr even_parts parts_of_rows(int m_size, int depth) { return {m_size, resident_rows(depth)}; }
+template <class Real>
+constexpr even_parts parts_of_rows(int m_size, int depth) {
+  return {m_size, resident_rows<Real>(depth)};
+}
 
 // The same where the right operand's panels are made as the product needs them: a panel's part
 // should not leave the first level before it was used.
-inline constexpr int most_turned_depth = panel_width > 16 ? 192 : 256;
-constexpr even_parts parts_of_turned_depth(int k_size) { return {k_size, most_turned_depth}; }
+template <class Real>
+inline constexpr int most_turned_depth = panel_width_in<Real> * sizeof(Real) > 64 ? 192 : 256;
+template <class Real>
+constexpr even_parts parts_of_turned_depth(int k_size) {
+  return {k_size, most_turned_depth<Real>};
+}
 
 // Rows a multiple of 4 KiB apart compete for the same few lines of the first-level cache: eight or
 // twelve, so that it matters where a tile has more rows.
-constexpr bool rows_collide(std::ptrdiff_t stride) { return tile_rows > 8 && stride % 1024 == 0; }
+template <class Real>
+constexpr bool rows_collide(std::ptrdiff_t stride) {
+  return tile_rows > 8 && stride % (4096 / static_cast<int>(sizeof(Real))) == 0;
+}
 
-template <int Size>
-LAMINA_INLINE void copy_lines(int count, const float* from, std::ptrdiff_t step, float* to) {
+template <int Size, class Real>
+LAMINA_INLINE void copy_lines(int count, const Real* from, std::ptrdiff_t step, Real* to) {
   for (int k = 0; k < count; ++k, from += step, to += Size)
-    std::memcpy(to, from, Size * sizeof(float));
+    std::memcpy(to, from, Size * sizeof(Real));
 }
 
 // The tiles of a left operand whose rows are contiguous along the product's rows: for each tile
 // `depth` rows of its height.
-inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
+template <class Real>
+inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed) {
   // Some lines at a time: they are read once for all tiles, and a tile gets all of them at once.
   // Not more than the first-level cache has ways: lines of 4 KiB all compete for the same place.
   constexpr int together = 8;
@@ -53,9 +66,9 @@ inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
     for (int i = k + together; i < k + together + count && i < depth; ++i)
       for (int j = 0; j < rows; j += 16) __builtin_prefetch(left.data + i * left.step + j);
     for (int t = 0; t < tiles.count(); ++t) {
-      const float* from = left.data + k * left.step + tiles.first(t);
+      const Real* from = left.data + k * left.step + tiles.first(t);
       const int size = tiles.size(t);
-      float* to = packed + static_cast<std::ptrdiff_t>(tiles.first(t)) * depth + k * size;
+      Real* to = packed + static_cast<std::ptrdiff_t>(tiles.first(t)) * depth + k * size;
       if (size == tile_rows) {
         copy_lines<tile_rows>(count, from, left.step, to);
       } else if (size == tile_rows - 1) {
@@ -70,22 +83,26 @@ inline void pack_tiles(int rows, int depth, left_operand left, float* packed) {
 
 // left[M,K] * right[K,N] for any left operand, panels of K rows or more, and layout of the product.
 // With `turns` the panels are those of the right operand's transpose.
-inline void multiply(int m_size, int k_size, int n_size, left_operand left, const float* panels,
-                     int panel_rows, bool turns, product_layout layout, epilogue run,
-                     const void* context, float* scratch,
-                     panel_order order = panel_order::ascending, const unfinished_sums& sums = {}) {
+template <class Real>
+inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real> left,
+                     const Real* panels, int panel_rows, bool turns, product_layout layout,
+                     basic_epilogue<Real> run, const void* context, Real* scratch,
+                     panel_order order = panel_order::ascending,
+                     const basic_unfinished_sums<Real>& sums = {}) {
+  constexpr int panel_width = panel_width_in<Real>;
   if (m_size <= 0 || n_size <= 0) return;
-  const even_parts depths = turns ? parts_of_turned_depth(k_size) : parts_of_depth(k_size);
-  const even_parts blocks = parts_of_rows(m_size, depths.longest());
-  const int count = panel_count(n_size);
+  const even_parts depths =
+      turns ? parts_of_turned_depth<Real>(k_size) : parts_of_depth<Real>(k_size);
+  const even_parts blocks = parts_of_rows<Real>(m_size, depths.longest());
+  const int count = panel_count<Real>(n_size);
   // A copy of the left operand has to pay: by several panels that read it, and by sparing the
   // first-level cache, where a short sum's lines would stay anyway unless they collide.
-  const bool packs =
-      left.row == 1 && left.step != 1 && count >= 3 && (k_size > 128 || left.step % 256 == 0);
+  const bool packs = left.row == 1 && left.step != 1 && count >= 3 &&
+                     (k_size > 128 || left.step % (1024 / static_cast<int>(sizeof(Real))) == 0);
   const bool copies =
-      left.step == 1 && rows_collide(left.row) && blocks.longest() > 2 && count >= 4;
+      left.step == 1 && rows_collide<Real>(left.row) && blocks.longest() > 2 && count >= 4;
   const std::ptrdiff_t copy_stride = padded(depths.longest()) + alignment_floats;
-  product_block block{};
+  basic_product_block<Real> block{};
   block.left_is_packed = packs;
   block.panels = panels;
   block.panel_depth = panel_rows;
@@ -124,61 +141,67 @@ inline void multiply(int m_size, int k_size, int n_size, left_operand left, cons
 
 // Whether the transpose of a right operand is made panel by panel: where at most two blocks of rows
 // need it, for it is made for each of them.
+template <class Real = float>
 constexpr bool turns_by_panel(int m_size, int k_size) {
-  return parts_of_rows(m_size, parts_of_turned_depth(k_size).longest()).count() <= 2;
+  return parts_of_rows<Real>(m_size, parts_of_turned_depth<Real>(k_size).longest()).count() <= 2;
 }
 
 // Copies of a block of the left operand, and unfinished sums, where parts of a sum have up to
 // `most_depth` elements. Never more for fewer rows or a shorter sum, though their blocks may be
 // larger: a thread computes some rows with memory that was made for all, and so does a machine
 // after a larger mini-batch.
+template <class Real = float>
 constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
                                       int n_size) {
   const int depth = k_size < most_depth ? k_size : most_depth;
   const std::ptrdiff_t stride = padded(depth) + alignment_floats;
   std::ptrdiff_t floats = m_size * stride;
   if (m_size > least_resident_rows) {
-    const std::ptrdiff_t fitting = resident_floats + 2 * alignment_floats * m_size;
+    const std::ptrdiff_t fitting = resident_numbers<Real> + 2 * alignment_floats * m_size;
     if (floats > fitting) floats = fitting;
     if (floats < least_resident_rows * stride) floats = least_resident_rows * stride;
   }
   if (k_size <= most_depth) return floats;
-  const std::ptrdiff_t most = resident_rows(most_depth / 4);
+  const std::ptrdiff_t most = resident_rows<Real>(most_depth / 4);
   return floats + (m_size < most ? m_size : most) * padded(n_size);
 }
 
 }  // namespace detail
 
 /// Scratch that `gemm` of this size, or of smaller M or K, needs, in floats.
+template <class Real = float>
 constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size) {
-  return detail::block_floats(m_size, k_size, detail::most_depth, n_size);
+  return detail::block_floats<Real>(m_size, k_size, detail::most_depth<Real>, n_size);
 }
 
 /// The product Y[M,N] = A[M,K] W[K,N], tile by tile into `run`. A is row-major, its rows `a_stride`
 /// floats apart; exactly K columns of it are read. W is in panel layout; the product's rows are
 /// `product_stride` floats apart, so a tile's offset is row * product_stride + column. Tiles cover
-/// `padded(N)` columns, panel by panel in the given order. `scratch` holds `gemm_scratch_floats(M,
-/// K, N)`, aligned to 64 bytes as the panels are. K may be 0; then all sums are 0. (Operators mul,
-/// fc, conv2d.)
-inline void gemm(int m_size, int k_size, int n_size, const float* a, std::ptrdiff_t a_stride,
-                 const float* panels, std::ptrdiff_t product_stride, epilogue run,
-                 const void* context, float* scratch, panel_order order = panel_order::ascending) {
-  detail::multiply(m_size, k_size, n_size, {a, a_stride, 1}, panels, k_size, false,
-                   {1, product_stride}, run, context, scratch, order);
+/// `padded(N)` columns, panel by panel in the given order. `scratch` holds
+/// `gemm_scratch_floats<Real>(M, K, N)`, aligned to 64 bytes as the panels are. K may be 0; then
+/// all sums are 0. (Operators mul, fc, conv2d.)
+template <class Real>
+inline void gemm(int m_size, int k_size, int n_size, const Real* a, std::ptrdiff_t a_stride,
+                 const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                 const void* context, Real* scratch, panel_order order = panel_order::ascending) {
+  detail::multiply(m_size, k_size, n_size, basic_left_operand<Real>{a, a_stride, 1}, panels, k_size,
+                   false, {1, product_stride}, run, context, scratch, order);
 }
 
 /// Scratch that `gemm_dx` of this size, or of smaller M, needs, in floats.
+template <class Real = float>
 constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
+  constexpr int panel_width = panel_width_in<Real>;
   const std::ptrdiff_t few =
       gemm_dx_few_rows_scratch_floats(m_size < few_rows ? m_size : few_rows, n_size);
   if (m_size <= few_rows) return few;
   const std::ptrdiff_t by_panel =
-      detail::parts_of_turned_depth(n_size).longest() * panel_width +
-      detail::block_floats(m_size, n_size, detail::most_turned_depth, k_size);
+      detail::parts_of_turned_depth<Real>(n_size).longest() * panel_width +
+      detail::block_floats<Real>(m_size, n_size, detail::most_turned_depth<Real>, k_size);
   const std::ptrdiff_t fewer = few > by_panel ? few : by_panel;
-  if (detail::turns_by_panel(m_size, n_size)) return fewer;
+  if (detail::turns_by_panel<Real>(m_size, n_size)) return fewer;
   const std::ptrdiff_t whole =
-      panels_floats(n_size, k_size) + gemm_scratch_floats(m_size, n_size, k_size);
+      panels_floats(n_size, k_size) + gemm_scratch_floats<Real>(m_size, n_size, k_size);
   return fewer > whole ? fewer : whole;
 }
 
@@ -187,17 +210,18 @@ constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_si
 /// are read. The product's rows are `product_stride` floats apart; tiles cover `padded(K)` columns,
 /// and the sums beyond K are 0. `scratch` holds `gemm_dx_scratch_floats(M, K, N)`, aligned to 64
 /// bytes.
-inline void gemm_dx(int m_size, int k_size, int n_size, const float* dy, std::ptrdiff_t dy_stride,
-                    const float* panels, std::ptrdiff_t product_stride, epilogue run,
-                    const void* context, float* scratch) {
+template <class Real>
+inline void gemm_dx(int m_size, int k_size, int n_size, const Real* dy, std::ptrdiff_t dy_stride,
+                    const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                    const void* context, Real* scratch) {
   if (m_size <= few_rows) {
     gemm_dx_few_rows(m_size, k_size, n_size, dy, dy_stride, panels, product_stride, run, context,
                      scratch);
     return;
   }
-  if (detail::turns_by_panel(m_size, n_size)) {
-    detail::multiply(m_size, n_size, k_size, {dy, dy_stride, 1}, panels, n_size, true,
-                     {1, product_stride}, run, context, scratch);
+  if (detail::turns_by_panel<Real>(m_size, n_size)) {
+    detail::multiply(m_size, n_size, k_size, basic_left_operand<Real>{dy, dy_stride, 1}, panels,
+                     n_size, true, {1, product_stride}, run, context, scratch);
     return;
   }
   transpose_panels(k_size, n_size, panels, scratch);
@@ -206,18 +230,21 @@ inline void gemm_dx(int m_size, int k_size, int n_size, const float* dy, std::pt
 }
 
 /// Scratch that `gemm_dw` of this size, or of smaller M, needs, in floats.
+template <class Real = float>
 constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_size) {
-  return panels_floats(m_size, n_size) + gemm_scratch_floats(k_size, m_size, n_size);
+  return panels_floats(m_size, n_size) + gemm_scratch_floats<Real>(k_size, m_size, n_size);
 }
 
 /// `gemm_dw` (below) of a dY in panels, of which there are `panel_rows` rows or more, M of them in
-/// use. `scratch` holds `gemm_scratch_floats(K, M, N)`.
-inline void gemm_dw_packed(int m_size, int k_size, int n_size, const float* x,
-                           std::ptrdiff_t x_stride, const float* dy_panels, int panel_rows,
-                           epilogue run, const void* context, float* scratch,
-                           const unfinished_sums& sums = {}) {
-  detail::multiply(k_size, m_size, n_size, {x, 1, x_stride}, dy_panels, panel_rows, false,
-                   {k_size, 0}, run, context, scratch, panel_order::ascending, sums);
+/// use. `scratch` holds `gemm_scratch_floats<Real>(K, M, N)`.
+template <class Real>
+inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
+                           std::ptrdiff_t x_stride, const Real* dy_panels, int panel_rows,
+                           basic_epilogue<Real> run, const void* context, Real* scratch,
+                           const basic_unfinished_sums<Real>& sums = {}) {
+  detail::multiply(k_size, m_size, n_size, basic_left_operand<Real>{x, 1, x_stride}, dy_panels,
+                   panel_rows, false, {k_size, 0}, run, context, scratch, panel_order::ascending,
+                   sums);
 }
 
 /// The gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], tile by tile into `run`, in the panel
@@ -227,9 +254,11 @@ inline void gemm_dw_packed(int m_size, int k_size, int n_size, const float* x,
 /// of the last panel are 0. `scratch` holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes.
 /// M may be 0; then all sums are 0. Some rows at a time: `sums` has memory for panels_floats(K, N)
 /// floats, and `run` is called with the last of them.
-inline void gemm_dw(int m_size, int k_size, int n_size, const float* x, std::ptrdiff_t x_stride,
-                    const float* dy, std::ptrdiff_t dy_stride, epilogue run, const void* context,
-                    float* scratch, const unfinished_sums& sums = {}) {
+template <class Real>
+inline void gemm_dw(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
+                    const Real* dy, std::ptrdiff_t dy_stride, basic_epilogue<Real> run,
+                    const void* context, Real* scratch,
+                    const basic_unfinished_sums<Real>& sums = {}) {
   pack(m_size, n_size, dy, dy_stride, scratch);
   gemm_dw_packed(m_size, k_size, n_size, x, x_stride, scratch, m_size, run, context,
                  scratch + panels_floats(m_size, n_size), sums);

@@ -4,40 +4,47 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include <lamina/engine/cpu/gemm.hpp>
 
 namespace lamina::engine::cpu {
 
 /// A row-major matrix as it stands in memory, and whether a product takes its transpose.
-struct matrix_operand {
-  const float* data;
+template <class Real>
+struct basic_matrix_operand {
+  const Real* data;
   std::ptrdiff_t stride;  ///< floats from row to row in memory
   bool transposed = false;
 };
+using matrix_operand = basic_matrix_operand<float>;
 
 /// Scratch that `gemm_row_major` of this size needs, in floats.
+template <class Real = float>
 constexpr std::ptrdiff_t gemm_row_major_scratch_floats(int m_size, int k_size, int n_size) {
-  return panels_floats(k_size, n_size) + gemm_scratch_floats(m_size, k_size, n_size);
+  return panels_floats(k_size, n_size) + gemm_scratch_floats<Real>(m_size, k_size, n_size);
 }
 
 namespace detail {
 
-struct plain_store {
-  float* data;
+template <class Real>
+struct basic_plain_store {
+  using vector = vector_in<Real>;
+  static constexpr int lanes = lanes_in<Real>;
+  Real* data;
   std::ptrdiff_t stride;
   int columns;
-  float alpha;
+  Real alpha;
   bool accumulate;
 
-  static void run(const tile& t, const void* context) {
-    const plain_store& c = *static_cast<const plain_store*>(context);
+  static void run(const basic_tile<Real>& t, const void* context) {
+    const basic_plain_store& c = *static_cast<const basic_plain_store*>(context);
     const int real = c.columns - t.column < t.width ? c.columns - t.column : t.width;
     const int whole = real - real % lanes;
     const vector alpha(c.alpha);
     for (int i = 0; i < t.rows; ++i) {
-      const float* sums = t.sums + i * t.width;
-      float* to = c.data + t.offset + i * t.stride;
+      const Real* sums = t.sums + i * t.width;
+      Real* to = c.data + t.offset + i * t.stride;
       for (int j = 0; j < whole; j += lanes) {
         const vector scaled = alpha * vector::load_aligned(sums + j);
         (c.accumulate ? vector::load_unaligned(to + j) + scaled : scaled).store_unaligned(to + j);
@@ -48,6 +55,7 @@ struct plain_store {
     }
   }
 };
+using plain_store = basic_plain_store<float>;
 
 }  // namespace detail
 
@@ -56,20 +64,24 @@ struct plain_store {
 /// C are written, and C must not overlap A or B. `scratch` holds `gemm_row_major_scratch_floats(M,
 /// K, N)`, aligned to 64 bytes. (Operator matmul and its gradients, one call for each matrix of a
 /// batch.)
-inline void gemm_row_major(int m_size, int k_size, int n_size, float alpha, matrix_operand a,
-                           matrix_operand b, float* c, std::ptrdiff_t c_stride, bool accumulate,
-                           float* scratch) {
-  float* panels = scratch;
+template <class Real>
+inline void gemm_row_major(int m_size, int k_size, int n_size, std::type_identity_t<Real> alpha,
+                           basic_matrix_operand<std::type_identity_t<Real>> a,
+                           basic_matrix_operand<std::type_identity_t<Real>> b, Real* c,
+                           std::ptrdiff_t c_stride, bool accumulate, Real* scratch) {
+  Real* panels = scratch;
   if (b.transposed) {
     pack_transposed(k_size, n_size, b.data, b.stride, panels);
   } else {
     pack(k_size, n_size, b.data, b.stride, panels);
   }
-  const detail::plain_store store{c, c_stride, n_size, alpha, accumulate};
-  const left_operand left =
-      a.transposed ? left_operand{a.data, 1, a.stride} : left_operand{a.data, a.stride, 1};
-  detail::multiply(m_size, k_size, n_size, left, panels, k_size, false, {1, c_stride},
-                   &detail::plain_store::run, &store, scratch + panels_floats(k_size, n_size));
+  const detail::basic_plain_store<Real> store{c, c_stride, n_size, alpha, accumulate};
+  const basic_left_operand<Real> left = a.transposed
+                                            ? basic_left_operand<Real>{a.data, 1, a.stride}
+                                            : basic_left_operand<Real>{a.data, a.stride, 1};
+  detail::multiply(m_size, k_size, n_size, left, panels, k_size, false, product_layout{1, c_stride},
+                   &detail::basic_plain_store<Real>::run, &store,
+                   scratch + panels_floats(k_size, n_size));
 }
 
 }  // namespace lamina::engine::cpu

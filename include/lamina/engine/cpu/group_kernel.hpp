@@ -4,6 +4,8 @@
 // are read at run time, so groups that differ only in size are one function.
 #pragma once
 
+#include <type_traits>
+
 #include <lamina/engine/cpu/call_context.hpp>
 #include <lamina/engine/cpu/channel_walk.hpp>
 #include <lamina/engine/cpu/gemm.hpp>
@@ -22,7 +24,9 @@ using scratch_function = std::ptrdiff_t (*)(const program_view&, float* const*,
 namespace detail {
 
 template <class Runner>
-void run_tile(const tile& t, const void* arguments) {
+void run_tile(const basic_tile<typename Runner::real>& t, const void* arguments) {
+  using vector = typename Runner::vector;
+  constexpr int lanes = static_cast<int>(vector::size);
   static_assert(Runner::channels < 0, "lamina: a product of matrices has no channels");
   const Runner runner(static_cast<float* const*>(arguments));
   if constexpr (Runner::by_column) {
@@ -43,20 +47,23 @@ void run_tile(const tile& t, const void* arguments) {
 }
 
 // The scratch memory of a product does not depend on its statements: one function for all groups.
+template <class Real>
 LAMINA_COLD inline std::ptrdiff_t gemm_group_scratch(const program_view&, float* const*,
                                                      const argument_info*, const group_info& g,
                                                      const run_context& c) {
-  return gemm_scratch_floats(c.rows_of(g.rows), g.depth, g.columns);
+  return in_floats<Real>(gemm_scratch_floats<Real>(c.rows_of(g.rows), g.depth, g.columns));
 }
+template <class Real>
 LAMINA_COLD inline std::ptrdiff_t gemm_dx_group_scratch(const program_view&, float* const*,
                                                         const argument_info*, const group_info& g,
                                                         const run_context& c) {
-  return gemm_dx_scratch_floats(c.rows_of(g.rows), g.columns, g.depth);
+  return in_floats<Real>(gemm_dx_scratch_floats<Real>(c.rows_of(g.rows), g.columns, g.depth));
 }
+template <class Real>
 LAMINA_COLD inline std::ptrdiff_t gemm_dw_group_scratch(const program_view&, float* const*,
                                                         const argument_info*, const group_info& g,
                                                         const run_context& c) {
-  return gemm_dw_scratch_floats(c.rows_of(g.depth), g.rows, g.columns);
+  return in_floats<Real>(gemm_dw_scratch_floats<Real>(c.rows_of(g.depth), g.rows, g.columns));
 }
 
 // Columns that are summed together: their sums stay in the first-level cache, and of each row some
@@ -65,8 +72,11 @@ inline constexpr int summed_columns = 256;
 
 // sums[j] += the sum over `rows` rows, `stride` floats apart, of x[j], for j < width, a multiple of
 // `lanes`.
-LAMINA_NOINLINE inline void add_rows(const float* x, int rows, std::ptrdiff_t stride, int width,
-                                     float* sums) {
+template <class Real>
+LAMINA_NOINLINE inline void add_rows(const Real* x, int rows, std::ptrdiff_t stride, int width,
+                                     Real* sums) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
   constexpr int together = 8;
   int m = 0;
   for (; m + together <= rows; m += together, x += together * stride)
@@ -91,15 +101,18 @@ constexpr bool is_streamed(std::ptrdiff_t floats) {
 
 // The sums over rows of `columns` columns, a vector at a time, into `runner`.
 template <class Runner>
-LAMINA_INLINE void reduce_rows(const Runner& runner, const float* x, int rows,
+LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real* x, int rows,
                                std::ptrdiff_t stride, int columns,
-                               const unfinished_sums& parts = {}) {
-  alignas(64) float room[summed_columns];
+                               const basic_unfinished_sums<typename Runner::real>& parts = {}) {
+  using Real = typename Runner::real;
+  using vector = typename Runner::vector;
+  constexpr int lanes = lanes_in<Real>;
+  alignas(64) Real room[summed_columns];
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
-    float* const sums = parts.of != nullptr ? parts.of + first : room;
+    Real* const sums = parts.of != nullptr ? parts.of + first : room;
     if (!parts.continues)
-      for (int j = 0; j < width; j += lanes) vector(0.f).store_aligned(sums + j);
+      for (int j = 0; j < width; j += lanes) vector(Real(0)).store_aligned(sums + j);
     add_rows(x + first, rows, stride, width, sums);
     if (!parts.ends) continue;
     for (int j = 0; j < width; j += lanes)
@@ -107,104 +120,155 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const float* x, int rows,
   }
 }
 
+// The operands of a product, and memory for it.
+template <class Real>
+struct product_memory {
+  const Real *left, *right;
+  Real* scratch;
+};
+template <class Real>
+LAMINA_INLINE product_memory<Real> product_arrays(float* const* a, const run_context& c) {
+  return {numbers_at<Real>(a[0]), numbers_at<Real>(a[1]), numbers_at<Real>(c.scratch)};
+}
+
+// The sums over rows that a run goes on with; in double none does (machine.hpp).
+template <class Real>
+LAMINA_INLINE basic_unfinished_sums<Real> sums_of_rows(const run_context& c) {
+  if constexpr (std::is_same_v<Real, float>)
+    return c.sums_of_rows;
+  else
+    return {};
+}
+
 }  // namespace detail
 
-template <class Group>
+/// The function of a group that computes in `Real`.
+template <class Group, class Real = float>
 struct group_kernel;
 
-template <class S>
-struct group_kernel<expression::group_expression<group_head::gemm, S>> {
+template <class S, class Real>
+struct group_kernel<expression::group_expression<group_head::gemm, S>, Real> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    gemm(c.rows_of(g.rows), g.depth, g.columns, a[0], info[0].stride, a[1], padded(g.columns),
-         &detail::run_tile<statement_runner<S>>, a, c.scratch,
+    const auto [left, right, scratch_memory] = detail::product_arrays<Real>(a, c);
+    gemm(c.rows_of(g.rows), g.depth, g.columns, left, info[0].stride, right, padded(g.columns),
+         &detail::run_tile<statement_runner<S, Real>>, a, scratch_memory,
          c.turns_back() ? panel_order::descending : panel_order::ascending);
   }
   static constexpr bool convolves = false;
-  static constexpr scratch_function scratch = &detail::gemm_group_scratch;
+  static constexpr scratch_function scratch = &detail::gemm_group_scratch<Real>;
 };
 
-template <class S>
-struct group_kernel<expression::group_expression<group_head::gemm_dx, S>> {
+template <class S, class Real>
+struct group_kernel<expression::group_expression<group_head::gemm_dx, S>, Real> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    gemm_dx(c.rows_of(g.rows), g.columns, g.depth, a[0], info[0].stride, a[1], padded(g.columns),
-            &detail::run_tile<statement_runner<S>>, a, c.scratch);
+    const auto [left, right, scratch_memory] = detail::product_arrays<Real>(a, c);
+    gemm_dx(c.rows_of(g.rows), g.columns, g.depth, left, info[0].stride, right, padded(g.columns),
+            &detail::run_tile<statement_runner<S, Real>>, a, scratch_memory);
   }
   static constexpr bool convolves = false;
-  static constexpr scratch_function scratch = &detail::gemm_dx_group_scratch;
+  static constexpr scratch_function scratch = &detail::gemm_dx_group_scratch<Real>;
 };
 
-template <class S>
-struct group_kernel<expression::group_expression<group_head::gemm_dw, S>> {
+template <class S, class Real>
+struct group_kernel<expression::group_expression<group_head::gemm_dw, S>, Real> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    gemm_dw(c.rows_of(g.depth), g.rows, g.columns, a[0], info[0].stride, a[1], info[1].stride,
-            &detail::run_tile<statement_runner<S>>, a, c.scratch, c.sums_of_rows);
+    const auto [left, right, scratch_memory] = detail::product_arrays<Real>(a, c);
+    gemm_dw(c.rows_of(g.depth), g.rows, g.columns, left, info[0].stride, right, info[1].stride,
+            &detail::run_tile<statement_runner<S, Real>>, a, scratch_memory,
+            detail::sums_of_rows<Real>(c));
   }
   static constexpr bool convolves = false;
-  static constexpr scratch_function scratch = &detail::gemm_dw_group_scratch;
+  static constexpr scratch_function scratch = &detail::gemm_dw_group_scratch<Real>;
 };
 
-template <class S>
-struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
+template <class S, class Real>
+struct group_kernel<expression::group_expression<group_head::reduce_rows, S>, Real> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    detail::reduce_rows(statement_runner<S>(a), a[0], c.rows_of(g.depth), info[0].stride,
-                        padded(g.columns), c.sums_of_rows);
+    detail::reduce_rows(statement_runner<S, Real>(a), detail::numbers_at<Real>(a[0]),
+                        c.rows_of(g.depth), info[0].stride, padded(g.columns),
+                        detail::sums_of_rows<Real>(c));
   }
   static constexpr bool convolves = false;
   static constexpr scratch_function scratch = nullptr;
 };
 
-template <class S>
-struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
+template <class S, class Real>
+struct group_kernel<expression::group_expression<group_head::pointwise, S>, Real> {
   static void run(const program_view&, float* const* a, [[maybe_unused]] const argument_info* info,
                   const group_info& g, const run_context& c) {
-    const statement_runner<S> runner(a);
+    using runner_type = statement_runner<S, Real>;
+    using vector = vector_in<Real>;
+    constexpr int lanes = lanes_in<Real>, panel_width = panel_width_in<Real>;
+    const runner_type runner(a);
     const int rows = c.rows_of(g.rows);
     const int width = padded(g.columns);
-    if constexpr (statement_runner<S>::channels >= 0) {
+    if constexpr (runner_type::channels >= 0) {
       for (int i = 0; i < rows; ++i)
-        detail::run_channels(runner, info[statement_runner<S>::channels].columns, g.columns, i,
-                             nullptr);
-    } else if constexpr (!statement_runner<S>::by_row && !statement_runner<S>::by_column) {
+        detail::run_channels(runner, info[runner_type::channels].columns, g.columns, i, nullptr);
+    } else if constexpr (!runner_type::by_row && !runner_type::by_column) {
       const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(rows) * width;
-      const bool streams = detail::is_streamed(size * runner.stores) && runner.stores_are_aligned();
+      const bool streams =
+          detail::is_streamed(size * runner.stores * (sizeof(Real) / sizeof(float))) &&
+          runner.stores_are_aligned();
       for (std::ptrdiff_t o = 0; o < size; o += lanes)
-        runner(vector(0.f), {o, 0, 0, 0, nullptr, streams});
+        runner(vector(Real(0)), {o, 0, 0, 0, nullptr, streams});
       if (streams) end_streams();
     } else if (g.panel) {
       std::ptrdiff_t o = 0;
       for (int first = 0; first < width; first += panel_width) {
-        const int end = first + width_of_panel(g.columns, first);
+        const int end = first + width_of_panel<Real>(g.columns, first);
         for (int i = 0; i < rows; ++i)
-          for (int j = first; j < end; j += lanes, o += lanes) runner(vector(0.f), {o, i, j});
+          for (int j = first; j < end; j += lanes, o += lanes) runner(vector(Real(0)), {o, i, j});
       }
     } else {
       std::ptrdiff_t o = 0;
       for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < width; j += lanes, o += lanes) runner(vector(0.f), {o, i, j});
+        for (int j = 0; j < width; j += lanes, o += lanes) runner(vector(Real(0)), {o, i, j});
     }
   }
   static constexpr bool convolves = false;
   static constexpr scratch_function scratch = nullptr;
 };
 
+/// Whether the kernel of an operator can compute in double.
 template <class Op>
-struct group_kernel<expression::call_expression<Op>> {
+constexpr bool computes_in_double() {
+  if constexpr (requires { call_kernel<Op>::in_double; })
+    return call_kernel<Op>::in_double;
+  else
+    return false;
+}
+
+template <class Op, class Real>
+struct group_kernel<expression::call_expression<Op>, Real> {
+  // Of a program that a machine refuses (machine.hpp) there is a kernel too, or there would be two
+  // errors.
+  using number = std::conditional_t<computes_in_double<Op>(), Real, float>;
+  static constexpr bool in_float = std::is_same_v<number, float>;
   static void run(const program_view& p, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    call_kernel<Op>::run(call_context(p, a, info, g, c));
+    if constexpr (in_float)
+      call_kernel<Op>::run(call_context(p, a, info, g, c));
+    else
+      call_kernel<Op>::template run<number>(call_context(p, a, info, g, c));
   }
   static constexpr scratch_function find_scratch() {
-    if constexpr (requires(const call_context& x) { call_kernel<Op>::scratch(x); })
+    if constexpr (!requires(const call_context& x) { call_kernel<Op>::scratch(x); })
+      return nullptr;
+    else if constexpr (in_float)
       return [](const program_view& p, float* const* a, const argument_info* info,
                 const group_info& g, const run_context& c) -> std::ptrdiff_t {
         return call_kernel<Op>::scratch(call_context(p, a, info, g, c));
       };
     else
-      return nullptr;
+      return [](const program_view& p, float* const* a, const argument_info* info,
+                const group_info& g, const run_context& c) -> std::ptrdiff_t {
+        return call_kernel<Op>::template scratch<number>(call_context(p, a, info, g, c));
+      };
   }
   static constexpr bool convolves = requires { call_kernel<Op>::convolves; };
   static constexpr scratch_function scratch = find_scratch();

@@ -17,6 +17,7 @@ namespace detail {
 /// inverse of the deviation instead of the variance.
 template <bool Instance>
 struct group_norm_kernel {
+  static constexpr bool in_double = true;
   struct groups {
     int count, channels, size;  // channels of a group, elements of a channel
 
@@ -29,33 +30,35 @@ struct group_norm_kernel {
     }
     int elements() const { return channels * size; }
   };
-  static float inverse_of(float saved, float epsilon) {
+  template <class Real>
+  static Real inverse_of(Real saved, Real epsilon) {
     return Instance ? saved : 1 / std::sqrt(saved + epsilon);
   }
 
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), scale = c.input(1), bias = c.input(2);
     const operand y = c.output(0), means = c.output(1), variances = c.output(2);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const groups g(c, x);
-    const float epsilon = static_cast<float>(c.number(0)), n = static_cast<float>(g.elements());
+    const Real epsilon = static_cast<Real>(c.number(0)), n = static_cast<Real>(g.elements());
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < g.count; ++i) {
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * g.elements();
-        const float* const from = x.row<const float>(r) + at;
-        const float mean = row_sum(from, g.elements()) / n;
-        const float variance = squared_distance(from, mean, g.elements()) / n;
-        const float inverse = 1 / std::sqrt(variance + epsilon);
-        if (means) means.row<float>(r)[i] = mean;
-        if (variances) variances.row<float>(r)[i] = Instance ? inverse : variance;
+        const Real* const from = x.row<const Real>(r) + at;
+        const Real mean = row_sum(from, g.elements()) / n;
+        const Real variance = squared_distance(from, mean, g.elements()) / n;
+        const Real inverse = 1 / std::sqrt(variance + epsilon);
+        if (means) means.row<Real>(r)[i] = mean;
+        if (variances) variances.row<Real>(r)[i] = Instance ? inverse : variance;
         if (!y) continue;
         for (int k = 0; k < g.channels; ++k) {
           const int channel = i * g.channels + k;
-          const float factor = (scale ? scale.row<const float>(0)[channel] : 1) * inverse;
-          const float shift = bias ? bias.row<const float>(0)[channel] : 0;
-          const float* const source = from + static_cast<std::ptrdiff_t>(k) * g.size;
-          float* const to = y.row<float>(r) + at + static_cast<std::ptrdiff_t>(k) * g.size;
-          for_each_place(g.size, [=](std::ptrdiff_t j, auto like) {
+          const Real factor = (scale ? scale.row<const Real>(0)[channel] : 1) * inverse;
+          const Real shift = bias ? bias.row<const Real>(0)[channel] : 0;
+          const Real* const source = from + static_cast<std::ptrdiff_t>(k) * g.size;
+          Real* const to = y.row<Real>(r) + at + static_cast<std::ptrdiff_t>(k) * g.size;
+          for_each_place<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
             using number = decltype(like);
             store(to + j,
                   number((load(source + j, like) - number(mean)) * number(factor) + number(shift)));
@@ -66,29 +69,30 @@ struct group_norm_kernel {
 
   /// With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g) - h * mean(g * h)) *
   /// inverse over each group.
+  template <class Real>
   static void run_gradient(const call_context& c) {
     const operand x = c.input(0), scale = c.input(1), means = c.input(2), saved = c.input(3),
                   d = c.input(4);
     const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
     const groups g(c, x);
-    const float epsilon = static_cast<float>(c.number(0)), n = static_cast<float>(g.elements());
+    const Real epsilon = static_cast<Real>(c.number(0)), n = static_cast<Real>(g.elements());
     if (dscale) clear(dscale);
     if (dbias) clear(dbias);
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < g.count; ++i) {
-        const float mean = means.row<const float>(r)[i];
-        const float inverse = inverse_of(saved.row<const float>(r)[i], epsilon);
-        float mean_g = 0, mean_gh = 0;
+        const Real mean = means.row<const Real>(r)[i];
+        const Real inverse = inverse_of<Real>(saved.row<const Real>(r)[i], epsilon);
+        Real mean_g = 0, mean_gh = 0;
         for (int k = 0; k < g.channels; ++k) {
           const int channel = i * g.channels + k;
           const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * g.size;
-          const float *const from = x.row<const float>(r) + at, *const slope =
-                                                                    d.row<const float>(r) + at;
-          const float sum_d = row_sum(slope, g.size);
-          const float sum_dh = (dot(slope, from, g.size) - mean * sum_d) * inverse;
-          if (dscale) dscale.row<float>(0)[channel] += sum_dh;
-          if (dbias) dbias.row<float>(0)[channel] += sum_d;
-          const float factor = scale ? scale.row<const float>(0)[channel] : 1;
+          const Real *const from = x.row<const Real>(r) + at, *const slope =
+                                                                  d.row<const Real>(r) + at;
+          const Real sum_d = row_sum(slope, g.size);
+          const Real sum_dh = (dot(slope, from, g.size) - mean * sum_d) * inverse;
+          if (dscale) dscale.row<Real>(0)[channel] += sum_dh;
+          if (dbias) dbias.row<Real>(0)[channel] += sum_d;
+          const Real factor = scale ? scale.row<const Real>(0)[channel] : 1;
           mean_g += factor * sum_d / n;
           mean_gh += factor * sum_dh / n;
         }
@@ -96,12 +100,12 @@ struct group_norm_kernel {
         for (int k = 0; k < g.channels; ++k) {
           const int channel = i * g.channels + k;
           const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * g.size;
-          const float *const from = x.row<const float>(r) + at, *const slope =
-                                                                    d.row<const float>(r) + at;
-          float* const to = dx.row<float>(r) + at;
-          const float factor = (scale ? scale.row<const float>(0)[channel] : 1) * inverse;
-          const float shift = mean_g * inverse, tilt = mean_gh * inverse * inverse;
-          for_each_place(g.size, [=](std::ptrdiff_t j, auto like) {
+          const Real *const from = x.row<const Real>(r) + at, *const slope =
+                                                                  d.row<const Real>(r) + at;
+          Real* const to = dx.row<Real>(r) + at;
+          const Real factor = (scale ? scale.row<const Real>(0)[channel] : 1) * inverse;
+          const Real shift = mean_g * inverse, tilt = mean_gh * inverse * inverse;
+          for_each_place<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
             using number = decltype(like);
             store(to + j, number(load(slope + j, like) * number(factor) - number(shift) -
                                  (load(from + j, like) - number(mean)) * number(tilt)));
@@ -119,38 +123,41 @@ template <>
 struct call_kernel<instance_norm> : detail::group_norm_kernel<true> {};
 template <>
 struct call_kernel<gradient_of<group_norm>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
-    detail::group_norm_kernel<false>::run_gradient(c);
+    detail::group_norm_kernel<false>::run_gradient<Real>(c);
   }
 };
 template <>
 struct call_kernel<gradient_of<instance_norm>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
-    detail::group_norm_kernel<true>::run_gradient(c);
+    detail::group_norm_kernel<true>::run_gradient<Real>(c);
   }
 };
 
 template <>
 struct call_kernel<lrn> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0), middle = c.output(1);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const int n = c.integer(0), channels = x.dims[1], size = x.columns / channels;
-    const float k = static_cast<float>(c.number(1)), alpha = static_cast<float>(c.number(2)),
-                beta = static_cast<float>(c.number(3));
+    const Real k = static_cast<Real>(c.number(1)), alpha = static_cast<Real>(c.number(2)),
+               beta = static_cast<Real>(c.number(3));
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < channels; ++i) {
         const channels_around near(i, n, channels);
-        const float* const from = x.row<const float>(r);
+        const Real* const from = x.row<const Real>(r);
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
-        float* const to = y ? y.row<float>(r) + at : nullptr;
-        float* const kept = middle ? middle.row<float>(r) + at : nullptr;
-        for_each_place(size, [=](std::ptrdiff_t j, auto like) {
+        Real* const to = y ? y.row<Real>(r) + at : nullptr;
+        Real* const kept = middle ? middle.row<Real>(r) + at : nullptr;
+        for_each_place<Real>(size, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
-          number sum(0.F);
+          number sum(Real(0));
           for (int m = near.first; m < near.end; ++m) {
             const number v = load(from + static_cast<std::ptrdiff_t>(m) * size + j, like);
             sum += v * v;
@@ -166,25 +173,26 @@ struct call_kernel<lrn> {
 
 template <>
 struct call_kernel<gradient_of<lrn>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), middle = c.input(2), d = c.input(3);
     const operand dx = c.output(0);
     if (!dx) return;
     const int n = c.integer(0), channels = x.dims[1], size = x.columns / channels;
-    const float beta = static_cast<float>(c.number(3));
-    const float factor = 2 * static_cast<float>(c.number(2)) * beta;
+    const Real beta = static_cast<Real>(c.number(3));
+    const Real factor = 2 * static_cast<Real>(c.number(2)) * beta;
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < channels; ++i) {
         const channels_around near(i, n, channels, true);
-        const float *const from = x.row<const float>(r), *const out = y.row<const float>(r),
-                           *const whole = middle.row<const float>(r),
-                           *const slope = d.row<const float>(r);
+        const Real *const from = x.row<const Real>(r), *const out = y.row<const Real>(r),
+                          *const whole = middle.row<const Real>(r),
+                          *const slope = d.row<const Real>(r);
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
-        float* const to = dx.row<float>(r) + at;
-        for_each_place(size, [=](std::ptrdiff_t j, auto like) {
+        Real* const to = dx.row<Real>(r) + at;
+        for_each_place<Real>(size, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
-          number sum(0.F);
+          number sum(Real(0));
           for (int m = near.first; m < near.end; ++m) {
             const std::ptrdiff_t p = static_cast<std::ptrdiff_t>(m) * size + j;
             sum += load(slope + p, like) * load(out + p, like) / load(whole + p, like);

@@ -23,7 +23,8 @@ struct part_writer {
 
 template <class Operator>
 struct join_kernel {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     joining<Operator>::run(c, part_writer{});
   }
@@ -64,14 +65,15 @@ struct call_kernel<expand> : detail::join_kernel<expand> {};
 
 template <>
 struct call_kernel<gradient_of<expand>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand slope = c.input(1), dx = c.output(0);
     if (!dx) return;
-    require_float(c, dx);
+    require_real<Real>(c, dx);
     clear(dx);
     const expanded_layout l(c, layout_of(dx), layout_of(slope));
-    add_part(l.rank, l.extent, {slope.data, 0, l.y}, {dx.data, 0, l.x});
+    add_part<Real>(l.rank, l.extent, {slope.data, 0, l.y}, {dx.data, 0, l.x});
   }
 };
 

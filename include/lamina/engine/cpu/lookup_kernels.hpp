@@ -19,14 +19,14 @@ namespace detail {
 
 /// Calls f(offset, column, count) for the contiguous parts of row k of a matrix, which may lie in
 /// panels.
-template <class F>
+template <class Real, class F>
 LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
   if (!table.panel) {
     f(static_cast<std::ptrdiff_t>(k) * table.stride, 0, table.columns);
     return;
   }
-  for (int first = 0; first < table.columns; first += panel_width) {
-    const int width = width_of_panel(table.columns, first);
+  for (int first = 0; first < table.columns; first += panel_width_in<Real>) {
+    const int width = width_of_panel<Real>(table.columns, first);
     f(offset_of_panel(table.rows, first) + static_cast<std::ptrdiff_t>(k) * width, first,
       std::min(width, table.columns - first));
   }
@@ -34,14 +34,14 @@ LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
 
 /// Calls f(table row, the floats of the array's line) for every number in Ids that is not
 /// `padding`; `skipped` for the others.
-template <class F, class G>
+template <class Real, class F, class G>
 void for_each_id(const call_context& c, const operand& table, const operand& ids,
                  const operand& lines, std::int64_t padding, F&& f, G&& skipped) {
   for (int r = 0; r < ids.rows; ++r)
     for (int o = 0; o < ids.columns; ++o) {
       const std::int64_t id = integer_in(ids, r, o);
       if (id < 0 || id >= table.rows) fail_range(c, "id", id, r, table.rows);
-      float* line = lines.row<float>(r) + static_cast<std::ptrdiff_t>(o) * table.columns;
+      Real* line = lines.row<Real>(r) + static_cast<std::ptrdiff_t>(o) * table.columns;
       if (id == padding)
         skipped(line);
       else
@@ -53,42 +53,44 @@ void for_each_id(const call_context& c, const operand& table, const operand& ids
 
 template <>
 struct call_kernel<lookup_table> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand table = c.input(0), ids = c.input(1), out = c.output(0);
-    require_float(c, table);
-    const float* from = table.row<const float>(0);
-    detail::for_each_id(
+    require_real<Real>(c, table);
+    const Real* from = table.row<const Real>(0);
+    detail::for_each_id<Real>(
         c, table, ids, out, static_cast<std::int64_t>(c.number(2)),
-        [&](std::int64_t id, float* line) {
-          detail::for_each_part(table, id, [&](std::ptrdiff_t at, int column, int n) {
-            std::memcpy(line + column, from + at, static_cast<std::size_t>(n) * sizeof(float));
+        [&](std::int64_t id, Real* line) {
+          detail::for_each_part<Real>(table, id, [&](std::ptrdiff_t at, int column, int n) {
+            std::memcpy(line + column, from + at, static_cast<std::size_t>(n) * sizeof(Real));
           });
         },
-        [&](float* line) { std::fill(line, line + table.columns, 0.0f); });
+        [&](Real* line) { std::fill(line, line + table.columns, Real(0)); });
   }
 };
 
 template <>
 struct call_kernel<gradient_of<lookup_table>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand ids = c.input(1), slope = c.input(2), dw = c.output(0);
     if (!dw) return;
     if (dw.panel)
       std::memset(dw.data, 0,
-                  static_cast<std::size_t>(panels_floats(dw.rows, dw.columns)) * sizeof(float));
+                  static_cast<std::size_t>(panels_floats(dw.rows, dw.columns)) * sizeof(Real));
     else
       clear(dw);
-    float* const to = dw.row<float>(0);
-    detail::for_each_id(
+    Real* const to = dw.row<Real>(0);
+    detail::for_each_id<Real>(
         c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
-        [&](std::int64_t id, const float* line) {
-          detail::for_each_part(dw, id, [&](std::ptrdiff_t at, int column, int n) {
+        [&](std::int64_t id, const Real* line) {
+          detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
             for (int j = 0; j < n; ++j) to[at + j] += line[column + j];
           });
         },
-        [](const float*) {});
+        [](const Real*) {});
   }
 };
 
@@ -100,7 +102,7 @@ struct call_kernel<lookup_table_rows_gradient> {
     if (!out) return;
     selected_rows& rows = rows_of(out);
     rows.begin(table.columns);
-    detail::for_each_id(
+    detail::for_each_id<float>(
         c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
         [&](std::int64_t id, const float* line) { rows.add(static_cast<int>(id), line); },
         [](const float*) {});
@@ -125,7 +127,8 @@ void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t 
 
 template <>
 struct call_kernel<gather> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), index = c.input(1), out = c.output(0);
     const entry_layout x(in), y(out);
@@ -140,16 +143,17 @@ struct call_kernel<gather> {
 
 template <>
 struct call_kernel<gradient_of<gather>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand index = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
-    require_float(c, dx);
+    require_real<Real>(c, dx);
     clear(dx);
     const entry_layout x(dx), y(slope);
     detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
-      float* to = dx.row<float>(0) + k * x.step;
-      const float* from = slope.row<const float>(0) + i * y.step;
+      Real* to = dx.row<Real>(0) + k * x.step;
+      const Real* from = slope.row<const Real>(0) + i * y.step;
       for (std::ptrdiff_t j = 0; j < x.size; ++j) to[j] += from[j];
     });
   }
@@ -157,7 +161,8 @@ struct call_kernel<gradient_of<gather>> {
 
 template <>
 struct call_kernel<scatter> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), ids = c.input(1), updates = c.input(2), out = c.output(0);
     const entry_layout y(out), u(updates);
@@ -187,16 +192,17 @@ struct call_kernel<scatter> {
 
 template <>
 struct call_kernel<gradient_of<scatter>> {
+  static constexpr bool in_double = true;
   /// Which update each entry of X has got, one more than its number; 0: none.
-  template <class = void>
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return entry_layout(c.input(2)).count;
   }
-  template <class = void>
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand ids = c.input(0), slope = c.input(2);
     const operand dx = c.output(0), du = c.output(1);
-    require_float(c, slope);
+    require_real<Real>(c, slope);
     const entry_layout d(slope);
     int* const last = reinterpret_cast<int*>(c.scratch());
     std::fill(last, last + d.count, 0);
@@ -208,23 +214,24 @@ struct call_kernel<gradient_of<scatter>> {
       const entry_layout x(dx);
       for (std::ptrdiff_t k = 0; k < x.count; ++k)
         if (last[k] != 0)
-          std::fill(dx.row<float>(0) + k * x.step, dx.row<float>(0) + k * x.step + x.size, 0.0f);
+          std::fill(dx.row<Real>(0) + k * x.step, dx.row<Real>(0) + k * x.step + x.size, Real(0));
     }
     if (!du) return;
     const entry_layout u(du);
     const bool overwrites = c.flag(0);
     detail::for_each_index(c, ids, d.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
-      float* const to = du.row<float>(0) + i * u.step;
-      const float* const from = slope.row<const float>(0) + k * d.step;
+      Real* const to = du.row<Real>(0) + i * u.step;
+      const Real* const from = slope.row<const Real>(0) + k * d.step;
       const bool replaced = overwrites && last[k] != i + 1;
-      for (std::ptrdiff_t j = 0; j < u.size; ++j) to[j] = replaced ? 0.0f : from[j];
+      for (std::ptrdiff_t j = 0; j < u.size; ++j) to[j] = replaced ? Real(0) : from[j];
     });
   }
 };
 
 template <>
 struct call_kernel<multiplex> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand ids = c.input(0), out = c.output(0);
     const int count = c.input_count(1);
@@ -242,18 +249,19 @@ struct call_kernel<multiplex> {
 
 template <>
 struct call_kernel<gradient_of<multiplex>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand ids = c.input(0), slope = c.input(1);
     for (int i = 0; i < c.output_count(0); ++i) {
       const operand dx = c.output(0, i);
       if (!dx) continue;
-      require_float(c, dx);
+      require_real<Real>(c, dx);
       clear(dx);
       for (int r = 0; r < dx.rows; ++r)
         if (integer_in(ids, r, 0) == i)
-          std::memcpy(dx.row<float>(r), slope.row<const float>(r),
-                      static_cast<std::size_t>(dx.columns) * sizeof(float));
+          std::memcpy(dx.row<Real>(r), slope.row<const Real>(r),
+                      static_cast<std::size_t>(dx.columns) * sizeof(Real));
     }
   }
 };

@@ -15,37 +15,42 @@
 namespace lamina::engine::cpu {
 
 namespace detail {
-inline float clipped_log(float p) { return std::clamp(std::log(p), -1e20f, 1e20f); }
+template <class Real>
+inline Real clipped_log(Real p) {
+  return std::clamp(std::log(p), -Real(1e20), Real(1e20));
+}
 }  // namespace detail
 
 template <>
 struct call_kernel<cross_entropy> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), label = c.input(1), out = c.output(0);
-    require_float(c, in);
+    require_real<Real>(c, in);
     const bool soft = c.flag(0);
     const label_reader labels(c, label, c.integer(1));
     const row_lines lines(in);
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
-        const float* x = in.row<const float>(r) + o * lines.n;
-        float cost = 0;
+        const Real* x = in.row<const Real>(r) + o * lines.n;
+        Real cost = 0;
         if (soft) {
-          const float* l = label.row<const float>(r) + o * lines.n;
+          const Real* l = label.row<const Real>(r) + o * lines.n;
           for (int j = 0; j < lines.n; ++j) cost -= l[j] * detail::clipped_log(x[j]);
         } else {
           const std::int64_t l = labels.at(r, o, lines.n);
           if (l >= 0) cost = -detail::clipped_log(x[l]);
         }
-        out.row<float>(r)[o] = cost;
+        out.row<Real>(r)[o] = cost;
       }
   }
 };
 
 template <>
 struct call_kernel<gradient_of<cross_entropy>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), label = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -54,15 +59,15 @@ struct call_kernel<gradient_of<cross_entropy>> {
     const row_lines lines(in);
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
-        const float* x = in.row<const float>(r) + o * lines.n;
-        float* g = dx.row<float>(r) + o * lines.n;
-        const float d = slope.row<const float>(r)[o];
+        const Real* x = in.row<const Real>(r) + o * lines.n;
+        Real* g = dx.row<Real>(r) + o * lines.n;
+        const Real d = slope.row<const Real>(r)[o];
         if (soft) {
-          const float* l = label.row<const float>(r) + o * lines.n;
+          const Real* l = label.row<const Real>(r) + o * lines.n;
           for (int j = 0; j < lines.n; ++j) g[j] = -d * l[j] / x[j];
           continue;
         }
-        std::fill(g, g + lines.n, 0.0f);
+        std::fill(g, g + lines.n, Real(0));
         const std::int64_t l = labels.at(r, o, lines.n);
         if (l >= 0) g[l] = -d / x[l];
       }
@@ -71,30 +76,32 @@ struct call_kernel<gradient_of<cross_entropy>> {
 
 template <>
 struct call_kernel<bpr_loss> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
-    require_float(c, in);
+    require_real<Real>(c, in);
     const label_reader labels(c, c.input(1), -100);
     const row_lines lines(in);
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
-        const float* x = in.row<const float>(r) + o * lines.n;
+        const Real* x = in.row<const Real>(r) + o * lines.n;
         const std::int64_t l = labels.at(r, o, lines.n);
-        float cost = 0;
+        Real cost = 0;
         for (int j = 0; l >= 0 && j < lines.n; ++j)
           if (j != l) {
-            const float d = x[j] - x[l];
-            cost += std::max(d, 0.0f) + std::log1p(std::exp(-std::abs(d)));
+            const Real d = x[j] - x[l];
+            cost += std::max(d, Real(0)) + std::log1p(std::exp(-std::abs(d)));
           }
-        out.row<float>(r)[o] = lines.n > 1 ? cost / static_cast<float>(lines.n - 1) : 0.0f;
+        out.row<Real>(r)[o] = lines.n > 1 ? cost / static_cast<Real>(lines.n - 1) : Real(0);
       }
   }
 };
 
 template <>
 struct call_kernel<gradient_of<bpr_loss>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -102,13 +109,13 @@ struct call_kernel<gradient_of<bpr_loss>> {
     const row_lines lines(in);
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
-        const float* x = in.row<const float>(r) + o * lines.n;
-        float* g = dx.row<float>(r) + o * lines.n;
-        std::fill(g, g + lines.n, 0.0f);
+        const Real* x = in.row<const Real>(r) + o * lines.n;
+        Real* g = dx.row<Real>(r) + o * lines.n;
+        std::fill(g, g + lines.n, Real(0));
         const std::int64_t l = labels.at(r, o, lines.n);
         if (l < 0 || lines.n < 2) continue;
-        const float d = slope.row<const float>(r)[o] / static_cast<float>(lines.n - 1);
-        float total = 0;
+        const Real d = slope.row<const Real>(r)[o] / static_cast<Real>(lines.n - 1);
+        Real total = 0;
         for (int j = 0; j < lines.n; ++j) {
           if (j == l) continue;
           g[j] = d / (1 + std::exp(x[l] - x[j]));
@@ -121,19 +128,20 @@ struct call_kernel<gradient_of<bpr_loss>> {
 
 template <>
 struct call_kernel<label_smooth> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), prior = c.input(1), out = c.output(0);
-    require_float(c, in);
-    const float epsilon = static_cast<float>(c.number(0));
+    require_real<Real>(c, in);
+    const Real epsilon = static_cast<Real>(c.number(0));
     const row_lines lines(in);
-    const float even = 1.0f / static_cast<float>(lines.n);
+    const Real even = Real(1) / static_cast<Real>(lines.n);
     // A prior of several dimensions, such as [1, K], has its numbers in one row too.
-    const float* p = prior ? prior.row<const float>(0) : nullptr;
+    const Real* p = prior ? prior.row<const Real>(0) : nullptr;
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
-        const float* x = in.row<const float>(r) + o * lines.n;
-        float* y = out.row<float>(r) + o * lines.n;
+        const Real* x = in.row<const Real>(r) + o * lines.n;
+        Real* y = out.row<Real>(r) + o * lines.n;
         for (int j = 0; j < lines.n; ++j)
           y[j] = (1 - epsilon) * x[j] + epsilon * (p != nullptr ? p[j] : even);
       }
@@ -142,53 +150,56 @@ struct call_kernel<label_smooth> {
 
 template <>
 struct call_kernel<gradient_of<label_smooth>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand slope = c.input(0), dx = c.output(0);
     if (!dx) return;
-    const float factor = 1 - static_cast<float>(c.number(0));
+    const Real factor = 1 - static_cast<Real>(c.number(0));
     for (int r = 0; r < dx.rows; ++r)
       for (int j = 0; j < dx.columns; ++j)
-        dx.row<float>(r)[j] = factor * slope.row<const float>(r)[j];
+        dx.row<Real>(r)[j] = factor * slope.row<const Real>(r)[j];
   }
 };
 
 namespace detail {
 
 /// The costs, then, when `normalize` is set, divided by how many labels are not ignored.
-template <class Op>
+template <class Op, class Real>
 void divided_by_labels(const call_context& c) {
   const operand label = c.input(1), out = c.output(0);
   if (!out) return;
-  pointwise_output<Op, 0>::run(c);
+  pointwise_output<Op, 0, Real>::run(c);
   if (!c.flag(1)) return;
-  const float ignored = static_cast<float>(c.number(0));
+  const Real ignored = static_cast<Real>(c.number(0));
   std::int64_t n = 0;
   for (int r = 0; r < label.rows; ++r)
-    for (int j = 0; j < label.columns; ++j) n += label.row<const float>(r)[j] != ignored ? 1 : 0;
-  const float factor = n == 0 ? 1.0f : 1.0f / static_cast<float>(n);
+    for (int j = 0; j < label.columns; ++j) n += label.row<const Real>(r)[j] != ignored ? 1 : 0;
+  const Real factor = n == 0 ? Real(1) : Real(1) / static_cast<Real>(n);
   for (int r = 0; r < out.rows; ++r)
-    for (int j = 0; j < out.columns; ++j) out.row<float>(r)[j] *= factor;
+    for (int j = 0; j < out.columns; ++j) out.row<Real>(r)[j] *= factor;
 }
 
 }  // namespace detail
 
 template <>
 struct call_kernel<sigmoid_cross_entropy_with_logits> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
-    require_float(c, c.input(0));
-    require_float(c, c.input(1));
-    detail::divided_by_labels<sigmoid_cross_entropy_with_logits>(c);
+    require_real<Real>(c, c.input(0));
+    require_real<Real>(c, c.input(1));
+    detail::divided_by_labels<sigmoid_cross_entropy_with_logits, Real>(c);
   }
 };
 template <>
 struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
-    require_float(c, c.input(0));
-    require_float(c, c.input(1));
-    detail::divided_by_labels<gradient_of<sigmoid_cross_entropy_with_logits>>(c);
+    require_real<Real>(c, c.input(0));
+    require_real<Real>(c, c.input(1));
+    detail::divided_by_labels<gradient_of<sigmoid_cross_entropy_with_logits>, Real>(c);
   }
 };
 

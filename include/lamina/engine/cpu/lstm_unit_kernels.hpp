@@ -12,8 +12,8 @@ namespace lamina::engine::cpu {
 namespace detail {
 
 /// The gates at a place of a row of X.
-template <class T>
-LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const float* g, int n, float forget_bias, T like) {
+template <class Real, class T>
+LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const Real* g, int n, Real forget_bias, T like) {
   return {load(g, like), T(load(g + n, like) + T(forget_bias)), load(g + 2 * n, like),
           load(g + 3 * n, like)};
 }
@@ -22,19 +22,20 @@ LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const float* g, int n, float forget
 
 template <>
 struct call_kernel<lstm_unit> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), before = c.input(1), cell = c.output(0), hidden = c.output(1);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const int n = before.columns;
-    const float forget_bias = static_cast<float>(c.number(0));
+    const Real forget_bias = static_cast<Real>(c.number(0));
     for (int r = 0; r < x.rows; ++r) {
-      const float* const g = x.row<const float>(r);
-      for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+      const Real* const g = x.row<const Real>(r);
+      for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
         const auto gates = detail::lstm_unit_at(g + j, n, forget_bias, like);
-        const auto now = gates.cell(load(before.row<const float>(r) + j, like));
-        if (cell) store(cell.row<float>(r) + j, now);
-        if (hidden) store(hidden.row<float>(r) + j, gates.hidden(now));
+        const auto now = gates.cell(load(before.row<const Real>(r) + j, like));
+        if (cell) store(cell.row<Real>(r) + j, now);
+        if (hidden) store(hidden.row<Real>(r) + j, gates.hidden(now));
       });
     }
   }
@@ -42,24 +43,25 @@ struct call_kernel<lstm_unit> {
 
 template <>
 struct call_kernel<gradient_of<lstm_unit>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), before = c.input(1), cell = c.input(2);
     const operand d_cell = c.input(3), d_hidden = c.input(4);
     const operand dx = c.output(0), d_before = c.output(1);
     const int n = before.columns;
-    const float forget_bias = static_cast<float>(c.number(0));
+    const Real forget_bias = static_cast<Real>(c.number(0));
     for (int r = 0; r < x.rows; ++r) {
-      const float* const g = x.row<const float>(r);
-      for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+      const Real* const g = x.row<const Real>(r);
+      for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
         const auto slopes = detail::lstm_unit_at(g + j, n, forget_bias, like)
-                                .backward(load(cell.row<const float>(r) + j, like),
-                                          load(before.row<const float>(r) + j, like),
-                                          load(d_cell.row<const float>(r) + j, like),
-                                          load(d_hidden.row<const float>(r) + j, like));
-        if (d_before) store(d_before.row<float>(r) + j, slopes.before);
+                                .backward(load(cell.row<const Real>(r) + j, like),
+                                          load(before.row<const Real>(r) + j, like),
+                                          load(d_cell.row<const Real>(r) + j, like),
+                                          load(d_hidden.row<const Real>(r) + j, like));
+        if (d_before) store(d_before.row<Real>(r) + j, slopes.before);
         if (!dx) return;
-        float* const to = dx.row<float>(r) + j;
+        Real* const to = dx.row<Real>(r) + j;
         store(to, slopes.i);
         store(to + n, slopes.f);
         store(to + 2 * n, slopes.o);

@@ -15,8 +15,9 @@ namespace detail {
 struct no_blocks {};
 }  // namespace detail
 
-/// Runs program P on the CPU in float. Owns activations and gradients, never parameters. Not for
-/// two threads at once; any number of machines may share parameters that none of them writes.
+/// Runs program P on the CPU, in float or in double (plan/real_type.hpp). Owns activations and
+/// gradients, never parameters. Not for two threads at once; any number of machines may share
+/// parameters that none of them writes.
 template <class P>
 class machine {
  public:
@@ -28,6 +29,9 @@ class machine {
   static constexpr int constants_count = memory_type::constants_count;
   /// Whether it has loops or branches, or makes rows itself: everything else is one pass.
   static constexpr bool has_blocks = P::desc.count.blocks > 1 || !memory_type::all_fed;
+
+  /// The operator of a program in double that computes in float alone; void where there is none.
+  using refused = typename schedule::template called<schedule::in_float_alone>::type;
 
   LAMINA_COLD explicit machine(const outside_memory& outside) : memory_(outside) { bind(1); }
 
@@ -105,11 +109,12 @@ class machine {
     return found < 0 ? nullptr : &memory_.selected_rows(found);
   }
   /// The numbers that statements read: attributes, and what an optimizer sets before a step.
-  float* constants() { return memory_.constants(); }
+  auto* constants() { return memory_.constants(); }
 
  private:
   // Programs with loops make no tiles: what they run is known iteration by iteration.
-  using tiles_type = std::conditional_t<has_blocks, row_tiles<P, false>, row_tiles<P>>;
+  static constexpr bool makes_tiles = !has_blocks && std::is_same_v<real_of<P>, float>;
+  using tiles_type = std::conditional_t<makes_tiles, row_tiles<P>, row_tiles<P, false>>;
 
   memory_type memory_;
   [[no_unique_address]] tiles_type tiles_;

@@ -22,6 +22,7 @@ class machine_memory {
  public:
   using plan_type = plan<P>;
   using schedule = schedule_table<P>;
+  using real = real_of<P>;
   static constexpr int domains = P::desc.count.domains;
   static constexpr int constants_count = plan_type::lowered.count.constants;
   static constexpr int arrays_count = plan_type::memory.arrays;
@@ -114,7 +115,7 @@ class machine_memory {
   float** arguments() { return arguments_; }
   tensor_array& array(int number) { return arrays_[number]; }
   cpu::selected_rows& selected_rows(int number) { return selected_[number]; }
-  float* constants() { return constants_; }
+  real* constants() { return constants_; }
 
   float* address_of(memory_slot s) {
     switch (s.space) {
@@ -128,7 +129,7 @@ class machine_memory {
       case memory_space::updated:
         return outside_.address_of(s);
       case memory_space::numbers:
-        return outside_.leaves_updates ? nullptr : constants_ + s.offset;
+        return outside_.leaves_updates ? nullptr : constant(s.offset);
       case memory_space::feed:
         return static_cast<float*>(feeds_[s.offset]);
       case memory_space::array:
@@ -139,7 +140,7 @@ class machine_memory {
       case memory_space::view:
         return nowhere();
       case memory_space::none:
-        return s.offset >= 0 ? constants_ + s.offset : nullptr;
+        return s.offset >= 0 ? constant(s.offset) : nullptr;
     }
     return nullptr;
   }
@@ -153,7 +154,10 @@ class machine_memory {
     static float nothing[1] = {};
     return nothing;
   }
-  static float inverse_of(int rows) { return rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f; }
+  static real inverse_of(int rows) {
+    return rows > 0 ? real(1) / static_cast<real>(rows) : real(0);
+  }
+  float* constant(int i) { return reinterpret_cast<float*>(constants_ + i); }
 
   LAMINA_COLD void bind_anew() {
     std::size_t wanted = 0;
@@ -211,7 +215,7 @@ class machine_memory {
 
   outside_memory outside_;
   aligned_buffer arena_, fixed_, scratch_;
-  float constants_[at_least_one(constants_count)];
+  real constants_[at_least_one(constants_count)];
   void* feeds_[at_least_one(P::desc.count.data)] = {};
   float* arguments_[at_least_one(schedule::arguments)] = {};
   domain_rows<domains> rows_;

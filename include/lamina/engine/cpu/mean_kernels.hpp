@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/fill_kernels.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/mean.hpp>
 
 namespace lamina::engine::cpu {
@@ -43,7 +44,8 @@ LAMINA_NOINLINE inline double double_sum(const float* x, std::ptrdiff_t n) {
 /// change the result.
 template <>
 struct call_kernel<mean> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     const std::int64_t count = static_cast<std::int64_t>(x.rows) * x.columns;
@@ -67,6 +69,8 @@ struct call_kernel<mean> {
       const std::int64_t n = std::min<std::int64_t>(x.columns - j, end - first);
       if (x.type == dtype::float32)
         total += detail::double_sum(x.row<const float>(static_cast<int>(r)) + j, n);
+      else if (x.type == dtype::float64)
+        total += row_sum(x.row<const double>(static_cast<int>(r)) + j, n);
       else
         for (std::int64_t i = j; i < j + n; ++i)
           total += load_as<double>(x.data, x.type, r * x.stride + i);
@@ -79,7 +83,8 @@ struct call_kernel<mean> {
 /// Float has a fused form; this serves the other types.
 template <>
 struct call_kernel<gradient_of<mean>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand slope = c.input(0), dx = c.output(0);
     if (!dx) return;

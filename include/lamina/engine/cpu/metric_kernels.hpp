@@ -12,7 +12,8 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<top_k> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0), indices = c.output(1);
     const row_lines lines(in);
@@ -59,24 +60,26 @@ struct call_kernel<top_k> {
 
 template <>
 struct call_kernel<gradient_of<top_k>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
-    require_float(c, dx);
+    require_real<Real>(c, dx);
     clear(dx);
     const row_lines lines(dx);
     const int k = c.integer(0);
     for (int r = 0; r < lines.rows; ++r)
       for (int i = 0; i < lines.outer * k; ++i)
-        dx.row<float>(r)[i / k * lines.n + indices.row<const std::int64_t>(r)[i]] +=
-            slope.row<const float>(r)[i];
+        dx.row<Real>(r)[i / k * lines.n + indices.row<const std::int64_t>(r)[i]] +=
+            slope.row<const Real>(r)[i];
   }
 };
 
 template <>
 struct call_kernel<accuracy> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand indices = c.input(1), label = c.input(2);
     const operand part = c.output(0), correct = c.output(1), total = c.output(2);
@@ -101,11 +104,12 @@ struct call_kernel<accuracy> {
 
 template <>
 struct call_kernel<auc> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand predict = c.input(0), label = c.input(1);
     const operand area = c.output(0), positive = c.output(1), negative = c.output(2);
-    require_float(c, predict);
+    require_real<Real>(c, predict);
     const int thresholds = c.integer(1);
     if (text_of(c, 0) != "ROC") fail(c, {"expected the curve 'ROC', found '", text_of(c, 0), "'"});
     const auto counts = [](const operand& o) { return layout_of(o).size(); };
@@ -115,10 +119,10 @@ struct call_kernel<auc> {
     keep(c.input(2), positive);
     keep(c.input(3), negative);
     for (int r = 0; r < predict.rows; ++r) {
-      const float score = predict.row<const float>(r)[predict.columns - 1];
+      const Real score = predict.row<const Real>(r)[predict.columns - 1];
       if (!(score >= 0 && score <= 1))
         fail(c, {"prediction in row ", r, ": expected 0 to 1, found ", score});
-      const int bin = static_cast<int>(score * static_cast<float>(thresholds));
+      const int bin = static_cast<int>(score * static_cast<Real>(thresholds));
       const operand& to = integer_in(label, r, 0) > 0 ? positive : negative;
       store_as(to.data, to.type, place(to, bin), count(to, bin) + 1);
     }
@@ -148,7 +152,8 @@ struct call_kernel<auc> {
 
 template <>
 struct call_kernel<one_hot> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const int depth = c.integer(0);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <lamina/engine/cpu/gemm_row_major.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/mul.hpp>
 
@@ -28,25 +29,28 @@ struct even_matrix {
     is_copied = o.panel || (!by_row && o.rows > 1 && o.stride != o.columns);
     stride = by_row && !o.panel ? o.stride : columns;
   }
-  const float* read(const operand& o, float*& room) const {
-    if (!o.panel) return is_copied ? without_gaps(o, room) : o.row<const float>(0);
-    float* const copy = room;
-    unpack(o.rows, o.columns, o.row<const float>(0), copy);
+  template <class Real>
+  const Real* read(const operand& o, Real*& room) const {
+    if (!o.panel) return is_copied ? without_gaps(o, room) : o.row<const Real>(0);
+    Real* const copy = room;
+    unpack(o.rows, o.columns, o.row<const Real>(0), copy);
     room += copy_size(o);
     return copy;
   }
   /// Where a result is written before `finish`.
-  float* write(const operand& o, float*& room) const {
-    if (!is_copied) return o.row<float>(0);
-    float* const at = room;
+  template <class Real>
+  Real* write(const operand& o, Real*& room) const {
+    if (!is_copied) return o.row<Real>(0);
+    Real* const at = room;
     room += copy_size(o);
     return at;
   }
-  void finish(const operand& o, const float* written) const {
+  template <class Real>
+  void finish(const operand& o, const Real* written) const {
     if (!is_copied) return;
-    if (o.panel) return pack(o.rows, o.columns, written, o.row<float>(0));
+    if (o.panel) return pack(o.rows, o.columns, written, o.row<Real>(0));
     for (int r = 0; r < o.rows; ++r)
-      std::copy_n(written + static_cast<std::ptrdiff_t>(r) * o.columns, o.columns, o.row<float>(r));
+      std::copy_n(written + static_cast<std::ptrdiff_t>(r) * o.columns, o.columns, o.row<Real>(r));
   }
   static std::ptrdiff_t copy_size(const operand& o) {
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;
@@ -54,7 +58,7 @@ struct even_matrix {
   }
 };
 
-/// Floats for a copy of every argument.
+/// Numbers for a copy of every argument.
 inline std::ptrdiff_t mul_room(const call_context& c) {
   std::ptrdiff_t room = 0;
   for (int i = 0; i < c.schema().input_count; ++i) room += even_matrix::copy_size(c.input(i));
@@ -67,79 +71,84 @@ inline std::ptrdiff_t mul_room(const call_context& c) {
 
 template <>
 struct call_kernel<mul> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), out = c.output(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const int x_dims = c.integer(0);
     const detail::even_matrix a(x, x_dims), b(y, c.integer(1)), z(out, x_dims);
-    float* room = c.scratch();
-    const float* from = a.read(x, room);
-    float* to = z.write(out, room);
+    Real* room = detail::numbers_at<Real>(c.scratch());
+    const Real* from = a.read(x, room);
+    Real* to = z.write(out, room);
     if (y.panel) {
-      const detail::plain_store store{to, z.stride, b.columns, 1, false};
-      gemm(a.rows, a.columns, b.columns, from, a.stride, y.row<const float>(0), z.stride,
-           &detail::plain_store::run, &store, room);
+      const detail::basic_plain_store<Real> store{to, z.stride, b.columns, 1, false};
+      gemm(a.rows, a.columns, b.columns, from, a.stride, y.row<const Real>(0), z.stride,
+           &detail::basic_plain_store<Real>::run, &store, room);
     } else {
-      const float* weight = b.read(y, room);
+      const Real* weight = b.read(y, room);
       gemm_row_major(a.rows, a.columns, b.columns, 1, {from, a.stride}, {weight, b.stride}, to,
                      z.stride, false, room);
     }
     z.finish(out, to);
   }
-  template <class = void>
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
-    return detail::mul_room(c) + gemm_row_major_scratch_floats(a.rows, a.columns, b.columns);
+    return detail::in_floats<Real>(
+        detail::mul_room(c) + gemm_row_major_scratch_floats<Real>(a.rows, a.columns, b.columns));
   }
 };
 
 template <>
 struct call_kernel<gradient_of<mul>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), slope = c.input(2);
     const operand dx = c.output(0), dy = c.output(1);
     const int x_dims = c.integer(0), y_dims = c.integer(1);
     const detail::even_matrix a(x, x_dims), b(y, y_dims), z(slope, x_dims);
     const int m = a.rows, k = a.columns, n = b.columns;
-    float* room = c.scratch();
-    const float* d = z.read(slope, room);
+    Real* room = detail::numbers_at<Real>(c.scratch());
+    const Real* d = z.read(slope, room);
     if (dx) {
       const detail::even_matrix g(dx, x_dims);
-      float* after = room;
-      float* to = g.write(dx, after);
+      Real* after = room;
+      Real* to = g.write(dx, after);
       if (y.panel) {
-        const detail::plain_store store{to, g.stride, k, 1, false};
-        gemm_dx(m, k, n, d, z.stride, y.row<const float>(0), g.stride, &detail::plain_store::run,
-                &store, after);
+        const detail::basic_plain_store<Real> store{to, g.stride, k, 1, false};
+        gemm_dx(m, k, n, d, z.stride, y.row<const Real>(0), g.stride,
+                &detail::basic_plain_store<Real>::run, &store, after);
       } else {
-        const float* weight = b.read(y, after);
+        const Real* weight = b.read(y, after);
         gemm_row_major(m, n, k, 1, {d, z.stride}, {weight, b.stride, true}, to, g.stride, false,
                        after);
       }
       g.finish(dx, to);
     }
     if (dy) {
-      float* after = room;
-      const float* from = a.read(x, after);
+      Real* after = room;
+      const Real* from = a.read(x, after);
       if (dy.panel) {
-        gemm_dw(m, k, n, from, a.stride, d, z.stride, &store_tile, dy.row<float>(0), after);
+        gemm_dw(m, k, n, from, a.stride, d, z.stride, &store_tile<Real>, dy.row<Real>(0), after);
         return;
       }
       const detail::even_matrix g(dy, y_dims);
-      float* to = g.write(dy, after);
+      Real* to = g.write(dy, after);
       gemm_row_major(k, m, n, 1, {from, a.stride, true}, {d, z.stride}, to, g.stride, false, after);
       g.finish(dy, to);
     }
   }
-  template <class = void>
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
     const int m = a.rows, k = a.columns, n = b.columns;
-    return detail::mul_room(c) +
-           std::max({gemm_row_major_scratch_floats(m, n, k), gemm_row_major_scratch_floats(k, m, n),
-                     gemm_dx_scratch_floats(m, k, n), gemm_dw_scratch_floats(m, k, n)});
+    return detail::in_floats<Real>(
+        detail::mul_room(c) +
+        std::max({gemm_row_major_scratch_floats<Real>(m, n, k),
+                  gemm_row_major_scratch_floats<Real>(k, m, n),
+                  gemm_dx_scratch_floats<Real>(m, k, n), gemm_dw_scratch_floats<Real>(m, k, n)}));
   }
 };
 

@@ -14,36 +14,38 @@ namespace lamina::engine::cpu {
 namespace detail {
 
 /// The number of part o of row r, in an array of one number a part, whatever its shape.
-inline float& part_number(const operand& o, int outer, int r, int part) {
+template <class Real>
+inline Real& part_number(const operand& o, int outer, int r, int part) {
   const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(r) * outer + part;
-  return o.row<float>(static_cast<int>(i / o.columns))[i % o.columns];
+  return o.row<Real>(static_cast<int>(i / o.columns))[i % o.columns];
 }
 
 }  // namespace detail
 
 template <>
 struct call_kernel<layer_norm> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), scale = c.input(1), bias = c.input(2);
     const operand out = c.output(0), means = c.output(1), variances = c.output(2);
-    require_float(c, in);
+    require_real<Real>(c, in);
     const normalised_parts parts(c, in);
     const int n = parts.n;
-    const float epsilon = static_cast<float>(c.number(0));
-    const float* factor = scale ? scale.row<const float>(0) : nullptr;
-    const float* shift = bias ? bias.row<const float>(0) : nullptr;
+    const Real epsilon = static_cast<Real>(c.number(0));
+    const Real* factor = scale ? scale.row<const Real>(0) : nullptr;
+    const Real* shift = bias ? bias.row<const Real>(0) : nullptr;
     for (int r = 0; r < parts.rows; ++r)
       for (int o = 0; o < parts.outer; ++o) {
-        const float* x = in.row<const float>(r) + o * n;
-        const float mean = row_sum(x, n) / static_cast<float>(n);
-        const float variance = squared_distance(x, mean, n) / static_cast<float>(n);
-        const float inverse = 1 / std::sqrt(variance + epsilon);
-        if (means) detail::part_number(means, parts.outer, r, o) = mean;
-        if (variances) detail::part_number(variances, parts.outer, r, o) = variance;
+        const Real* x = in.row<const Real>(r) + o * n;
+        const Real mean = row_sum(x, n) / static_cast<Real>(n);
+        const Real variance = squared_distance(x, mean, n) / static_cast<Real>(n);
+        const Real inverse = 1 / std::sqrt(variance + epsilon);
+        if (means) detail::part_number<Real>(means, parts.outer, r, o) = mean;
+        if (variances) detail::part_number<Real>(variances, parts.outer, r, o) = variance;
         if (!out) continue;
-        float* y = out.row<float>(r) + o * n;
-        for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+        Real* y = out.row<Real>(r) + o * n;
+        for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           number v = (load(x + j, like) - number(mean)) * number(inverse);
           if (factor != nullptr) v *= load(factor + j, like);
@@ -56,26 +58,27 @@ struct call_kernel<layer_norm> {
 
 template <>
 struct call_kernel<gradient_of<layer_norm>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), scale = c.input(1), means = c.input(2), variances = c.input(3),
                   slope = c.input(4);
     const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
     const normalised_parts parts(c, in);
     const int n = parts.n;
-    const float epsilon = static_cast<float>(c.number(0));
-    const float* factor = scale ? scale.row<const float>(0) : nullptr;
+    const Real epsilon = static_cast<Real>(c.number(0));
+    const Real* factor = scale ? scale.row<const Real>(0) : nullptr;
     if (dscale) clear(dscale);
     if (dbias) clear(dbias);
-    float* const ds = dscale ? dscale.row<float>(0) : nullptr;
-    float* const db = dbias ? dbias.row<float>(0) : nullptr;
+    Real* const ds = dscale ? dscale.row<Real>(0) : nullptr;
+    Real* const db = dbias ? dbias.row<Real>(0) : nullptr;
     for (int r = 0; r < parts.rows; ++r)
       for (int o = 0; o < parts.outer; ++o) {
-        const float* x = in.row<const float>(r) + o * n;
-        const float* d = slope.row<const float>(r) + o * n;
-        const float mean = detail::part_number(means, parts.outer, r, o);
-        const float inverse =
-            1 / std::sqrt(detail::part_number(variances, parts.outer, r, o) + epsilon);
+        const Real* x = in.row<const Real>(r) + o * n;
+        const Real* d = slope.row<const Real>(r) + o * n;
+        const Real mean = detail::part_number<Real>(means, parts.outer, r, o);
+        const Real inverse =
+            1 / std::sqrt(detail::part_number<Real>(variances, parts.outer, r, o) + epsilon);
         const auto h = [&](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           return number((load(x + j, like) - number(mean)) * number(inverse));
@@ -84,12 +87,12 @@ struct call_kernel<gradient_of<layer_norm>> {
           const auto v = load(d + j, like);
           return factor != nullptr ? decltype(v)(v * load(factor + j, like)) : v;
         };
-        vector sums(0.f), products(0.f);
-        float sum_g = 0, sum_gh = 0;
-        for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+        vector_in<Real> sums(Real(0)), products(Real(0));
+        Real sum_g = 0, sum_gh = 0;
+        for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
           const auto hj = h(j, like);
           const auto gj = g(j, like);
-          if constexpr (__is_same(decltype(like), float)) {
+          if constexpr (__is_same(decltype(like), Real)) {
             sum_g += gj;
             sum_gh += gj * hj;
           } else {
@@ -101,10 +104,10 @@ struct call_kernel<gradient_of<layer_norm>> {
           if (db != nullptr) store(db + j, decltype(like)(load(db + j, like) + load(d + j, like)));
         });
         if (!dx) continue;
-        const float mean_g = (sum_g + sum_of(sums)) / static_cast<float>(n);
-        const float mean_gh = (sum_gh + sum_of(products)) / static_cast<float>(n);
-        float* to = dx.row<float>(r) + o * n;
-        for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+        const Real mean_g = (sum_g + sum_of(sums)) / static_cast<Real>(n);
+        const Real mean_gh = (sum_gh + sum_of(products)) / static_cast<Real>(n);
+        Real* to = dx.row<Real>(r) + o * n;
+        for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           store(to + j, number((g(j, like) - number(mean_g) - h(j, like) * number(mean_gh)) *
                                number(inverse)));
@@ -115,25 +118,26 @@ struct call_kernel<gradient_of<layer_norm>> {
 
 template <>
 struct call_kernel<norm> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), norms = c.output(0), out = c.output(1);
-    require_float(c, in);
+    require_real<Real>(c, in);
     const array_layout shape = layout_of(in);
     const int axis = dimension_of(c, c.integer(0), shape.rank);
     const line_layout from(shape, axis), to(layout_of(out), axis), length(layout_of(norms), axis);
-    const float epsilon = static_cast<float>(c.number(1));
+    const Real epsilon = static_cast<Real>(c.number(1));
     for (int r = 0; r < from.rows; ++r)
       for (int o = 0; o < from.outer; ++o) {
-        const float* x = in.row<const float>(0) + from.at(r, o);
-        float* y = out.row<float>(0) + to.at(r, o);
-        float* size = norms.row<float>(0) + length.at(r, o);
+        const Real* x = in.row<const Real>(0) + from.at(r, o);
+        Real* y = out.row<Real>(0) + to.at(r, o);
+        Real* size = norms.row<Real>(0) + length.at(r, o);
         if (from.inner == 1 && from.step == 1) {
           *size = std::sqrt(dot(x, x, from.n) + epsilon);
           for (int k = 0; k < from.n; ++k) y[k] = x[k] / *size;
           continue;
         }
-        for_each_place(from.inner, [&](std::ptrdiff_t i, auto like) {
+        for_each_place<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
           using number = decltype(like);
           number square(epsilon);
           for (int k = 0; k < from.n; ++k) {
@@ -151,7 +155,8 @@ struct call_kernel<norm> {
 
 template <>
 struct call_kernel<gradient_of<norm>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), norms = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -161,19 +166,19 @@ struct call_kernel<gradient_of<norm>> {
         d_lines(layout_of(slope), axis), g_lines(layout_of(dx), axis);
     for (int r = 0; r < x_lines.rows; ++r)
       for (int o = 0; o < x_lines.outer; ++o) {
-        const float* x = in.row<const float>(0) + x_lines.at(r, o);
-        const float* d = slope.row<const float>(0) + d_lines.at(r, o);
-        const float* size = norms.row<const float>(0) + length.at(r, o);
-        float* g = dx.row<float>(0) + g_lines.at(r, o);
+        const Real* x = in.row<const Real>(0) + x_lines.at(r, o);
+        const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
+        const Real* size = norms.row<const Real>(0) + length.at(r, o);
+        Real* g = dx.row<Real>(0) + g_lines.at(r, o);
         if (x_lines.inner == 1 && x_lines.step == 1) {
-          const float part = dot(x, d, x_lines.n) / (*size * *size);
+          const Real part = dot(x, d, x_lines.n) / (*size * *size);
           for (int k = 0; k < x_lines.n; ++k) g[k] = (d[k] - x[k] * part) / *size;
           continue;
         }
-        for_each_place(x_lines.inner, [&](std::ptrdiff_t i, auto like) {
+        for_each_place<Real>(x_lines.inner, [&](std::ptrdiff_t i, auto like) {
           using number = decltype(like);
           const number whole = load(size + i, like);
-          number product(0.f);
+          number product(Real(0));
           for (int k = 0; k < x_lines.n; ++k)
             product += load(x + i + k * x_lines.step, like) * load(d + i + k * d_lines.step, like);
           const number part = product / (whole * whole);
@@ -188,19 +193,18 @@ struct call_kernel<gradient_of<norm>> {
 
 template <>
 struct call_kernel<clip_to_norm> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
-    require_float(c, in);
+    require_real<Real>(c, in);
     double square = 0;
     for (int r = 0; r < in.rows; ++r)
-      square +=
-          static_cast<double>(dot(in.row<const float>(r), in.row<const float>(r), in.columns));
+      square += static_cast<double>(dot(in.row<const Real>(r), in.row<const Real>(r), in.columns));
     const double most = c.number(0), whole = std::sqrt(square);
-    const float factor = whole > most ? static_cast<float>(most / whole) : 1.0f;
+    const Real factor = whole > most ? static_cast<Real>(most / whole) : Real(1);
     for (int r = 0; r < in.rows; ++r)
-      for (int j = 0; j < in.columns; ++j)
-        out.row<float>(r)[j] = factor * in.row<const float>(r)[j];
+      for (int j = 0; j < in.columns; ++j) out.row<Real>(r)[j] = factor * in.row<const Real>(r)[j];
   }
 };
 

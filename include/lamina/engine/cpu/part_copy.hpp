@@ -37,16 +37,17 @@ inline void copy_part(dtype type, int rank, const std::ptrdiff_t* extent, const 
   });
 }
 
-/// to += from, in float. A step of 0 in `to` sums.
+/// to += from, in `Real`. A step of 0 in `to` sums.
+template <class Real>
 inline void add_part(int rank, const std::ptrdiff_t* extent, const array_part& from,
                      const array_part& to) {
   const loop_nest<2> loops = detail::nest_of(rank, extent, from, to);
-  const float* source = static_cast<const float*>(from.data) + from.offset;
-  float* target = static_cast<float*>(to.data) + to.offset;
+  const Real* source = static_cast<const Real*>(from.data) + from.offset;
+  Real* target = static_cast<Real*>(to.data) + to.offset;
   const std::ptrdiff_t s = loops.inner_step(0), t = loops.inner_step(1);
   loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
-    const float* a = source + at[0];
-    float* b = target + at[1];
+    const Real* a = source + at[0];
+    Real* b = target + at[1];
     if (s == 1 && t == 0)
       *b += row_sum(a, n);
     else if (s == 1 && t == 1)

@@ -14,8 +14,10 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-template <class Op, int K>
+template <class Op, int K, class Real = float>
 struct pointwise_output {
+  using vector = vector_in<Real>;
+  static constexpr int lanes = lanes_in<Real>;
   static constexpr int inputs = static_cast<int>(Op::inputs.size());
   static constexpr int scalars = scalars_of<Op>;
   template <class T, std::size_t... I, std::size_t... S>
@@ -71,9 +73,9 @@ struct pointwise_output {
   }
   static LAMINA_NOINLINE void run_all(const call_context& c) {
     static_assert(inputs <= pointwise_form::most_inputs && scalars <= pointwise_form::most_scalars);
-    static constexpr pointwise_form form = {inputs,           scalars,         K,
-                                            has_axis<Op>(),   is_division<Op>, &element<float>,
-                                            &element<double>, exactly(),       in_lines()};
+    static constexpr basic_pointwise_form<Real> form = {
+        inputs,          scalars,          K,         has_axis<Op>(), is_division<Op>,
+        &element<float>, &element<double>, exactly(), in_lines()};
     run_elements(c, form);
   }
 
@@ -96,8 +98,8 @@ struct pointwise_output {
     else
       return nullptr;
   }
-  static void line(std::ptrdiff_t n, const float* const* from, const bool* moves,
-                   const float* scalar, float* to) {
+  static void line(std::ptrdiff_t n, const Real* const* from, const bool* moves, const Real* scalar,
+                   Real* to) {
     vector scalar_vector[at_least_one(scalars)];
     for (int s = 0; s < scalars; ++s) scalar_vector[s] = vector(scalar[s]);
     std::ptrdiff_t j = 0;
@@ -110,9 +112,9 @@ struct pointwise_output {
           .store_unaligned(to + j);
     }
     for (; j < n; ++j) {
-      float x[inputs];
+      Real x[inputs];
       for (int i = 0; i < inputs; ++i) x[i] = from[i][moves[i] ? j : 0];
-      to[j] = element<float>(x, scalar);
+      to[j] = element<Real>(x, scalar);
     }
   }
 };
@@ -121,9 +123,11 @@ struct pointwise_output {
 
 template <class Op>
 requires(Op::kind == operator_kind::pointwise) struct call_kernel<Op> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
-      (detail::pointwise_output<Op, static_cast<int>(K)>::run(c), ...);
+      (detail::pointwise_output<Op, static_cast<int>(K), Real>::run(c), ...);
     }
     (std::make_index_sequence<Op::outputs.size()>{});
   }
@@ -145,7 +149,8 @@ void count(const call_context& c) {
 
 template <>
 struct call_kernel<sum> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;

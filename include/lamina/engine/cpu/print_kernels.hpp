@@ -10,7 +10,8 @@ namespace lamina::engine::cpu {
 /// Host only: writes to stderr while the program runs.
 template <>
 struct call_kernel<print> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     if (prints_now(c))

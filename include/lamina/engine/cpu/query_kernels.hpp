@@ -13,7 +13,8 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<shape> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const array_layout x = layout_of(c.input(0));
     const operand out = c.output(0);
@@ -24,7 +25,8 @@ struct call_kernel<shape> {
 
 template <>
 struct call_kernel<is_empty> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     store_as(out.data, out.type, 0, layout_of(c.input(0)).size() == 0 ? 1 : 0);
@@ -33,7 +35,8 @@ struct call_kernel<is_empty> {
 
 template <>
 struct call_kernel<where_index> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     {
       const operand condition = c.input(0);
@@ -68,7 +71,8 @@ struct call_kernel<where_index> {
 
 template <>
 struct call_kernel<range> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand start = c.input(0), end = c.input(1), step = c.input(2), out = c.output(0);
     const double first = number_in(start), last = number_in(end), by = number_in(step);

@@ -11,7 +11,8 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<lod_rank_table> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const sequence_rows all = c.sequences(c.input(0));
     c.set_rows(c.output(0), all.count);
@@ -21,7 +22,8 @@ struct call_kernel<lod_rank_table> {
 
 template <>
 struct call_kernel<max_sequence_len> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     *c.output(0).row<std::int64_t>(0) = rank_table(c.input(0)).steps();
   }
@@ -29,7 +31,8 @@ struct call_kernel<max_sequence_len> {
 
 template <>
 struct call_kernel<lod_tensor_to_array> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), array = c.output(0);
     const rank_table table(c.input(1));
@@ -45,7 +48,8 @@ struct call_kernel<lod_tensor_to_array> {
 
 template <>
 struct call_kernel<array_to_lod_tensor> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand array = c.input(0), out = c.output(0);
     const rank_table table(c.input(1));
@@ -67,7 +71,8 @@ struct call_kernel<array_to_lod_tensor> {
 
 template <>
 struct call_kernel<shrink_rnn_memory> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
     const int n = rank_table(c.input(2)).alive(index_in(c, c.input(1)));
@@ -86,7 +91,8 @@ struct call_kernel<shrink_rnn_memory> {
 
 template <>
 struct call_kernel<gradient_of<shrink_rnn_memory>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
@@ -98,7 +104,8 @@ struct call_kernel<gradient_of<shrink_rnn_memory>> {
 
 template <>
 struct call_kernel<reorder_lod_tensor_by_rank> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
     const rank_table table(c.input(1));
@@ -116,7 +123,8 @@ struct call_kernel<reorder_lod_tensor_by_rank> {
 
 template <>
 struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const rank_table table(c.input(0));
     const operand d = c.input(1), dx = c.output(0);
@@ -137,7 +145,8 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
 
 template <>
 struct call_kernel<last_rnn_memory> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand array = c.input(0), out = c.output(0);
     const rank_table table(c.input(1));
@@ -153,20 +162,21 @@ struct call_kernel<last_rnn_memory> {
 
 template <>
 struct call_kernel<last_rnn_memory_gradient> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const rank_table table(c.input(0));
     const operand d = c.input(1), array = c.output(0);
-    require_float(c, d);
+    require_real<Real>(c, d);
     for (int r = 0; r < table.count(); ++r) {
       const int t = table.length(r);
       if (!array_of(array).holds(t)) {
         const int rows = t == 0 ? table.count() : table.alive(t - 1);
         clear_block(new_slot(array, t, rows), 0, rows);
       }
-      const float* const from = d.row<const float>(table.index(r));
-      float* const sum = slot_of(array, t).row<float>(r);
-      for_each_place(d.columns, [&](std::ptrdiff_t j, auto like) {
+      const Real* const from = d.row<const Real>(table.index(r));
+      Real* const sum = slot_of(array, t).row<Real>(r);
+      for_each_place<Real>(d.columns, [&](std::ptrdiff_t j, auto like) {
         store(sum + j, decltype(like)(load(sum + j, like) + load(from + j, like)));
       });
     }
@@ -175,7 +185,8 @@ struct call_kernel<last_rnn_memory_gradient> {
 
 template <>
 struct call_kernel<fill_constant_batch_size_like> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     c.set_rows(c.output(0), c.input(0).rows);
     detail::fill(c.output(0), c.number(2));

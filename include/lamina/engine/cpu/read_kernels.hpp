@@ -10,7 +10,8 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<read_minibatch> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const minibatch_source* const source = c.run().source;
     if (source == nullptr) fail(c, {"expected a run with a reader, found none"});

@@ -15,6 +15,8 @@ namespace detail {
 
 template <reduction_kind Kind>
 struct reduce_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const reduced_layout l(c, in, out);
@@ -29,7 +31,7 @@ struct reduce_kernel {
         const T* x = from + at[0];
         T* y = to + at[1];
         constexpr bool adds = Kind == reduction_kind::sum || Kind == reduction_kind::mean;
-        if constexpr (adds && std::is_same_v<T, float>)
+        if constexpr (adds && (std::is_same_v<T, float> || std::is_same_v<T, double>))
           if (s == 1 && t == 0) {
             *y += row_sum(x, n);
             return;
@@ -56,6 +58,8 @@ struct reduce_kernel {
 
 template <bool All>
 struct reduce_truth_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const reduced_layout l(c, in, out);
@@ -76,21 +80,24 @@ struct reduce_truth_kernel {
 /// dX of sums, means and extremes: the slope of the element's result, or a part of it.
 template <reduction_kind Kind>
 struct reduce_gradient_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
-    const reduce_gradient_layout<Kind> l(c);
+    using layout = reduce_gradient_layout<Kind, Real>;
+    const layout l(c);
     if (!l.dx) return;
     const loop_nest<4>& loops = l.loops;
-    const float factor = l.factor;
+    const Real factor = l.factor;
     const std::ptrdiff_t gs = loops.inner_step(0), ds = loops.inner_step(1),
                          xs = loops.inner_step(2), ys = loops.inner_step(3);
     loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
-      float* to = l.dx.template row<float>(0) + at[0];
-      const float* from = l.slope.template row<const float>(0) + at[1];
-      if constexpr (reduce_gradient_layout<Kind>::is_extreme) {
-        const float* x = l.in.template row<const float>(0) + at[2];
-        const float* best = l.out.template row<const float>(0) + at[3];
+      Real* to = l.dx.template row<Real>(0) + at[0];
+      const Real* from = l.slope.template row<const Real>(0) + at[1];
+      if constexpr (layout::is_extreme) {
+        const Real* x = l.in.template row<const Real>(0) + at[2];
+        const Real* best = l.out.template row<const Real>(0) + at[3];
         for (std::ptrdiff_t i = 0; i < n; ++i)
-          to[i * gs] = x[i * xs] == best[i * ys] ? from[i * ds] : 0.0f;
+          to[i * gs] = x[i * xs] == best[i * ys] ? from[i * ds] : Real(0);
       } else {
         (void)xs, (void)ys;
         for (std::ptrdiff_t i = 0; i < n; ++i) to[i * gs] = from[i * ds] * factor;
@@ -132,25 +139,26 @@ struct call_kernel<gradient_of<reduce_min>> : detail::reduce_gradient_kernel<red
 /// factors are 0.
 template <>
 struct call_kernel<gradient_of<reduce_prod>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
-    require_float(c, dx);
+    require_real<Real>(c, dx);
     const reduced_layout l(c, in, slope);
     const array_layout g = layout_of(dx);
     const loop_nest<3> kept = l.kept(g);
     const loop_nest<2> over = l.over(g);
     kept.run([&](const std::ptrdiff_t* first, std::ptrdiff_t n) {
       for (std::ptrdiff_t k = 0; k < n; ++k) {
-        const float* x = in.row<const float>(0) + first[0] + k * kept.inner_step(0);
-        float* to = dx.row<float>(0) + first[1] + k * kept.inner_step(1);
-        const float d = slope.row<const float>(0)[first[2] + k * kept.inner_step(2)];
-        float product = 1;
+        const Real* x = in.row<const Real>(0) + first[0] + k * kept.inner_step(0);
+        Real* to = dx.row<Real>(0) + first[1] + k * kept.inner_step(1);
+        const Real d = slope.row<const Real>(0)[first[2] + k * kept.inner_step(2)];
+        Real product = 1;
         int zeros = 0;
         over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
           for (std::ptrdiff_t i = 0; i < m; ++i) {
-            const float v = x[at[0] + i * over.inner_step(0)];
+            const Real v = x[at[0] + i * over.inner_step(0)];
             if (v == 0)
               ++zeros;
             else
@@ -159,8 +167,8 @@ struct call_kernel<gradient_of<reduce_prod>> {
         });
         over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
           for (std::ptrdiff_t i = 0; i < m; ++i) {
-            const float v = x[at[0] + i * over.inner_step(0)];
-            const float others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : 0.0f;
+            const Real v = x[at[0] + i * over.inner_step(0)];
+            const Real others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : Real(0);
             to[at[1] + i * over.inner_step(1)] = d * others;
           }
         });
@@ -171,7 +179,8 @@ struct call_kernel<gradient_of<reduce_prod>> {
 
 template <>
 struct call_kernel<cumsum> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     if (!out) return;

@@ -13,6 +13,8 @@ namespace detail {
 
 /// XShape has no elements, so only Out is written.
 struct reshape_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     if (!out) return;
@@ -21,6 +23,8 @@ struct reshape_kernel {
   }
 };
 struct reshape_gradient_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand slope = c.input(1), dx = c.output(0);
     if (!dx) return;
@@ -59,14 +63,16 @@ struct call_kernel<gradient_of<flatten2>> : detail::reshape_gradient_kernel {};
 
 template <>
 struct call_kernel<transpose2> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     if (const operand out = c.output(0)) detail::transpose_into(c, c.input(0), out, false);
   }
 };
 template <>
 struct call_kernel<gradient_of<transpose2>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     if (const operand dx = c.output(0)) detail::transpose_into(c, c.input(1), dx, true);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/row_vectors.hpp>
@@ -12,38 +13,45 @@
 namespace lamina::engine::cpu {
 
 /// The sum of the elements of a vector.
-LAMINA_INLINE float sum_of(vector v) {
-  alignas(64) float part[lanes];
+template <class Real>
+LAMINA_INLINE Real sum_of(xsimd::batch<Real> v) {
+  alignas(64) Real part[lanes_in<Real>];
   v.store_aligned(part);
-  float sum = 0;
-  for (float p : part) sum += p;
+  Real sum = 0;
+  for (const Real p : part) sum += p;
   return sum;
 }
 
 namespace detail {
-template <class Term, class Rest>
-LAMINA_INLINE float sum_terms(std::ptrdiff_t n, Term term, Rest rest) {
-  vector sum[4] = {vector(0.f), vector(0.f), vector(0.f), vector(0.f)};
+template <class Real, class Term, class Rest>
+LAMINA_INLINE Real sum_terms(std::ptrdiff_t n, Term term, Rest rest) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  const vector none(Real(0));
+  vector sum[4] = {none, none, none, none};
   std::ptrdiff_t j = 0;
   for (; j + 4 * lanes <= n; j += 4 * lanes)
     LAMINA_UNROLL for (int i = 0; i < 4; ++i) sum[i] += term(j + i * lanes);
   for (; j + lanes <= n; j += lanes) sum[0] += term(j);
-  float total = sum_of((sum[0] + sum[1]) + (sum[2] + sum[3]));
+  Real total = sum_of((sum[0] + sum[1]) + (sum[2] + sum[3]));
   for (; j < n; ++j) total += rest(j);
   return total;
 }
 }  // namespace detail
 
 /// x[0] + ... + x[n - 1].
-LAMINA_NOINLINE inline float row_sum(const float* x, std::ptrdiff_t n) {
-  return detail::sum_terms(
-      n, [=](std::ptrdiff_t j) { return vector::load_unaligned(x + j); },
+template <class Real>
+LAMINA_NOINLINE inline Real row_sum(const Real* x, std::ptrdiff_t n) {
+  return detail::sum_terms<Real>(
+      n, [=](std::ptrdiff_t j) { return vector_in<Real>::load_unaligned(x + j); },
       [=](std::ptrdiff_t j) { return x[j]; });
 }
 
 /// x[0] * y[0] + ... + x[n - 1] * y[n - 1].
-LAMINA_NOINLINE inline float dot(const float* x, const float* y, std::ptrdiff_t n) {
-  return detail::sum_terms(
+template <class Real>
+LAMINA_NOINLINE inline Real dot(const Real* x, const Real* y, std::ptrdiff_t n) {
+  using vector = vector_in<Real>;
+  return detail::sum_terms<Real>(
       n,
       [=](std::ptrdiff_t j) {
         return vector::load_unaligned(x + j) * vector::load_unaligned(y + j);
@@ -52,9 +60,12 @@ LAMINA_NOINLINE inline float dot(const float* x, const float* y, std::ptrdiff_t 
 }
 
 /// The sum of (x[j] - center)^2.
-LAMINA_NOINLINE inline float squared_distance(const float* x, float center, std::ptrdiff_t n) {
+template <class Real>
+LAMINA_NOINLINE inline Real squared_distance(const Real* x, std::type_identity_t<Real> center,
+                                             std::ptrdiff_t n) {
+  using vector = vector_in<Real>;
   const vector c(center);
-  return detail::sum_terms(
+  return detail::sum_terms<Real>(
       n,
       [=](std::ptrdiff_t j) {
         const vector d = vector::load_unaligned(x + j) - c;
@@ -64,11 +75,12 @@ LAMINA_NOINLINE inline float squared_distance(const float* x, float center, std:
 }
 
 /// y[j] = f(j), with f for a vector that begins at j and for one number.
-template <class F>
+template <class Real = float, class F>
 LAMINA_INLINE void for_each_place(std::ptrdiff_t n, F&& f) {
+  constexpr int lanes = lanes_in<Real>;
   std::ptrdiff_t j = 0;
-  for (; j + lanes <= n; j += lanes) f(j, vector(0.f));
-  for (; j < n; ++j) f(j, 0.0f);
+  for (; j + lanes <= n; j += lanes) f(j, vector_in<Real>(Real(0)));
+  for (; j < n; ++j) f(j, Real(0));
 }
 
 /// Every element of an array becomes 0, padding included.
@@ -101,18 +113,19 @@ inline void copy_elements(const operand& from, const operand& to) {
 }
 
 /// An array without gaps between its rows: itself, or a copy in `room`, which is moved on.
-inline const float* without_gaps(const operand& o, float*& room) {
-  if (o.stride == o.columns || o.rows <= 1) return o.row<const float>(0);
-  float* const copy = room;
+template <class Real>
+inline const Real* without_gaps(const operand& o, Real*& room) {
+  if (o.stride == o.columns || o.rows <= 1) return o.row<const Real>(0);
+  Real* const copy = room;
   for (int r = 0; r < o.rows; ++r)
-    std::memcpy(copy + static_cast<std::ptrdiff_t>(r) * o.columns, o.row<const float>(r),
-                static_cast<std::size_t>(o.columns) * sizeof(float));
+    std::memcpy(copy + static_cast<std::ptrdiff_t>(r) * o.columns, o.row<const Real>(r),
+                static_cast<std::size_t>(o.columns) * sizeof(Real));
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;
   room += (size + alignment_floats - 1) / alignment_floats * alignment_floats;
   return copy;
 }
 
-/// Floats of room that `without_gaps` takes at most.
+/// Numbers of room that `without_gaps` takes at most.
 inline std::ptrdiff_t room_without_gaps(const operand& o) {
   if (o.stride == o.columns || o.rows <= 1) return 0;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;

@@ -3,6 +3,7 @@
 // and what and where each argument is.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <lamina/engine/cpu/call_kernels.hpp>
@@ -24,11 +25,13 @@ struct schedule_entry {
   unsigned long long feeds;
 };
 
-/// The kernel of a group; `Counts`: whose arguments are single whole numbers and truth values.
-template <class Group, bool Counts>
-struct scheduled_kernel : group_kernel<Group> {};
-template <class Op>
-requires(counting_operator<Op>) struct scheduled_kernel<expression::call_expression<Op>, true> {
+/// The kernel of a group that computes in `Real`; `Counts`: whose arguments are single whole
+/// numbers and truth values.
+template <class Group, bool Counts, class Real>
+struct scheduled_kernel : group_kernel<Group, Real> {};
+template <class Op, class Real>
+requires(
+    counting_operator<Op>) struct scheduled_kernel<expression::call_expression<Op>, true, Real> {
   static void run(const program_view& p, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
     count<Op>(call_context(p, a, info, g, c));
@@ -83,9 +86,47 @@ struct schedule_table {
     return r;
   }();
 
+  /// By kernel of a program in double: whether one of its groups has numbers in double.
+  static constexpr kernel_flags in_double = [] {
+    kernel_flags r{};
+    for (int g = 0; std::is_same_v<real_of<P>, double> && g < groups; ++g) {
+      const group_code& c = plan_type::code.groups[g];
+      for (int a = c.arguments; a < c.arguments + c.argument_count; ++a)
+        if (argument_info_of<plan_type>(a, 1).type == dtype::float64)
+          r.of[plan_type::distinct.kernel[g]] = true;
+    }
+    return r;
+  }();
+
   template <int K>
-  using kernel = scheduled_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>,
-                                  counting.of[K]>;
+  using kernel =
+      scheduled_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>,
+                       counting.of[K], std::conditional_t<in_double.of[K], double, float>>;
+  /// The operator that kernel K calls, and whether it can in double; void where there is none.
+  template <class Group>
+  struct called_operator {
+    using type = void;
+    static constexpr bool in_double = true;
+  };
+  template <class Op>
+  struct called_operator<expression::call_expression<Op>> {
+    using type = Op;
+    static constexpr bool in_double = computes_in_double<Op>();
+  };
+  template <int K, bool = (K >= 0)>
+  struct called : called_operator<void> {};
+  template <int K>
+  struct called<K, true>
+      : called_operator<expression::group_of<plan_type, plan_type::distinct.first[K]>> {};
+  /// The first kernel of a program in double that would have to compute in it and cannot, or -1.
+  static constexpr int in_float_alone = []<int... K>(std::integer_sequence<int, K...>) {
+    int found = -1;
+    if constexpr (std::is_same_v<real_of<P>, double>)
+      ((found = found < 0 && in_double.of[K] && !called<K>::in_double ? K : found), ...);
+    return found;
+  }
+  (std::make_integer_sequence<int, plan_type::kernels>{});
+
   template <int... K>
   static constexpr functions make_functions(std::integer_sequence<int, K...>) {
     return {{&kernel<K>::run...}, {scratch_of<kernel<K>>()...}};

@@ -12,7 +12,8 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<sequence_concat> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const int inputs = c.input_count(0), sequences = c.sequences(c.input(0)).count;
     for (int i = 1; i < inputs; ++i)
@@ -33,7 +34,8 @@ struct call_kernel<sequence_concat> {
 
 template <>
 struct call_kernel<gradient_of<sequence_concat>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(1);
     for_each_joined(c, [&](int i, int to, int rows, int from) {
@@ -44,7 +46,8 @@ struct call_kernel<gradient_of<sequence_concat>> {
 
 template <>
 struct call_kernel<sequence_slice> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand offset = c.input(1), length = c.input(2);
     const int sequences = c.sequences(c.input(0)).count;
@@ -69,7 +72,8 @@ struct call_kernel<sequence_slice> {
 
 template <>
 struct call_kernel<gradient_of<sequence_slice>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand offset = c.input(1), d = c.input(3), dx = c.output(0);
     if (!dx) return;
@@ -83,7 +87,8 @@ struct call_kernel<gradient_of<sequence_slice>> {
 
 template <>
 struct call_kernel<sequence_reshape> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const int from = c.input(0).domain, width = c.input(0).columns, wide = c.output(0).columns;
     make_sequences(c, c.output(0).domain, c.sequences(from).count, [&](int s) {
@@ -100,7 +105,8 @@ struct call_kernel<sequence_reshape> {
 
 template <>
 struct call_kernel<gradient_of<sequence_reshape>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;

@@ -41,7 +41,8 @@ void keep_rows(const call_context& c, const Keeps& keeps) {
 
 template <>
 struct call_kernel<sequence_enumerate> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     const sequence_rows all = c.sequences(x);
@@ -62,7 +63,8 @@ struct call_kernel<sequence_enumerate> {
 
 template <>
 struct call_kernel<sequence_erase> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const int erased = c.list_size(0);
     detail::keep_rows(c, [&](const operand& x, int r, int) {
@@ -76,7 +78,8 @@ struct call_kernel<sequence_erase> {
 
 template <>
 struct call_kernel<ctc_align> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const int blank = c.integer(0);
     const bool merges = c.flag(1);
@@ -105,30 +108,32 @@ void for_each_scattered(const call_context& c, const operand& ids, int width, F&
 
 template <>
 struct call_kernel<sequence_scatter> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), ids = c.input(1), updates = c.input(2), out = c.output(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const int sequences = c.sequences(ids).count;
     if (sequences != x.rows || updates.rows != ids.rows)
       fail(c, {"expected ", x.rows, " sequences of as many ids as updates, found ", sequences,
                " sequences, ", ids.rows, " ids and ", updates.rows, " updates"});
     copy_block(x, 0, out, 0, x.rows);
     detail::for_each_scattered(c, ids, x.columns, [&](int s, int j, int r) {
-      out.row<float>(s)[j] += *updates.row<const float>(r);
+      out.row<Real>(s)[j] += *updates.row<const Real>(r);
     });
   }
 };
 
 template <>
 struct call_kernel<gradient_of<sequence_scatter>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand ids = c.input(0), d = c.input(1), dx = c.output(0), updates = c.output(1);
     if (dx) copy_block(d, 0, dx, 0, d.rows);
     if (!updates) return;
     detail::for_each_scattered(c, ids, d.columns, [&](int s, int j, int r) {
-      *updates.row<float>(r) = d.row<const float>(s)[j];
+      *updates.row<Real>(r) = d.row<const Real>(s)[j];
     });
   }
 };

@@ -14,9 +14,10 @@ namespace lamina::engine::cpu {
 namespace detail {
 
 /// to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows.
-inline void pool_sum(const float* x, std::ptrdiff_t stride, int rows, int width, float factor,
-                     float* to) {
-  for_each_place(width, [&](std::ptrdiff_t j, auto like) {
+template <class Real>
+inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, Real factor,
+                     Real* to) {
+  for_each_place<Real>(width, [&](std::ptrdiff_t j, auto like) {
     auto sum = load(x + j, like);
     for (int r = 1; r < rows; ++r) sum += load(x + r * stride + j, like);
     store(to + j, sum * decltype(like)(factor));
@@ -27,57 +28,60 @@ inline void pool_sum(const float* x, std::ptrdiff_t stride, int rows, int width,
 
 template <>
 struct call_kernel<sequence_pool> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0), index = c.output(1);
     const sequence_rows all = c.sequences(x);
     const pool type = sequence_pool_of(c);
-    const float pad = static_cast<float>(c.number(1));
+    const Real pad = static_cast<Real>(c.number(1));
     for (int s = 0; s < all.count; ++s) {
       const int begin = all.begin(s), length = all.length(s);
-      float* const to = out.row<float>(s);
-      const float* const from = x.row<const float>(begin);
+      Real* const to = out.row<Real>(s);
+      const Real* const from = x.row<const Real>(begin);
       if (length == 0) {
         std::fill(to, to + out.columns, pad);
         if (index)
           std::fill(index.row<std::int32_t>(s), index.row<std::int32_t>(s) + out.columns, -1);
       } else if (type == pool::first || type == pool::last) {
-        const float* const row = type == pool::first ? from : x.row<const float>(all.end(s) - 1);
+        const Real* const row = type == pool::first ? from : x.row<const Real>(all.end(s) - 1);
         std::copy(row, row + out.columns, to);
       } else if (type == pool::max) {
         maximum(x, begin, length, to, index ? index.row<std::int32_t>(s) : nullptr);
       } else {
-        detail::pool_sum(from, x.stride, length, out.columns, pool_factor(type, length), to);
+        detail::pool_sum(from, x.stride, length, out.columns, pool_factor<Real>(type, length), to);
       }
     }
   }
 
  private:
-  // Places are counted in float, beside the numbers: of some thousand rows at a time, which float
-  // counts exactly.
-  static void maximum(const operand& x, int begin, int length, float* to, std::int32_t* index) {
+  // Places are counted in real numbers, beside the others: of some thousand rows at a time, which
+  // floats count exactly.
+  template <class Real>
+  static void maximum(const operand& x, int begin, int length, Real* to, std::int32_t* index) {
     constexpr int together = 4096;
     for (int r = 0; r < length; r += together)
       maximum_of_some(x, begin + r, length - r < together ? length - r : together, r == 0, to,
                       index);
   }
-  static void maximum_of_some(const operand& x, int begin, int length, bool is_first, float* to,
+  template <class Real>
+  static void maximum_of_some(const operand& x, int begin, int length, bool is_first, Real* to,
                               std::int32_t* index) {
-    const float* const from = x.row<const float>(begin);
-    for_each_place(x.columns, [&](std::ptrdiff_t j, auto like) {
+    const Real* const from = x.row<const Real>(begin);
+    for_each_place<Real>(x.columns, [&](std::ptrdiff_t j, auto like) {
       using number = decltype(like);
-      number most = load(is_first ? from + j : to + j, like), place(is_first ? 0.0f : -1.0f);
+      number most = load(is_first ? from + j : to + j, like), place(is_first ? Real(0) : -Real(1));
       for (int r = is_first ? 1 : 0; r < length; ++r) {
         const number next = load(from + r * x.stride + j, like);
         const auto more = next > most;
         most = math::select(more, next, most);
-        place = math::select(more, number(static_cast<float>(r)), place);
+        place = math::select(more, number(static_cast<Real>(r)), place);
       }
       store(to + j, most);
       if (index == nullptr) return;
-      alignas(64) float places[lanes];
+      alignas(64) Real places[lanes_in<Real>];
       store(places, place);
-      for (int l = 0; l < static_cast<int>(sizeof(number) / sizeof(float)); ++l)
+      for (int l = 0; l < static_cast<int>(sizeof(number) / sizeof(Real)); ++l)
         if (places[l] >= 0) index[j + l] = begin + static_cast<int>(places[l]);
     });
   }
@@ -85,7 +89,8 @@ struct call_kernel<sequence_pool> {
 
 template <>
 struct call_kernel<gradient_of<sequence_pool>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand index = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -96,18 +101,18 @@ struct call_kernel<gradient_of<sequence_pool>> {
     for (int s = 0; s < all.count; ++s) {
       const int begin = all.begin(s), length = all.length(s);
       if (length == 0) continue;
-      const float* const from = d.row<const float>(s);
+      const Real* const from = d.row<const Real>(s);
       if (type == pool::max) {
         const std::int32_t* const row = index.row<const std::int32_t>(s);
-        for (int j = 0; j < dx.columns; ++j) dx.row<float>(row[j])[j] = from[j];
+        for (int j = 0; j < dx.columns; ++j) dx.row<Real>(row[j])[j] = from[j];
       } else if (picks) {
-        float* const to = dx.row<float>(type == pool::first ? begin : all.end(s) - 1);
+        Real* const to = dx.row<Real>(type == pool::first ? begin : all.end(s) - 1);
         std::copy(from, from + dx.columns, to);
       } else {
-        const float factor = pool_factor(type, length);
+        const Real factor = pool_factor<Real>(type, length);
         for (int r = begin; r < begin + length; ++r)
-          for_each_place(dx.columns, [&](std::ptrdiff_t j, auto like) {
-            store(dx.row<float>(r) + j, load(from + j, like) * decltype(like)(factor));
+          for_each_place<Real>(dx.columns, [&](std::ptrdiff_t j, auto like) {
+            store(dx.row<Real>(r) + j, load(from + j, like) * decltype(like)(factor));
           });
       }
     }

@@ -13,7 +13,8 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<edit_distance> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand hyps = c.input(0), refs = c.input(1), number = c.output(0), out = c.output(1);
     const sequence_rows from = c.sequences(hyps), to = c.sequences(refs);
@@ -33,7 +34,7 @@ struct call_kernel<edit_distance> {
       *out.row<float>(s) = edits;
     }
   }
-  template <class = void>
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return 3 * (static_cast<std::ptrdiff_t>(c.input(1).rows) + 1);
   }
@@ -111,7 +112,8 @@ class chunk_walk {
 
 template <>
 struct call_kernel<chunk_eval> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand inferred = c.input(0), label = c.input(1);
     if (inferred.rows != label.rows)

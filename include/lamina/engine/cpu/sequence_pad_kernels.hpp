@@ -57,7 +57,8 @@ inline void require_length(const call_context& c, const sequence_rows& all, int 
 
 template <>
 struct call_kernel<sequence_pad> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), pad = c.input(1), length = c.output(1);
     const sequence_rows all = c.sequences(x);
@@ -89,7 +90,8 @@ struct call_kernel<sequence_pad> {
 
 template <>
 struct call_kernel<gradient_of<sequence_pad>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
@@ -102,7 +104,8 @@ struct call_kernel<gradient_of<sequence_pad>> {
 
 template <>
 struct call_kernel<sequence_unpad> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand length = c.input(1);
     const int width = c.output(0).columns, most = c.input(0).columns / width;
@@ -120,7 +123,8 @@ struct call_kernel<sequence_unpad> {
 
 template <>
 struct call_kernel<gradient_of<sequence_unpad>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(2);
     if (!c.output(0)) return;
@@ -134,7 +138,8 @@ struct call_kernel<gradient_of<sequence_unpad>> {
 
 template <>
 struct call_kernel<sequence_mask> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     const int length = y.columns / x.columns;

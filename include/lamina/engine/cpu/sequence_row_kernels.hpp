@@ -36,13 +36,14 @@ inline void repeat_rows(const call_context& c, const operand& x, const operand& 
 }
 
 /// Row s becomes the sum of the rows of d that belong to sequence s.
+template <class Real>
 inline void add_repeated(const operand& d, const operand& dx, const sequence_rows& all) {
   for (int s = 0; s < all.count; ++s) {
     if (all.length(s) == 0)
-      std::fill_n(dx.row<float>(s), dx.columns, 0.0f);
+      std::fill_n(dx.row<Real>(s), dx.columns, Real(0));
     else
-      pool_sum(d.row<const float>(all.begin(s)), d.stride, all.length(s), dx.columns, 1.0f,
-               dx.row<float>(s));
+      pool_sum(d.row<const Real>(all.begin(s)), d.stride, all.length(s), dx.columns, Real(1),
+               dx.row<Real>(s));
   }
 }
 
@@ -56,36 +57,38 @@ inline void copy_rows(const call_context& c, const operand& x, const operand& ou
 
 template <>
 struct call_kernel<sequence_softmax> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const sequence_rows all = c.sequences(x);
     for (int s = 0; s < all.count; ++s) {
       if (all.length(s) == 0) continue;
-      float most = *x.row<const float>(all.begin(s)), sum = 0;
-      for (int r = all.begin(s); r < all.end(s); ++r) most = std::max(most, *x.row<const float>(r));
+      Real most = *x.row<const Real>(all.begin(s)), sum = 0;
+      for (int r = all.begin(s); r < all.end(s); ++r) most = std::max(most, *x.row<const Real>(r));
       for (int r = all.begin(s); r < all.end(s); ++r)
-        sum += *out.row<float>(r) = std::exp(*x.row<const float>(r) - most);
-      const float factor = 1.0f / sum;
-      for (int r = all.begin(s); r < all.end(s); ++r) *out.row<float>(r) *= factor;
+        sum += *out.row<Real>(r) = std::exp(*x.row<const Real>(r) - most);
+      const Real factor = Real(1) / sum;
+      for (int r = all.begin(s); r < all.end(s); ++r) *out.row<Real>(r) *= factor;
     }
   }
 };
 
 template <>
 struct call_kernel<gradient_of<sequence_softmax>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand y = c.input(0), d = c.input(1), dx = c.output(0);
     if (!dx) return;
     const sequence_rows all = c.sequences(y);
     for (int s = 0; s < all.count; ++s) {
-      float sum = 0;
+      Real sum = 0;
       for (int r = all.begin(s); r < all.end(s); ++r)
-        sum += *y.row<const float>(r) * *d.row<const float>(r);
+        sum += *y.row<const Real>(r) * *d.row<const Real>(r);
       for (int r = all.begin(s); r < all.end(s); ++r)
-        *dx.row<float>(r) = *y.row<const float>(r) * (*d.row<const float>(r) - sum);
+        *dx.row<Real>(r) = *y.row<const Real>(r) * (*d.row<const Real>(r) - sum);
     }
   }
 };
@@ -100,7 +103,8 @@ inline bool repeats_rows(const call_context& c, int x, int out) { return c.paren
 
 template <>
 struct call_kernel<sequence_expand> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const int x = c.input(0).domain, out = c.output(0).domain;
     if (detail::repeats_rows(c, x, out)) {
@@ -121,18 +125,19 @@ struct call_kernel<sequence_expand> {
 
 template <>
 struct call_kernel<gradient_of<sequence_expand>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(2), dx = c.output(0);
-    require_float(c, d);
+    require_real<Real>(c, d);
     if (!dx) return;
     if (detail::repeats_rows(c, dx.domain, d.domain))
-      return detail::add_repeated(d, dx, c.sequences(d));
+      return detail::add_repeated<Real>(d, dx, c.sequences(d));
     clear(dx);
     for_each_copy(c, dx.domain, d.domain, [&](int first, int rows, int at) {
       for (int r = 0; r < rows; ++r) {
-        const float* const from = d.row<const float>(at + r);
-        float* const to = dx.row<float>(first + r);
+        const Real* const from = d.row<const Real>(at + r);
+        Real* const to = dx.row<Real>(first + r);
         for (int j = 0; j < d.columns; ++j) to[j] += from[j];
       }
     });
@@ -141,7 +146,8 @@ struct call_kernel<gradient_of<sequence_expand>> {
 
 template <>
 struct call_kernel<sequence_expand_as> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     detail::repeat_rows(c, c.input(0), out, c.sequences(out));
@@ -150,17 +156,19 @@ struct call_kernel<sequence_expand_as> {
 
 template <>
 struct call_kernel<gradient_of<sequence_expand_as>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(2), dx = c.output(0);
-    require_float(c, d);
-    if (dx) detail::add_repeated(d, dx, c.sequences(d));
+    require_real<Real>(c, d);
+    if (dx) detail::add_repeated<Real>(d, dx, c.sequences(d));
   }
 };
 
 template <>
 struct call_kernel<sequence_reverse> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     const sequence_rows all = c.sequences(x);
@@ -173,7 +181,8 @@ struct call_kernel<sequence_reverse> {
 /// In the sequences of another variable, or in those whose offsets are given.
 template <>
 struct call_kernel<lod_reset> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand y = c.input(1);
     if (!y || c.kind_of(y.domain) != domain_kind::sequence) make_rows(c);
@@ -201,7 +210,8 @@ struct call_kernel<lod_reset> {
 
 template <>
 struct call_kernel<gradient_of<lod_reset>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     if (const operand dx = c.output(0)) detail::copy_rows(c, c.input(1), dx);
   }
@@ -209,18 +219,19 @@ struct call_kernel<gradient_of<lod_reset>> {
 
 template <>
 struct call_kernel<row_conv> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), filter = c.input(1), out = c.output(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const sequence_rows all = c.sequences(x);
     for (int s = 0; s < all.count; ++s)
       for (int t = all.begin(s); t < all.end(s); ++t) {
         const int taps = std::min(filter.rows, all.end(s) - t);
-        const float* const from = x.row<const float>(t);
-        const float* const w = filter.row<const float>(0);
-        float* const to = out.row<float>(t);
-        for_each_place(x.columns, [&](std::ptrdiff_t i, auto like) {
+        const Real* const from = x.row<const Real>(t);
+        const Real* const w = filter.row<const Real>(0);
+        Real* const to = out.row<Real>(t);
+        for_each_place<Real>(x.columns, [&](std::ptrdiff_t i, auto like) {
           auto sum = load(from + i, like) * load(w + i, like);
           for (int j = 1; j < taps; ++j)
             sum += load(from + j * x.stride + i, like) * load(w + j * filter.stride + i, like);
@@ -232,7 +243,8 @@ struct call_kernel<row_conv> {
 
 template <>
 struct call_kernel<gradient_of<row_conv>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), filter = c.input(1), d = c.input(2);
     const operand dx = c.output(0), dfilter = c.output(1);
@@ -240,14 +252,14 @@ struct call_kernel<gradient_of<row_conv>> {
     if (dfilter) clear(dfilter);
     for (int s = 0; s < all.count; ++s)
       for (int t = all.begin(s); t < all.end(s); ++t) {
-        if (dx) back(d, filter, t, std::min(filter.rows, t - all.begin(s) + 1), dx.row<float>(t));
+        if (dx) back(d, filter, t, std::min(filter.rows, t - all.begin(s) + 1), dx.row<Real>(t));
         if (!dfilter) continue;
         const int taps = std::min(filter.rows, all.end(s) - t);
         for (int j = 0; j < taps; ++j) {
-          const float* const dy = d.row<const float>(t);
-          const float* const from = x.row<const float>(t + j);
-          float* const to = dfilter.row<float>(j);
-          for_each_place(d.columns, [&](std::ptrdiff_t i, auto like) {
+          const Real* const dy = d.row<const Real>(t);
+          const Real* const from = x.row<const Real>(t + j);
+          Real* const to = dfilter.row<Real>(j);
+          for_each_place<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
             store(to + i,
                   decltype(like)(load(to + i, like) + load(dy + i, like) * load(from + i, like)));
           });
@@ -257,10 +269,11 @@ struct call_kernel<gradient_of<row_conv>> {
 
  private:
   // Row t was seen by the results at t, t - 1, ..., through weights 0, 1, ...
-  static void back(const operand& d, const operand& filter, int t, int taps, float* to) {
-    const float* const dy = d.row<const float>(t);
-    const float* const w = filter.row<const float>(0);
-    for_each_place(d.columns, [&](std::ptrdiff_t i, auto like) {
+  template <class Real>
+  static void back(const operand& d, const operand& filter, int t, int taps, Real* to) {
+    const Real* const dy = d.row<const Real>(t);
+    const Real* const w = filter.row<const Real>(0);
+    for_each_place<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
       auto sum = load(dy + i, like) * load(w + i, like);
       for (int j = 1; j < taps; ++j)
         sum += load(dy - j * d.stride + i, like) * load(w + j * filter.stride + i, like);

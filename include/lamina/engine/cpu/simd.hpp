@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/simd.hpp - the vector of floats, its fused multiply-add, and the register tile
-// of this machine.
+// lamina/engine/cpu/simd.hpp - vectors of floats and of doubles, their fused multiply-add, and the
+// register tile of this machine.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,11 +9,15 @@
 
 namespace lamina::engine::cpu {
 
-/// The widest vector of floats that the compiler may use.
-using vector = xsimd::batch<float>;
+/// The widest vector of real numbers, floats or doubles, that the compiler may use.
+template <class Real>
+using vector_in = xsimd::batch<Real>;
+using vector = vector_in<float>;
 
-/// Floats in a vector.
-inline constexpr int lanes = static_cast<int>(vector::size);
+/// Numbers in it.
+template <class Real>
+inline constexpr int lanes_in = static_cast<int>(vector_in<Real>::size);
+inline constexpr int lanes = lanes_in<float>;
 
 /// A vector of N floats: of 4 and of 8 there are some wherever wider ones are.
 template <int N>
@@ -38,9 +42,23 @@ LAMINA_INLINE vector fused_multiply_add(vector a, vector b, vector c) {
 #endif
 }
 
+LAMINA_INLINE vector_in<double> fused_multiply_add(vector_in<double> a, vector_in<double> b,
+                                                   vector_in<double> c) {
+#if defined(__AVX512F__)
+  if constexpr (lanes_in<double> == 8) {
+    return vector_in<double>(_mm512_fmadd_pd(a, b, c));
+  } else {
+    return xsimd::fma(a, b, c);
+  }
+#else
+  return xsimd::fma(a, b, c);
+#endif
+}
+
 /// Makes the compiler hold `v` in a register. Without this, g++ repeats a load as the memory
 /// operand of every instruction that uses it, and the load units become the bottleneck.
-LAMINA_INLINE void hold_in_register(vector& v) {
+template <class Real>
+LAMINA_INLINE void hold_in_register(xsimd::batch<Real>& v) {
 #if defined(__GNUC__) && defined(__AVX512F__)
   __asm__("" : "+v"(v.data));
 #elif defined(__GNUC__) && defined(__SSE__)
@@ -66,6 +84,16 @@ LAMINA_INLINE void stream(vector v, float* to) {
   v.store_aligned(to);
 #endif
 }
+LAMINA_INLINE void stream(vector_in<double> v, double* to) {
+#if defined(__AVX512F__)
+  if constexpr (has_streams)
+    _mm512_stream_pd(to, v);
+  else
+    v.store_aligned(to);
+#else
+  v.store_aligned(to);
+#endif
+}
 LAMINA_INLINE void end_streams() {
 #if defined(__AVX512F__)
   _mm_sfence();
@@ -80,19 +108,24 @@ inline constexpr int vector_registers = 16;
 #endif
 
 /// Vectors in a row of the register tile: 2, or 4 where registers are many and vectors short.
-inline constexpr int tile_vectors = vector_registers == 32 && lanes == 4 ? 4 : 2;
+inline constexpr int tile_vectors = vector_registers == 32 && sizeof(vector) == 16 ? 4 : 2;
 
 /// Rows of the register tile. Its accumulators, one row of the right operand and one element of the
-/// left one must fit into the registers: 14 x 32 with AVX-512, 6 x 16 with AVX2, 6 x 16 with NEON,
-/// 6 x 8 with SSE.
+/// left one must fit into the registers: 14 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 16 with
+/// NEON, 6 x 8 with SSE; of doubles half as many columns.
 inline constexpr int tile_rows = (vector_registers - tile_vectors - 1) / tile_vectors;
 
 /// Columns of the register tile, and of a panel of packed weights.
-inline constexpr int panel_width = tile_vectors * lanes;
+template <class Real>
+inline constexpr int panel_width_in = tile_vectors* lanes_in<Real>;
+inline constexpr int panel_width = panel_width_in<float>;
 
 /// The width of a last panel that is narrower than the others: only where panels are wider than the
 /// padding.
-inline constexpr int narrow_width = panel_width > alignment_floats ? alignment_floats : panel_width;
+template <class Real>
+inline constexpr int narrow_width_in =
+    panel_width_in<Real> > alignment_floats ? alignment_floats : panel_width_in<Real>;
+inline constexpr int narrow_width = narrow_width_in<float>;
 
 static_assert(panel_width == 2 * alignment_floats || alignment_floats % panel_width == 0);
 

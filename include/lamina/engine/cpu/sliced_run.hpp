@@ -121,7 +121,9 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
       const int lines = padded(g.columns) / alignment_floats;
       const int begin = share(lines, t) * alignment_floats;
       for (int a = 0; a < g.arguments; ++a)
-        own[a] = all[a] == nullptr || info[a].columns != g.columns ? all[a] : all[a] + begin;
+        own[a] = all[a] == nullptr || info[a].columns != g.columns
+                     ? all[a]
+                     : all[a] + begin * (size_of(info[a].type) / 4);
       g.columns = std::min(g.columns, share(lines, t + 1) * alignment_floats) - begin;
       e.run(*s.program, own, info, g, part);
       continue;

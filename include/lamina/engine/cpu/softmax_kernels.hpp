@@ -16,59 +16,66 @@ namespace detail {
 
 /// The largest of n numbers. (By vectors: a chain of n comparisons would cost more than as many
 /// exp.)
-LAMINA_INLINE float largest_of(const float* x, int n) {
-  float largest = x[0];
+template <class Real>
+LAMINA_INLINE Real largest_of(const Real* x, int n) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  Real largest = x[0];
   int j = 1;
   if (n >= lanes) {
     vector most = vector::load_unaligned(x);
     for (j = lanes; j + lanes <= n; j += lanes)
       most = math::max(most, vector::load_unaligned(x + j));
-    alignas(64) float part[lanes];
+    alignas(64) Real part[lanes];
     most.store_aligned(part);
-    for (const float p : part) largest = p > largest ? p : largest;
+    for (const Real p : part) largest = p > largest ? p : largest;
   }
   for (; j < n; ++j) largest = x[j] > largest ? x[j] : largest;
   return largest;
 }
 
 /// What softmax divides by, the sum of e^(x - largest).
+template <class Real>
 struct softmax_sum {
-  float sum, largest;
+  Real sum, largest;
   /// log(sum e^x), the log-partition function.
-  float partition() const { return std::log(sum) + largest; }
+  Real partition() const { return std::log(sum) + largest; }
 };
 
 /// y = softmax of the n numbers at x.
-inline softmax_sum softmax_row(const float* x, float* y, int n) {
-  const float largest = largest_of(x, n);
+template <class Real>
+inline softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  const Real largest = largest_of(x, n);
   int j = 0;
-  vector sums(0.f);
+  vector sums(Real(0));
   const vector shift(largest);
   for (; j + lanes <= n; j += lanes) {
     const vector e = math::exp(vector::load_unaligned(x + j) - shift);
     e.store_unaligned(y + j);
     sums += e;
   }
-  float sum = sum_of(sums);
+  Real sum = sum_of(sums);
   for (; j < n; ++j) sum += y[j] = std::exp(x[j] - largest);
-  const float factor = 1.0f / sum;
+  const Real factor = Real(1) / sum;
   for (j = 0; j < n; ++j) y[j] *= factor;
   return {sum, largest};
 }
 
 /// The softmax of lines that are `step` apart, for one number or one vector of neighbouring lines.
-template <class V>
-LAMINA_INLINE void softmax_line(const float* x, std::ptrdiff_t x_step, float* y,
+template <class Real, class V>
+LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
                                 std::ptrdiff_t y_step, int n, V like) {
   V largest = load(x, like);
   for (int k = 1; k < n; ++k) largest = math::max(largest, load(x + k * x_step, like));
-  V sum(0.f);
+  V sum(Real(0));
   for (int k = 0; k < n; ++k) {
     const V e = math::exp(V(load(x + k * x_step, like) - largest));
     store(y + k * y_step, e);
     sum += e;
   }
-  const V factor = V(1.f) / sum;
+  const V factor = V(Real(1)) / sum;
   for (int k = 0; k < n; ++k) store(y + k * y_step, V(load(y + k * y_step, like) * factor));
 }
 
@@ -76,23 +83,24 @@ LAMINA_INLINE void softmax_line(const float* x, std::ptrdiff_t x_step, float* y,
 
 template <>
 struct call_kernel<softmax> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
-    require_float(c, in);
+    require_real<Real>(c, in);
     const array_layout shape = layout_of(in);
     const int axis = dimension_of(c, c.integer(0), shape.rank);
     const line_layout from(shape, axis), to(layout_of(out), axis);
     if (from.n == 0) return;
     for (int r = 0; r < from.rows; ++r)
       for (int o = 0; o < from.outer; ++o) {
-        const float* x = in.row<const float>(0) + from.at(r, o);
-        float* y = out.row<float>(0) + to.at(r, o);
+        const Real* x = in.row<const Real>(0) + from.at(r, o);
+        Real* y = out.row<Real>(0) + to.at(r, o);
         if (from.inner == 1 && from.step == 1) {
           detail::softmax_row(x, y, from.n);
           continue;
         }
-        for_each_place(from.inner, [&](std::ptrdiff_t i, auto like) {
+        for_each_place<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
           detail::softmax_line(x + i, from.step, y + i, to.step, from.n, like);
         });
       }
@@ -101,7 +109,8 @@ struct call_kernel<softmax> {
 
 template <>
 struct call_kernel<gradient_of<softmax>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
     if (!dx) return;
@@ -111,17 +120,17 @@ struct call_kernel<gradient_of<softmax>> {
         x_lines(layout_of(dx), axis);
     for (int r = 0; r < y_lines.rows; ++r)
       for (int o = 0; o < y_lines.outer; ++o) {
-        const float* y = out.row<const float>(0) + y_lines.at(r, o);
-        const float* d = slope.row<const float>(0) + d_lines.at(r, o);
-        float* g = dx.row<float>(0) + x_lines.at(r, o);
+        const Real* y = out.row<const Real>(0) + y_lines.at(r, o);
+        const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
+        Real* g = dx.row<Real>(0) + x_lines.at(r, o);
         if (y_lines.inner == 1 && y_lines.step == 1) {
-          const float total = dot(y, d, y_lines.n);
+          const Real total = dot(y, d, y_lines.n);
           for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
           continue;
         }
-        for_each_place(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
+        for_each_place<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
           using number = decltype(like);
-          number total(0.f);
+          number total(Real(0));
           for (int k = 0; k < y_lines.n; ++k)
             total += load(y + i + k * y_lines.step, like) * load(d + i + k * d_lines.step, like);
           for (int k = 0; k < y_lines.n; ++k)
@@ -134,36 +143,37 @@ struct call_kernel<gradient_of<softmax>> {
 
 template <>
 struct call_kernel<softmax_with_cross_entropy> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand logits = c.input(0), label = c.input(1), softmax = c.output(0),
                   loss = c.output(1);
-    require_float(c, logits);
+    require_real<Real>(c, logits);
     const bool soft = c.flag(0);
     const label_reader labels(c, label, c.integer(1));
     const row_lines lines(logits);
     const int n = lines.n;
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
-        const float* x = logits.row<const float>(r) + o * n;
-        const float partition =
-            detail::softmax_row(x, softmax.row<float>(r) + o * n, n).partition();
-        float cost = 0;
+        const Real* x = logits.row<const Real>(r) + o * n;
+        const Real partition = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n).partition();
+        Real cost = 0;
         if (soft) {
-          const float* y = label.row<const float>(r) + o * n;
+          const Real* y = label.row<const Real>(r) + o * n;
           for (int j = 0; j < n; ++j) cost += y[j] * (partition - x[j]);
         } else {
           const std::int64_t l = labels.at(r, o, n);
           if (l >= 0) cost = partition - x[l];
         }
-        loss.row<float>(r)[o] = cost;
+        loss.row<Real>(r)[o] = cost;
       }
   }
 };
 
 template <>
 struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -173,17 +183,17 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
     const int n = lines.n;
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
-        const float g = dloss.row<const float>(r)[o];
-        const float* p = softmax.row<const float>(r) + o * n;
-        float* d = dx.row<float>(r) + o * n;
+        const Real g = dloss.row<const Real>(r)[o];
+        const Real* p = softmax.row<const Real>(r) + o * n;
+        Real* d = dx.row<Real>(r) + o * n;
         if (soft) {
-          const float* y = label.row<const float>(r) + o * n;
-          const float total = row_sum(y, n);
+          const Real* y = label.row<const Real>(r) + o * n;
+          const Real total = row_sum(y, n);
           for (int j = 0; j < n; ++j) d[j] = (p[j] * total - y[j]) * g;
           continue;
         }
         const std::int64_t l = labels.at(r, o, n);
-        const float factor = l < 0 ? 0.0f : g;
+        const Real factor = l < 0 ? Real(0) : g;
         for (int j = 0; j < n; ++j) d[j] = p[j] * factor;
         if (l >= 0) d[l] -= factor;
       }

@@ -26,7 +26,8 @@ struct row_mask {
 
 template <>
 struct call_kernel<split_lod_tensor> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
     const int entries = c.input(1).rows;
@@ -48,7 +49,8 @@ struct call_kernel<split_lod_tensor> {
 
 template <>
 struct call_kernel<merge_lod_tensor> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const int levels = levels_below_mask(c, c.output(0).domain, c.integer(0));
     for (int side = 2; side < 4; ++side) require_entries(c, side, levels);
@@ -131,7 +133,8 @@ inline void take_whole(const call_context& c, int in, int out) {
 
 template <>
 struct call_kernel<select_input> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     detail::take_whole(c, detail::chosen_variable(c, c.input(1), c.input_count(0)), 0);
   }
@@ -139,7 +142,8 @@ struct call_kernel<select_input> {
 
 template <>
 struct call_kernel<select_output> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const int i = detail::chosen_variable(c, c.input(1), c.output_count(0));
     if (is_given(c.output(0, i))) detail::take_whole(c, 0, i);

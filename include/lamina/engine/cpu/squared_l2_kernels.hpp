@@ -12,95 +12,101 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<l1_norm> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     double sum = 0;  // over all rows, of sums of a row each
     for (int r = 0; r < x.rows; ++r) {
-      float row = 0;
-      for (int j = 0; j < x.columns; ++j) row += std::abs(x.row<const float>(r)[j]);
+      Real row = 0;
+      for (int j = 0; j < x.columns; ++j) row += std::abs(x.row<const Real>(r)[j]);
       sum += static_cast<double>(row);
     }
-    *c.output(0).row<float>(0) = static_cast<float>(sum);
+    *c.output(0).row<Real>(0) = static_cast<Real>(sum);
   }
 };
 template <>
 struct call_kernel<gradient_of<l1_norm>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), dx = c.output(0);
     if (!dx) return;
-    const float slope = *c.input(1).row<const float>(0);
+    const Real slope = *c.input(1).row<const Real>(0);
     for (int r = 0; r < x.rows; ++r)
       for (int j = 0; j < x.columns; ++j) {
-        const float v = x.row<const float>(r)[j];
-        dx.row<float>(r)[j] = v > 0 ? slope : v < 0 ? -slope : 0.0f;
+        const Real v = x.row<const Real>(r)[j];
+        dx.row<Real>(r)[j] = v > 0 ? slope : v < 0 ? -slope : Real(0);
       }
   }
 };
 
 template <>
 struct call_kernel<squared_l2_norm> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     double sum = 0;
     for (int r = 0; r < x.rows; ++r)
-      sum += static_cast<double>(squared_distance(x.row<const float>(r), 0, x.columns));
-    *c.output(0).row<float>(0) = static_cast<float>(sum);
+      sum += static_cast<double>(squared_distance(x.row<const Real>(r), 0, x.columns));
+    *c.output(0).row<Real>(0) = static_cast<Real>(sum);
   }
 };
 template <>
 struct call_kernel<gradient_of<squared_l2_norm>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), dx = c.output(0);
     if (!dx) return;
-    const float slope = 2 * *c.input(1).row<const float>(0);
+    const Real slope = 2 * *c.input(1).row<const Real>(0);
     for (int r = 0; r < x.rows; ++r)
-      for (int j = 0; j < x.columns; ++j) dx.row<float>(r)[j] = slope * x.row<const float>(r)[j];
+      for (int j = 0; j < x.columns; ++j) dx.row<Real>(r)[j] = slope * x.row<const Real>(r)[j];
   }
 };
 
 template <>
 struct call_kernel<squared_l2_distance> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), difference = c.output(0), out = c.output(1);
-    require_float(c, x);
+    require_real<Real>(c, x);
     for (int r = 0; r < x.rows; ++r) {
-      const float* const left = x.row<const float>(r);
-      const float* const right = y.row<const float>(y.rows == 1 ? 0 : r);
-      float sum = 0;
+      const Real* const left = x.row<const Real>(r);
+      const Real* const right = y.row<const Real>(y.rows == 1 ? 0 : r);
+      Real sum = 0;
       for (int j = 0; j < x.columns; ++j) {
-        const float d = left[j] - right[j];
-        if (difference) difference.row<float>(r)[j] = d;
+        const Real d = left[j] - right[j];
+        if (difference) difference.row<Real>(r)[j] = d;
         sum += d * d;
       }
-      if (out) *out.row<float>(r) = sum;
+      if (out) *out.row<Real>(r) = sum;
     }
   }
 };
 template <>
 struct call_kernel<gradient_of<squared_l2_distance>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand y = c.input(1), difference = c.input(2), slope = c.input(3);
     const operand dx = c.output(0), dy = c.output(1);
     const bool shared = dy && dy.rows == 1 && y.rows == 1;
     if (shared) clear(dy);
     for (int r = 0; r < difference.rows; ++r) {
-      const float twice = 2 * *slope.row<const float>(r);
-      const float* const d = difference.row<const float>(r);
+      const Real twice = 2 * *slope.row<const Real>(r);
+      const Real* const d = difference.row<const Real>(r);
       for (int j = 0; j < difference.columns; ++j) {
-        const float g = twice * d[j];
-        if (dx) dx.row<float>(r)[j] = g;
+        const Real g = twice * d[j];
+        if (dx) dx.row<Real>(r)[j] = g;
         if (shared)
-          dy.row<float>(0)[j] -= g;
+          dy.row<Real>(0)[j] -= g;
         else if (dy)
-          dy.row<float>(r)[j] = -g;
+          dy.row<Real>(r)[j] = -g;
       }
     }
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <lamina/core/padding.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/simd.hpp>
 #include <lamina/expression/expression.hpp>
 
@@ -28,10 +29,12 @@ namespace detail {
 
 namespace ex = lamina::expression;
 
-template <class Operand>
+/// How an operand is read, a vector at a time.
+template <class Operand, class Real>
 struct operand_reader;
-template <>
-struct operand_reader<ex::head_value> {
+template <class Real>
+struct operand_reader<ex::head_value, Real> {
+  using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector*, vector head, const vector*,
@@ -39,52 +42,60 @@ struct operand_reader<ex::head_value> {
     return head;
   }
 };
-template <int I>
-struct operand_reader<ex::load<I>> {
+template <int I, class Real>
+struct operand_reader<ex::load<I>, Real> {
+  using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static constexpr int argument = I;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
                                   const place& at) {
-    return vector::load_unaligned(a[I] + at.offset);
+    return vector::load_unaligned(numbers_at<Real>(a[I]) + at.offset);
   }
 };
-template <int I>
-struct operand_reader<ex::row<I>> {
+template <int I, class Real>
+struct operand_reader<ex::row<I>, Real> {
+  using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = true, by_column = false;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
                                   const place& at) {
-    return vector::load_unaligned(a[I] + at.column);
+    return vector::load_unaligned(numbers_at<Real>(a[I]) + at.column);
   }
 };
-template <int I>
-struct operand_reader<ex::column<I>> {
+template <int I, class Real>
+struct operand_reader<ex::column<I>, Real> {
+  using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = true;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
                                   const place& at) {
-    return vector(a[I][static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
+    return vector(numbers_at<Real>(a[I])[static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
   }
 };
 /// The numbers of the channels of a vector's elements.
-LAMINA_NOINLINE inline vector gather_channels(const float* numbers, const int* channels) {
-  alignas(64) float all[lanes];
-  for (int l = 0; l < lanes; ++l) all[l] = numbers[channels[l]];
-  return vector::load_aligned(all);
+template <class Real>
+LAMINA_NOINLINE inline vector_in<Real> gather_channels(const Real* numbers, const int* channels) {
+  alignas(64) Real all[lanes_in<Real>];
+  for (int l = 0; l < lanes_in<Real>; ++l) all[l] = numbers[channels[l]];
+  return vector_in<Real>::load_aligned(all);
 }
-template <int I>
-struct operand_reader<ex::channel<I>> {
+template <int I, class Real>
+struct operand_reader<ex::channel<I>, Real> {
+  using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static constexpr int channels = I;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
                                   const place& at) {
-    return at.channels == nullptr ? vector(a[I][at.channel]) : gather_channels(a[I], at.channels);
+    const Real* const numbers = numbers_at<Real>(a[I]);
+    return at.channels == nullptr ? vector(numbers[at.channel])
+                                  : gather_channels(numbers, at.channels);
   }
 };
-template <int I>
-struct operand_reader<ex::scalar<I>> {
+template <int I, class Real>
+struct operand_reader<ex::scalar<I>, Real> {
+  using vector = vector_in<Real>;
   static constexpr int scalar = I;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector* scalars, vector, const vector*,
@@ -92,17 +103,19 @@ struct operand_reader<ex::scalar<I>> {
     return scalars[I];
   }
 };
-template <int I>
-struct operand_reader<ex::numbers<I>> {
+template <int I, class Real>
+struct operand_reader<ex::numbers<I>, Real> {
+  using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector*,
                                   const place&) {
-    return vector(0.f);
+    return vector(Real(0));
   }
 };
-template <int J>
-struct operand_reader<ex::value<J>> {
+template <int J, class Real>
+struct operand_reader<ex::value<J>, Real> {
+  using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector* values,
@@ -118,37 +131,40 @@ enum class update_step { elsewhere, prepared, plain };
 /// The argument that holds a number a channel, or -1.
 template <class Operand>
 constexpr int channels_of() {
-  if constexpr (requires { operand_reader<Operand>::channels; })
-    return operand_reader<Operand>::channels;
+  if constexpr (requires { operand_reader<Operand, float>::channels; })
+    return operand_reader<Operand, float>::channels;
   else
     return -1;
 }
 
-template <class Statement>
+template <class Statement, class Real>
 struct one_statement;
-template <class Op, int K, int Store, class... In>
-struct one_statement<ex::let<Op, K, Store, In...>> {
+template <class Op, int K, int Store, class... In, class Real>
+struct one_statement<ex::let<Op, K, Store, In...>, Real> {
+  using vector = vector_in<Real>;
   static constexpr int numbers = 0;
   static constexpr int stored = Store;
   static constexpr int channels = std::max({-1, channels_of<In>()...});
   static LAMINA_INLINE update_step load_numbers(float* const*, vector*) {
     return update_step::plain;
   }
-  static constexpr int scalars = std::max({-1, operand_reader<In>::scalar...});
-  static constexpr bool by_row = (operand_reader<In>::by_row || ...);
-  static constexpr bool by_column = (operand_reader<In>::by_column || ...);
+  static constexpr int scalars = std::max({-1, operand_reader<In, Real>::scalar...});
+  static constexpr bool by_row = (operand_reader<In, Real>::by_row || ...);
+  static constexpr bool by_column = (operand_reader<In, Real>::by_column || ...);
   static LAMINA_INLINE void load_scalars(float* const* a, vector* s) {
-    ((operand_reader<In>::scalar >= 0 ? (void)(s[std::max(0, operand_reader<In>::scalar)] = vector(
-                                                   *a[std::max(0, operand_reader<In>::scalar)]))
-                                      : (void)0),
+    ((operand_reader<In, Real>::scalar >= 0
+          ? (void)(s[std::max(0, operand_reader<In, Real>::scalar)] =
+                       vector(*numbers_at<Real>(a[std::max(0, operand_reader<In, Real>::scalar)])))
+          : (void)0),
      ...);
   }
   static LAMINA_INLINE void run(float* const* a, const vector* s, const vector*, vector head,
                                 vector* values, int number, const place& at, update_step) {
-    const vector v = pointwise_value<Op, K>(operand_reader<In>::get(a, s, head, values, at)...);
+    const vector v =
+        pointwise_value<Op, K>(operand_reader<In, Real>::get(a, s, head, values, at)...);
     values[number] = v;
     if constexpr (Store >= 0) {
-      float* const to = a[Store] + at.offset;
+      Real* const to = numbers_at<Real>(a[Store]) + at.offset;
       if (has_streams && at.streams)
         stream(v, to);
       else
@@ -156,23 +172,24 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
     }
   }
 };
-template <class Op, class Param, class Grad, class... In>
-struct one_statement<ex::update<Op, Param, Grad, In...>> {
+template <class Op, class Param, class Grad, class... In, class Real>
+struct one_statement<ex::update<Op, Param, Grad, In...>, Real> {
+  using vector = vector_in<Real>;
   static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
   static constexpr int scalars = -1, stored = -1, channels = -1;
   static constexpr int numbers = static_cast<int>(Op::attributes.size());
   static constexpr bool by_row = false, by_column = false;
   template <int I>
-  static LAMINA_INLINE const float* first_of(float* const* a, ex::numbers<I>) {
-    return a[I];
+  static LAMINA_INLINE const Real* first_of(float* const* a, ex::numbers<I>) {
+    return numbers_at<Real>(a[I]);
   }
   template <class Other>
-  static LAMINA_INLINE const float* first_of(float* const*, Other) {
+  static LAMINA_INLINE const Real* first_of(float* const*, Other) {
     return nullptr;
   }
   static LAMINA_INLINE void load_scalars(float* const*, vector*) {}
   static LAMINA_INLINE update_step load_numbers(float* const* a, vector* number) {
-    const float* first = nullptr;
+    const Real* first = nullptr;
     ((first = first_of(a, In{}) != nullptr ? first_of(a, In{}) : first), ...);
     if (first == nullptr) return update_step::elsewhere;
     for (int k = 0; k < numbers; ++k) number[k] = vector(first[k]);
@@ -181,54 +198,58 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
   template <class Reader>
   static LAMINA_INLINE void store(float* const* a, vector v, const place& at) {
     if constexpr (requires { Reader::argument; })
-      v.store_unaligned(a[Reader::argument] + at.offset);
+      v.store_unaligned(numbers_at<Real>(a[Reader::argument]) + at.offset);
   }
   static LAMINA_INLINE void run(float* const* a, const vector* s, const vector* number, vector head,
                                 vector* values, int, const place& at, update_step step) {
-    vector grad = operand_reader<Grad>::get(a, s, head, values, at);
-    if (step == update_step::elsewhere) return store<operand_reader<Param>>(a, grad, at);
-    vector param = operand_reader<Param>::get(a, s, head, values, at);
-    vector state[sizeof...(In) + 1] = {operand_reader<In>::get(a, s, head, values, at)...};
+    vector grad = operand_reader<Grad, Real>::get(a, s, head, values, at);
+    if (step == update_step::elsewhere) return store<operand_reader<Param, Real>>(a, grad, at);
+    vector param = operand_reader<Param, Real>::get(a, s, head, values, at);
+    vector state[sizeof...(In) + 1] = {operand_reader<In, Real>::get(a, s, head, values, at)...};
     if (step == update_step::prepared) grad = Op::prepared(param, grad, number);
     Op::apply_prepared(param, grad, state, number);
-    store<operand_reader<Param>>(a, param, at);
+    store<operand_reader<Param, Real>>(a, param, at);
     int i = 0;
-    ((store<operand_reader<In>>(a, state[i], at), ++i), ...);
+    ((store<operand_reader<In, Real>>(a, state[i], at), ++i), ...);
   }
 };
 
 }  // namespace detail
 
-template <class Statements>
+template <class Statements, class Real = float>
 struct statement_runner;
 
 /// Runs statements in order. The numbers that are the same everywhere (attributes, learning rates)
 /// are loaded once, before the loop: a store could otherwise make the compiler load them again.
-template <class... S>
-struct statement_runner<expression::statements<S...>> {
+template <class... S, class Real>
+struct statement_runner<expression::statements<S...>, Real> {
+  using real = Real;
+  using vector = vector_in<Real>;
   static constexpr int count = static_cast<int>(sizeof...(S));
-  static constexpr int scalars = std::max({0, detail::one_statement<S>::scalars + 1 ...});
-  static constexpr bool by_row = (detail::one_statement<S>::by_row || ...);
-  static constexpr bool by_column = (detail::one_statement<S>::by_column || ...);
+  static constexpr int scalars = std::max({0, detail::one_statement<S, Real>::scalars + 1 ...});
+  static constexpr bool by_row = (detail::one_statement<S, Real>::by_row || ...);
+  static constexpr bool by_column = (detail::one_statement<S, Real>::by_column || ...);
 
-  static constexpr int numbers = (0 + ... + detail::one_statement<S>::numbers);
+  static constexpr int numbers = (0 + ... + detail::one_statement<S, Real>::numbers);
   /// How many arrays are written, updates apart.
-  static constexpr int stores = (0 + ... + (detail::one_statement<S>::stored >= 0 ? 1 : 0));
+  static constexpr int stores = (0 + ... + (detail::one_statement<S, Real>::stored >= 0 ? 1 : 0));
   /// Whether these begin with a whole vector.
   bool stores_are_aligned() const {
-    return ((detail::one_statement<S>::stored < 0 ||
+    return ((detail::one_statement<S, Real>::stored < 0 ||
              reinterpret_cast<std::uintptr_t>(
-                 arguments[std::max(0, detail::one_statement<S>::stored)]) %
+                 arguments[std::max(0, detail::one_statement<S, Real>::stored)]) %
                      sizeof(vector) ==
                  0) &&
             ...);
   }
   /// An argument that holds one number a channel, or -1.
-  static constexpr int channels = std::max({-1, detail::one_statement<S>::channels...});
+  static constexpr int channels = std::max({-1, detail::one_statement<S, Real>::channels...});
   /// The argument that the last value that is stored goes to.
   static constexpr int last_store() {
     int to = -1;
-    ((to = detail::one_statement<S>::stored >= 0 ? detail::one_statement<S>::stored : to), ...);
+    ((to = detail::one_statement<S, Real>::stored >= 0 ? detail::one_statement<S, Real>::stored
+                                                       : to),
+     ...);
     return to;
   }
 
@@ -238,10 +259,10 @@ struct statement_runner<expression::statements<S...>> {
   detail::update_step step = detail::update_step::plain;
 
   LAMINA_INLINE explicit statement_runner(float* const* a) : arguments(a) {
-    (detail::one_statement<S>::load_scalars(a, scalar), ...);
+    (detail::one_statement<S, Real>::load_scalars(a, scalar), ...);
     int at = 0;
-    ((step = std::min(step, detail::one_statement<S>::load_numbers(a, number + at)),
-      at += detail::one_statement<S>::numbers),
+    ((step = std::min(step, detail::one_statement<S, Real>::load_numbers(a, number + at)),
+      at += detail::one_statement<S, Real>::numbers),
      ...);
   }
   LAMINA_INLINE void operator()(vector head, const place& at) const { run(head, at, step); }
@@ -249,9 +270,9 @@ struct statement_runner<expression::statements<S...>> {
   LAMINA_INLINE void run(vector head, const place& at, detail::update_step how) const {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;
-    ((detail::one_statement<S>::run(arguments, scalar, number + first, head, values, statement, at,
-                                    how),
-      ++statement, first += detail::one_statement<S>::numbers),
+    ((detail::one_statement<S, Real>::run(arguments, scalar, number + first, head, values,
+                                          statement, at, how),
+      ++statement, first += detail::one_statement<S, Real>::numbers),
      ...);
   }
 };

@@ -16,18 +16,19 @@ namespace lamina::engine::cpu {
 
 /// L2 norm of an array that lies like a parameter, over the real elements: padding may hold
 /// anything.
-LAMINA_COLD inline float norm_of(int rows, int columns, bool panel, const float* g) {
+template <class Real>
+LAMINA_COLD inline Real norm_of(int rows, int columns, bool panel, const Real* g) {
   double squares = 0;
-  const auto add = [&](const float* x, int n) {
+  const auto add = [&](const Real* x, int n) {
     for (int j = 0; j < n; ++j) squares += static_cast<double>(x[j]) * x[j];
   };
   if (panel)
-    for_each_row_segment(rows, columns,
-                         [&](std::ptrdiff_t offset, int n, int, int) { add(g + offset, n); });
+    for_each_row_segment<Real>(rows, columns,
+                               [&](std::ptrdiff_t offset, int n, int, int) { add(g + offset, n); });
   else
     for (int r = 0; r < rows; ++r)
       add(g + static_cast<std::ptrdiff_t>(r) * padded(columns), columns);
-  return static_cast<float>(std::sqrt(squares));
+  return static_cast<Real>(std::sqrt(squares));
 }
 
 LAMINA_COLD inline float norm_of(const selected_rows& g) {
@@ -52,30 +53,33 @@ struct call_kernel<decayed_learning_rate> {
 
 template <>
 struct call_kernel<gradient_scale> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const float limit = static_cast<float>(c.number(0));
     double squares = 0;
-    float norm = 0;
+    Real norm = 0;
     for (int i = 0; i < c.input_count(0); ++i) {
       const operand g = c.input(0, i);
       norm = has_selected_rows(g)
-                 ? norm_of(rows_of(g))
-                 : norm_of(g.rows, g.columns, g.panel, static_cast<const float*>(g.data));
+                 ? Real(norm_of(rows_of(g)))
+                 : norm_of(g.rows, g.columns, g.panel, static_cast<const Real*>(g.data));
       squares += static_cast<double>(norm) * norm;
     }
     *static_cast<float*>(c.output(0).data) =
-        c.flag(1) ? optimizer::shared_scale(squares, limit) : optimizer::norm_scale(norm, limit);
+        c.flag(1) ? optimizer::shared_scale(squares, limit)
+                  : optimizer::norm_scale(static_cast<float>(norm), limit);
   }
 };
 
 template <>
 struct call_kernel<update_numbers> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand rate = c.input(0), scale = c.input(1), out = c.output(0);
-    float* const to = static_cast<float*>(out.data);
-    for (int i = 0; i < out.columns; ++i) to[i] = static_cast<float>(c.number(i));
+    Real* const to = static_cast<Real*>(out.data);
+    for (int i = 0; i < out.columns; ++i) to[i] = static_cast<Real>(c.number(i));
     if (rate) to[0] = *static_cast<const float*>(rate.data) * to[0];
     if (scale) to[1] = *static_cast<const float*>(scale.data);
   }

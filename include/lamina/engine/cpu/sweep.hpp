@@ -12,13 +12,16 @@
 
 namespace lamina::engine::cpu {
 
-/// Floats of a left operand that stay in the second-level cache while panels stream past them: 128
+/// Numbers of a left operand that stay in the second-level cache while panels stream past them: 128
 /// KiB.
-inline constexpr int resident_floats = 32 * 1024;
-/// The rows of such an operand, each `depth` floats: whole tiles, and four of them at least.
+template <class Real>
+inline constexpr int resident_numbers = 128 * 1024 / static_cast<int>(sizeof(Real));
+inline constexpr int resident_floats = resident_numbers<float>;
+/// The rows of such an operand, each `depth` numbers: whole tiles, and four of them at least.
 inline constexpr int least_resident_rows = 4 * tile_rows;
+template <class Real = float>
 constexpr int resident_rows(int depth) {
-  const int fitting = resident_floats / (depth > 0 ? depth : 1) / tile_rows * tile_rows;
+  const int fitting = resident_numbers<Real> / (depth > 0 ? depth : 1) / tile_rows * tile_rows;
   return fitting < least_resident_rows ? least_resident_rows : fitting;
 }
 
@@ -57,42 +60,45 @@ struct product_layout {
 enum class panel_order { ascending, descending };
 
 /// One cache block of a product: `rows` of the left operand, `depth` of the sum, all columns.
-struct product_block {
+template <class Real>
+struct basic_product_block {
   int row;  ///< the first of `rows` in the product
   int rows;
   int depth;
-  left_operand left;    ///< at the block's first row and first k
-  bool left_is_packed;  ///< instead: for each tile `depth` rows of its height, contiguous
-  const float* panels;  ///< the panels of the right operand ...
-  int panel_depth;      ///< ... their number of rows ...
-  int panel_k;          ///< ... and the first of the `depth` rows that count
-  bool turns;           ///< `panels` are those of the right operand's transpose, and ...
-  float* strip;         ///< ... a panel of `depth` rows is made of them here
-  int columns;          ///< of the right operand, without padding
-  bool from_end;        ///< the last panel comes first
-  float* partial;       ///< sums that other blocks continue, for `partial_rows` rows in panels ...
-  int partial_rows;     ///< ... of which this block's
-  int partial_row;      ///< begin here
-  bool is_first;        ///< there are no earlier sums in `partial`
-  bool is_last;         ///< the sums are finished and go to `run`
+  basic_left_operand<Real> left;  ///< at the block's first row and first k
+  bool left_is_packed;            ///< instead: for each tile `depth` rows of its height, contiguous
+  const Real* panels;             ///< the panels of the right operand ...
+  int panel_depth;                ///< ... their number of rows ...
+  int panel_k;                    ///< ... and the first of the `depth` rows that count
+  bool turns;                     ///< `panels` are those of the right operand's transpose, and ...
+  Real* strip;                    ///< ... a panel of `depth` rows is made of them here
+  int columns;                    ///< of the right operand, without padding
+  bool from_end;                  ///< the last panel comes first
+  Real* partial;     ///< sums that other blocks continue, for `partial_rows` rows in panels ...
+  int partial_rows;  ///< ... of which this block's
+  int partial_row;   ///< begin here
+  bool is_first;     ///< there are no earlier sums in `partial`
+  bool is_last;      ///< the sums are finished and go to `run`
   product_layout layout;
-  epilogue run;
+  basic_epilogue<Real> run;
   const void* context;
 };
 
 namespace detail {
 
 /// The panels of a block of one row from column `first` up to `end`, `Panels` at a time.
-template <int Panels>
-LAMINA_NOINLINE void sweep_row(const product_block& b, int first, int end) {
+template <int Panels, class Real>
+LAMINA_NOINLINE void sweep_row(const basic_product_block<Real>& b, int first, int end) {
+  constexpr int panel_width = panel_width_in<Real>;
   constexpr int together = Panels * panel_width;
-  alignas(64) float sums[together];
-  const left_operand left = b.left_is_packed ? left_operand{b.left.data, 1, 1} : b.left;
+  alignas(64) Real sums[together];
+  const basic_left_operand<Real> left =
+      b.left_is_packed ? basic_left_operand<Real>{b.left.data, 1, 1} : b.left;
   for (int done = 0; done < end - first; done += together) {
     const int column = b.from_end ? end - done - together : first + done;
-    const float* panels = b.panels + offset_of_panel(b.panel_depth, column) +
-                          static_cast<std::ptrdiff_t>(b.panel_k) * panel_width;
-    float* unfinished = b.partial + column;  // the only row
+    const Real* panels = b.panels + offset_of_panel(b.panel_depth, column) +
+                         static_cast<std::ptrdiff_t>(b.panel_k) * panel_width;
+    Real* unfinished = b.partial + column;  // the only row
     multiply_row<Panels>(b.depth, left, panels, offset_of_panel(b.panel_depth, panel_width),
                          b.is_first ? nullptr : unfinished, b.is_last ? sums : unfinished);
     if (!b.is_last) continue;
@@ -107,10 +113,11 @@ LAMINA_NOINLINE void sweep_row(const product_block& b, int first, int end) {
 }
 
 /// All tiles of a block by one panel.
-LAMINA_INLINE void sweep_panel(const product_block& b, const even_parts& tiles, int column,
-                               float* sums) {
-  const int width = width_of_panel(b.columns, column);
-  const float* panel = b.panels;
+template <class Real>
+LAMINA_INLINE void sweep_panel(const basic_product_block<Real>& b, const even_parts& tiles,
+                               int column, Real* sums) {
+  const int width = width_of_panel<Real>(b.columns, column);
+  const Real* panel = b.panels;
   if (b.turns) {
     transpose_strip(b.columns, b.panel_depth, column, b.panel_k, b.depth, b.panels, b.strip);
     panel = b.strip;
@@ -122,14 +129,15 @@ LAMINA_INLINE void sweep_panel(const product_block& b, const even_parts& tiles, 
   for (int i = 0; i < tiles.count(); ++i) {
     const int row = tiles.first(i);
     const int rows = tiles.size(i);
-    const left_operand left =
+    const basic_left_operand<Real> left =
         b.left_is_packed
-            ? left_operand{b.left.data + static_cast<std::ptrdiff_t>(row) * b.depth, 1, rows}
-            : left_operand{b.left.data + row * b.left.row, b.left.row, b.left.step};
-    float* unfinished = b.partial + static_cast<std::ptrdiff_t>(column) * b.partial_rows +
-                        (b.partial_row + row) * width;
-    find_micro_kernel(rows, width)(b.depth, left, panel, b.is_first ? nullptr : unfinished,
-                                   b.is_last ? sums : unfinished);
+            ? basic_left_operand<Real>{b.left.data + static_cast<std::ptrdiff_t>(row) * b.depth, 1,
+                                       rows}
+            : basic_left_operand<Real>{b.left.data + row * b.left.row, b.left.row, b.left.step};
+    Real* unfinished = b.partial + static_cast<std::ptrdiff_t>(column) * b.partial_rows +
+                       (b.partial_row + row) * width;
+    find_micro_kernel<Real>(rows, width)(b.depth, left, panel, b.is_first ? nullptr : unfinished,
+                                         b.is_last ? sums : unfinished);
     if (!b.is_last) continue;
     b.run({sums, rows, width, b.row + row, column,
            column * b.layout.column_scale + (b.row + row) * stride, stride},
@@ -141,8 +149,10 @@ LAMINA_INLINE void sweep_panel(const product_block& b, const even_parts& tiles, 
 
 /// Computes the tiles of a block: the sums go to its epilogue, or to `partial` where they are
 /// unfinished.
-inline void sweep(const product_block& b) {
-  alignas(64) float sums[tile_rows * panel_width];
+template <class Real>
+inline void sweep(const basic_product_block<Real>& b) {
+  constexpr int panel_width = panel_width_in<Real>;
+  alignas(64) Real sums[tile_rows * panel_width];
   const even_parts tiles(b.rows, tile_rows);
   const int end = padded(b.columns);
   // One row is multiplied with several panels at once, as far as there are so many.

@@ -12,27 +12,33 @@ namespace lamina::engine::cpu {
 /// A tile of finished sums in the first-level cache. Element (i, j), 0 <= i < rows and 0 <= j <
 /// width, is `sums[i * width + j]`; it belongs to row `row + i` and column `column + j` of the
 /// product.
-struct tile {
-  const float* sums;  ///< aligned to 64 bytes
-  int rows;           ///< 1 to `tile_rows`
-  int width;          ///< columns, padding included: `panel_width` or `narrow_width`
-  int row;            ///< the row of the product that the tile starts at
-  int column;         ///< the column of the product that the tile starts at, a multiple of 8
+template <class Real>
+struct basic_tile {
+  const Real* sums;  ///< aligned to 64 bytes
+  int rows;          ///< 1 to `tile_rows`
+  int width;         ///< columns, padding included: `panel_width` or `narrow_width`
+  int row;           ///< the row of the product that the tile starts at
+  int column;        ///< the column of the product that the tile starts at, a multiple of 8
   std::ptrdiff_t
       offset;  ///< where element (0, 0) belongs in the stored product, and in all its companions
-  std::ptrdiff_t stride;  ///< floats from row to row there
+  std::ptrdiff_t stride;  ///< numbers from row to row there
 };
+using tile = basic_tile<float>;
 
 /// What happens to the sums: adding a bias, an activation, an optimizer's update ... `context` is
 /// what the caller gave to the product. An epilogue is called once for each tile, in no promised
 /// order.
-using epilogue = void (*)(const tile&, const void* context);
+template <class Real>
+using basic_epilogue = void (*)(const basic_tile<Real>&, const void* context);
+using epilogue = basic_epilogue<float>;
 
 namespace detail {
 
-template <int Vectors, class Visit>
-LAMINA_INLINE void for_each_vector(const tile& t, Visit& visit) {
-  const float* sums = t.sums;
+template <int Vectors, class Real, class Visit>
+LAMINA_INLINE void for_each_vector(const basic_tile<Real>& t, Visit& visit) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  const Real* sums = t.sums;
   std::ptrdiff_t offset = t.offset;
   const std::ptrdiff_t stride = t.stride;
   const int column = t.column;
@@ -48,21 +54,23 @@ LAMINA_INLINE void for_each_vector(const tile& t, Visit& visit) {
 
 /// Calls `visit(sums, offset, column)` for each vector of a tile: `sums` is the vector, `offset`
 /// where it belongs in the stored product, `column` the column of its first lane.
-template <class Visit>
-LAMINA_INLINE void for_each_vector(const tile& t, Visit&& visit) {
-  if (t.width == panel_width) {
+template <class Real, class Visit>
+LAMINA_INLINE void for_each_vector(const basic_tile<Real>& t, Visit&& visit) {
+  if (t.width == panel_width_in<Real>) {
     detail::for_each_vector<tile_vectors>(t, visit);
   } else {
-    detail::for_each_vector<narrow_width / lanes>(t, visit);
+    detail::for_each_vector<narrow_width_in<Real> / lanes_in<Real>>(t, visit);
   }
 }
 
-/// The plain epilogue: stores the sums, padding included. `context` is the `float*` of the stored
+/// The plain epilogue: stores the sums, padding included. `context` is the address of the stored
 /// product.
-inline void store_tile(const tile& t, const void* context) {
-  float* product = static_cast<float*>(const_cast<void*>(context));
-  for_each_vector(
-      t, [&](vector sums, std::ptrdiff_t offset, int) { sums.store_unaligned(product + offset); });
+template <class Real>
+inline void store_tile(const basic_tile<Real>& t, const void* context) {
+  Real* product = static_cast<Real*>(const_cast<void*>(context));
+  for_each_vector(t, [&](vector_in<Real> sums, std::ptrdiff_t offset, int) {
+    sums.store_unaligned(product + offset);
+  });
 }
 
 }  // namespace lamina::engine::cpu

@@ -3,6 +3,8 @@
 // registers.
 #pragma once
 
+#include <type_traits>
+
 #include <lamina/core/intrinsics.hpp>
 #include <lamina/engine/cpu/panel.hpp>
 
@@ -96,6 +98,14 @@ inline void transpose_square(const float* from, std::ptrdiff_t from_stride, floa
   }
 }
 #endif
+// Squares of doubles, which few programs have, are left to the compiler.
+inline void transpose_square(const double* from, std::ptrdiff_t from_stride, double* to,
+                             std::ptrdiff_t to_stride) {
+  constexpr int lanes = lanes_in<double>;
+  LAMINA_UNROLL for (int i = 0; i < lanes; ++i) {
+    LAMINA_UNROLL for (int j = 0; j < lanes; ++j) to[j * to_stride + i] = from[i * from_stride + j];
+  }
+}
 
 // The part of a square: to[j][i] = from[i][j] for i < rows and j < columns, and 0 for the other i <
 // written.
@@ -140,8 +150,10 @@ LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* f
 
 /// to[j][i] = from[i][j] for 0 <= i < rows and 0 <= j < columns, both row-major with their own
 /// stride. The two must not overlap. Nothing outside of the two blocks is read or written.
-inline void transpose(int rows, int columns, const float* from, std::ptrdiff_t from_stride,
-                      float* to, std::ptrdiff_t to_stride) {
+template <class Real>
+inline void transpose(int rows, int columns, const Real* from, std::ptrdiff_t from_stride, Real* to,
+                      std::ptrdiff_t to_stride) {
+  constexpr int lanes = lanes_in<Real>;
   const int whole_rows = rows - rows % lanes;
   const int whole_columns = columns - columns % lanes;
   for (int i = 0; i < whole_rows; i += lanes) {
@@ -152,34 +164,39 @@ inline void transpose(int rows, int columns, const float* from, std::ptrdiff_t f
   }
   if (whole_rows == rows && whole_columns == columns) return;
 #if defined(__AVX512F__)
-  for (int i = 0; i < rows; i += lanes) {
-    const int count = rows - i < lanes ? rows - i : lanes;
-    for (int j = i < whole_rows ? whole_columns : 0; j < columns; j += lanes)
-      detail::transpose_part(count, columns - j < lanes ? columns - j : lanes,
-                             from + i * from_stride + j, from_stride, to + j * to_stride + i,
-                             to_stride, count);
+  if constexpr (std::is_same_v<Real, float>) {
+    for (int i = 0; i < rows; i += lanes) {
+      const int count = rows - i < lanes ? rows - i : lanes;
+      for (int j = i < whole_rows ? whole_columns : 0; j < columns; j += lanes)
+        detail::transpose_part(count, columns - j < lanes ? columns - j : lanes,
+                               from + i * from_stride + j, from_stride, to + j * to_stride + i,
+                               to_stride, count);
+    }
+    return;
   }
-#else
+#endif
   for (int i = 0; i < rows; ++i) {
     const int first = i < whole_rows ? whole_columns : 0;
     for (int j = first; j < columns; ++j) to[j * to_stride + i] = from[i * from_stride + j];
   }
-#endif
 }
 
 /// Packs the transpose of a row-major matrix B[n_size][k_size] (rows `stride` floats apart) as
 /// W[k][n] = B[n][k] into panels; the padding becomes 0.
-inline void pack_transposed(int k_size, int n_size, const float* row_major, std::ptrdiff_t stride,
-                            float* panels) {
+template <class Real>
+inline void pack_transposed(int k_size, int n_size, const Real* row_major, std::ptrdiff_t stride,
+                            Real* panels) {
+  constexpr int panel_width = panel_width_in<Real>;
   for (int first = 0; first < padded(n_size); first += panel_width) {
-    const int width = width_of_panel(n_size, first);
+    const int width = width_of_panel<Real>(n_size, first);
     const int rest = n_size > first ? n_size - first : 0;
     const int real = rest < width ? rest : width;
-    float* panel = panels + offset_of_panel(k_size, first);
+    Real* panel = panels + offset_of_panel(k_size, first);
     if (real > 0) transpose(real, k_size, row_major + first * stride, stride, panel, width);
     if (real == width) continue;
     for (int k = 0; k < k_size; ++k) {
-      for (int j = real; j < width; ++j) panel[static_cast<std::ptrdiff_t>(k) * width + j] = 0.F;
+      for (int j = real; j < width; ++j)
+        panel[static_cast<std::ptrdiff_t>(k) * width + j] = Real(0);
     }
   }
 }
@@ -187,7 +204,10 @@ inline void pack_transposed(int k_size, int n_size, const float* row_major, std:
 namespace detail {
 
 // As many rows of a panel as it is wide: all places are known, which saves half of the time.
-LAMINA_NOINLINE inline void transpose_panel_square(const float* from, float* to) {
+template <class Real>
+LAMINA_NOINLINE inline void transpose_panel_square(const Real* from, Real* to) {
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
   for (int i = 0; i < panel_width; i += lanes) {
     LAMINA_UNROLL for (int j = 0; j < panel_width; j += lanes) {
       transpose_square(from + i * panel_width + j, panel_width, to + j * panel_width + i,
@@ -199,23 +219,25 @@ LAMINA_NOINLINE inline void transpose_panel_square(const float* from, float* to)
 }  // namespace detail
 
 /// A part of a panel of W^T[n_size][k_size] from the panels of W[k_size][n_size]: rows n to n +
-/// count of the panel that starts at column `first`. Writes `count` rows of the panel's width; the
-/// padding becomes 0.
-inline void transpose_strip(int k_size, int n_size, int first, int n, int count,
-                            const float* panels, float* strip) {
-  const int to_width = width_of_panel(k_size, first);
+/// count of the panel that starts at column `first`. Writes `count` rows of the panel's width;
+/// the padding becomes 0.
+template <class Real>
+inline void transpose_strip(int k_size, int n_size, int first, int n, int count, const Real* panels,
+                            Real* strip) {
+  constexpr int panel_width = panel_width_in<Real>;
+  const int to_width = width_of_panel<Real>(k_size, first);
   const int rest = k_size > first ? k_size - first : 0;
   const int rows = rest < to_width ? rest : to_width;
-  float* to = strip;
+  Real* to = strip;
   for (const int end = n + count; n < end;) {
     const int panel = n / panel_width * panel_width;
-    const int from_width = width_of_panel(n_size, panel);
+    const int from_width = width_of_panel<Real>(n_size, panel);
     const int next = panel + from_width < end ? panel + from_width : end;
-    const float* from = panels + offset_of_panel(k_size, panel) +
-                        static_cast<std::ptrdiff_t>(first) * from_width + (n - panel);
+    const Real* from = panels + offset_of_panel(k_size, panel) +
+                       static_cast<std::ptrdiff_t>(first) * from_width + (n - panel);
     // The next panel is too far away for the processor to see where this walk goes.
     if (next < end) {
-      const float* later = from + static_cast<std::ptrdiff_t>(k_size) * panel_width;
+      const Real* later = from + static_cast<std::ptrdiff_t>(k_size) * panel_width;
       for (int i = 0; i < rows; ++i) __builtin_prefetch(later + i * panel_width);
     }
     if (rows == panel_width && next - n == panel_width) {
@@ -229,12 +251,14 @@ inline void transpose_strip(int k_size, int n_size, int first, int n, int count,
   if (rows == to_width) return;
   for (int i = 0; i < count; ++i)
     for (int j = rows; j < to_width; ++j)
-      strip[static_cast<std::ptrdiff_t>(i) * to_width + j] = 0.F;
+      strip[static_cast<std::ptrdiff_t>(i) * to_width + j] = Real(0);
 }
 
 /// The panels of W^T[n_size][k_size] from the panels of W[k_size][n_size]. Writes n_size *
 /// padded(k_size) floats; the padding becomes 0.
-inline void transpose_panels(int k_size, int n_size, const float* panels, float* transposed) {
+template <class Real>
+inline void transpose_panels(int k_size, int n_size, const Real* panels, Real* transposed) {
+  constexpr int panel_width = panel_width_in<Real>;
   for (int first = 0; first < padded(k_size); first += panel_width)
     transpose_strip(k_size, n_size, first, 0, n_size, panels,
                     transposed + offset_of_panel(n_size, first));

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <lamina/engine/cpu/panel.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/engine/cpu/selected_rows.hpp>
 #include <lamina/optimizer/update_operator.hpp>
@@ -18,27 +19,28 @@ namespace detail {
 
 /// One update at work on parts of its arrays: the parameter and the accumulators, which lie alike.
 /// A part without a gradient (null) has one of zeros, which no clip changes.
-template <class Opt>
+template <class Opt, class Real>
 class update_pass {
  public:
+  using vector = vector_in<Real>;
   using update = update_operator<Opt>;
   static constexpr int states = update::states;
   static constexpr int numbers = static_cast<int>(update::attributes.size());
   static constexpr bool has_norms = update::traits::has_norms;
 
   /// `array`: the parameter, anything, the accumulators; `given`: the operator's attributes.
-  update_pass(float* const* array, const float* given) : array_(array) {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
+  update_pass(Real* const* array, const Real* given) : array_(array) {
+    constexpr Real infinity = std::numeric_limits<Real>::infinity();
     for (int i = 0; i < numbers; ++i) of_gradient_.set(i, given[i]), of_zeros_.set(i, given[i]);
     of_zeros_.set(2, -infinity);
     of_zeros_.set(3, infinity);
   }
 
   /// Adds to the norms that the equation needs.
-  void measure(std::ptrdiff_t offset, std::ptrdiff_t n, const float* gradient) {
-    vector part[2] = {vector(0.f), vector(0.f)};
-    float rest[2] = {0, 0};
-    for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+  void measure(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) {
+    vector part[2] = {vector(Real(0)), vector(Real(0))};
+    Real rest[2] = {0, 0};
+    for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
       using T = decltype(like);
       T state[at_least_one(states)];
       const T p = load(array_[0] + offset + j, like), g = at(gradient, j, like);
@@ -52,12 +54,12 @@ class update_pass {
       square_[i] += static_cast<double>(sum_of(part[i])) + static_cast<double>(rest[i]);
   }
   void end_of_measure() {
-    for (int i = 0; i < 2; ++i) norm_.set(i, static_cast<float>(std::sqrt(square_[i])));
+    for (int i = 0; i < 2; ++i) norm_.set(i, static_cast<Real>(std::sqrt(square_[i])));
   }
 
   /// The equation, in place.
-  void apply(std::ptrdiff_t offset, std::ptrdiff_t n, const float* gradient) const {
-    for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+  void apply(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) const {
+    for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
       using T = decltype(like);
       T state[at_least_one(states)];
       T p = load(array_[0] + offset + j, like);
@@ -73,40 +75,40 @@ class update_pass {
   /// Numbers, and vectors full of them.
   template <int N>
   struct number_list {
-    float number[N] = {};
+    Real number[N] = {};
     vector full[N] = {};
 
-    void set(int i, float x) { number[i] = x, full[i] = vector(x); }
-    const float* of(float) const { return number; }
+    void set(int i, Real x) { number[i] = x, full[i] = vector(x); }
+    const Real* of(Real) const { return number; }
     const vector* of(vector) const { return full; }
   };
-  static float* of(float* number, vector*, float) { return number; }
-  static vector* of(float*, vector* full, vector) { return full; }
+  static Real* of(Real* number, vector*, Real) { return number; }
+  static vector* of(Real*, vector* full, vector) { return full; }
   template <class T>
-  static T at(const float* gradient, std::ptrdiff_t j, T like) {
-    return gradient == nullptr ? T(0.f) : load(gradient + j, like);
+  static T at(const Real* gradient, std::ptrdiff_t j, T like) {
+    return gradient == nullptr ? T(Real(0)) : load(gradient + j, like);
   }
-  const number_list<numbers>& numbers_of(const float* gradient) const {
+  const number_list<numbers>& numbers_of(const Real* gradient) const {
     return gradient == nullptr ? of_zeros_ : of_gradient_;
   }
 
-  float* const* array_;
+  Real* const* array_;
   number_list<numbers> of_gradient_, of_zeros_;
   number_list<2> norm_;
   double square_[2] = {0, 0};
 };
 
 /// Updates what `each(f)` calls f(offset, count, gradient) for; norms first, where there are any.
-template <class Opt, class Each>
-void update_parts(float* const* array, const float* number, const Each& each) {
-  update_pass<Opt> pass(array, number);
-  if constexpr (update_pass<Opt>::has_norms) {
-    each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const float* g) {
+template <class Opt, class Real, class Each>
+void update_parts(Real* const* array, const Real* number, const Each& each) {
+  update_pass<Opt, Real> pass(array, number);
+  if constexpr (update_pass<Opt, Real>::has_norms) {
+    each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const Real* g) {
       pass.measure(offset, n, g);
     });
     pass.end_of_measure();
   }
-  each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const float* g) { pass.apply(offset, n, g); });
+  each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const Real* g) { pass.apply(offset, n, g); });
 }
 
 }  // namespace detail
@@ -116,24 +118,27 @@ void update_parts(float* const* array, const float* number, const Each& each) {
 template <class Opt, bool Given>
 struct call_kernel<update_operator<Opt, Given>> {
   static constexpr int arrays = 2 + update_operator<Opt>::states;
+  static constexpr bool in_double = true;
 
+  template <class Real = float>
   static void run(const call_context& c) {
     if (!c.at_position(0)) return;
-    float* array[arrays];
-    for (int i = 0; i < arrays; ++i) array[i] = c.address(i);
+    Real* array[arrays];
+    for (int i = 0; i < arrays; ++i) array[i] = detail::numbers_at<Real>(c.address(i));
     if (c.address(arrays) == nullptr) return keep_gradient(c.at_position(0), array);
-    run(c.at_position(0), array, c.address(arrays));
+    run(c.at_position(0), array, detail::numbers_at<Real>(c.address(arrays)));
   }
 
   /// Updates a parameter from arrays that lie as it lies: itself, its gradient, its accumulators.
   /// Padding must not count in a norm.
-  static void run(const operand& param, float* const* array, const float* number) {
+  template <class Real>
+  static void run(const operand& param, Real* const* array, const Real* number) {
     detail::update_parts<Opt>(array, number, [&](auto&& f) {
       if (param.panel)
-        for_each_row_segment(param.rows, param.columns,
-                             [&](std::ptrdiff_t offset, int count, int, int) {
-                               f(offset, count, array[1] + offset);
-                             });
+        for_each_row_segment<Real>(param.rows, param.columns,
+                                   [&](std::ptrdiff_t offset, int count, int, int) {
+                                     f(offset, count, array[1] + offset);
+                                   });
       else
         for (int r = 0; r < param.rows; ++r)
           f(r * param.stride, static_cast<std::ptrdiff_t>(param.columns),
@@ -143,7 +148,8 @@ struct call_kernel<update_operator<Opt, Given>> {
 
  private:
   /// For a machine that leaves updates to somebody else.
-  static void keep_gradient(const operand& param, float* const* array) {
+  template <class Real>
+  static void keep_gradient(const operand& param, Real* const* array) {
     const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(param.rows) * padded(param.columns);
     std::copy(array[1], array[1] + n, array[0]);
   }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/refused_operator.hpp - what an engine cannot compute in double.
+#pragma once
+
+#include <type_traits>
+
+namespace lamina::detail {
+
+/// The operator, or the storage, for which a machine refuses a program in double; void where it
+/// takes the program.
+template <class Machine>
+struct refused_operator {
+  using type = void;
+};
+template <class Machine>
+requires requires { typename Machine::refused; }
+struct refused_operator<Machine> {
+  using type = typename Machine::refused;
+};
+/// Whether there is none.
+template <class Machine>
+inline constexpr bool takes_program = std::is_void_v<typename refused_operator<Machine>::type>;
+
+}  // namespace lamina::detail

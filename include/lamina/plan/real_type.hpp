@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/real_type.hpp - whether a program computes in float or in double.
+#pragma once
+
+#include <type_traits>
+
+#include <lamina/program/program_desc.hpp>
+
+namespace lamina {
+
+/// The type of a program's real numbers: that of its parameters, or of its data where it has none.
+/// float64 where all of those that are real numbers are float64, else float32. Variables of the
+/// other type, which casts and metrics make, are read and written element by element.
+constexpr dtype real_type(const program_desc& p) {
+  bool has_double = false;
+  for (int i = 0; i < p.count.parameters; ++i) {
+    const dtype type = p.variables[p.parameters[i].variable].type;
+    if (type == dtype::float32) return dtype::float32;
+    has_double = has_double || type == dtype::float64;
+  }
+  if (has_double) return dtype::float64;
+  for (int i = 0; i < p.count.data; ++i) {
+    const dtype type = p.variables[p.data[i]].type;
+    if (type == dtype::float32) return dtype::float32;
+    has_double = has_double || type == dtype::float64;
+  }
+  return has_double ? dtype::float64 : dtype::float32;
+}
+
+/// The same as a C++ type.
+template <class P>
+using real_of = std::conditional_t<real_type(P::desc) == dtype::float64, double, float>;
+
+}  // namespace lamina

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program in double at a CUDA place.
+// expect-error: lamina: cuda: expected a program in float, found one in double
+#include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/engine/cuda/machine.hpp>
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/mean.hpp>
+
+namespace cuda = lamina::engine::cuda;
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+#ifdef SHOULD_FAIL
+  auto x = layer::data<"x", double, 8>(main);
+#else
+  auto x = layer::data<"x", float, 8>(main);
+#endif
+  return layer::mean(layer::fc<4>(x));
+});
+
+using machine = cuda::machine<std::remove_const_t<decltype(net)>, cuda::host_backend<1>>;
+int main() { return sizeof(machine) == 0; }  // <- here

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights of a program in double as bfloat16.
+// expect-error: static.assert.*a program in double: this computes in float alone
+// expect-fact: bfloat16_type
+// expect-lines: 12
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/mean.hpp>
+#include <lamina/model/bfloat16_machine.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+#ifdef SHOULD_FAIL
+  auto x = layer::data<"x", double, 8>(main);
+#else
+  auto x = layer::data<"x", float, 8>(main);
+#endif
+  return layer::mean(layer::fc<4>(x));
+});
+
+int main() {
+  lamina::model m{net};
+  lamina::evaluator e{m, lamina::storage::bfloat16};  // <- here
+}

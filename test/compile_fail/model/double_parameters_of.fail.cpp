@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Averages of the parameters of a program in double.
+// expect-error: static.assert.*parameters_of: expected a program in float, found one in double
+// expect-lines: 12
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/fc.hpp>
+#include <lamina/layers/mean.hpp>
+#include <lamina/model/parameters_of.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+#ifdef SHOULD_FAIL
+  auto x = layer::data<"x", double, 8>(main);
+#else
+  auto x = layer::data<"x", float, 8>(main);
+#endif
+  return layer::mean(layer::fc<4>(x));
+});
+
+int main() {
+  lamina::model m{net};
+  (void)lamina::parameters_of(m);  // <- here
+}
