@@ -7,6 +7,10 @@
 #include "train/optimizer_step.hpp"
 
 #include <lamina/io/model_files.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/model/loops_on_threads.hpp>
+#include <lamina/optimizer/minimize.hpp>
+#include <lamina/train/run.hpp>
 
 namespace layer = lamina::layer;
 namespace optimizer = lamina::optimizer;
@@ -33,6 +37,37 @@ constexpr auto float_net = lamina::program([](lamina::block& main) {
 });
 
 static_assert(std::is_same_v<lamina::model<net_type>::real, double>);
+
+// A training loop that is a program, whose learning rate and norms change from step to step.
+constexpr optimizer::momentum falling{
+    .learning_rate =
+        lamina::schedule::exponential_decay{
+            .learning_rate = 0.2f, .decay_steps = 2, .decay_rate = 0.7f},
+    .momentum = 0.9f,
+    .clip = lamina::clip_by_global_norm(0.3f)};
+template <class X, class Y>
+constexpr auto cost_of(X x, Y label) {
+  auto hidden = layer::fc<17>(x, {.act = lamina::activation::tanh});
+  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<3>(hidden), label));
+}
+constexpr auto inside = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto last = layer::fill_constant<double>(main, 0);
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<double, 6>, lamina::field<std::int64_t>>(loop,
+                                                                                              more);
+    auto cost = cost_of(x, label);
+    falling.minimize(cost);
+    last = cost;
+  });
+  return last;
+});
+constexpr auto outside = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", double, 6>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  return cost_of(x, label);
+});
 
 }  // namespace
 
@@ -135,6 +170,45 @@ TEST_CASE("an evaluator in double", "[threads]") {
       }
       CHECK(out(r2, k) == Approx(sum).epsilon(1e-13).margin(1e-14));
     }
+}
+
+TEST_CASE("loops on threads in double have the bits of one thread", "[threads]") {
+  // Wide enough to be cut, by rows and, the sums of its gradients, by elements.
+  static constexpr auto wide = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", double, 120>(main);
+    auto hidden = layer::fc<200>(x, {.act = lamina::activation::tanh});
+    return std::tuple{layer::mean(hidden * hidden), hidden};
+  });
+  lamina::model m{wide, 3};
+  lamina::evaluator one{m}, two{m};
+  lamina::worker_pool pool(2);
+  const lamina::loops_on_threads loops(two, pool);
+  lamina::array<double> x({301, 120});
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = std::sin(0.37 * static_cast<double>(i));
+  one.forward(lamina::feed<"x">(x));
+  two.forward(lamina::feed<"x">(x));
+  CHECK(one.cost() == two.cost());
+  const auto a = one.activation<"fc_0">(), b = two.activation<"fc_0">();
+  bool same = true;
+  for (std::size_t r = 0; r < 301; ++r)
+    for (std::size_t j = 0; j < 200; ++j) same = same && a(r, j) == b(r, j);
+  CHECK(same);
+}
+
+TEST_CASE("a training loop in double that is a program") {
+  lamina::model in{inside, 3};
+  lamina::model out{outside, 3};
+  const auto batches = test::samples(40) | test::reader::batch(9);
+  const lamina::run_summary found = lamina::run(in, batches);
+  falling.train(out, batches, {.passes = 1});
+  REQUIRE(in.parameter_arrays() == out.parameter_arrays());
+  for (int i = 0; i < in.parameter_arrays(); ++i) {
+    const auto a = in.get(i), b = out.get(i);
+    for (std::size_t k = 0; k < a.size(); ++k)
+      // Learning rates and scales of gradients are floats, here and there.
+      CHECK(a.data()[k] == Approx(b.data()[k]).epsilon(1e-7).margin(1e-8));
+  }
+  CHECK(found.cost > 0);
 }
 
 TEST_CASE("files of a model in double") {

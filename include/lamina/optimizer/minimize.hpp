@@ -241,7 +241,8 @@ namespace optimizer {
 template <class Opt, class T, class R, int... D>
 constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, int line) {
   using found = variable<T, R, D...>;
-  constexpr bool one = __is_same(found, variable<float, once, 1>);
+  constexpr bool one = __is_same(found, variable<float, once, 1>) ||
+                       __is_same(found, variable<double, once, 1>);
   static_assert(check<one, expects_type<variable<float, once, 1>>, gets_type<found>>,
                 "lamina: minimize: the cost is one number");
   constexpr bool constant = lamina::detail::has_constant_scalars<Opt>;

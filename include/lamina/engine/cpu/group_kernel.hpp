@@ -211,9 +211,8 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>, Real
         detail::run_channels(runner, info[runner_type::channels].columns, g.columns, i, nullptr);
     } else if constexpr (!runner_type::by_row && !runner_type::by_column) {
       const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(rows) * width;
-      const bool streams =
-          detail::is_streamed(size * runner.stores * (sizeof(Real) / sizeof(float))) &&
-          runner.stores_are_aligned();
+      const bool streams = detail::is_streamed(detail::in_floats<Real>(size * runner.stores)) &&
+                           runner.stores_are_aligned();
       for (std::ptrdiff_t o = 0; o < size; o += lanes)
         runner(vector(Real(0)), {o, 0, 0, 0, nullptr, streams});
       if (streams) end_streams();

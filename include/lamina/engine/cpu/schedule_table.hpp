@@ -120,10 +120,13 @@ struct schedule_table {
       : called_operator<expression::group_of<plan_type, plan_type::distinct.first[K]>> {};
   /// The first kernel of a program in double that would have to compute in it and cannot, or -1.
   static constexpr int in_float_alone = []<int... K>(std::integer_sequence<int, K...>) {
-    int found = -1;
-    if constexpr (std::is_same_v<real_of<P>, double>)
-      ((found = found < 0 && in_double.of[K] && !called<K>::in_double ? K : found), ...);
-    return found;
+    if constexpr (std::is_same_v<real_of<P>, double>) {
+      // A list and no fold: clang folds at most 256 operands.
+      const bool can[] = {called<K>::in_double..., true};
+      for (int k = 0; k < plan_type::kernels; ++k)
+        if (in_double.of[k] && !can[k]) return k;
+    }
+    return -1;
   }
   (std::make_integer_sequence<int, plan_type::kernels>{});
 

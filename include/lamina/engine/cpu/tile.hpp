@@ -18,7 +18,7 @@ struct basic_tile {
   int rows;          ///< 1 to `tile_rows`
   int width;         ///< columns, padding included: `panel_width` or `narrow_width`
   int row;           ///< the row of the product that the tile starts at
-  int column;        ///< the column of the product that the tile starts at, a multiple of 8
+  int column;        ///< the column of the product that the tile starts at, a panel's first
   std::ptrdiff_t
       offset;  ///< where element (0, 0) belongs in the stored product, and in all its companions
   std::ptrdiff_t stride;  ///< numbers from row to row there
