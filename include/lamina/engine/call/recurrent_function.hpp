@@ -29,13 +29,13 @@ LAMINA_COLD inline recurrent_activation recurrent_activation_numbered(const oper
 }
 
 /// x between -limit and limit; x itself where the limit is 0.
-template <class T>
-LAMINA_INLINE LAMINA_FN T clipped(T x, float limit) {
+template <class T, class Real>
+LAMINA_INLINE LAMINA_FN T clipped(T x, Real limit) {
   return limit > 0 ? T(math::min(math::max(x, T(-limit)), T(limit))) : x;
 }
 /// The gradient dy of a clipped y: 0 where the limit holds.
-template <class T>
-LAMINA_INLINE LAMINA_FN T through_clip(T y, T dy, float limit) {
+template <class T, class Real>
+LAMINA_INLINE LAMINA_FN T through_clip(T y, T dy, Real limit) {
   return limit > 0 ? T(math::select(math::abs(y) < T(limit), dy, T(0))) : dy;
 }
 

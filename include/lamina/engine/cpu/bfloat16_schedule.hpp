@@ -116,11 +116,12 @@ struct bfloat16_group<expression::call_expression<Op>> {
   ? bfloat16_layout::gru : bfloat16_layout::matrix;
   static void run(const program_view& p, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    call_kernel<Op>::template run<bfloat16_step_product>(call_context(p, a, info, g, c));
+    call_kernel<Op>::template run<float, bfloat16_step_product>(call_context(p, a, info, g, c));
   }
   static std::ptrdiff_t scratch(const program_view& p, float* const* a, const argument_info* info,
                                 const group_info& g, const run_context& c) {
-    return call_kernel<Op>::template scratch<bfloat16_step_product>(call_context(p, a, info, g, c));
+    return call_kernel<Op>::template scratch<float, bfloat16_step_product>(
+        call_context(p, a, info, g, c));
   }
 };
 

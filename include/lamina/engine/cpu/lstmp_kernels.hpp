@@ -9,20 +9,21 @@ namespace lamina::engine::cpu {
 /// The outputs for the gradient are ordered by steps.
 template <>
 struct call_kernel<lstmp> {
+  static constexpr bool in_double = true;
   /// The arguments that Products keep for all steps, a bit each.
   static constexpr unsigned step_weights = 1u << 3 | 1u << 4;
-  template <class Product = step_product>
+  template <class Real = float, class Product = basic_step_product<Real>>
   static void run(const call_context& c) {
     const operand x = c.input(0), weight = c.input(3), proj_weight = c.input(4), bias = c.input(5);
     const operand projection = c.output(0), cell = c.output(1), gates = c.output(2);
     const operand activated = c.output(3), hidden = c.output(4);
-    require_float(c, x);
+    require_real<Real>(c, x);
     scratch_pieces pieces(c.scratch());
-    pieces_of<Product> m(c, pieces);
+    pieces_of<Real, Product> m(c, pieces);
     const step_schedule& steps = m.steps;
     const int n = m.width, p = m.projected;
-    const detail::lstm_cell one(c, bias, n, 4, static_cast<float>(c.number(2)));
-    const float clip = static_cast<float>(c.number(3));
+    const detail::lstm_cell<Real> one(c, bias, n, 4, static_cast<Real>(c.number(2)));
+    const Real clip = static_cast<Real>(c.number(3));
     const recurrent_activation of_projection = recurrent_activation_of(c, 7);
     m.of_gates.take(weight);
     m.of_projection.take(proj_weight);
@@ -33,52 +34,52 @@ struct call_kernel<lstmp> {
     const std::ptrdiff_t hidden_stride = hidden ? hidden.stride : stride;
     for (int k = 0; k < steps.steps(); ++k) {
       const int count = steps.active(k), first = steps.start(k);
-      float* const g = gates ? gates.row<float>(first) : m.gates;
-      float* const h = hidden ? hidden.row<float>(first) : m.hidden;
+      Real* const g = gates ? gates.row<Real>(first) : m.gates;
+      Real* const h = hidden ? hidden.row<Real>(first) : m.hidden;
       for (int r = 0; r < count; ++r)
-        add_bias(x.row<const float>(steps.row(r, k)), bias.row<const float>(0), g + r * gate_stride,
+        add_bias(x.row<const Real>(steps.row(r, k)), bias.row<const Real>(0), g + r * gate_stride,
                  4 * n);
       if (k > 0 || c.input(1))
         m.of_gates.run(count, m.projection, proj_stride, g, gate_stride, true);
       for (int r = 0; r < count; ++r) {
-        float* const a = activated ? activated.row<float>(first + r) : m.activated;
+        Real* const a = activated ? activated.row<Real>(first + r) : m.activated;
         one.forward(g + r * gate_stride, m.cell + r * stride, h + r * hidden_stride, a);
-        if (cell) std::copy_n(m.cell + r * stride, n, cell.row<float>(steps.row(r, k)));
+        if (cell) std::copy_n(m.cell + r * stride, n, cell.row<Real>(steps.row(r, k)));
       }
       m.of_projection.run(count, h, hidden_stride, m.projection, proj_stride, false);
       for (int r = 0; r < count; ++r) {
-        float* const at = m.projection + r * proj_stride;
+        Real* const at = m.projection + r * proj_stride;
         apply(of_projection, at, p);
-        for_each_place(p, [=](std::ptrdiff_t j, auto like) {
+        for_each_place<Real>(p, [=](std::ptrdiff_t j, auto like) {
           store(at + j, clipped(load(at + j, like), clip));
         });
-        if (projection) std::copy_n(at, p, projection.row<float>(steps.row(r, k)));
+        if (projection) std::copy_n(at, p, projection.row<Real>(steps.row(r, k)));
       }
     }
   }
-  template <class Product = step_product>
+  template <class Real = float, class Product = basic_step_product<Real>>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of<Product>>(c);
+    return scratch_floats<pieces_of<Real, Product>>(c);
   }
 
  private:
-  template <class Product>
+  template <class Real, class Product>
   struct pieces_of {
     step_schedule steps;
     int width, projected;
-    float *projection, *cell, *activated;
-    float *gates, *hidden;  // of one step, where nobody wants them
+    Real *projection, *cell, *activated;
+    Real *gates, *hidden;  // of one step, where nobody wants them
     Product of_gates, of_projection;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : steps(c, c.input(0), c.flag(1), p),
           width(c.input(4).rows),
           projected(c.input(3).rows),
-          projection(p.take(steps.sequences(), projected)),
-          cell(p.take(steps.sequences(), width)),
-          activated(p.take(1, width)),
-          gates(p.take(c.output(2) ? 0 : steps.sequences(), 4 * width)),
-          hidden(p.take(c.output(4) ? 0 : steps.sequences(), width)),
+          projection(p.take<Real>(steps.sequences(), projected)),
+          cell(p.take<Real>(steps.sequences(), width)),
+          activated(p.take<Real>(1, width)),
+          gates(p.take<Real>(c.output(2) ? 0 : steps.sequences(), 4 * width)),
+          hidden(p.take<Real>(c.output(4) ? 0 : steps.sequences(), width)),
           of_gates(steps.sequences(), projected, 4 * width, p),
           of_projection(steps.sequences(), width, projected, p) {}
   };
@@ -86,7 +87,8 @@ struct call_kernel<lstmp> {
 
 template <>
 struct call_kernel<gradient_of<lstmp>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand h0 = c.input(1), c0 = c.input(2), weight = c.input(3), proj_weight = c.input(4);
     const operand bias = c.input(5), projection = c.input(6), cell = c.input(7);
@@ -95,33 +97,33 @@ struct call_kernel<gradient_of<lstmp>> {
     const operand dx = c.output(0), d_weight = c.output(3), d_proj_weight = c.output(4);
     const operand d_bias = c.output(5);
     scratch_pieces pieces(c.scratch());
-    const pieces_of m(c, pieces);
+    const pieces_of<Real> m(c, pieces);
     const step_schedule& steps = m.steps;
     const int n = m.width, p = m.projected, rows = c.input(0).rows;
     const std::ptrdiff_t stride = padded(n), proj_stride = padded(p), gate_stride = padded(4 * n);
-    const detail::lstm_cell one(c, bias, n, 4, static_cast<float>(c.number(2)));
-    const float clip = static_cast<float>(c.number(3));
+    const detail::lstm_cell<Real> one(c, bias, n, 4, static_cast<Real>(c.number(2)));
+    const Real clip = static_cast<Real>(c.number(3));
     const recurrent_activation of_projection = recurrent_activation_of(c, 7);
     if (d_bias) clear(d_bias);
-    float* const d_peepholes =
-        d_bias && one.peepholes != nullptr ? d_bias.row<float>(0) + 4 * n : nullptr;
-    pack_transposed(4 * n, p, weight.row<const float>(0), weight.stride, m.of_gates.panels);
-    pack_transposed(p, n, proj_weight.row<const float>(0), proj_weight.stride,
+    Real* const d_peepholes =
+        d_bias && one.peepholes != nullptr ? d_bias.row<Real>(0) + 4 * n : nullptr;
+    pack_transposed(4 * n, p, weight.row<const Real>(0), weight.stride, m.of_gates.panels);
+    pack_transposed(p, n, proj_weight.row<const Real>(0), proj_weight.stride,
                     m.of_projection.panels);
-    std::fill_n(m.back_projection, steps.sequences() * proj_stride, 0.0f);
-    std::fill_n(m.back_cell, steps.sequences() * stride, 0.0f);
-    std::fill_n(m.nothing, std::max(n, p), 0.0f);
+    std::fill_n(m.back_projection, steps.sequences() * proj_stride, Real(0));
+    std::fill_n(m.back_cell, steps.sequences() * stride, Real(0));
+    std::fill_n(m.nothing, std::max(n, p), Real(0));
     for (int k = steps.steps(); k-- > 0;) {
       const int count = steps.active(k), first = steps.start(k);
-      float* const dg = m.d_gates + first * gate_stride;
-      float* const dp = m.d_projected + first * proj_stride;
+      Real* const dg = m.d_gates + first * gate_stride;
+      Real* const dp = m.d_projected + first * proj_stride;
       for (int r = 0; r < count; ++r) {
         const int row = steps.row(r, k);
-        const float* const y = projection.row<const float>(row);
-        const float* const d = d_projection.row<const float>(row);
-        const float* const back = m.back_projection + r * proj_stride;
-        float* const to = dp + r * proj_stride;
-        for_each_place(p, [=](std::ptrdiff_t j, auto like) {
+        const Real* const y = projection.row<const Real>(row);
+        const Real* const d = d_projection.row<const Real>(row);
+        const Real* const back = m.back_projection + r * proj_stride;
+        Real* const to = dp + r * proj_stride;
+        for_each_place<Real>(p, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           const number now = load(y + j, like);
           const number dy = load(back + j, like) + load(d + j, like);
@@ -131,11 +133,11 @@ struct call_kernel<gradient_of<lstmp>> {
       m.of_projection.run(count, dp, proj_stride, m.back_hidden, stride, false);
       for (int r = 0; r < count; ++r) {
         const int row = steps.row(r, k), at = first + r;
-        one.backward({gates.row<const float>(at), activated.row<const float>(at),
-                      cell.row<const float>(row), state_before(steps, r, k, cell, c0, m.nothing),
-                      m.nothing, d_cell.row<const float>(row), m.back_hidden + r * stride,
+        one.backward({gates.row<const Real>(at), activated.row<const Real>(at),
+                      cell.row<const Real>(row), state_before(steps, r, k, cell, c0, m.nothing),
+                      m.nothing, d_cell.row<const Real>(row), m.back_hidden + r * stride,
                       m.back_cell + r * stride, dg + r * gate_stride, d_peepholes});
-        if (dx) std::copy_n(dg + r * gate_stride, 4 * n, dx.row<float>(row));
+        if (dx) std::copy_n(dg + r * gate_stride, 4 * n, dx.row<Real>(row));
         if (d_weight)
           std::copy_n(state_before(steps, r, k, projection, h0, m.nothing), p,
                       m.before + at * proj_stride);
@@ -145,45 +147,48 @@ struct call_kernel<gradient_of<lstmp>> {
     }
     give_states(steps, m.back_projection, p, c.output(1));
     give_states(steps, m.back_cell, n, c.output(2));
-    if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<float>(0));
+    if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<Real>(0));
     if (d_weight)
       gemm_row_major(p, rows, 4 * n, 1, {m.before, proj_stride, true}, {m.d_gates, gate_stride},
-                     d_weight.row<float>(0), d_weight.stride, false, m.room);
+                     d_weight.row<Real>(0), d_weight.stride, false, m.room);
     if (d_proj_weight)
-      gemm_row_major(n, rows, p, 1, {hidden.row<const float>(0), hidden.stride, true},
-                     {m.d_projected, proj_stride}, d_proj_weight.row<float>(0),
-                     d_proj_weight.stride, false, m.room);
+      gemm_row_major(n, rows, p, 1, {hidden.row<const Real>(0), hidden.stride, true},
+                     {m.d_projected, proj_stride}, d_proj_weight.row<Real>(0), d_proj_weight.stride,
+                     false, m.room);
   }
-  template <class = void>
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return scratch_floats<pieces_of>(c);
+    return scratch_floats<pieces_of<Real>>(c);
   }
 
  private:
+  template <class Real>
   struct pieces_of {
     step_schedule steps;
     int width, projected, rows;
-    float *back_projection, *back_hidden, *back_cell, *nothing;
-    float *d_gates, *d_projected, *before;  // by steps
-    step_product of_gates, of_projection;
-    float* room;
+    Real *back_projection, *back_hidden, *back_cell, *nothing;
+    Real *d_gates, *d_projected, *before;  // by steps
+    basic_step_product<Real> of_gates, of_projection;
+    Real* room;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : steps(c, c.input(0), c.flag(1), p),
           width(c.input(4).rows),
           projected(c.input(3).rows),
           rows(c.input(0).rows),
-          back_projection(p.take(steps.sequences(), projected)),
-          back_hidden(p.take(steps.sequences(), width)),
-          back_cell(p.take(steps.sequences(), width)),
-          nothing(p.take(1, std::max(width, projected))),
-          d_gates(p.take(rows, 4 * width)),
-          d_projected(p.take(rows, projected)),
-          before(p.take(rows, projected)),
+          back_projection(p.take<Real>(steps.sequences(), projected)),
+          back_hidden(p.take<Real>(steps.sequences(), width)),
+          back_cell(p.take<Real>(steps.sequences(), width)),
+          nothing(p.take<Real>(1, std::max(width, projected))),
+          d_gates(p.take<Real>(rows, 4 * width)),
+          d_projected(p.take<Real>(rows, projected)),
+          before(p.take<Real>(rows, projected)),
           of_gates(steps.sequences(), 4 * width, projected, p),
           of_projection(steps.sequences(), projected, width, p),
-          room(p.take(std::max(gemm_row_major_scratch_floats(projected, rows, 4 * width),
-                               gemm_row_major_scratch_floats(width, rows, projected)))) {}
+          room(
+              p.take<Real>(std::max(gemm_row_major_scratch_floats<Real>(projected, rows, 4 * width),
+                                    gemm_row_major_scratch_floats<Real>(width, rows, projected)))) {
+    }
   };
 };
 

@@ -11,6 +11,7 @@
 #include <lamina/engine/call/recurrent_function.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/gemm_row_major.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/activation.hpp>
 #include <lamina/operators/recurrent_activation.hpp>
@@ -22,15 +23,18 @@ class scratch_pieces {
  public:
   explicit scratch_pieces(float* memory) : memory_(memory) {}
 
-  /// The next piece, at a multiple of 64 bytes; null while counting.
-  float* take(std::ptrdiff_t floats) {
+  /// The next piece, so many numbers at a multiple of 64 bytes; null while counting.
+  template <class Real = float>
+  Real* take(std::ptrdiff_t numbers) {
     float* const piece = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += (floats + alignment_floats - 1) / alignment_floats * alignment_floats;
-    return piece;
+    used_ += (detail::in_floats<Real>(numbers) + alignment_floats - 1) / alignment_floats *
+             alignment_floats;
+    return detail::numbers_at<Real>(piece);
   }
   /// A matrix whose rows are padded.
-  float* take(int rows, int columns) {
-    return take(static_cast<std::ptrdiff_t>(rows) * padded(columns));
+  template <class Real = float>
+  Real* take(int rows, int columns) {
+    return take<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns));
   }
   int* take_integers(std::ptrdiff_t n) {
     static_assert(sizeof(int) == sizeof(float));
@@ -96,89 +100,98 @@ class step_schedule {
 };
 
 namespace detail {
-template <class Op>
-inline void apply_in_place(float* x, std::ptrdiff_t n) {
-  for_each_place(n, [x](std::ptrdiff_t j, auto like) { store(x + j, Op::f(load(x + j, like))); });
+template <class Op, class Real>
+inline void apply_in_place(Real* x, std::ptrdiff_t n) {
+  for_each_place<Real>(
+      n, [x](std::ptrdiff_t j, auto like) { store(x + j, Op::f(load(x + j, like))); });
 }
 }  // namespace detail
 
 /// x[j] = f(x[j]).
-LAMINA_NOINLINE inline void apply(recurrent_activation f, float* x, std::ptrdiff_t n) {
+template <class Real>
+LAMINA_NOINLINE inline void apply(recurrent_activation f, Real* x, std::ptrdiff_t n) {
   if (f == recurrent_activation::sigmoid) detail::apply_in_place<sigmoid>(x, n);
   if (f == recurrent_activation::tanh) detail::apply_in_place<tanh>(x, n);
   if (f == recurrent_activation::relu) detail::apply_in_place<relu>(x, n);
 }
 
 /// A weight in panels, packed once for all steps, and the memory of its products.
-struct step_product {
+template <class Real>
+struct basic_step_product {
   int depth, width;
-  float *panels, *room;
+  Real *panels, *room;
 
   /// For `fewest` to `rows` rows a step.
-  step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
-      : depth(depth_of), width(width_of), panels(pieces.take(panels_floats(depth, width))) {
+  basic_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
+      : depth(depth_of), width(width_of), panels(pieces.take<Real>(panels_floats(depth, width))) {
     std::ptrdiff_t most = 0;
     for (int n = fewest; n <= rows; ++n)
-      most = std::max(most, gemm_scratch_floats(n, depth, width));
-    room = pieces.take(most);
+      most = std::max(most, gemm_scratch_floats<Real>(n, depth, width));
+    room = pieces.take<Real>(most);
   }
   /// Takes a weight[depth, width] for the steps that follow.
   void take(const operand& weight) {
-    pack(depth, width, weight.row<const float>(0), weight.stride, panels);
+    pack(depth, width, weight.row<const Real>(0), weight.stride, panels);
   }
   /// to[rows, width] = or += from[rows, depth] times the weight.
-  void run(int rows, const float* from, std::ptrdiff_t from_stride, float* to,
+  void run(int rows, const Real* from, std::ptrdiff_t from_stride, Real* to,
            std::ptrdiff_t to_stride, bool adds) const {
-    const detail::plain_store store{to, to_stride, width, 1, adds};
-    gemm(rows, depth, width, from, from_stride, panels, to_stride, &detail::plain_store::run,
-         &store, room);
+    const detail::basic_plain_store<Real> store{to, to_stride, width, 1, adds};
+    gemm(rows, depth, width, from, from_stride, panels, to_stride,
+         &detail::basic_plain_store<Real>::run, &store, room);
   }
 };
+using step_product = basic_step_product<float>;
 
 /// Copies a state for each sequence to the rows of their ranks; zeros where none is given.
-inline void take_states(const step_schedule& steps, const operand& given, float* to, int width) {
+template <class Real>
+inline void take_states(const step_schedule& steps, const operand& given, Real* to, int width) {
   const int stride = padded(width);
   for (int r = 0; r < steps.sequences(); ++r)
     if (given)
-      std::copy_n(given.row<const float>(steps.sequence(r)), width,
+      std::copy_n(given.row<const Real>(steps.sequence(r)), width,
                   to + static_cast<std::ptrdiff_t>(r) * stride);
     else
-      std::fill_n(to + static_cast<std::ptrdiff_t>(r) * stride, width, 0.0f);
+      std::fill_n(to + static_cast<std::ptrdiff_t>(r) * stride, width, Real(0));
 }
 
 /// The state in which the sequence of a rank begins step k: its row of `all` that the step before
 /// made; at first its row of `given`, or `nothing` where none is given.
-inline const float* state_before(const step_schedule& steps, int rank, int k, const operand& all,
-                                 const operand& given, const float* nothing) {
-  return k > 0   ? all.row<const float>(steps.row(rank, k - 1))
-         : given ? given.row<const float>(steps.sequence(rank))
+template <class Real>
+inline const Real* state_before(const step_schedule& steps, int rank, int k, const operand& all,
+                                const operand& given, const Real* nothing) {
+  return k > 0   ? all.row<const Real>(steps.row(rank, k - 1))
+         : given ? given.row<const Real>(steps.sequence(rank))
                  : nothing;
 }
 
 /// The way back, where anybody wants them.
-inline void give_states(const step_schedule& steps, const float* from, int width,
+template <class Real>
+inline void give_states(const step_schedule& steps, const Real* from, int width,
                         const operand& to) {
   if (!to) return;
   for (int r = 0; r < steps.sequences(); ++r)
     std::copy_n(from + static_cast<std::ptrdiff_t>(r) * padded(width), width,
-                to.row<float>(steps.sequence(r)));
+                to.row<Real>(steps.sequence(r)));
 }
 
 /// to = x + bias, without a bias x.
-inline void add_bias(const float* x, const float* bias, float* to, int width) {
+template <class Real>
+inline void add_bias(const Real* x, const Real* bias, Real* to, int width) {
   if (bias == nullptr) {
     std::copy_n(x, width, to);
     return;
   }
-  for_each_place(width, [=](std::ptrdiff_t j, auto like) {
+  for_each_place<Real>(width, [=](std::ptrdiff_t j, auto like) {
     store(to + j, load(x + j, like) + load(bias + j, like));
   });
 }
 
 /// to[j] += the sum of x over its rows.
-inline void add_rows(const float* x, std::ptrdiff_t stride, int rows, int width, float* to) {
+template <class Real>
+inline void add_rows(const Real* x, std::ptrdiff_t stride, int rows, int width, Real* to) {
   for (int r = 0; r < rows; ++r)
-    for_each_place(width, [=](std::ptrdiff_t j, auto like) {
+    for_each_place<Real>(width, [=](std::ptrdiff_t j, auto like) {
       store(to + j, load(to + j, like) + load(x + r * stride + j, like));
     });
 }
