@@ -34,8 +34,9 @@ struct pool_windows {
     return static_cast<std::ptrdiff_t>(height.out) * width.out;
   }
   /// One over the number of elements of an average.
-  LAMINA_FN float share(int rows, int columns) const {
-    return 1.0F / static_cast<float>(counts_padding ? height.size * width.size : rows * columns);
+  template <class Real = float>
+  LAMINA_FN Real share(int rows, int columns) const {
+    return Real(1) / static_cast<Real>(counts_padding ? height.size * width.size : rows * columns);
   }
 
  private:

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/call/pool_windows.hpp>
 #include <lamina/engine/cpu/lane_order.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/pool.hpp>
 
@@ -45,9 +47,9 @@ LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
 }
 
 // f(to, from) for the elements of a row, in vectors.
-template <class F>
-LAMINA_INLINE void combine_rows(float* to, const float* from, int n, F f) {
-  for_each_place(n, [&](std::ptrdiff_t j, auto like) {
+template <class Real, class F>
+LAMINA_INLINE void combine_rows(Real* to, const Real* from, int n, F f) {
+  for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
     store(to + j, decltype(like)(f(load(to + j, like), load(from + j, like))));
   });
 }
@@ -56,28 +58,32 @@ LAMINA_INLINE void combine_rows(float* to, const float* from, int n, F f) {
 
 template <>
 struct call_kernel<pool2d> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const pool_windows w(c, x, y);
-    float* const line = c.scratch();
+    Real* const line = detail::numbers_at<Real>(c.scratch());
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
-        const float* from = x.row<const float>(r) + channel * w.in_size();
-        float* to = y.row<float>(r) + channel * w.out_size();
-        if (w.are_squares())
-          squares(w, from, to);
-        else if (w.is_average)
+        const Real* from = x.row<const Real>(r) + channel * w.in_size();
+        Real* to = y.row<Real>(r) + channel * w.out_size();
+        if constexpr (std::is_same_v<Real, float>)
+          if (w.are_squares()) {
+            squares(w, from, to);
+            continue;
+          }
+        if (w.is_average)
           averages(w, from, to, line);
         else
           maxima(w, from, to, line);
       }
   }
   /// A row of the image: what the rows of a window have together.
-  template <class = void>
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return padded(c.input(0).dims[3]);
+    return detail::in_floats<Real>(padded(c.input(0).dims[3]));
   }
 
  private:
@@ -107,7 +113,8 @@ struct call_kernel<pool2d> {
         to[x] = f(f(u[0], l[0]), f(u[1], l[1]));
       }
   }
-  static void maxima(const pool_windows& w, const float* from, float* to, float* line) {
+  template <class Real>
+  static void maxima(const pool_windows& w, const Real* from, Real* to, Real* line) {
     const int n = w.width.in;
     for (int y = 0; y < w.height.out; ++y, to += w.width.out) {
       const int top = w.height.first(y), bottom = w.height.end(y);
@@ -117,13 +124,14 @@ struct call_kernel<pool2d> {
                              [](auto a, auto b) { return math::max(a, b); });
       for (int x = 0; x < w.width.out; ++x) {
         const int end = w.width.end(x);
-        float most = line[w.width.first(x)];
+        Real most = line[w.width.first(x)];
         for (int j = w.width.first(x) + 1; j < end; ++j) most = most < line[j] ? line[j] : most;
         to[x] = most;
       }
     }
   }
-  static void averages(const pool_windows& w, const float* from, float* to, float* line) {
+  template <class Real>
+  static void averages(const pool_windows& w, const Real* from, Real* to, Real* line) {
     const int n = w.width.in;
     for (int y = 0; y < w.height.out; ++y, to += w.width.out) {
       const int top = w.height.first(y), bottom = w.height.end(y);
@@ -133,9 +141,9 @@ struct call_kernel<pool2d> {
                              [](auto a, auto b) { return a + b; });
       for (int x = 0; x < w.width.out; ++x) {
         const int first = w.width.first(x), end = w.width.end(x);
-        float sum = 0;
+        Real sum = 0;
         for (int j = first; j < end; ++j) sum += line[j];
-        to[x] = sum * w.share(bottom - top, end - first);
+        to[x] = sum * w.share<Real>(bottom - top, end - first);
       }
     }
   }
@@ -143,36 +151,43 @@ struct call_kernel<pool2d> {
 
 template <>
 struct call_kernel<gradient_of<pool2d>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     const pool_windows w(c, x, y);
-    const bool writes_all = w.are_squares() && !w.is_average && 2 * w.height.out == w.height.in &&
+    const bool are_squares = std::is_same_v<Real, float> && w.are_squares();
+    const bool writes_all = are_squares && !w.is_average && 2 * w.height.out == w.height.in &&
                             2 * w.width.out == w.width.in;
     if (!writes_all) clear(dx);
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
         const std::ptrdiff_t in = channel * w.in_size(), out = channel * w.out_size();
-        const float* slope = d.row<const float>(r) + out;
-        float* to = dx.row<float>(r) + in;
+        const Real* slope = d.row<const Real>(r) + out;
+        Real* to = dx.row<Real>(r) + in;
+        const Real *const image = x.row<const Real>(r) + in, *const most =
+                                                                 y.row<const Real>(r) + out;
+        if constexpr (std::is_same_v<Real, float>)
+          if (are_squares && !w.is_average) {
+            give_to_first_of_squares(w, image, most, slope, to);
+            continue;
+          }
         if (w.is_average)
           spread(w, slope, to);
-        else if (w.are_squares())
-          give_to_first_of_squares(w, x.row<const float>(r) + in, y.row<const float>(r) + out,
-                                   slope, to);
         else
-          give_to_first(w, x.row<const float>(r) + in, y.row<const float>(r) + out, slope, to);
+          give_to_first(w, image, most, slope, to);
       }
   }
 
  private:
-  static void spread(const pool_windows& w, const float* slope, float* to) {
+  template <class Real>
+  static void spread(const pool_windows& w, const Real* slope, Real* to) {
     for (int y = 0; y < w.height.out; ++y)
       for (int x = 0; x < w.width.out; ++x, ++slope) {
         const int top = w.height.first(y), bottom = w.height.end(y);
         const int left = w.width.first(x), right = w.width.end(x);
-        const float part = *slope * w.share(bottom - top, right - left);
+        const Real part = *slope * w.share<Real>(bottom - top, right - left);
         for (int i = top; i < bottom; ++i)
           for (int j = left; j < right; ++j)
             to[static_cast<std::ptrdiff_t>(i) * w.width.in + j] += part;
@@ -219,8 +234,9 @@ struct call_kernel<gradient_of<pool2d>> {
       }
   }
   /// The first place of the largest element is found from behind, without a branch on values.
-  static void give_to_first(const pool_windows& w, const float* image, const float* most,
-                            const float* slope, float* to) {
+  template <class Real>
+  static void give_to_first(const pool_windows& w, const Real* image, const Real* most,
+                            const Real* slope, Real* to) {
     for (int y = 0; y < w.height.out; ++y) {
       const int top = w.height.first(y), bottom = w.height.end(y);
       for (int x = 0; x < w.width.out; ++x, ++slope, ++most) {
