@@ -58,6 +58,40 @@ constexpr auto tags = program([](block& main) {
   return std::tuple{layer::mean(cost), cost, layer::crf_decoding(x, {.param = {.name = "crf"}})};
 });
 
+constexpr auto pooled = program([](block& main) {
+  auto x = layer::data<"x", double, 2, 5, 4, 7>(main);
+  auto maps = layer::data<"maps", double, 3, 7, 9>(main);
+  using lamina::extent3;
+  using lamina::window3;
+  auto a = layer::pool3d<extent3{2, 3, 2}, window3{.stride = {1, 2, 3}, .padding = {1, 1, 0}}>(x);
+  auto b = layer::pool3d<2, window3{.stride = 2, .ceil_mode = true}>(x, {.type = pool::average});
+  auto [c, places] = layer::max_pool2d_with_index<3, window{.stride = 2, .padding = 1}>(maps);
+  auto d = layer::unpool<3, window{.stride = 2, .padding = 1}>(c * c, places);
+  auto e = layer::spp<2>(maps, {.type = pool::average});
+  auto f = layer::pad2d<1, 2, 3, 4, lamina::pad_mode::reflect>(maps);
+  auto g = layer::pool2d<3, window{.stride = 1, .padding = 1}>(maps, {.type = pool::average});
+  auto cost = pieces::cost_of(a) + pieces::cost_of(b) + pieces::cost_of(d) + pieces::cost_of(e) +
+              pieces::cost_of(f) + pieces::cost_of(g);
+  return std::tuple{cost, a, b, c, d, e, f, g};
+});
+
+constexpr auto patches = program([](block& main) {
+  auto x = layer::data<"x", double, 2, 5, 9>(main);
+  auto a = layer::im2sequence<"a", lamina::extent2{3, 2}, window{.stride = {2, 1}}>(x);
+  auto b = layer::sequence_pool(layer::fc<3>(a), {.type = pool::max});
+  return std::tuple{pieces::cost_of(b), a, b};
+});
+
+constexpr auto labels = program([](block& main) {
+  auto label = layer::sequence<"label", std::int64_t>(main);
+  auto x = layer::sequence<"x", double, 3>(label);
+  auto h = layer::fc<5>(x);
+  auto score =
+      layer::sequence_concat<"score">(std::tuple{h, layer::tanh(h), layer::scale(h, -2.0f)});
+  auto loss = layer::warpctc(score, label, {.blank = 4});
+  return std::tuple{layer::mean(loss), loss};
+});
+
 }  // namespace
 
 TEST_CASE("a net of images in double") { check_engine(net, {.limit = 4, .rows_are_alone = false}); }
@@ -72,3 +106,6 @@ TEST_CASE("transposed convolutions and volumes in double") {
   check_engine(volumes);
 }
 TEST_CASE("linear_chain_crf in double") { check_engine(tags, {.limit = 5}); }
+TEST_CASE("pools of every kind in double") { check_engine(pooled); }
+TEST_CASE("im2sequence in double") { check_engine(patches); }
+TEST_CASE("warpctc in double") { check_engine(labels, {.limit = 4}); }

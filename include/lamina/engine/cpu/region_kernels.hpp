@@ -92,39 +92,42 @@ inline bool is_average(const call_context& c) {
     fail(c, {"expected a pooling_type 'max' or 'avg', found '", type, "'"});
   return type == "avg";
 }
-inline float window_size(image_range rows, image_range columns) {
-  return static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin));
+template <class Real>
+Real window_size(image_range rows, image_range columns) {
+  return static_cast<Real>((rows.end - rows.begin) * (columns.end - columns.begin));
 }
 
 }  // namespace detail
 
 template <>
 struct call_kernel<spp> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const bool average = detail::is_average(c);
     detail::for_each_pyramid_window(
         c, x,
         [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
-          const float* const from = x.row<const float>(r) + plane;
-          float sum = 0,
-                most = from[static_cast<std::ptrdiff_t>(rows.begin) * x.dims[3] + columns.begin];
+          const Real* const from = x.row<const Real>(r) + plane;
+          Real sum = 0,
+               most = from[static_cast<std::ptrdiff_t>(rows.begin) * x.dims[3] + columns.begin];
           for (int v = rows.begin; v < rows.end; ++v)
             for (int h = columns.begin; h < columns.end; ++h) {
-              const float value = from[static_cast<std::ptrdiff_t>(v) * x.dims[3] + h];
+              const Real value = from[static_cast<std::ptrdiff_t>(v) * x.dims[3] + h];
               sum += value;
               most = most < value ? value : most;
             }
-          y.row<float>(r)[at] = average ? sum / detail::window_size(rows, columns) : most;
+          y.row<Real>(r)[at] = average ? sum / detail::window_size<Real>(rows, columns) : most;
         });
   }
 };
 
 template <>
 struct call_kernel<gradient_of<spp>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -133,15 +136,15 @@ struct call_kernel<gradient_of<spp>> {
     detail::for_each_pyramid_window(
         c, x,
         [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
-          const float slope = d.row<const float>(r)[at];
-          const float share = slope / detail::window_size(rows, columns);
+          const Real slope = d.row<const Real>(r)[at];
+          const Real share = slope / detail::window_size<Real>(rows, columns);
           for (int v = rows.begin; v < rows.end; ++v)
             for (int h = columns.begin; h < columns.end; ++h) {
               const std::ptrdiff_t k = plane + static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
               if (average) {
-                dx.row<float>(r)[k] += share;
-              } else if (x.row<const float>(r)[k] == y.row<const float>(r)[at]) {
-                dx.row<float>(r)[k] += slope;
+                dx.row<Real>(r)[k] += share;
+              } else if (x.row<const Real>(r)[k] == y.row<const Real>(r)[at]) {
+                dx.row<Real>(r)[k] += slope;
                 return;
               }
             }
@@ -173,23 +176,25 @@ void for_each_patch(const patch_grid& g, F f) {
 
 template <>
 struct call_kernel<im2sequence> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const patch_grid grid(c, x);
     make_sequences(c, c.output(0).domain, x.rows, [&](int) { return grid.windows(); });
     const operand y = c.output(0);
     for (int n = 0; n < x.rows; ++n)
       detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t from) {
-        y.row<float>(n * grid.windows() + w)[at] = from < 0 ? 0 : x.row<const float>(n)[from];
+        y.row<Real>(n * grid.windows() + w)[at] = from < 0 ? 0 : x.row<const Real>(n)[from];
       });
   }
 };
 
 template <>
 struct call_kernel<gradient_of<im2sequence>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dx = c.output(0);
     if (!dx) return;
@@ -197,7 +202,7 @@ struct call_kernel<gradient_of<im2sequence>> {
     const patch_grid grid(c, x);
     for (int n = 0; n < x.rows; ++n)
       detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t to) {
-        if (to >= 0) dx.row<float>(n)[to] += d.row<const float>(n * grid.windows() + w)[at];
+        if (to >= 0) dx.row<Real>(n)[to] += d.row<const Real>(n * grid.windows() + w)[at];
       });
   }
 };

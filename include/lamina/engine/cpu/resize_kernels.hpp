@@ -153,25 +153,27 @@ struct call_kernel<gradient_of<nearest_interp>> : detail::interpolate_gradient<t
 
 template <>
 struct call_kernel<pad2d> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
-    require_float(c, x);
-    const float value = static_cast<float>(c.number(1));
+    require_real<Real>(c, x);
+    const Real value = static_cast<Real>(c.number(1));
     detail::for_each_padded(c, x, y, [&](int r, std::ptrdiff_t to, std::ptrdiff_t from) {
-      y.row<float>(r)[to] = from < 0 ? value : x.row<const float>(r)[from];
+      y.row<Real>(r)[to] = from < 0 ? value : x.row<const Real>(r)[from];
     });
   }
 };
 template <>
 struct call_kernel<gradient_of<pad2d>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dx = c.output(0);
     if (!dx) return;
     clear(dx);
     detail::for_each_padded(c, x, d, [&](int r, std::ptrdiff_t to, std::ptrdiff_t from) {
-      if (from >= 0) dx.row<float>(r)[from] += d.row<const float>(r)[to];
+      if (from >= 0) dx.row<Real>(r)[from] += d.row<const Real>(r)[to];
     });
   }
 };

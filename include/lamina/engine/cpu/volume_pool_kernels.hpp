@@ -21,8 +21,9 @@ struct volume_pooling {
     if (!is_average && text_of(c, 0) != "max")
       fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
   }
-  float share(const volume_windows& w, std::ptrdiff_t held) const {
-    return 1.0f / static_cast<float>(counts_padding ? w.window_size() : held);
+  template <class Real>
+  Real share(const volume_windows& w, std::ptrdiff_t held) const {
+    return Real(1) / static_cast<Real>(counts_padding ? w.window_size() : held);
   }
 };
 
@@ -30,24 +31,25 @@ struct volume_pooling {
 
 template <>
 struct call_kernel<pool3d> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const volume_windows w(c, pool3d_attributes, x, out);
     const detail::volume_pooling how(c);
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
-        const float* const from = x.row<const float>(r) + channel * w.in_size();
-        float* const to = out.row<float>(r) + channel * w.out_size();
+        const Real* const from = x.row<const Real>(r) + channel * w.in_size();
+        Real* const to = out.row<Real>(r) + channel * w.out_size();
         w.for_each_window([&](std::ptrdiff_t at, auto held) {
-          float sum = 0, most = 0;
+          Real sum = 0, most = 0;
           std::ptrdiff_t n = 0;
           held([&](std::ptrdiff_t i) {
             sum += from[i];
             most = n++ == 0 || most < from[i] ? from[i] : most;
           });
-          to[at] = how.is_average ? sum * how.share(w, n) : most;
+          to[at] = how.is_average ? sum * how.share<Real>(w, n) : most;
         });
       }
   }
@@ -55,7 +57,8 @@ struct call_kernel<pool3d> {
 
 template <>
 struct call_kernel<gradient_of<pool3d>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
@@ -64,17 +67,17 @@ struct call_kernel<gradient_of<pool3d>> {
     const detail::volume_pooling how(c);
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
-        const float* const from = x.row<const float>(r) + channel * w.in_size();
-        const float* const most = out.row<const float>(r) + channel * w.out_size();
-        const float* const d = slope.row<const float>(r) + channel * w.out_size();
-        float* const to = dx.row<float>(r) + channel * w.in_size();
+        const Real* const from = x.row<const Real>(r) + channel * w.in_size();
+        const Real* const most = out.row<const Real>(r) + channel * w.out_size();
+        const Real* const d = slope.row<const Real>(r) + channel * w.out_size();
+        Real* const to = dx.row<Real>(r) + channel * w.in_size();
         w.for_each_window([&](std::ptrdiff_t at, auto held) {
           std::ptrdiff_t n = 0, place = -1;
           held([&](std::ptrdiff_t i) {
             if (n++ == 0 || (from[place] != most[at] && from[i] == most[at])) place = i;
           });
           if (n == 0) return;
-          const float part = how.is_average ? d[at] * how.share(w, n) : 0.0f;
+          const Real part = how.is_average ? d[at] * how.share<Real>(w, n) : Real(0);
           if (how.is_average)
             held([&](std::ptrdiff_t i) { to[i] += part; });
           else
@@ -86,22 +89,23 @@ struct call_kernel<gradient_of<pool3d>> {
 
 template <>
 struct call_kernel<max_pool2d_with_index> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0), places = c.output(1);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const operand& made = out ? out : places;
     const volume_windows w(c, indexed_pool_attributes, x, made);
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
-        const float* const from = x.row<const float>(r) + channel * w.in_size();
+        const Real* const from = x.row<const Real>(r) + channel * w.in_size();
         const std::ptrdiff_t first = channel * w.out_size();
         w.for_each_window([&](std::ptrdiff_t at, auto held) {
           std::ptrdiff_t place = -1;
           held([&](std::ptrdiff_t i) {
             if (place < 0 || from[place] < from[i]) place = i;
           });
-          if (out) out.row<float>(r)[first + at] = place < 0 ? 0.0f : from[place];
+          if (out) out.row<Real>(r)[first + at] = place < 0 ? Real(0) : from[place];
           if (places) places.row<std::int32_t>(r)[first + at] = static_cast<std::int32_t>(place);
         });
       }
@@ -128,30 +132,32 @@ void for_each_place_of(const call_context& c, const operand& places, const opera
 
 template <>
 struct call_kernel<gradient_of<max_pool2d_with_index>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand places = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
     clear(dx);
     for (int r = 0; r < dx.rows; ++r)
       detail::for_each_place_of(c, places, dx, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-        dx.row<float>(r)[at] += slope.row<const float>(r)[i];
+        dx.row<Real>(r)[at] += slope.row<const Real>(r)[i];
       });
   }
 };
 
 template <>
 struct call_kernel<unpool> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), places = c.input(1), out = c.output(0);
-    require_float(c, x);
+    require_real<Real>(c, x);
     if (text_of(c, 3) != "max")
       fail(c, {"expected an unpooling_type 'max', found '", text_of(c, 3), "'"});
     clear(out);
     for (int r = 0; r < x.rows; ++r)
       detail::for_each_place_of(c, places, out, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-        out.row<float>(r)[at] = x.row<const float>(r)[i];
+        out.row<Real>(r)[at] = x.row<const Real>(r)[i];
       });
   }
 };
@@ -159,12 +165,13 @@ struct call_kernel<unpool> {
 /// An element that a later one has replaced gets no slope.
 template <>
 struct call_kernel<gradient_of<unpool>> {
+  static constexpr bool in_double = true;
   /// Which element each place of a row has got.
-  template <class = void>
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return c.input(3).columns;
   }
-  template <class = void>
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand places = c.input(1), slope = c.input(3), dx = c.output(0);
     if (!dx) return;
@@ -174,7 +181,7 @@ struct call_kernel<gradient_of<unpool>> {
         last[at] = static_cast<int>(i);
       });
       detail::for_each_place_of(c, places, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-        dx.row<float>(r)[i] = last[at] == i ? slope.row<const float>(r)[at] : 0.0f;
+        dx.row<Real>(r)[i] = last[at] == i ? slope.row<const Real>(r)[at] : Real(0);
       });
     }
   }
