@@ -9,9 +9,13 @@ namespace lamina::engine::cpu {
 /// A number or a vector at p, chosen by the type of `like`.
 LAMINA_INLINE float load(const float* p, float) { return *p; }
 LAMINA_INLINE double load(const double* p, double) { return *p; }
-template <class Real, class A>
-LAMINA_INLINE xsimd::batch<Real, A> load(const Real* p, xsimd::batch<Real, A>) {
-  return xsimd::batch<Real, A>::load_unaligned(p);
+template <class A>
+LAMINA_INLINE xsimd::batch<float, A> load(const float* p, xsimd::batch<float, A>) {
+  return xsimd::batch<float, A>::load_unaligned(p);
+}
+template <class A>
+LAMINA_INLINE xsimd::batch<double, A> load(const double* p, xsimd::batch<double, A>) {
+  return xsimd::batch<double, A>::load_unaligned(p);
 }
 LAMINA_INLINE void store(float* p, float v) { *p = v; }
 LAMINA_INLINE void store(double* p, double v) { *p = v; }
