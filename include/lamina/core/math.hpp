@@ -24,8 +24,6 @@ inline constexpr bool is_batch_of_doubles<T> = true;
 namespace detail {
 // Look-up by argument finds xsimd's functions; these declarations only make the names known.
 void log();
-void exp();
-void tanh();
 void erf();
 void sqrt();
 void sin();
@@ -50,14 +48,6 @@ void ldexp();
 template <class T>
 LAMINA_INLINE LAMINA_FN T call_log(T x) {
   return log(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_FN T call_exp(T x) {
-  return exp(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_FN T call_tanh(T x) {
-  return tanh(x);
 }
 template <class T>
 LAMINA_INLINE LAMINA_FN T call_erf(T x) {
@@ -145,6 +135,57 @@ LAMINA_INLINE LAMINA_FN T polynomial_exp(T x) {
   return ldexp(p, to_int(k));
 }
 
+// 2^k of a batch of doubles that are whole numbers from -1022 to 1023: added to 1.5 * 2^52 they are
+// the last bits of a double, which become the exponent. (Conversions of doubles to integers go
+// through memory in xsimd 8.)
+template <class T>
+LAMINA_INLINE T power_of_two(T k) {
+  using words [[gnu::vector_size(sizeof(T))]] = long long;
+  auto number = (k + T(0x1.8p52 + 1023)).data;
+  words bits;
+  __builtin_memcpy(&bits, &number, sizeof bits);
+  bits <<= 52;
+  __builtin_memcpy(&number, &bits, sizeof bits);
+  return T(number);
+}
+// As polynomial_exp, with the series of e^r: its 14th term is below 5e-18. 2^k are two factors, for
+// it may be more, or less, than a double holds.
+template <class T>
+LAMINA_INLINE T series_exp(T x) {
+  const T y = call_max(T(-746.0), call_min(T(710.0), x));
+  const T k = nearbyint(y * T(1.4426950408889634));
+  const T r = call_fma(k, T(-1.9082149292705877e-10), call_fma(k, T(-0.69314718036912382), y));
+  T p(1.0 / 6227020800);
+  for (const double c : {479001600.0, 39916800.0, 3628800.0, 362880.0, 40320.0, 5040.0, 720.0,
+                         120.0, 24.0, 6.0, 2.0, 1.0, 1.0})
+    p = call_fma(p, r, T(1 / c));
+  const T half = nearbyint(k * T(0.5));
+  return p * power_of_two(half) * power_of_two(T(k - half));
+}
+// Below 0.625 x (1 + x^2 P(x^2) / Q(x^2)) with the polynomials of Cephes, else 1 - 2 / (e^(2x) +
+// 1).
+template <class T>
+LAMINA_INLINE T double_tanh(T x) {
+  const T t = x * x;
+  T p = call_fma(T(-9.64399179425052238628e-1), t, T(-9.92877231001918586564e1));
+  p = call_fma(p, t, T(-1.61468768441708447952e3));
+  T q = t + T(1.12811678491632931402e2);
+  q = call_fma(q, t, T(2.23548839060100448583e3));
+  q = call_fma(q, t, T(4.84406305325125486048e3));
+  const T size = call_abs(x);
+  const T far = T(1.0) - T(2.0) / (series_exp(T(size + size)) + T(1.0));
+  return call_select(size < T(0.625), T(x * (T(1.0) + t * p / q)),
+                     T(call_select(x < T(0.0), T(-far), far)));
+}
+
+// Beyond 6 the nearest double is 1. Far beyond, and of what is not a number, xsimd 8 makes integers
+// that there are not.
+template <class T>
+LAMINA_INLINE T double_erf(T x) {
+  const T y = call_max(T(-6.0), call_min(T(6.0), T(call_select(x == x, x, T(0.0)))));
+  return call_select(x == x, call_erf(y), x);
+}
+
 // y P(y^2) / Q(y^2) with y = x between -9.01 and 9.01, beyond which the nearest float is 1: nine
 // multiplications with an addition each and one division. The polynomials minimise the largest
 // relative error, 2e-8; with the roundings of float it is below 4e-7. What is not a number stays
@@ -186,13 +227,13 @@ LAMINA_INLINE LAMINA_FN T rational_erf(T x) {
 }  // namespace detail
 
 /// e^x; of a batch of floats with a relative error below 3e-7, infinite from 88.38 on and 0 below
-/// -87.69; of doubles below 3e-16, 0 below -708.4.
+/// -87.69; of doubles below 3e-16.
 template <class T>
 LAMINA_INLINE LAMINA_FN T exp(T x) {
   if constexpr (is_plain<T>)
     return std::exp(x);
   else if constexpr (is_batch_of_doubles<T>)
-    return detail::call_exp(x);
+    return detail::series_exp(x);
   else
     return detail::polynomial_exp(x);
 }
@@ -211,7 +252,7 @@ LAMINA_INLINE LAMINA_FN T tanh(T x) {
   if constexpr (is_plain<T>)
     return std::tanh(x);
   else if constexpr (is_batch_of_doubles<T>)
-    return detail::call_tanh(x);
+    return detail::double_tanh(x);
   else
     return detail::rational_tanh(x);
 }
@@ -270,8 +311,7 @@ LAMINA_INLINE LAMINA_FN T erf(T x) {
   if constexpr (is_plain<T>)
     return std::erf(x);
   else if constexpr (is_batch_of_doubles<T>)
-    // Beyond 6 the nearest double is 1; far beyond, xsimd 8 finds no number.
-    return detail::call_erf(detail::call_max(T(-6.0), detail::call_min(T(6.0), x)));
+    return detail::double_erf(x);
   else
     return detail::rational_erf(x);
 }
