@@ -155,10 +155,10 @@ LAMINA_INLINE T series_exp(T x) {
   const T y = call_max(T(-746.0), call_min(T(710.0), x));
   const T k = nearbyint(y * T(1.4426950408889634));
   const T r = call_fma(k, T(-1.9082149292705877e-10), call_fma(k, T(-0.69314718036912382), y));
+  constexpr double factorials[] = {479001600, 39916800, 3628800, 362880, 40320, 5040, 720,
+                                   120,       24,       6,       2,      1,     1};
   T p(1.0 / 6227020800);
-  for (const double c : {479001600.0, 39916800.0, 3628800.0, 362880.0, 40320.0, 5040.0, 720.0,
-                         120.0, 24.0, 6.0, 2.0, 1.0, 1.0})
-    p = call_fma(p, r, T(1 / c));
+  for (const double f : factorials) p = call_fma(p, r, T(1 / f));
   const T half = nearbyint(k * T(0.5));
   return p * power_of_two(half) * power_of_two(T(k - half));
 }
