@@ -17,24 +17,19 @@ namespace optimizer = lamina::optimizer;
 
 namespace {
 
-constexpr auto net = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", double, 6>(main);
+template <class Real>
+constexpr auto net_in = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", Real, 6>(main);
   auto label = layer::data<"label", std::int64_t>(main);
   auto hidden = layer::fc<17>(x, {.act = lamina::activation::tanh});
   auto logits = layer::fc<3>(hidden, {.name = "output"});
-  layer::accuracy(layer::softmax(logits), label, {.name = "accuracy"});
+  auto accuracy = layer::accuracy(layer::softmax(logits), label, {.name = "accuracy"});
+  layer::cast<double>(accuracy, {.name = "in_double"});
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
-using net_type = std::remove_const_t<decltype(net)>;
-
-// The same in float.
-constexpr auto float_net = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 6>(main);
-  auto label = layer::data<"label", std::int64_t>(main);
-  auto hidden = layer::fc<17>(x, {.act = lamina::activation::tanh});
-  auto logits = layer::fc<3>(hidden, {.name = "output"});
-  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
-});
+constexpr auto& net = net_in<double>;
+constexpr auto& float_net = net_in<float>;
+using net_type = std::remove_cvref_t<decltype(net)>;
 
 static_assert(std::is_same_v<lamina::model<net_type>::real, double>);
 
@@ -144,6 +139,9 @@ TEST_CASE("a trained model in double is that in float, but for roundings") {
       optimizer::sgd{.learning_rate = 0.3f}.train(in_float, batches, {.passes = 3}).cost;
   CHECK(a == Approx(b).epsilon(1e-4));
   CHECK(a != b);
+  // A metric in double of a program in float.
+  const lamina::test_result r = lamina::evaluator{in_float}.test(batches);
+  CHECK(r.metric("in_double") == Approx(r.metric("accuracy")));
 }
 
 TEST_CASE("an evaluator in double", "[threads]") {
@@ -153,6 +151,7 @@ TEST_CASE("an evaluator in double", "[threads]") {
   const lamina::test_result r = e.test(batches);
   CHECK(r.cost == Approx(std::log(3.0)).margin(0.5));
   CHECK(r.metric("accuracy") > 0);
+  CHECK(r.metric("in_double") == Approx(r.metric("accuracy")));
   lamina::array<double> x({2, 6});
   for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = 0.1 * static_cast<double>(i);
   e.forward(lamina::feed<"x">(x));

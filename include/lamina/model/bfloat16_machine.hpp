@@ -90,7 +90,7 @@ class bfloat16_machine : private detail::bfloat16_copies<P>,
 namespace detail {
 template <program_type P>
 struct refused_operator<bfloat16_machine<P>> {
-  using type = std::conditional_t<std::is_same_v<real_of<P>, float>, void, storage::bfloat16_type>;
+  using type = std::conditional_t<computes_in_float<P>, void, storage::bfloat16_type>;
 };
 }  // namespace detail
 

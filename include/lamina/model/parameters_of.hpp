@@ -34,7 +34,7 @@ class parameter_list {
 
 template <program_type P>
 parameter_list<P> parameters_of(model<P>& of) {
-  static_assert(check<std::is_same_v<real_of<P>, float>>,
+  static_assert(check<computes_in_float<P>>,
                 "lamina: parameters_of: expected a program in float, found one in double");
   return parameter_list<P>(of);
 }

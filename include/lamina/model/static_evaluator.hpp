@@ -71,7 +71,7 @@ class static_evaluator {
   static_assert(check<(Rows > 0), gets<Rows>>, "lamina: static_evaluator: at least one row");
   static_assert(check<fixed_rows>,
                 "lamina: static_evaluator: programs without loops, branches and sequences");
-  static_assert(check<std::is_same_v<real_of<program>, float>>,
+  static_assert(check<computes_in_float<program>>,
                 "lamina: static_evaluator: expected a program in float, found one in double");
   static_assert(check<detail::stores_weights<Storage>>,
                 "lamina: static_evaluator: weights are stored as storage::float32, or as "

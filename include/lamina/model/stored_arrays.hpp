@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +14,7 @@
 #include <lamina/core/padding.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/panel.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/plan/run_time_tables.hpp>
@@ -35,54 +35,24 @@ struct parameter_info {
   }
 };
 
-namespace detail {
-/// Calls visit(offset in memory, count, offset without padding) for the elements of a parameter in
-/// double that lie side by side.
-template <class Visit>
-void for_each_run_of_doubles(const parameter_info& info, Visit visit) {
-  const auto place = [&](int row, int column) {
-    return static_cast<std::ptrdiff_t>(row) * info.columns + column;
-  };
-  if (info.panel)
-    return engine::cpu::for_each_row_segment<double>(
-        info.rows, info.columns,
-        [&](std::ptrdiff_t offset, int count, int k, int n) { visit(offset, count, place(k, n)); });
-  for (int r = 0; r < info.rows; ++r)
-    visit(static_cast<std::ptrdiff_t>(r) * padded(info.columns), info.columns, place(r, 0));
-}
-}  // namespace detail
-
 /// From the engine's layout of a parameter, which its gradient and its accumulators share, to
-/// row-major without padding; and back. The only doors between the two.
-LAMINA_COLD inline void unpack_like(const parameter_info& info, const float* from, float* to) {
+/// row-major without padding; and back. The only doors between the two. `Real` is what the
+/// parameter is made of; memory is measured in floats.
+template <class Real>
+LAMINA_COLD void unpack_like(const parameter_info& info, const float* memory, Real* to) {
+  const Real* const from = engine::cpu::numbers_at<Real>(memory);
   if (info.panel) return engine::cpu::unpack(info.rows, info.columns, from, to);
   for (int r = 0; r < info.rows; ++r)
-    std::memcpy(to + static_cast<std::ptrdiff_t>(r) * info.columns,
-                from + static_cast<std::ptrdiff_t>(r) * padded(info.columns),
-                static_cast<std::size_t>(info.columns) * sizeof(float));
+    std::copy_n(from + static_cast<std::ptrdiff_t>(r) * padded(info.columns), info.columns,
+                to + static_cast<std::ptrdiff_t>(r) * info.columns);
 }
-LAMINA_COLD inline void pack_like(const parameter_info& info, const float* from, float* to) {
+template <class Real>
+LAMINA_COLD void pack_like(const parameter_info& info, const Real* from, float* memory) {
+  Real* const to = engine::cpu::numbers_at<Real>(memory);
   if (info.panel) return engine::cpu::pack(info.rows, info.columns, from, to);
   for (int r = 0; r < info.rows; ++r)
-    std::memcpy(to + static_cast<std::ptrdiff_t>(r) * padded(info.columns),
-                from + static_cast<std::ptrdiff_t>(r) * info.columns,
-                static_cast<std::size_t>(info.columns) * sizeof(float));
-}
-/// The same of one in double; memory is measured in floats everywhere.
-LAMINA_COLD inline void unpack_like(const parameter_info& info, const float* from, double* to) {
-  const double* const all = reinterpret_cast<const double*>(from);
-  detail::for_each_run_of_doubles(info,
-                                  [&](std::ptrdiff_t padded_at, int count, std::ptrdiff_t at) {
-                                    std::copy_n(all + padded_at, count, to + at);
-                                  });
-}
-LAMINA_COLD inline void pack_like(const parameter_info& info, const double* from, float* to) {
-  double* const all = reinterpret_cast<double*>(to);
-  std::fill_n(all, static_cast<std::ptrdiff_t>(info.rows) * padded(info.columns), 0.0);
-  detail::for_each_run_of_doubles(info,
-                                  [&](std::ptrdiff_t padded_at, int count, std::ptrdiff_t at) {
-                                    std::copy_n(from + at, count, all + padded_at);
-                                  });
+    std::copy_n(from + static_cast<std::ptrdiff_t>(r) * info.columns, info.columns,
+                to + static_cast<std::ptrdiff_t>(r) * padded(info.columns));
 }
 
 /// The parameters of a program, for code that is compiled once for all programs.

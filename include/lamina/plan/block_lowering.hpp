@@ -144,7 +144,7 @@ struct block_lowering : pool_lowering {
     const int from = argument(op.inputs), to = argument(op.outputs);
     const plan_variable& f = variables.items[from];
     const plan_variable& t = variables.items[to];
-    if (from >= p.count.variables || is_floating(f.type) || f.type != t.type || f.rows != t.rows ||
+    if (from >= p.count.variables || is_real(f.type) || f.type != t.type || f.rows != t.rows ||
         f.columns != t.columns || f.block != block || t.block == block || f.root != from ||
         changes(from) || escapes[from])
       return false;

@@ -2,6 +2,7 @@
 // lamina/plan/instruction.hpp - what operators are lowered to, before they are grouped.
 #pragma once
 
+#include <lamina/plan/real_type.hpp>
 #include <lamina/program/program_desc.hpp>
 
 namespace lamina {
@@ -83,7 +84,7 @@ constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
 /// Two-dimensional parameters of real numbers lie in panels, whoever reads them: a parameter's
 /// layout must not depend on the program that shares it.
 constexpr bool is_weight(const variable_desc& d) {
-  return d.kind == variable_kind::parameter && d.rank == 2 && is_floating(d.type);
+  return d.kind == variable_kind::parameter && d.rank == 2 && is_real(d.type);
 }
 
 /// A step of the lowered program.

@@ -32,8 +32,8 @@ struct memory_plan {
 
 /// Floats that a row of a variable fills.
 constexpr int row_width(const plan_variable& v) {
-  return is_floating(v.type) ? padded(v.columns) * (size_of(v.type) / 4)
-                             : padded((v.columns * size_of(v.type) + 3) / 4);
+  return is_real(v.type) ? padded(v.columns) * (size_of(v.type) / 4)
+                         : padded((v.columns * size_of(v.type) + 3) / 4);
 }
 
 /// Assigns every variable its place: first fit over the holes that dead values leave. A block's

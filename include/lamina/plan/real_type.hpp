@@ -8,6 +8,9 @@
 
 namespace lamina {
 
+/// Whether programs compute in this type.
+constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float64; }
+
 /// The type of a program's real numbers: that of its parameters, or of its data where it has none.
 /// float64 where all of those that are real numbers are float64, else float32. Variables of the
 /// other type, which casts and metrics make, are read and written element by element.
@@ -30,5 +33,8 @@ constexpr dtype real_type(const program_desc& p) {
 /// The same as a C++ type.
 template <class P>
 using real_of = std::conditional_t<real_type(P::desc) == dtype::float64, double, float>;
+/// Whether it is float.
+template <class P>
+inline constexpr bool computes_in_float = std::is_same_v<real_of<P>, float>;
 
 }  // namespace lamina

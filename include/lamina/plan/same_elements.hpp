@@ -112,7 +112,7 @@ struct same_element_finder {
           a.columns != b.columns || a.type != b.type)
         continue;
       if (passed.turns) {
-        if (!is_floating(a.type) || !exchanges_heads(i)) continue;
+        if (!is_real(a.type) || !exchanges_heads(i)) continue;
         if (!knows_touched) find_touched(), knows_touched = true;
         if (may_be_swapped(to))
           r.swapped[to] = true;

@@ -11,6 +11,7 @@
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/train/place_trainer.hpp>
 #include <lamina/train/update_constants.hpp>
@@ -77,7 +78,7 @@ class device_trainer : public place_trainer<P, Opt> {
           steps_, [&](int i) { return machine_.gradient_rows(i); }, parameters_.pointers(),
           states_.pointers());
     steps_ += updated ? 1 : 0;
-    return *machine_.template address<P::desc.cost>();
+    return static_cast<float>(detail::number_in<P, P::desc.cost>(machine_));
   }
   /// A metric of the last step: mean over its samples.
   double metric(int i) { return base::metric_of(machine_, i); }

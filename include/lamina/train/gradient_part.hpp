@@ -9,6 +9,7 @@
 #include <lamina/engine/cpu/machine.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
+#include <lamina/model/run_result.hpp>
 #include <lamina/train/cost_rows.hpp>
 
 namespace lamina {

@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/model/run_result.hpp>
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/optimizer_state.hpp>
 
@@ -38,7 +39,7 @@ class place_trainer {
   /// Metric i of a machine's last run: mean over its samples.
   template <class Machine>
   static double metric_of(Machine& m, int i) {
-    return static_cast<double>(*m.address(program_metrics<P>::all.variable[i]));
+    return program_metrics<P>::value(m, i);
   }
 
   optimizer_state<P, Opt> state_;

@@ -17,6 +17,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/moving_statistics.hpp>
+#include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/place_trainer.hpp>
@@ -94,7 +95,7 @@ class places_trainer : public place_trainer<P, Opt> {
       p.place.use();
       if (!p.runs) return;
       p.machine.finish();
-      p.cost = *p.machine.template address<P::desc.cost>();
+      p.cost = static_cast<float>(detail::number_in<P, P::desc.cost>(p.machine));
       if (weights::is_made) p.weight = static_cast<float>(p.machine.rows(weights::domain));
     });
     float weighed = 0, cost = 0;

@@ -13,6 +13,7 @@
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
+#include <lamina/model/run_result.hpp>
 #include <lamina/plan/handed_rows.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/reads_minibatches.hpp>
@@ -162,8 +163,8 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
     accumulators[a] = at;
     if (i < 0) continue;
     using real = real_of<P>;
-    real* const first = reinterpret_cast<real*>(at);
-    std::fill_n(first, parameters_in<P>().numbers(i), static_cast<real>(owners.first[a]));
+    std::fill_n(engine::cpu::numbers_at<real>(at), parameters_in<P>().numbers(i),
+                static_cast<real>(owners.first[a]));
     at += parameters_in<P>().floats(i);
   }
   static_assert(check<detail::takes_program<engine::cpu::machine<P>>,

@@ -13,6 +13,7 @@
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
+#include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/handed_rows.hpp>
@@ -105,11 +106,6 @@ class trainer {
   outside_memory outside() {
     return {model_.memory(), gradients_.get(), accumulator_pointers_.get()};
   }
-  /// Memory is measured in floats.
-  template <class Real, class From>
-  static Real* numbers(From* memory) {
-    return reinterpret_cast<Real*>(memory);
-  }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
   }
@@ -128,7 +124,7 @@ class trainer {
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states; ++s) {
         accumulator_pointers_[i * states + s] = at;
-        std::fill_n(numbers<real>(at), all.numbers(i),
+        std::fill_n(engine::cpu::numbers_at<real>(at), all.numbers(i),
                     static_cast<real>(traits::initial_state(opt_, s)));
         at += all.floats(i);
       }
@@ -158,9 +154,9 @@ class trainer {
                                         real* gradient, const float* scale) {
     real number[rows_update::attributes.size()] = {};
     set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
-    real* array[2 + states] = {numbers<real>(model_.memory()[i]) + first, nullptr};
+    real* array[2 + states] = {engine::cpu::numbers_at<real>(model_.memory()[i]) + first, nullptr};
     for (int s = 0; s < states; ++s)
-      array[2 + s] = numbers<real>(accumulator_pointers_[i * states + s]) + first;
+      array[2 + s] = engine::cpu::numbers_at<real>(accumulator_pointers_[i * states + s]) + first;
     if constexpr (any_rows)
       if (rows_[i] != nullptr)
         return engine::cpu::call_kernel<rows_update>::run(param, array, *rows_[i], number);
@@ -236,7 +232,7 @@ class trainer {
           update_parameter(i, 0,
                            {nullptr, lies.rows, lies.columns, padded(lies.columns), dtype_of<real>,
                             lies.panel, nullptr, 0},
-                           numbers<real>(gradients_[i]), scale);
+                           engine::cpu::numbers_at<real>(gradients_[i]), scale);
         continue;
       }
       // Lines of 16 floats, some of which stay in the cache between the sum and the update. A sum
@@ -247,7 +243,7 @@ class trainer {
       const std::size_t end = lines * (part + 1) / parts * alignment_floats;
       for (std::size_t a = lines * part / parts * alignment_floats; a < end;) {
         const std::size_t b = std::min<std::size_t>(end, a + together);
-        real* const sum = at_once ? sums : numbers<real>(gradients_[i]) + a;
+        real* const sum = at_once ? sums : engine::cpu::numbers_at<real>(gradients_[i]) + a;
         if ((what & adds) != 0) add_gradients(i, a, b, sum);
         if ((what & updates) != 0 && updated) {
           const int count = static_cast<int>(b - a);
@@ -265,14 +261,14 @@ class trainer {
     using vector = engine::cpu::vector_in<real>;
     constexpr int lanes = engine::cpu::lanes_in<real>;
     const std::size_t n = end - first;  // whole vectors
-    const real* const mine = numbers<real>(gradients_[i]) + first;
+    const real* const mine = engine::cpu::numbers_at<real>(gradients_[i]) + first;
     const vector own(weight_[0]);
     for (std::size_t k = 0; k < n; k += lanes)
       vector(weight_[0] > 0 ? vector::load_aligned(mine + k) * own : vector(real(0)))
           .store_aligned(to + k);
     for (std::size_t t = 1; t < machines_.size(); ++t) {
       if (weight_[t] <= 0) continue;
-      const real* const from = numbers<real>(machines_[t]->gradient(i)) + first;
+      const real* const from = engine::cpu::numbers_at<real>(machines_[t]->gradient(i)) + first;
       const vector w(weight_[t]);
       for (std::size_t k = 0; k < n; k += lanes)
         engine::cpu::fused_multiply_add(w, vector::load_aligned(from + k),
@@ -288,19 +284,19 @@ class trainer {
           if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
         return;
       }
-    add_gradients(i, 0, count, numbers<real>(gradients_[i]));
+    add_gradients(i, 0, count, engine::cpu::numbers_at<real>(gradients_[i]));
   }
 
   /// The moving statistics of the model: the mean of those of the parts, by rows.
   void average_statistics() {
     using statistics = moving_statistics<P>;
     for (int i = 0; i < statistics::count; ++i) {
-      real* const to = numbers<real>(model_.memory()[statistics::parameter(i)]);
+      real* const to = engine::cpu::numbers_at<real>(model_.memory()[statistics::parameter(i)]);
       const std::size_t n = parameters_in<P>().numbers(statistics::parameter(i));
       bool first = true;
       for (std::size_t t = 0; t < machines_.size(); ++t) {
         if (weight_[t] <= 0) continue;
-        const real* const from = numbers<const real>(machines_[t]->statistics().copy(i));
+        const real* const from = engine::cpu::numbers_at<real>(machines_[t]->statistics().copy(i));
         for (std::size_t k = 0; k < n; ++k)
           to[k] = (first ? real(0) : to[k]) + weight_[t] * from[k];
         first = false;
@@ -312,10 +308,10 @@ class trainer {
     for (int i = 0; i < parameters; ++i) {
       clips_[i] = clip_of(run_time_program<P>::desc.parameters[i], opt_);
       const parameter_place& lies = parameter_table<P>::table.of[i];
-      norms_[i] = gradients_[i] == nullptr
-                      ? 0.0f
-                      : static_cast<float>(engine::cpu::norm_of(lies.rows, lies.columns, lies.panel,
-                                                                numbers<real>(gradients_[i])));
+      norms_[i] = gradients_[i] == nullptr ? 0.0f
+                                           : static_cast<float>(engine::cpu::norm_of(
+                                                 lies.rows, lies.columns, lies.panel,
+                                                 engine::cpu::numbers_at<real>(gradients_[i])));
       if constexpr (any_rows)
         if (rows_[i] != nullptr) norms_[i] = engine::cpu::norm_of(*rows_[i]);
     }

@@ -54,18 +54,14 @@ struct message_part {
   throw error(message);
 }
 
-/// Kernels that compute in float alone say so.
-inline void require_float(const operator_call& c, const operand& o) {
-  if (o && o.type != dtype::float32)
-    fail(c, {"expected elements of float32, found ", name_of(o.type)});
-}
-
 /// Kernels that compute in float or in double are told which.
 template <class Real>
 void require_real(const operator_call& c, const operand& o) {
   if (o && o.type != dtype_of<Real>)
     fail(c, {"expected elements of ", name_of(dtype_of<Real>), ", found ", name_of(o.type)});
 }
+/// Kernels that compute in float alone say so.
+inline void require_float(const operator_call& c, const operand& o) { require_real<float>(c, o); }
 
 /// Throws unless both hold as many elements.
 inline void require_size(const operator_call& c, const operand& expected, const operand& found) {

@@ -121,7 +121,7 @@ struct call_kernel<batch_norm_factor> {
     const Real keep = static_cast<Real>(c.number(1)), epsilon = static_cast<Real>(c.number(2));
     const Real *moving_mean = c.input(3).row<const Real>(0),
                *moving_variance = c.input(4).row<const Real>(0);
-    Real* const mean = detail::numbers_at<Real>(c.scratch());
+    Real* const mean = numbers_at<Real>(c.scratch());
     Real* const variance = mean + padded(channels);
     // Without rows there is nothing to learn from.
     if (x && x.rows > 0) {
@@ -144,7 +144,7 @@ struct call_kernel<batch_norm_factor> {
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return detail::in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.output(4).columns)));
+    return in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.output(4).columns)));
   }
 };
 
@@ -156,7 +156,7 @@ struct call_kernel<batch_norm_slopes> {
     const operand x = c.input(0), scale = c.input(1), d = c.input(4);
     const detail::channel_rows r(x, scale.columns);
     const Real *mean = c.input(2).row<const Real>(0), *inverse = c.input(3).row<const Real>(0);
-    Real* const sum_d = detail::numbers_at<Real>(c.scratch());
+    Real* const sum_d = numbers_at<Real>(c.scratch());
     Real* const sum_dh = sum_d + padded(r.channels);
     std::fill_n(sum_d, r.channels, Real(0));
     std::fill_n(sum_dh, r.channels, Real(0));
@@ -194,7 +194,7 @@ struct call_kernel<batch_norm_slopes> {
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return detail::in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.input(1).columns)));
+    return in_floats<Real>(2 * static_cast<std::ptrdiff_t>(padded(c.input(1).columns)));
   }
 };
 

@@ -7,8 +7,8 @@
 
 namespace lamina::engine::cpu {
 
-/// YfloatGRAD of elementwise_add where Y is one number for each of the elements of dimension 1 is a
-/// sum over rows and what lies inside, in vectors; any other form goes the general way.
+/// Y@GRAD of elementwise_add where Y is one number for each of the elements of dimension 1 is a sum
+/// over rows and what lies inside, in vectors; any other form goes the general way.
 template <>
 struct call_kernel<gradient_of<elementwise_add>> {
   static constexpr bool in_double = true;

@@ -61,8 +61,8 @@ inline void add_aside(const operand& xs, const operand& dys, const operand& sum,
   tensor_array &x = array_of(xs), &dy = array_of(dys);
   const int rows = rows_aside(x);
   if (rows == 0) return;
-  gemm_dw_packed(rows, sum.rows, sum.columns, numbers_at<const Real>(x.data(0)), padded(sum.rows),
-                 numbers_at<const Real>(dy.data(0)), collected_rows, &add_tile<Real>, sum.data,
+  gemm_dw_packed(rows, sum.rows, sum.columns, numbers_at<Real>(x.data(0)), padded(sum.rows),
+                 numbers_at<Real>(dy.data(0)), collected_rows, &add_tile<Real>, sum.data,
                  numbers_at<Real>(scratch));
   x.erase(0);
   dy.erase(0);
@@ -83,7 +83,7 @@ struct call_kernel<collect_product> {
     if (x.rows > detail::collected_rows) {
       gemm_dw(x.rows, sum.rows, sum.columns, static_cast<const Real*>(x.data), x.stride,
               static_cast<const Real*>(dy.data), dy.stride, &detail::add_tile<Real>, sum.data,
-              detail::numbers_at<Real>(c.scratch()));
+              numbers_at<Real>(c.scratch()));
       return;
     }
     detail::collect_rows<Real>(x, dy, array_of(xs), array_of(dys));
@@ -91,8 +91,8 @@ struct call_kernel<collect_product> {
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0), sum = c.input(2);
-    return detail::in_floats<Real>(gemm_dw_scratch_floats<Real>(
-        std::max(x.rows, detail::collected_rows), sum.rows, sum.columns));
+    return in_floats<Real>(gemm_dw_scratch_floats<Real>(std::max(x.rows, detail::collected_rows),
+                                                        sum.rows, sum.columns));
   }
 };
 
@@ -106,7 +106,7 @@ struct call_kernel<collected_product> {
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand sum = c.input(2);
-    return detail::in_floats<Real>(
+    return in_floats<Real>(
         gemm_scratch_floats<Real>(sum.rows, detail::collected_rows, sum.columns));
   }
 };

@@ -91,7 +91,7 @@ struct call_kernel<linear_chain_crf> {
   static void run(const call_context& c) {
     const detail::tag_scores<Real> in(c, c.input(2));
     const int n = in.tags;
-    Real* room = detail::numbers_at<Real>(c.scratch());
+    Real* room = numbers_at<Real>(c.scratch());
     const operand alpha = detail::array_or_scratch(c.output(0), in.emission, room);
     const operand e = detail::array_or_scratch(c.output(1), in.emission, room);
     const operand w = detail::array_or_scratch(c.output(2), in.transition, room);
@@ -125,8 +125,7 @@ struct call_kernel<linear_chain_crf> {
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
-    return detail::in_floats<Real>(static_cast<std::ptrdiff_t>(x.columns) *
-                                   (2 * x.rows + x.columns + 2));
+    return in_floats<Real>(static_cast<std::ptrdiff_t>(x.columns) * (2 * x.rows + x.columns + 2));
   }
 };
 
@@ -139,7 +138,7 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
     const operand alpha = c.input(3), e = c.input(4), w = c.input(5), slope = c.input(6);
     const operand dx = c.output(0), dw = c.output(1);
     const int n = in.tags;
-    Real *const behind = detail::numbers_at<Real>(c.scratch()), *const row = behind + n,
+    Real *const behind = numbers_at<Real>(c.scratch()), *const row = behind + n,
                 *const pairs = row + n;
     if (dw) clear(dw);
     const sequence_rows all = c.sequences(in.emission);
@@ -179,7 +178,7 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const std::ptrdiff_t n = c.input(0).columns;
-    return detail::in_floats<Real>(n * (n + 2));
+    return in_floats<Real>(n * (n + 2));
   }
 };
 
@@ -191,7 +190,7 @@ struct call_kernel<crf_decoding> {
     const operand labels = c.input(2), path = c.output(0);
     const detail::tag_scores<Real> in(c, labels);
     const int n = in.tags;
-    Real *score = detail::numbers_at<Real>(c.scratch()), *next = score + n;
+    Real *score = numbers_at<Real>(c.scratch()), *next = score + n;
     Real* const from = next + n;  // of each tag of each row, the best tag before; exact to 2^24
     const sequence_rows all = c.sequences(in.emission);
     for (int s = 0; s < all.count; ++s) {
@@ -218,7 +217,7 @@ struct call_kernel<crf_decoding> {
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
-    return detail::in_floats<Real>(static_cast<std::ptrdiff_t>(x.rows + 2) * x.columns);
+    return in_floats<Real>(static_cast<std::ptrdiff_t>(x.rows + 2) * x.columns);
   }
 
  private:

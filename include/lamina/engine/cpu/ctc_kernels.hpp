@@ -208,7 +208,7 @@ struct call_kernel<warpctc> {
       fail(c, {"expected ", rows.count, " sequences of labels, found ", labels.count});
     if (c.integer(0) < 0 || c.integer(0) >= logits.columns)
       fail(c, {"expected a blank from 0 to ", logits.columns - 1, ", found ", c.integer(0)});
-    detail::ctc_paths<Real> paths(c, detail::numbers_at<Real>(c.scratch()));
+    detail::ctc_paths<Real> paths(c, numbers_at<Real>(c.scratch()));
     for (int s = 0; s < rows.count; ++s) {
       paths.take(rows, labels, s);
       const bool is_empty = paths.rows() == 0;
@@ -219,8 +219,7 @@ struct call_kernel<warpctc> {
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return detail::in_floats<Real>(
-        detail::ctc_paths<Real>::floats(c.input(0).rows, c.input(1).rows));
+    return in_floats<Real>(detail::ctc_paths<Real>::floats(c.input(0).rows, c.input(1).rows));
   }
 };
 

@@ -188,9 +188,8 @@ template <class S, class Real>
 struct group_kernel<expression::group_expression<group_head::reduce_rows, S>, Real> {
   static void run(const program_view&, float* const* a, const argument_info* info,
                   const group_info& g, const run_context& c) {
-    detail::reduce_rows(statement_runner<S, Real>(a), detail::numbers_at<Real>(a[0]),
-                        c.rows_of(g.depth), info[0].stride, padded(g.columns),
-                        detail::sums_of_rows<Real>(c));
+    detail::reduce_rows(statement_runner<S, Real>(a), numbers_at<Real>(a[0]), c.rows_of(g.depth),
+                        info[0].stride, padded(g.columns), detail::sums_of_rows<Real>(c));
   }
   static constexpr bool convolves = false;
   static constexpr scratch_function scratch = nullptr;
@@ -211,8 +210,8 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>, Real
         detail::run_channels(runner, info[runner_type::channels].columns, g.columns, i, nullptr);
     } else if constexpr (!runner_type::by_row && !runner_type::by_column) {
       const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(rows) * width;
-      const bool streams = detail::is_streamed(detail::in_floats<Real>(size * runner.stores)) &&
-                           runner.stores_are_aligned();
+      const bool streams =
+          detail::is_streamed(in_floats<Real>(size * runner.stores)) && runner.stores_are_aligned();
       for (std::ptrdiff_t o = 0; o < size; o += lanes)
         runner(vector(Real(0)), {o, 0, 0, 0, nullptr, streams});
       if (streams) end_streams();

@@ -113,7 +113,7 @@ class machine {
 
  private:
   // Programs with loops make no tiles: what they run is known iteration by iteration.
-  static constexpr bool makes_tiles = !has_blocks && std::is_same_v<real_of<P>, float>;
+  static constexpr bool makes_tiles = !has_blocks && computes_in_float<P>;
   using tiles_type = std::conditional_t<makes_tiles, row_tiles<P>, row_tiles<P, false>>;
 
   memory_type memory_;

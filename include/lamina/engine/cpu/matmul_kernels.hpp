@@ -22,16 +22,15 @@ struct call_kernel<matmul> {
     const matmul_shape s(c, x, y, out);
     const Real alpha = static_cast<Real>(c.number(2));
     for (int i = 0; i < s.count; ++i)
-      gemm_row_major(s.m, s.k, s.n, alpha,
-                     {x.row<const Real>(0) + s.x.at(i), s.x.stride, s.x.transposed},
-                     {y.row<const Real>(0) + s.y.at(i), s.y.stride, s.y.transposed},
-                     out.row<Real>(0) + s.out_at(i), s.out_stride, false,
-                     detail::numbers_at<Real>(c.scratch()));
+      gemm_row_major(
+          s.m, s.k, s.n, alpha, {x.row<const Real>(0) + s.x.at(i), s.x.stride, s.x.transposed},
+          {y.row<const Real>(0) + s.y.at(i), s.y.stride, s.y.transposed},
+          out.row<Real>(0) + s.out_at(i), s.out_stride, false, numbers_at<Real>(c.scratch()));
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const matmul_shape s(c, c.input(0), c.input(1), c.output(0));
-    return detail::in_floats<Real>(gemm_row_major_scratch_floats<Real>(s.m, s.k, s.n));
+    return in_floats<Real>(gemm_row_major_scratch_floats<Real>(s.m, s.k, s.n));
   }
 };
 
@@ -59,11 +58,11 @@ struct call_kernel<gradient_of<matmul>> {
         if (s.x.transposed)
           gemm_row_major(s.k, s.n, s.m, alpha, {b, s.y.stride, s.y.transposed},
                          {d, s.out_stride, true}, to, gx.stride, adds,
-                         detail::numbers_at<Real>(c.scratch()));
+                         numbers_at<Real>(c.scratch()));
         else
           gemm_row_major(s.m, s.n, s.k, alpha, {d, s.out_stride, false},
                          {b, s.y.stride, !s.y.transposed}, to, gx.stride, adds,
-                         detail::numbers_at<Real>(c.scratch()));
+                         numbers_at<Real>(c.scratch()));
       }
       if (dy) {
         Real* to = dy.row<Real>(0) + gy.at(i);
@@ -71,21 +70,21 @@ struct call_kernel<gradient_of<matmul>> {
         if (s.y.transposed)
           gemm_row_major(s.n, s.m, s.k, alpha, {d, s.out_stride, true},
                          {a, s.x.stride, s.x.transposed}, to, gy.stride, adds,
-                         detail::numbers_at<Real>(c.scratch()));
+                         numbers_at<Real>(c.scratch()));
         else
           gemm_row_major(s.k, s.m, s.n, alpha, {a, s.x.stride, !s.x.transposed},
                          {d, s.out_stride, false}, to, gy.stride, adds,
-                         detail::numbers_at<Real>(c.scratch()));
+                         numbers_at<Real>(c.scratch()));
       }
     }
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const matmul_shape s(c, c.input(0), c.input(1), c.input(2));
-    return detail::in_floats<Real>(std::max({gemm_row_major_scratch_floats<Real>(s.m, s.n, s.k),
-                                             gemm_row_major_scratch_floats<Real>(s.k, s.n, s.m),
-                                             gemm_row_major_scratch_floats<Real>(s.k, s.m, s.n),
-                                             gemm_row_major_scratch_floats<Real>(s.n, s.m, s.k)}));
+    return in_floats<Real>(std::max({gemm_row_major_scratch_floats<Real>(s.m, s.n, s.k),
+                                     gemm_row_major_scratch_floats<Real>(s.k, s.n, s.m),
+                                     gemm_row_major_scratch_floats<Real>(s.k, s.m, s.n),
+                                     gemm_row_major_scratch_floats<Real>(s.n, s.m, s.k)}));
   }
 };
 

@@ -80,7 +80,7 @@ struct call_kernel<mean> {
   }
 };
 
-/// Float has a fused form; this serves the other types.
+/// What the program computes in has a fused form; this serves the other types.
 template <>
 struct call_kernel<gradient_of<mean>> {
   static constexpr bool in_double = true;

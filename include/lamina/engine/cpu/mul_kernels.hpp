@@ -78,7 +78,7 @@ struct call_kernel<mul> {
     require_real<Real>(c, x);
     const int x_dims = c.integer(0);
     const detail::even_matrix a(x, x_dims), b(y, c.integer(1)), z(out, x_dims);
-    Real* room = detail::numbers_at<Real>(c.scratch());
+    Real* room = numbers_at<Real>(c.scratch());
     const Real* from = a.read(x, room);
     Real* to = z.write(out, room);
     if (y.panel) {
@@ -95,8 +95,8 @@ struct call_kernel<mul> {
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
-    return detail::in_floats<Real>(
-        detail::mul_room(c) + gemm_row_major_scratch_floats<Real>(a.rows, a.columns, b.columns));
+    return in_floats<Real>(detail::mul_room(c) +
+                           gemm_row_major_scratch_floats<Real>(a.rows, a.columns, b.columns));
   }
 };
 
@@ -110,7 +110,7 @@ struct call_kernel<gradient_of<mul>> {
     const int x_dims = c.integer(0), y_dims = c.integer(1);
     const detail::even_matrix a(x, x_dims), b(y, y_dims), z(slope, x_dims);
     const int m = a.rows, k = a.columns, n = b.columns;
-    Real* room = detail::numbers_at<Real>(c.scratch());
+    Real* room = numbers_at<Real>(c.scratch());
     const Real* d = z.read(slope, room);
     if (dx) {
       const detail::even_matrix g(dx, x_dims);
@@ -144,7 +144,7 @@ struct call_kernel<gradient_of<mul>> {
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
     const int m = a.rows, k = a.columns, n = b.columns;
-    return detail::in_floats<Real>(
+    return in_floats<Real>(
         detail::mul_room(c) +
         std::max({gemm_row_major_scratch_floats<Real>(m, n, k),
                   gemm_row_major_scratch_floats<Real>(k, m, n),

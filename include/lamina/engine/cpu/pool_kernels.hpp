@@ -64,7 +64,7 @@ struct call_kernel<pool2d> {
     const operand x = c.input(0), y = c.output(0);
     require_real<Real>(c, x);
     const pool_windows w(c, x, y);
-    Real* const line = detail::numbers_at<Real>(c.scratch());
+    Real* const line = numbers_at<Real>(c.scratch());
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
         const Real* from = x.row<const Real>(r) + channel * w.in_size();
@@ -83,7 +83,7 @@ struct call_kernel<pool2d> {
   /// A row of the image: what the rows of a window have together.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return detail::in_floats<Real>(padded(c.input(0).dims[3]));
+    return in_floats<Real>(padded(c.input(0).dims[3]));
   }
 
  private:

@@ -9,12 +9,16 @@
 
 #include <lamina/core/config.hpp>
 
-namespace lamina::engine::cpu::detail {
+namespace lamina::engine::cpu {
 
 /// The real numbers that begin at an address.
 template <class Real>
 LAMINA_INLINE Real* numbers_at(float* memory) {
   return reinterpret_cast<Real*>(memory);
+}
+template <class Real>
+LAMINA_INLINE const Real* numbers_at(const float* memory) {
+  return reinterpret_cast<const Real*>(memory);
 }
 
 /// As many bytes as so many real numbers, in floats.
@@ -23,4 +27,4 @@ constexpr std::ptrdiff_t in_floats(std::ptrdiff_t numbers) {
   return numbers * static_cast<std::ptrdiff_t>(sizeof(Real) / sizeof(float));
 }
 
-}  // namespace lamina::engine::cpu::detail
+}  // namespace lamina::engine::cpu

@@ -27,9 +27,9 @@ class scratch_pieces {
   template <class Real = float>
   Real* take(std::ptrdiff_t numbers) {
     float* const piece = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += (detail::in_floats<Real>(numbers) + alignment_floats - 1) / alignment_floats *
-             alignment_floats;
-    return detail::numbers_at<Real>(piece);
+    used_ +=
+        (in_floats<Real>(numbers) + alignment_floats - 1) / alignment_floats * alignment_floats;
+    return numbers_at<Real>(piece);
   }
   /// A matrix whose rows are padded.
   template <class Real = float>

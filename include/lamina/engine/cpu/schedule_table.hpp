@@ -89,7 +89,7 @@ struct schedule_table {
   /// By kernel of a program in double: whether one of its groups has numbers in double.
   static constexpr kernel_flags in_double = [] {
     kernel_flags r{};
-    for (int g = 0; std::is_same_v<real_of<P>, double> && g < groups; ++g) {
+    for (int g = 0; !computes_in_float<P> && g < groups; ++g) {
       const group_code& c = plan_type::code.groups[g];
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a)
         if (argument_info_of<plan_type>(a, 1).type == dtype::float64)
@@ -120,7 +120,7 @@ struct schedule_table {
       : called_operator<expression::group_of<plan_type, plan_type::distinct.first[K]>> {};
   /// The first kernel of a program in double that would have to compute in it and cannot, or -1.
   static constexpr int in_float_alone = []<int... K>(std::integer_sequence<int, K...>) {
-    if constexpr (std::is_same_v<real_of<P>, double>) {
+    if constexpr (!computes_in_float<P>) {
       // A list and no fold: clang folds at most 256 operands.
       const bool can[] = {called<K>::in_double..., true};
       for (int k = 0; k < plan_type::kernels; ++k)

@@ -24,7 +24,7 @@ class unrolled_conv {
   /// Floats of scratch memory for any of the three.
   std::ptrdiff_t scratch() const {
     const int channels = shape_.small_channels;
-    return detail::in_floats<Real>(
+    return in_floats<Real>(
         window_numbers() +
         std::max({gemm_row_major_scratch_floats<Real>(channels, depth_, places_),
                   gemm_row_major_scratch_floats<Real>(depth_, channels, places_),
@@ -83,7 +83,7 @@ class unrolled_conv {
   /// Calls f(group, its large image, its small one, memory for windows, memory for products).
   template <class F>
   void each(const operand& large, const operand& small, float* scratch, F f) const {
-    Real* const windows = detail::numbers_at<Real>(scratch);
+    Real* const windows = numbers_at<Real>(scratch);
     for (int n = 0; n < small.rows; ++n)
       for (int g = 0; g < shape_.groups; ++g)
         f(g,

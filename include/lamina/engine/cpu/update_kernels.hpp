@@ -124,9 +124,9 @@ struct call_kernel<update_operator<Opt, Given>> {
   static void run(const call_context& c) {
     if (!c.at_position(0)) return;
     Real* array[arrays];
-    for (int i = 0; i < arrays; ++i) array[i] = detail::numbers_at<Real>(c.address(i));
+    for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
     if (c.address(arrays) == nullptr) return keep_gradient(c.at_position(0), array);
-    run(c.at_position(0), array, detail::numbers_at<Real>(c.address(arrays)));
+    run(c.at_position(0), array, numbers_at<Real>(c.address(arrays)));
   }
 
   /// Updates a parameter from arrays that lie as it lies: itself, its gradient, its accumulators.

@@ -30,7 +30,7 @@ class machine {
   static constexpr bool has_blocks = schedule::has_blocks;
   static_assert(check<(schedule::lacking < 0), gets_type<typename schedule::lacking_group>>,
                 "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
-  static_assert(check<std::is_same_v<real_of<P>, float>>,
+  static_assert(check<computes_in_float<P>>,
                 "lamina: cuda: expected a program in float, found one in double");
   static_assert(
       check<runs_blocks<P, Backend>()>,
