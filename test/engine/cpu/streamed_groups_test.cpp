@@ -19,27 +19,31 @@ namespace cpu = lamina::engine::cpu;
 
 namespace {
 
-// Rows of 1,025 floats lie in 1,040.
+// Rows of 1,025 numbers lie in 1,040.
+template <class Real>
 constexpr auto chain = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 1025>(main);
-  auto y = layer::tanh(layer::scale(x, 1.5f)) * layer::sigmoid(x);
-  return std::tuple{layer::relu(y - 0.25f * x), y};
+  auto x = layer::data<"x", Real, 1025>(main);
+  auto y = layer::tanh(layer::scale(x, Real(1.5))) * layer::sigmoid(x);
+  return std::tuple{layer::relu(y - Real(0.25) * x), y};
 });
-using P = std::remove_const_t<decltype(chain)>;
-using machine = cpu::machine<lamina::for_test<P>>;
+template <class Real>
+using program_in = std::remove_cvref_t<decltype(chain<Real>)>;
+template <class Real>
+using machine_in = cpu::machine<lamina::for_test<program_in<Real>>>;
 constexpr int columns = 1025, stride = lamina::padded(columns);
 
 /// Both outputs of some rows of x, row behind row.
-template <class Run>
-std::vector<float> outputs(const std::vector<float>& x, int first, int rows, const Run& run) {
-  machine m({nullptr, nullptr, nullptr});
+template <class Real, class Run>
+std::vector<Real> outputs(const std::vector<Real>& x, int first, int rows, const Run& run) {
+  using P = program_in<Real>;
+  machine_in<Real> m({nullptr, nullptr, nullptr});
   const void* data[] = {x.data() + std::ptrdiff_t{first} * columns};
   lamina::batch_view<P>::dense(rows, data).feed_to(m);
   run(m);
-  std::vector<float> all;
+  std::vector<Real> all;
   for (const int v : {P::desc.outputs[0], P::desc.outputs[1]})
     for (int r = 0; r < rows; ++r) {
-      const float* const row = m.address(v) + std::ptrdiff_t{r} * stride;
+      const Real* const row = cpu::numbers_at<Real>(m.address(v)) + std::ptrdiff_t{r} * stride;
       all.insert(all.end(), row, row + columns);
     }
   return all;
@@ -47,26 +51,28 @@ std::vector<float> outputs(const std::vector<float>& x, int first, int rows, con
 
 }  // namespace
 
-TEST_CASE("a group that writes many megabytes computes what it does for a few rows", "[threads]") {
+TEMPLATE_TEST_CASE("a group that writes many megabytes computes what it does for a few rows",
+                   "[threads]", float, double) {
   constexpr int rows = 2048, part = 64;
-  std::vector<float> x(static_cast<std::size_t>(rows) * columns);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 4001) * 0.001f - 2.0f;
-  const auto run_alone = [](machine& m) { m.run(~0ull, 0, 0); };
-  const std::vector<float> whole = outputs(x, 0, rows, run_alone);
+  std::vector<TestType> x(static_cast<std::size_t>(rows) * columns);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<TestType>(i % 4001) * TestType(0.001) - TestType(2);
+  const auto run_alone = [](auto& m) { m.run(~0ull, 0, 0); };
+  const std::vector<TestType> whole = outputs(x, 0, rows, run_alone);
   REQUIRE(whole.size() == 2 * x.size());
 
   bool equal = true;
   for (int first = 0; first < rows; first += part) {
-    const std::vector<float> few = outputs(x, first, part, run_alone);
+    const std::vector<TestType> few = outputs(x, first, part, run_alone);
     const std::size_t n = few.size() / 2, at = static_cast<std::size_t>(first) * columns;
-    equal = equal && std::memcmp(whole.data() + at, few.data(), n * sizeof(float)) == 0 &&
-            std::memcmp(whole.data() + x.size() + at, few.data() + n, n * sizeof(float)) == 0;
+    equal = equal && std::memcmp(whole.data() + at, few.data(), n * sizeof(TestType)) == 0 &&
+            std::memcmp(whole.data() + x.size() + at, few.data() + n, n * sizeof(TestType)) == 0;
   }
   CHECK(equal);
 
   lamina::worker_pool pool(2);
-  const std::vector<float> shared = outputs(x, 0, rows, [&](machine& m) {
-    cpu::sliced_run<lamina::for_test<P>> loops(m, pool);
+  const std::vector<TestType> shared = outputs(x, 0, rows, [&](auto& m) {
+    cpu::sliced_run<lamina::for_test<program_in<TestType>>> loops(m, pool);
     m.run(~0ull, 0, 0);
   });
   CHECK(shared == whole);
