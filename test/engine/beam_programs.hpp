@@ -18,23 +18,23 @@ using lamina::block;
 
 inline constexpr int dictionary = 5;
 
-template <int BeamSize, int Steps, int End>
+template <int BeamSize, int Steps, int End, class Real = float>
 inline constexpr auto decoder = lamina::program([](block& main) {
-  auto x = layer::data<"x", float, 2>(main);
+  auto x = layer::data<"x", Real, 2>(main);
   auto ids = layer::nested_sequence<"beam", std::int64_t>(main);
-  auto scores = layer::sequence<"scores", float>(ids);
+  auto scores = layer::sequence<"scores", Real>(ids);
   auto i = layer::fill_constant<std::int64_t>(main, 0);
   auto n = layer::fill_constant<std::int64_t>(main, Steps);
   auto id_steps = layer::array_write(ids, i);
   auto score_steps = layer::array_write(scores, i);
   // The score of a word depends on the step, so that no two sentences tie.
-  auto weight = layer::fill_constant<float>(main, 1);
+  auto weight = layer::fill_constant<Real>(main, 1);
   auto going = layer::less_than(i, n);
   layer::while_loop(going, [&](block&) {
-    auto next =
-        layer::log(layer::softmax(layer::fc<dictionary>(layer::embedding<dictionary, 6>(ids))));
+    auto next = layer::log(
+        layer::softmax(layer::fc<dictionary>(layer::embedding<dictionary, 6, Real>(ids))));
     auto all = layer::elementwise_add<0>(next * weight, scores);
-    weight = weight * 1.125f;
+    weight = weight * Real(1.125);
     auto [selected, score, parent] = layer::beam_search<"beam">(ids, scores, all, BeamSize, End);
     ids = selected;
     scores = score;

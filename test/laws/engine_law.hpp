@@ -224,7 +224,7 @@ class engine_run {
     return f;
   }
   std::vector<double> selected_on_engine(const variable_desc& d) {
-    const engine::cpu::selected_rows* rows = engine().gradient_rows(desc.variables[d.of].index);
+    const auto* const rows = engine().gradient_rows(desc.variables[d.of].index);
     REQUIRE(rows != nullptr);
     const std::size_t width = static_cast<std::size_t>(rows->columns());
     std::vector<double> all(size_of(shape_of(d.of, 0)));

@@ -117,7 +117,7 @@ class gradient_machine {
     constexpr int i = found < 0 ? 0 : found;
     const parameter_info info = model<P>::describe(i);
     array<real> value(info.shape);
-    if (const engine::cpu::selected_rows* const rows = machine_.gradient_rows(i)) {
+    if (const auto* const rows = machine_.gradient_rows(i)) {
       for (int r = 0; r < rows->size(); ++r)
         std::copy_n(rows->row(r), rows->columns(),
                     value.data() + static_cast<std::ptrdiff_t>(rows->number(r)) * rows->columns());

@@ -278,7 +278,7 @@ class trainer {
   }
   LAMINA_NOINLINE void add_whole(int i, std::size_t count) {
     if constexpr (any_rows)
-      if (engine::cpu::selected_rows* const rows = rows_[i]) {
+      if (engine::cpu::basic_selected_rows<real>* const rows = rows_[i]) {
         rows->scale(weight_[0]);
         for (std::size_t t = 1; t < machines_.size(); ++t)
           if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
@@ -313,7 +313,7 @@ class trainer {
                                                  lies.rows, lies.columns, lies.panel,
                                                  engine::cpu::numbers_at<real>(gradients_[i])));
       if constexpr (any_rows)
-        if (rows_[i] != nullptr) norms_[i] = engine::cpu::norm_of(*rows_[i]);
+        if (rows_[i] != nullptr) norms_[i] = static_cast<float>(engine::cpu::norm_of(*rows_[i]));
     }
     constexpr auto all = static_cast<std::size_t>(parameters);
     optimizer::clip_scales({clips_.get(), all}, {norms_.get(), all}, {scales_.get(), all});
@@ -329,7 +329,8 @@ class trainer {
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
   owned_array<float*> accumulator_pointers_{places * at_least_one(states)}, gradients_{places};
-  engine::cpu::selected_rows* rows_[any_rows ? places : 1] = {};  // by parameter, if of some rows
+  // By parameter, if of some rows.
+  engine::cpu::basic_selected_rows<real>* rows_[any_rows ? places : 1] = {};
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
   std::vector<real> costs_;

@@ -147,6 +147,7 @@ TEST_CASE("A decoder that goes on with what it selected") {
   const lamina::law::engine_law_options o{.limit = dictionary, .rows_are_alone = false};
   lamina::law::check_engine(decoder<4, 4, -1>, o);
   lamina::law::check_engine(decoder<12, 3, 0>, o);
+  lamina::law::check_engine(decoder<4, 4, -1, double>, o);
 }
 
 TEST_CASE("One machine decodes mini-batches of any size") {

@@ -75,6 +75,28 @@ constexpr auto pooled = program([](block& main) {
   return std::tuple{cost, a, b, c, d, e, f, g};
 });
 
+constexpr auto resized = program([](block& main) {
+  auto x = layer::data<"x", double, 3, 9, 5>(main);
+  using lamina::extent2;
+  auto a = layer::resize_bilinear<extent2{4, 13}>(x);
+  auto b = layer::resize_bilinear<extent2{4, 13}>(x, {.align_corners = false, .align_mode = 0});
+  auto c = layer::resize_nearest<extent2{11, 3}>(x);
+  return std::tuple{pieces::cost_of(a) + pieces::cost_of(b) + pieces::cost_of(c), a, b, c};
+});
+
+constexpr auto regions = program([](block& main) {
+  auto x = layer::data<"x", double, 2, 6, 7>(main);
+  auto where = layer::sequence<"where", double, 4>(main);
+  using lamina::extent2;
+  auto maps = layer::conv2d<6, 1>(x);
+  auto a = layer::roi_pool<extent2{2, 3}>(maps, where, {.spatial_scale = 6});
+  auto b = layer::roi_align<extent2{2, 3}>(maps, where, {.spatial_scale = 6});
+  auto c = layer::roi_align<2>(maps, where, {.spatial_scale = 3, .sampling_ratio = 2});
+  auto d = layer::psroi_pool<extent2{2, 3}>(maps, where, {.spatial_scale = 4});
+  auto cost = pieces::cost_of(a) + pieces::cost_of(b) + pieces::cost_of(c) + pieces::cost_of(d);
+  return std::tuple{cost, a, b, c, d};
+});
+
 constexpr auto patches = program([](block& main) {
   auto x = layer::data<"x", double, 2, 5, 9>(main);
   auto a = layer::im2sequence<"a", lamina::extent2{3, 2}, window{.stride = {2, 1}}>(x);
@@ -107,5 +129,7 @@ TEST_CASE("transposed convolutions and volumes in double") {
 }
 TEST_CASE("linear_chain_crf in double") { check_engine(tags, {.limit = 5}); }
 TEST_CASE("pools of every kind in double") { check_engine(pooled); }
+TEST_CASE("images of another size in double") { check_engine(resized); }
+TEST_CASE("regions of images in double") { check_engine(regions, {.low = -2, .high = 2}); }
 TEST_CASE("im2sequence in double") { check_engine(patches); }
 TEST_CASE("warpctc in double") { check_engine(labels, {.limit = 4}); }

@@ -39,12 +39,12 @@ constexpr auto labels = lamina::program([](block& main) {
   return std::tuple{layer::mean(loss), loss};
 });
 
-template <bool Accumulated, int BeamSize>
+template <bool Accumulated, int BeamSize, class Real = float>
 constexpr auto search = lamina::program([](block& main) {
   auto before = layer::nested_sequence<"before", std::int64_t>(main);
-  auto so_far = layer::sequence<"so_far", float>(before);
+  auto so_far = layer::sequence<"so_far", Real>(before);
   auto ids = layer::sequence<"ids", std::int64_t, 3>(before);
-  auto scores = layer::sequence<"scores", float, 3>(before);
+  auto scores = layer::sequence<"scores", Real, 3>(before);
   auto [id, score, parent] = layer::beam_search<"beam">(before, so_far, ids, scores, BeamSize, 0,
                                                         {.is_accumulated = Accumulated});
   auto whole = layer::beam_search<"whole">(before, so_far, scores, BeamSize, 1);
@@ -71,5 +71,11 @@ TEST_CASE("warpctc") {
 TEST_CASE("beam_search") {
   lamina::law::check_engine(search<true, 2>, {.limit = 4, .rows_are_alone = false});
   lamina::law::check_engine(search<false, 3>,
+                            {.low = 0.1f, .high = 1, .limit = 3, .rows_are_alone = false});
+}
+TEST_CASE("beam_search in double") {
+  static_assert(std::is_same_v<lamina::real_of<decltype(search<true, 2, double>)>, double>);
+  lamina::law::check_engine(search<true, 2, double>, {.limit = 4, .rows_are_alone = false});
+  lamina::law::check_engine(search<false, 3, double>,
                             {.low = 0.1f, .high = 1, .limit = 3, .rows_are_alone = false});
 }

@@ -9,9 +9,10 @@
 namespace lamina::engine {
 
 /// A hypothesis and one id more.
+template <class Real>
 struct beam_candidate {
   std::int64_t id;
-  float score;
+  Real score;
   std::int32_t parent;
 
   LAMINA_FN bool operator<(const beam_candidate& other) const {
@@ -20,15 +21,16 @@ struct beam_candidate {
 };
 
 /// The best candidates of one source, the best first.
+template <class Real>
 struct beam_best {
-  beam_candidate* items;
+  using candidate = beam_candidate<Real>;
+
+  candidate* items;
   int most, count = 0;
 
-  LAMINA_FN bool keeps(const beam_candidate& c) const {
-    return count < most || !(c < items[count - 1]);
-  }
+  LAMINA_FN bool keeps(const candidate& c) const { return count < most || !(c < items[count - 1]); }
   /// Of equal ones the first stay, but the last of all replaces the last one that is kept.
-  LAMINA_FN void keep(const beam_candidate& c) {
+  LAMINA_FN void keep(const candidate& c) {
     if (!keeps(c)) return;
     if (count == most) --count;
     int at = count++;

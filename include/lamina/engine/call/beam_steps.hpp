@@ -45,7 +45,7 @@ class beam_steps {
     const sequence_rows of = sources(t), all = items(t);
     return {all.offsets[of.begin(source)], all.offsets[of.end(source)]};
   }
-  float score(int t, int row) const { return values_.score(t, row); }
+  auto score(int t, int row) const { return values_.score(t, row); }
   /// Calls f(id, score) for a hypothesis from its last step backwards; only the first of its ends
   /// stays. Returns how many there are.
   template <class F>
@@ -138,7 +138,7 @@ void make_hypotheses(const Call& c, const Steps& steps, const Order& order) {
   int source = -1, end = 0;
   make_sequences(c, made, hypotheses, [&](int h) {
     while (h >= end) found.rank(++source), end = of.end(source);
-    return found.walk(h - of.begin(source), [](std::int64_t, float) {});
+    return found.walk(h - of.begin(source), [](std::int64_t, auto) {});
   });
 }
 
@@ -150,8 +150,8 @@ void for_each_token(const operator_call& c, const Steps& steps, const Order& ord
   for (int s = 0; s < steps.sources(); ++s) {
     found.rank(s);
     for (int h = 0; h < found.count(); ++h) {
-      int at = to += found.walk(h, [](std::int64_t, float) {});
-      found.walk(h, [&](std::int64_t id, float score) { f(--at, id, score); });
+      int at = to += found.walk(h, [](std::int64_t, auto) {});
+      found.walk(h, [&](std::int64_t id, auto score) { f(--at, id, score); });
     }
   }
 }

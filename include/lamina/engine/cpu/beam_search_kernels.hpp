@@ -13,16 +13,17 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<beam_search> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand scores = c.input(3);
-    require_float(c, scores);
+    require_real<Real>(c, scores);
     const int levels = levels_of(c, scores.domain), below = levels - c.integer(0);
     if (below < 1 || below > levels)
       fail(c, {"expected a level below ", levels, ", found ", c.integer(0)});
     if (c.integer(1) < 1) fail(c, {"expected a beam_size of at least 1, found ", c.integer(1)});
     require_rows(c, scores);
-    const search found{c, scores.domain, below};
+    const search<Real> found{c, scores.domain, below};
     const int sources = found.sources();
     found.run_all();
     // Every row is a hypothesis of its source, and has a sequence of those that continue it.
@@ -35,27 +36,27 @@ struct call_kernel<beam_search> {
     int source = 0;
     make_sequences(c, made, rows, [&](int r) {
       while (r >= found.end(source)) ++source;
-      return found.selected(source, r, [](const beam_candidate&) {});
+      return found.selected(source, r, [](const beam_candidate<Real>&) {});
     });
     found.run_again();
     const operand id = c.output(0), score = c.output(1), parent = c.output(2);
     int to = 0;
     for (int s = 0; s < sources; ++s)
       for (int r = found.begin(s); r < found.end(s); ++r)
-        found.selected(s, r, [&](const beam_candidate& one) {
+        found.selected(s, r, [&](const beam_candidate<Real>& one) {
           if (id) *id.row<std::int64_t>(to) = one.id;
-          if (score) *score.row<float>(to) = one.score;
+          if (score) *score.row<Real>(to) = one.score;
           if (parent) *parent.row<std::int32_t>(to) = one.parent;
           ++to;
         });
   }
   /// Of each source the best candidates, and how many they are.
-  template <class = void>
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const int domain = c.input(3).domain;
     const std::ptrdiff_t sources =
         c.rows_in(domain_above(c, domain, levels_of(c, domain) - c.integer(0)));
-    constexpr std::ptrdiff_t floats = sizeof(beam_candidate) / sizeof(float);
+    constexpr std::ptrdiff_t floats = sizeof(beam_candidate<Real>) / sizeof(float);
     return sources * (c.integer(1) * floats + 2) + 2;
   }
 
@@ -68,15 +69,18 @@ struct call_kernel<beam_search> {
                before.rows, "; candidates of ", scores.columns, " columns"});
   }
 
+  template <class Real>
   struct search {
+    using candidate = beam_candidate<Real>;
+
     const call_context& c;
     int domain, below;
 
     // Copies: what is made may be the very sequences that are searched.
     int begin(int s) const { return first()[s]; }
     int end(int s) const { return first()[s + 1]; }
-    beam_candidate* best(int s) const {
-      return reinterpret_cast<beam_candidate*>(c.scratch()) +
+    candidate* best(int s) const {
+      return reinterpret_cast<candidate*>(c.scratch()) +
              static_cast<std::ptrdiff_t>(s) * c.integer(1);
     }
     int sources() const { return c.rows_in(domain_above(c, domain, below)); }
@@ -99,17 +103,17 @@ struct call_kernel<beam_search> {
       const operand scores = c.input(3);
       const std::int64_t end_id = c.integer(2);
       const bool is_accumulated = c.flag(3);
-      beam_best found{best(s), c.integer(1)};
+      beam_best<Real> found{best(s), c.integer(1)};
       const int rows = end(s);
       for (int r = begin(s); r < rows; ++r) {
-        const float before = *pre_scores.row<const float>(r);
+        const Real before = *pre_scores.row<const Real>(r);
         if (integer_in(pre_ids, r, 0) == end_id) {
           found.keep({end_id, before, r});
           continue;
         }
-        const float* const of = scores.row<const float>(r);
+        const Real* const of = scores.row<const Real>(r);
         for (int k = 0; k < scores.columns; ++k) {
-          const float score = is_accumulated ? of[k] : before + std::log(of[k]);
+          const Real score = is_accumulated ? of[k] : before + std::log(of[k]);
           if (found.count == found.most && score < found.items[found.count - 1].score) continue;
           found.keep({ids ? integer_in(ids, r, k) : k, score, r});
         }

@@ -96,16 +96,17 @@ struct call_kernel<gradient_of<lookup_table>> {
 
 template <>
 struct call_kernel<lookup_table_rows_gradient> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand table = c.input(0), ids = c.input(1), slope = c.input(2), out = c.output(0);
     if (!out) return;
-    selected_rows& rows = rows_of(out);
+    basic_selected_rows<Real>& rows = rows_of<Real>(out);
     rows.begin(table.columns);
-    detail::for_each_id<float>(
+    detail::for_each_id<Real>(
         c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
-        [&](std::int64_t id, const float* line) { rows.add(static_cast<int>(id), line); },
-        [](const float*) {});
+        [&](std::int64_t id, const Real* line) { rows.add(static_cast<int>(id), line); },
+        [](const Real*) {});
   }
 };
 

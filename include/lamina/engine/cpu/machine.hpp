@@ -104,7 +104,7 @@ class machine {
   /// The memory of parameter i's gradient, in the layout of the parameter; null if there is none.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
   /// The rows of parameter i's gradient where it has some rows only; null for any other.
-  selected_rows* gradient_rows(int i) {
+  basic_selected_rows<real_of<P>>* gradient_rows(int i) {
     const int found = rows_gradient_table<P>::table.of[i];
     return found < 0 ? nullptr : &memory_.selected_rows(found);
   }

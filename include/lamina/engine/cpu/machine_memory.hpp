@@ -114,7 +114,8 @@ class machine_memory {
   const domain_rows<domains>& rows() const { return rows_; }
   float** arguments() { return arguments_; }
   tensor_array& array(int number) { return arrays_[number]; }
-  cpu::selected_rows& selected_rows(int number) { return selected_[number]; }
+  using rows_type = basic_selected_rows<real_of<P>>;
+  rows_type& selected_rows(int number) { return selected_[number]; }
   real* constants() { return constants_; }
 
   float* address_of(memory_slot s) {
@@ -222,7 +223,7 @@ class machine_memory {
   float* arena_begin_[domains] = {};
   int capacity_[domains] = {};
   tensor_array arrays_[at_least_one(arrays_count)];
-  cpu::selected_rows selected_[at_least_one(selected_count)];
+  rows_type selected_[at_least_one(selected_count)];
   aligned_buffer made_[made_count];  // arenas of domains that are not fed
   std::vector<int> offsets_[offsets_count];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/engine/call/patch_grid.hpp>
+#include <lamina/engine/cpu/region_corners.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/operators/region.hpp>
@@ -11,10 +12,11 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<roi_pool> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), regions = c.input(1), y = c.output(0), places = c.output(1);
-    require_float(c, x);
+    require_real<Real>(c, x);
     const sequence_rows all = c.sequences(regions);
     if (all.count != x.rows)
       fail(c, {"expected regions of ", x.rows, " images, found ", all.count});
@@ -22,11 +24,11 @@ struct call_kernel<roi_pool> {
     const float scale = static_cast<float>(c.number(2));
     for (int n = 0; n < x.rows; ++n)
       for (int r = all.begin(n); r < all.end(n); ++r) {
-        const float* const region = regions.row<const float>(r);
+        const region_corners region(regions, r);
         int at = 0;
         for (int channel = 0; channel < x.dims[1]; ++channel) {
-          const float* const plane =
-              x.row<const float>(n) + static_cast<std::ptrdiff_t>(channel) * x.dims[2] * x.dims[3];
+          const Real* const plane =
+              x.row<const Real>(n) + static_cast<std::ptrdiff_t>(channel) * x.dims[2] * x.dims[3];
           for (int i = 0; i < height; ++i)
             for (int j = 0; j < width; ++j, ++at) {
               const image_range rows =
@@ -34,7 +36,7 @@ struct call_kernel<roi_pool> {
               const image_range columns =
                   region_part(region[0], region[2], scale, width, j, x.dims[3]);
               std::int64_t place = -1;
-              float most = 0;
+              Real most = 0;
               for (int v = rows.begin; v < rows.end; ++v)
                 for (int h = columns.begin; h < columns.end; ++h) {
                   const std::ptrdiff_t k = static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
@@ -42,7 +44,7 @@ struct call_kernel<roi_pool> {
                   most = plane[k];
                   place = k;
                 }
-              if (y) y.row<float>(r)[at] = most;
+              if (y) y.row<Real>(r)[at] = most;
               if (places) places.row<std::int64_t>(r)[at] = place;
             }
         }
@@ -52,7 +54,8 @@ struct call_kernel<roi_pool> {
 
 template <>
 struct call_kernel<gradient_of<roi_pool>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), places = c.input(2), d = c.input(3), dx = c.output(0);
     if (!dx) return;
@@ -64,7 +67,7 @@ struct call_kernel<gradient_of<roi_pool>> {
       for (int r = all.begin(n); r < all.end(n); ++r)
         for (int i = 0; i < d.columns; ++i) {
           const std::int64_t place = places.row<const std::int64_t>(r)[i];
-          if (place >= 0) dx.row<float>(n)[i / parts * plane + place] += d.row<const float>(r)[i];
+          if (place >= 0) dx.row<Real>(n)[i / parts * plane + place] += d.row<const Real>(r)[i];
         }
   }
 };

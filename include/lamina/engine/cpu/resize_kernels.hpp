@@ -12,7 +12,7 @@ namespace lamina::engine::cpu {
 namespace detail {
 
 /// A resize in progress: where the columns of a row come from is the same for all rows.
-template <bool Nearest>
+template <bool Nearest, class Real>
 class resize_kernel {
  public:
   /// One number a column for each of low, high and part.
@@ -43,15 +43,14 @@ class resize_kernel {
   void run(const operand& x, const operand& y) const {
     for_each_row(x.rows, [&](int r, std::ptrdiff_t upper, std::ptrdiff_t lower, float part,
                              std::ptrdiff_t at) {
-      const float *const u = x.row<const float>(r) + upper, *const l =
-                                                                x.row<const float>(r) + lower;
-      float* const to = y.row<float>(r) + at;
+      const Real *const u = x.row<const Real>(r) + upper, *const l = x.row<const Real>(r) + lower;
+      Real* const to = y.row<Real>(r) + at;
       for (int k = 0; k < out_width_; ++k) {
         if constexpr (Nearest) {
           to[k] = u[low_[k]];
         } else {
-          const float above = u[low_[k]] + part_[k] * (u[high_[k]] - u[low_[k]]);
-          const float below = l[low_[k]] + part_[k] * (l[high_[k]] - l[low_[k]]);
+          const Real above = u[low_[k]] + part_[k] * (u[high_[k]] - u[low_[k]]);
+          const Real below = l[low_[k]] + part_[k] * (l[high_[k]] - l[low_[k]]);
           to[k] = above + part * (below - above);
         }
       }
@@ -61,13 +60,13 @@ class resize_kernel {
     clear(dx);
     for_each_row(d.rows, [&](int r, std::ptrdiff_t upper, std::ptrdiff_t lower, float part,
                              std::ptrdiff_t at) {
-      float *const u = dx.row<float>(r) + upper, *const l = dx.row<float>(r) + lower;
-      const float* const from = d.row<const float>(r) + at;
+      Real *const u = dx.row<Real>(r) + upper, *const l = dx.row<Real>(r) + lower;
+      const Real* const from = d.row<const Real>(r) + at;
       for (int k = 0; k < out_width_; ++k) {
         if constexpr (Nearest) {
           u[low_[k]] += from[k];
         } else {
-          const float below = part * from[k], above = from[k] - below;
+          const Real below = part * from[k], above = from[k] - below;
           u[low_[k]] += (1 - part_[k]) * above;
           u[high_[k]] += part_[k] * above;
           l[low_[k]] += (1 - part_[k]) * below;
@@ -101,23 +100,29 @@ class resize_kernel {
 
 template <bool Nearest>
 struct interpolate {
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
-    require_float(c, x);
-    resize_kernel<Nearest>(c, x, y, c.input(1)).run(x, y);
+    require_real<Real>(c, x);
+    resize_kernel<Nearest, Real>(c, x, y, c.input(1)).run(x, y);
   }
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return resize_kernel<Nearest>::floats(c.output(0));
+    return resize_kernel<Nearest, Real>::floats(c.output(0));
   }
 };
 template <bool Nearest>
 struct interpolate_gradient {
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dx = c.output(0);
-    if (dx) resize_kernel<Nearest>(c, x, d, operand{}).run_gradient(d, dx);
+    if (dx) resize_kernel<Nearest, Real>(c, x, d, operand{}).run_gradient(d, dx);
   }
+  template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
-    return resize_kernel<Nearest>::floats(c.input(1));
+    return resize_kernel<Nearest, Real>::floats(c.input(1));
   }
 };
 

@@ -2,6 +2,7 @@
 // lamina/engine/cpu/roi_align_kernels.hpp - averages of parts of regions: roi_align, psroi_pool.
 #pragma once
 
+#include <lamina/engine/cpu/region_corners.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/operators/region.hpp>
@@ -27,7 +28,7 @@ void for_each_aligned(const call_context& c, const operand& x, const operand& re
   const int height = c.integer(1), width = c.integer(2), ratio = c.integer(3);
   const int h = x.dims[2], w = x.dims[3];
   for_each_region(c, x, regions, [&](int n, int r) {
-    const float* const region = regions.row<const float>(r);
+    const region_corners region(regions, r);
     const region_side rows = region_side_of(region[1], region[3], scale, height, ratio);
     const region_side columns = region_side_of(region[0], region[2], scale, width, ratio);
     const float share = 1.0f / static_cast<float>(rows.points * columns.points);
@@ -58,7 +59,7 @@ void for_each_scored(const call_context& c, const operand& x, const operand& reg
     fail(c, {"expected ", channels * height * width, " channels, found ", x.dims[1]});
   const int w = x.dims[3];
   for_each_region(c, x, regions, [&](int n, int r) {
-    const float* const region = regions.row<const float>(r);
+    const region_corners region(regions, r);
     for (int i = 0; i < height; ++i)
       for (int j = 0; j < width; ++j) {
         const image_range rows = scored_part(region[1], region[3], scale, height, i, x.dims[2]);
@@ -76,22 +77,22 @@ void for_each_scored(const call_context& c, const operand& x, const operand& reg
   });
 }
 
-template <class ForEach>
+template <class Real, class ForEach>
 void sum_regions(const call_context& c, ForEach for_each) {
   const operand x = c.input(0), regions = c.input(1), out = c.output(0);
-  require_float(c, x);
+  require_real<Real>(c, x);
   clear(out);
   for_each(c, x, regions, [&](int n, int r, int to, std::ptrdiff_t from, float weight) {
-    out.row<float>(r)[to] += weight * x.row<const float>(n)[from];
+    out.row<Real>(r)[to] += weight * x.row<const Real>(n)[from];
   });
 }
-template <class ForEach>
+template <class Real, class ForEach>
 void spread_regions(const call_context& c, ForEach for_each) {
   const operand x = c.input(0), regions = c.input(1), slope = c.input(2), dx = c.output(0);
   if (!dx) return;
   clear(dx);
   for_each(c, x, regions, [&](int n, int r, int from, std::ptrdiff_t to, float weight) {
-    dx.row<float>(n)[to] += weight * slope.row<const float>(r)[from];
+    dx.row<Real>(n)[to] += weight * slope.row<const Real>(r)[from];
   });
 }
 
@@ -102,30 +103,34 @@ inline constexpr auto scored = [](const auto&... a) { for_each_scored(a...); };
 
 template <>
 struct call_kernel<roi_align> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
-    detail::sum_regions(c, detail::aligned);
+    detail::sum_regions<Real>(c, detail::aligned);
   }
 };
 template <>
 struct call_kernel<gradient_of<roi_align>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
-    detail::spread_regions(c, detail::aligned);
+    detail::spread_regions<Real>(c, detail::aligned);
   }
 };
 template <>
 struct call_kernel<psroi_pool> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
-    detail::sum_regions(c, detail::scored);
+    detail::sum_regions<Real>(c, detail::scored);
   }
 };
 template <>
 struct call_kernel<gradient_of<psroi_pool>> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
-    detail::spread_regions(c, detail::scored);
+    detail::spread_regions<Real>(c, detail::scored);
   }
 };
 

@@ -12,13 +12,15 @@
 #include <lamina/core/padding.hpp>
 #include <lamina/engine/cpu/aligned_buffer.hpp>
 #include <lamina/engine/cpu/call_context.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 
 namespace lamina::engine::cpu {
 
 /// Rows of a table by their numbers, each once, in the order in which they were first added: what
 /// they are does not depend on threads or memory. All it does costs what its rows cost; memory only
 /// grows, so a run with no more rows than one before allocates nothing. Fluid: SelectedRows.
-class selected_rows {
+template <class Real>
+class basic_selected_rows {
  public:
   /// No rows, of this many columns.
   void begin(int columns) {
@@ -31,28 +33,26 @@ class selected_rows {
   int columns() const { return columns_; }
   /// The number of the i-th row, and its elements.
   int number(int i) const { return numbers_[static_cast<std::size_t>(i)]; }
-  float* row(int i) { return values_.data() + static_cast<std::ptrdiff_t>(i) * padded(columns_); }
-  const float* row(int i) const {
-    return values_.data() + static_cast<std::ptrdiff_t>(i) * padded(columns_);
-  }
+  Real* row(int i) { return numbers_at<Real>(values_.data()) + first_of(i); }
+  const Real* row(int i) const { return numbers_at<Real>(values_.data()) + first_of(i); }
 
   /// Adds `weight * from` to the row of this number; it counts from 0.
-  void add(int number, const float* from, float weight = 1) {
+  void add(int number, const Real* from, Real weight = 1) {
     const int before = size();
-    float* const to = row(find_or_make(number));
+    Real* const to = row(find_or_make(number));
     if (size() > before)
       for (int j = 0; j < columns_; ++j) to[j] = weight * from[j];
     else
       for (int j = 0; j < columns_; ++j) to[j] += weight * from[j];
   }
   /// Adds `weight` times each row of another.
-  void add(const selected_rows& other, float weight = 1) {
+  void add(const basic_selected_rows& other, Real weight = 1) {
     // What no kernel has filled yet does not know how wide its rows are.
     if (size() == 0 && other.size() > 0) columns_ = other.columns_;
     for (int i = 0; i < other.size(); ++i) add(other.number(i), other.row(i), weight);
   }
   /// Multiplies all elements; by 0 or less: no rows are left.
-  void scale(float weight) {
+  void scale(Real weight) {
     if (weight <= 0) return begin(columns_);
     for (int i = 0; i < size(); ++i)
       for (int j = 0; j < columns_; ++j) row(i)[j] *= weight;
@@ -67,6 +67,7 @@ class selected_rows {
   }
 
  private:
+  std::ptrdiff_t first_of(int i) const { return static_cast<std::ptrdiff_t>(i) * padded(columns_); }
   // Open addressing: 0 is free, else one more than a row's place; at most half of it is in use.
   int find_or_make(int number) {
     if (2 * (numbers_.size() + 1) > place_.size()) rehash();
@@ -76,7 +77,7 @@ class selected_rows {
       if (numbers_[static_cast<std::size_t>(place_[at] - 1)] == number) return place_[at] - 1;
     numbers_.push_back(number);
     place_[at] = size();
-    const std::size_t wanted = numbers_.size() * static_cast<std::size_t>(padded(columns_));
+    const auto wanted = static_cast<std::size_t>(in_floats<Real>(first_of(size())));
     if (wanted > values_.size()) {
       aligned_buffer larger(2 * wanted);
       if (values_.size() > 0)
@@ -103,9 +104,13 @@ class selected_rows {
   std::vector<int> numbers_, place_, order_;
   aligned_buffer values_;
 };
+using selected_rows = basic_selected_rows<float>;
 
 /// The selected rows that an operand stands for.
-inline selected_rows& rows_of(const operand& o) { return *static_cast<selected_rows*>(o.data); }
+template <class Real>
+basic_selected_rows<Real>& rows_of(const operand& o) {
+  return *static_cast<basic_selected_rows<Real>*>(o.data);
+}
 /// Whether it stands for any.
 inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
 

@@ -11,18 +11,21 @@ namespace lamina::engine::cpu {
 
 template <>
 struct call_kernel<selected_rows_sum> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;
-    rows_of(out).begin(out.columns);
-    for (int i = 0; i < c.input_count(0); ++i) rows_of(out).add(rows_of(c.input(0, i)));
+    basic_selected_rows<Real>& sum = rows_of<Real>(out);
+    sum.begin(out.columns);
+    for (int i = 0; i < c.input_count(0); ++i) sum.add(rows_of<Real>(c.input(0, i)));
   }
 };
 
 template <>
 struct call_kernel<mixed_rows_sum> {
-  template <class = void>
+  static constexpr bool in_double = true;
+  template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;
@@ -30,17 +33,18 @@ struct call_kernel<mixed_rows_sum> {
     for (int i = 0; i < c.input_count(0); ++i) {
       const operand x = c.input(0, i);
       if (has_selected_rows(x)) {
-        const selected_rows& rows = rows_of(x);
+        const basic_selected_rows<Real>& rows = rows_of<Real>(x);
         for (int k = 0; k < rows.size(); ++k) add(rows.row(k), out, rows.number(k));
       } else {
-        for (int r = 0; r < x.rows; ++r) add(x.row<const float>(r), out, r);
+        for (int r = 0; r < x.rows; ++r) add(x.row<const Real>(r), out, r);
       }
     }
   }
 
  private:
-  static void add(const float* from, const operand& to, int row) {
-    float* const sum = to.row<float>(row);
+  template <class Real>
+  static void add(const Real* from, const operand& to, int row) {
+    Real* const sum = to.row<Real>(row);
     for (int j = 0; j < to.columns; ++j) sum[j] += from[j];
   }
 };

@@ -31,11 +31,12 @@ LAMINA_COLD inline Real norm_of(int rows, int columns, bool panel, const Real* g
   return static_cast<Real>(std::sqrt(squares));
 }
 
-LAMINA_COLD inline float norm_of(const selected_rows& g) {
+template <class Real>
+LAMINA_COLD inline Real norm_of(const basic_selected_rows<Real>& g) {
   double squares = 0;
   for (int i = 0; i < g.size(); ++i)
     for (int j = 0; j < g.columns(); ++j) squares += static_cast<double>(g.row(i)[j]) * g.row(i)[j];
-  return static_cast<float>(std::sqrt(squares));
+  return static_cast<Real>(std::sqrt(squares));
 }
 
 template <>
@@ -62,7 +63,7 @@ struct call_kernel<gradient_scale> {
     for (int i = 0; i < c.input_count(0); ++i) {
       const operand g = c.input(0, i);
       norm = has_selected_rows(g)
-                 ? Real(norm_of(rows_of(g)))
+                 ? norm_of(rows_of<Real>(g))
                  : norm_of(g.rows, g.columns, g.panel, static_cast<const Real*>(g.data));
       squares += static_cast<double>(norm) * norm;
     }

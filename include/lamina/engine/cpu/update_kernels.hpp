@@ -160,18 +160,22 @@ template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;
   static constexpr int arrays = 2 + update::states;
+  static constexpr bool in_double = true;
 
+  template <class Real = float>
   static void run(const call_context& c) {
     // A machine that leaves updates to somebody else keeps the rows as they are.
     if (!c.at_position(0) || c.address(arrays) == nullptr) return;
-    float* array[arrays];
-    for (int i = 0; i < arrays; ++i) array[i] = c.address(i);
-    run(c.at_position(0), array, rows_of(c.at_position(1)), c.address(arrays));
+    Real* array[arrays];
+    for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
+    run(c.at_position(0), array, rows_of<Real>(c.at_position(1)),
+        numbers_at<Real>(c.address(arrays)));
   }
 
   /// Updates a parameter and its accumulators, which lie alike.
-  static void run(const operand& param, float* const* array, selected_rows& gradient,
-                  const float* number) {
+  template <class Real>
+  static void run(const operand& param, Real* const* array, basic_selected_rows<Real>& gradient,
+                  const Real* number) {
     const bool decays = number[4] != 0 || number[5] != 0;
     if (number[update::lazy_mode] != 0 && !decays)
       detail::update_parts<Opt>(array, number, [&](auto&& f) { touched_rows(param, gradient, f); });
@@ -180,18 +184,19 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   }
 
  private:
-  template <class F>
-  static void touched_rows(const operand& param, const selected_rows& gradient, F&& f) {
+  template <class Real, class F>
+  static void touched_rows(const operand& param, const basic_selected_rows<Real>& gradient, F&& f) {
     for (int i = 0; i < gradient.size(); ++i)
-      for_each_column_part(param, [&](std::ptrdiff_t begin, int column, int width, int count) {
-        f(begin + static_cast<std::ptrdiff_t>(gradient.number(i)) * width, count,
-          gradient.row(i) + column);
-      });
+      for_each_column_part<Real>(
+          param, [&](std::ptrdiff_t begin, int column, int width, int count) {
+            f(begin + static_cast<std::ptrdiff_t>(gradient.number(i)) * width, count,
+              gradient.row(i) + column);
+          });
   }
-  template <class F>
-  static void all_rows(const operand& param, selected_rows& gradient, F&& f) {
+  template <class Real, class F>
+  static void all_rows(const operand& param, basic_selected_rows<Real>& gradient, F&& f) {
     const std::vector<int>& sorted = gradient.sorted();
-    for_each_column_part(param, [&](std::ptrdiff_t begin, int column, int width, int count) {
+    for_each_column_part<Real>(param, [&](std::ptrdiff_t begin, int column, int width, int count) {
       int next = 0;
       const auto skip_to = [&](int row) {
         // Rows that follow each other without padding are one part.
@@ -213,11 +218,11 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   }
   /// Calls f(offset of row 0, first column, floats from row to row, columns) for the panels, or for
   /// the rows as they are.
-  template <class F>
+  template <class Real, class F>
   static void for_each_column_part(const operand& param, F&& f) {
     if (!param.panel) return f(0, 0, static_cast<int>(param.stride), param.columns);
-    for (int first = 0; first < param.columns; first += panel_width) {
-      const int width = width_of_panel(param.columns, first);
+    for (int first = 0; first < param.columns; first += panel_width_in<Real>) {
+      const int width = width_of_panel<Real>(param.columns, first);
       f(offset_of_panel(param.rows, first), first, width, std::min(width, param.columns - first));
     }
   }

@@ -25,7 +25,7 @@ namespace detail {
 struct beam_search_lines {
   struct arguments {
     argument_view pre_ids, pre_scores, ids, scores;
-    beam_candidate* best;
+    beam_candidate<float>* best;
     int* kept;         // of each source, how many of its best ones count
     const int* first;  // where the rows of sources begin
     std::int64_t end_id;
@@ -37,11 +37,11 @@ struct beam_search_lines {
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
     const int columns = a.scores.columns, first = a.first[s];
     const int all = (a.first[s + 1] - first) * columns;
-    beam_best best{a.best + static_cast<std::ptrdiff_t>(s) * a.beam_size, a.beam_size};
+    beam_best<float> best{a.best + static_cast<std::ptrdiff_t>(s) * a.beam_size, a.beam_size};
     LAMINA_CUDA_KEEP_LOOP
     for (int from = 0; from < all; from += team.size()) {
       const int mine = from + team.rank();
-      beam_candidate c{0, 0, 0};
+      beam_candidate<float> c{0, 0, 0};
       bool is_there = mine < all && read(a, first + mine / columns, mine % columns, c);
       for (;;) {
         const int next = smallest_of(team, is_there && best.keeps(c) ? mine : all);
@@ -61,7 +61,8 @@ struct beam_search_lines {
     return a.pre_ids.integer(row * a.pre_ids.columns) == a.end_id;
   }
   /// Candidate k of a row; false where it has none.
-  static LAMINA_INLINE LAMINA_FN bool read(const arguments& a, int row, int k, beam_candidate& c) {
+  static LAMINA_INLINE LAMINA_FN bool read(const arguments& a, int row, int k,
+                                           beam_candidate<float>& c) {
     const float before = *a.pre_scores.row<const float>(row);
     if (has_ended(a, row)) {
       c = {a.end_id, before, row};
@@ -73,7 +74,7 @@ struct beam_search_lines {
     return true;
   }
   // The end itself is written, so a source is left out one step after all of it ended.
-  static LAMINA_INLINE LAMINA_FN bool is_over(const arguments& a, const beam_best& best) {
+  static LAMINA_INLINE LAMINA_FN bool is_over(const arguments& a, const beam_best<float>& best) {
     LAMINA_CUDA_KEEP_LOOP
     for (int i = 0; i < best.count; ++i)
       if (best.items[i].id != a.end_id || !has_ended(a, best.items[i].parent)) return false;
@@ -86,7 +87,7 @@ struct beam_search_lines {
 struct beam_scratch {
   std::size_t sources, beam_size;
 
-  static constexpr std::size_t floats = sizeof(beam_candidate) / sizeof(float);
+  static constexpr std::size_t floats = sizeof(beam_candidate<float>) / sizeof(float);
   std::size_t counts() const { return sources * beam_size * floats; }
   std::size_t first() const { return counts() + sources; }
   std::size_t size() const { return first() + sources + 1; }
@@ -111,11 +112,11 @@ struct call_kernel<beam_search> {
     // Copies: what is made may be the very sequences that are searched.
     std::vector<int> first, kept;
     for (int s = 0; s <= sources; ++s) first.push_back(first_below(h, scores.domain, below, 0, s));
-    std::vector<beam_candidate> best;
+    std::vector<beam_candidate<float>> best;
     if (sources > 0) search(b, c, first, best, kept);
 
     // Every row is a hypothesis of its source, and has a sequence of those that continue it.
-    std::vector<beam_candidate> selected;
+    std::vector<beam_candidate<float>> selected;
     std::vector<int> lengths;
     const std::size_t beam_size = static_cast<std::size_t>(c.integer(1));
     for (std::size_t s = 0; s + 1 < first.size(); ++s)
@@ -134,9 +135,9 @@ struct call_kernel<beam_search> {
     });
     make_sequences(h, made, scores.rows,
                    [&](int r) { return lengths[static_cast<std::size_t>(r)]; });
-    write(c, c.output(0), selected, [](const beam_candidate& one) { return one.id; });
-    write(c, c.output(1), selected, [](const beam_candidate& one) { return one.score; });
-    write(c, c.output(2), selected, [](const beam_candidate& one) { return one.parent; });
+    write(c, c.output(0), selected, [](const beam_candidate<float>& one) { return one.id; });
+    write(c, c.output(1), selected, [](const beam_candidate<float>& one) { return one.score; });
+    write(c, c.output(2), selected, [](const beam_candidate<float>& one) { return one.parent; });
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -158,7 +159,7 @@ struct call_kernel<beam_search> {
   /// Waits for the best candidates of all sources, and how many of them count.
   template <class Backend>
   static void search(Backend& b, const call_site& c, const std::vector<int>& first,
-                     std::vector<beam_candidate>& best, std::vector<int>& kept) {
+                     std::vector<beam_candidate<float>>& best, std::vector<int>& kept) {
     const std::size_t sources = first.size() - 1,
                       beam_size = static_cast<std::size_t>(c.integer(1));
     const detail::beam_scratch at{sources, beam_size};
@@ -170,7 +171,7 @@ struct call_kernel<beam_search> {
     a.pre_scores = c.in(1);
     a.ids = c.in(2);
     a.scores = c.in(3);
-    a.best = reinterpret_cast<beam_candidate*>(c.run.scratch);
+    a.best = reinterpret_cast<beam_candidate<float>*>(c.run.scratch);
     a.kept = reinterpret_cast<int*>(c.run.scratch + at.counts());
     a.first = reinterpret_cast<const int*>(c.run.scratch + at.first());
     a.end_id = c.integer(2);
@@ -181,12 +182,12 @@ struct call_kernel<beam_search> {
     b.template lines<team_lines<detail::beam_search_lines>>(a);
     best.resize(sources * beam_size);
     kept.resize(sources);
-    place.read(place.machine, best.data(), a.best, best.size() * sizeof(beam_candidate));
+    place.read(place.machine, best.data(), a.best, best.size() * sizeof(beam_candidate<float>));
     place.read(place.machine, kept.data(), a.kept, kept.size() * sizeof(int));
   }
   template <class Of>
   static void write(const call_site& c, const operand& to,
-                    const std::vector<beam_candidate>& selected, const Of& of) {
+                    const std::vector<beam_candidate<float>>& selected, const Of& of) {
     if (!to || selected.empty()) return;
     std::vector<decltype(of(selected[0]))> rows(selected.size() *
                                                 static_cast<std::size_t>(to.stride));
