@@ -52,23 +52,13 @@ lamina::model<program_of<Sparse>> train(const Opt& opt, int threads) {
   opt.train(m, samples(36) | lamina::reader::batch(7), {.passes = 3, .threads = threads});
   return m;
 }
-template <class A, class B>
-double difference(const lamina::model<A>& a, const lamina::model<B>& b) {
-  double worst = 0;
-  for (int i = 0; i < a.parameter_arrays(); ++i) {
-    const lamina::array<double> x = a.get(i), y = b.get(i);
-    for (std::size_t k = 0; k < x.size(); ++k)
-      worst = std::max(worst, std::abs(x.data()[k] - y.data()[k]));
-  }
-  return worst;
-}
 template <class Opt>
 void check_same(const Opt& opt) {
   for (const int threads : {1, 3}) {
     INFO(Opt::type << " with " << threads << " threads");
     const auto of_rows = train<true>(opt, threads);
-    CHECK(difference(of_rows, train<false>(opt, threads)) < 1e-14);
-    CHECK(difference(of_rows, lamina::model<program_of<true>>{net<true>, 3}) > 1e-3);
+    CHECK(test::distance(of_rows, train<false>(opt, threads)) < 1e-14);
+    CHECK(test::distance(of_rows, lamina::model<program_of<true>>{net<true>, 3}) > 1e-3);
   }
 }
 
@@ -113,7 +103,7 @@ TEST_CASE("lazy adam in double leaves the rows that were not read as they are", 
   const optimizer::adam lazy{.learning_rate = 0.05f, .lazy_mode = true};
   const auto first = lamina::model<program_of<true>>{net<true>, 3}.parameter<"rows">();
   const auto one = train<true>(lazy, 1), three = train<true>(lazy, 3);
-  CHECK(difference(one, three) < 1e-12);
+  CHECK(test::distance(one, three) < 1e-12);
   const lamina::array<double> last = one.parameter<"rows">();
   for (std::size_t r = 0; r < dictionary; ++r)
     for (std::size_t k = 0; k < 19; ++k) CHECK((last(r, k) != first(r, k)) == (r < 17 || r == 20));
@@ -131,5 +121,5 @@ TEST_CASE("gradients of rows in double are those of whole tables") {
 }
 
 TEST_CASE("a training loop in double that is a program updates rows") {
-  CHECK(difference(looped<true>(), looped<false>()) < 1e-15);
+  CHECK(test::distance(looped<true>(), looped<false>()) < 1e-15);
 }

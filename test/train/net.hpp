@@ -16,8 +16,8 @@ namespace optimizer = lamina::optimizer;
 namespace reader = lamina::reader;
 
 /// The largest difference between the parameters of two models.
-template <class P>
-double distance(const lamina::model<P>& a, const lamina::model<P>& b) {
+template <class A, class B>
+double distance(const lamina::model<A>& a, const lamina::model<B>& b) {
   double worst = 0;
   for (int i = 0; i < a.parameter_arrays(); ++i) {
     const auto x = a.get(i), y = b.get(i);

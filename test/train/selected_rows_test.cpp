@@ -66,23 +66,13 @@ lamina::model<program_of<Sparse>> train(const Opt& opt, int threads = 1, int cou
   opt.train(m, samples(count) | reader::batch(7), {.passes = 3, .threads = threads});
   return m;
 }
-template <class A, class B>
-double difference(const lamina::model<A>& a, const lamina::model<B>& b) {
-  double worst = 0;
-  for (int i = 0; i < a.parameter_arrays(); ++i) {
-    const lamina::array<float> x = a.get(i), y = b.get(i);
-    for (std::size_t k = 0; k < x.size(); ++k)
-      worst = std::max(worst, std::abs(static_cast<double>(x.data()[k] - y.data()[k])));
-  }
-  return worst;
-}
 template <class Opt>
 void check_same(const Opt& opt) {
   for (const int threads : {1, 3}) {
     INFO(Opt::type << " with " << threads << " threads");
-    CHECK(difference(train<true>(opt, threads), train<false>(opt, threads)) < 1e-6);
+    CHECK(test::distance(train<true>(opt, threads), train<false>(opt, threads)) < 1e-6);
     // A single sample: fewer than there are threads, from the first mini-batch on.
-    CHECK(difference(train<true>(opt, threads, 1), train<false>(opt, threads, 1)) < 1e-6);
+    CHECK(test::distance(train<true>(opt, threads, 1), train<false>(opt, threads, 1)) < 1e-6);
   }
 }
 
@@ -148,7 +138,7 @@ TEST_CASE("selected rows give the same bits each time, and go on after a stop", 
   const optimizer::adam lazy{.learning_rate = 0.05f, .lazy_mode = true};
   const auto one = train<true>(lazy), two = train<true>(lazy, 2);
   CHECK(test::bytes_of(two) == test::bytes_of(train<true>(lazy, 2)));
-  CHECK(difference(one, two) < 1e-4);
+  CHECK(test::distance(one, two) < 1e-4);
   const lamina::array<float> first =
       lamina::model<program_of<true>>{net<true>, 3}.parameter<"words">();
   const lamina::array<float> last = one.parameter<"words">();
@@ -232,7 +222,7 @@ TEST_CASE("tables that products or loops read have whole gradients") {
 }
 
 TEST_CASE("a training loop that is a program updates rows") {
-  CHECK(difference(looped<true>(), looped<false>()) < 1e-6);
+  CHECK(test::distance(looped<true>(), looped<false>()) < 1e-6);
 }
 
 TEST_CASE("memory for gradients of rows does not depend on the dictionary") {
