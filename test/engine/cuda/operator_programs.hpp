@@ -23,8 +23,10 @@ inline constexpr auto likenesses = lamina::program([](lamina::block& main) {
   auto half = layer::relu(layer::fc<5>(sums));
   auto few = layer::reduce_prod<-1>(layer::relu(y));
   auto all = layer::reduce_prod<1>(half, layer::keep_dim);
-  auto near = layer::cos_sim(half, layer::fc<5>(rows));
-  auto one = layer::reduce_mean<0>(half, layer::keep_dim);
+  // Rows of zeros have no direction.
+  auto some = layer::scale(half, 1.0f, {.bias = 0.1f});
+  auto near = layer::cos_sim(some, layer::fc<5>(rows));
+  auto one = layer::reduce_mean<0>(some, layer::keep_dim);
   auto far = layer::cos_sim(layer::fc<5>(columns), one);
   auto twice = layer::sum({label, label, label});
   auto logits =

@@ -69,7 +69,12 @@ class random_samples {
     }
   }
   random_samples(const random_samples&) = delete;
-  lamina::batch_view<P> batch(int first, int n) const { return all_.part(first, first + n); }
+  /// A mini-batch by itself, as readers give it: runs of equal sizes are equal to what records them.
+  lamina::batch_view<P> batch(int first, int n) const {
+    lamina::batch_view<P> b = all_.part(first, first + n);
+    std::fill_n(b.rows.first, P::desc.count.domains, 0);
+    return b;
+  }
 
  private:
   lamina::batch_view<P> all_;

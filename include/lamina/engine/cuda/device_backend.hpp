@@ -10,7 +10,10 @@
 #include <utility>
 #include <vector>
 
+// A header that has been included in its place stands for it.
+#if !defined(CUDART_VERSION)
 #include <cuda_runtime_api.h>
+#endif
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
@@ -41,8 +44,7 @@ class device_backend : public device_stream {
     const cudaError_t found = cudaGetDeviceCount(&devices);
     if (found != cudaSuccess || devices == 0)
       throw error(text() << "lamina: cuda: expected a CUDA device and its driver, found none ("
-                         << cudaGetErrorString(found == cudaSuccess ? cudaErrorNoDevice : found)
-                         << ")");
+                         << failure_text(found == cudaSuccess ? cudaErrorNoDevice : found) << ")");
     if (number < 0 || number >= devices)
       throw error(text() << "lamina: cuda: place: expected a device from 0 to " << devices - 1
                          << ", found " << number);
@@ -93,7 +95,7 @@ class device_backend : public device_stream {
     const cudaError_t found = cudaMallocHost(&p, bytes);
     if (found != cudaSuccess)
       throw error(text() << "lamina: cuda: cudaMallocHost of " << bytes
-                         << " bytes: " << cudaGetErrorString(found));
+                         << " bytes: " << failure_text(found));
     std::memset(p, 0, bytes);
     return p;
   }
@@ -225,6 +227,9 @@ class device_backend : public device_stream {
   template <class Key>
   static void sort_scratch(int count, std::size_t* bytes);
 
+ protected:
+  void check_launch() { check_group(cudaGetLastError(), "launch"); }
+
  private:
   struct recorded {
     std::vector<char> key;
@@ -235,7 +240,8 @@ class device_backend : public device_stream {
 
   /// A copy ahead that no run has taken may still be on its way.
   void finish_copies() noexcept {
-    if (copies_ != nullptr) cudaStreamSynchronize(copies_);
+    // Of a failure that stays the next call is told, too.
+    if (copies_ != nullptr && cudaStreamSynchronize(copies_) != cudaSuccess) cudaGetLastError();
   }
   LAMINA_COLD void create_copies() {
     for (cudaEvent_t* const e : {&arrived_, &taken_})
@@ -250,12 +256,11 @@ class device_backend : public device_stream {
     check_call(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     fail_memory(bytes, planned_, in_use_, free, total);
   }
-  void check_launch() { check_group(cudaGetLastError(), "launch"); }
   void check_group(cudaError_t found, const char* call) {
     if (found != cudaSuccess)
       throw error(text() << "lamina: cuda: " << (operator_ != nullptr ? operator_ : "")
                          << (operator_ != nullptr ? ": " : "") << call << ": "
-                         << cudaGetErrorString(found));
+                         << failure_text(found));
   }
   LAMINA_COLD recorded* find(const void* key, std::size_t bytes) {
     for (recorded& r : recorded_)

@@ -5,7 +5,10 @@
 
 #include <cstddef>
 
+// A header that has been included in its place stands for it.
+#if !defined(CUDART_VERSION)
 #include <cuda_runtime_api.h>
+#endif
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
@@ -13,9 +16,15 @@
 
 namespace lamina::engine::cuda {
 
+/// What the runtime says of a failed call. It forgets the failure then, which a later launch would
+/// be told of otherwise.
+LAMINA_COLD inline const char* failure_text(cudaError_t found) {
+  cudaGetLastError();
+  return cudaGetErrorString(found);
+}
 /// Throws lamina::error naming the call when it failed.
 LAMINA_COLD inline void fail_call(cudaError_t found, const char* call) {
-  throw error(text() << "lamina: cuda: " << call << ": " << cudaGetErrorString(found));
+  throw error(text() << "lamina: cuda: " << call << ": " << failure_text(found));
 }
 inline void check_call(cudaError_t found, const char* call) {
   if (found != cudaSuccess) fail_call(found, call);
@@ -81,7 +90,7 @@ class device_stream {
   void check_peer(cudaError_t found, const char* call, const device_stream& other) const {
     if (found != cudaSuccess)
       throw error(text() << "lamina: cuda: " << call << " between devices " << number_ << " and "
-                         << other.number_ << ": " << cudaGetErrorString(found));
+                         << other.number_ << ": " << failure_text(found));
   }
 
   cudaEvent_t marked_ = nullptr;

@@ -4,64 +4,30 @@
 #pragma once
 
 #include <atomic>
-#include <barrier>
 #include <cstddef>
 #include <cstring>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <string>
-#include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <lamina/core/sort_stably.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
-#include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/host_bodies.hpp>
 
 namespace lamina::engine::cuda {
 
-/// Some threads of the host as a team: each runs the body, barriers hold them together.
-struct thread_team {
-  struct meeting {
-    explicit meeting(int n) : size(n), gate(n), part(static_cast<std::size_t>(n)) {}
-    int size;
-    std::barrier<> gate;
-    std::vector<double> part;
-  };
-  int index, count, number;
-  meeting* all;
-
-  int rank() const { return number; }
-  int size() const { return all->size; }
-  template <class T, class F>
-  T reduce(T x, F f) const {
-    all->part[static_cast<std::size_t>(number)] = static_cast<double>(x);
-    all->gate.arrive_and_wait();
-    T sum = static_cast<T>(all->part[0]);
-    for (int i = 1; i < all->size; ++i)
-      sum = f(sum, static_cast<T>(all->part[static_cast<std::size_t>(i)]));
-    all->gate.arrive_and_wait();
-    return sum;
-  }
-  void barrier() const { all->gate.arrive_and_wait(); }
-};
-
-/// The memory and the loops of the host in place of a device's. With one thread a team is a loop;
-/// with more, tiles and sums are shared as on the device.
+/// The memory and the loops of the host in place of a device's.
 template <int Threads>
 class host_backend {
-  static_assert(Threads == 1 || Threads == 4);
+  using bodies = host_bodies<Threads>;
 
  public:
-  using product_tile =
-      std::conditional_t<Threads == 1, tile_shape<4, 4, 4, 4>, tile_shape<8, 8, 4, 4>>;
-  using sum_tile = std::conditional_t<Threads == 1, sum_shape<1, 1>, sum_shape<2, 2>>;
+  using product_tile = typename bodies::product_tile;
+  using sum_tile = typename bodies::sum_tile;
 
   explicit host_backend(int number = 0) : number_(number) {}
   /// Memory of the place is no more than this from now on.
@@ -194,64 +160,24 @@ class host_backend {
 
   template <class Body>
   void cells(const typename Body::arguments& g) {
-    // Several positions, so that what is left out or done twice is seen.
-    perform([=] {
-      for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 5; ++c) Body::run(g, {c, 5, r, 3});
-    });
+    perform([=] { bodies::template cells<Body>(g); });
   }
   template <class Body>
   void teams(const typename Body::arguments& g) {
-    perform([=] {
-      const int count = Body::teams(g) > 2 ? 2 : Body::teams(g);
-      for (int t = 0; t < count; ++t) {
-        const auto run = [&](auto&& shared) {
-          if constexpr (Body::threads > 4) {
-            Body::run(g, lane_team<Body::threads>{t, count}, shared);
-          } else {
-            static_assert(Body::threads == Threads);
-            run_team([&](const auto& team) { Body::run(g, team, shared); }, t, count);
-          }
-        };
-        if constexpr (requires { Body::shared_bytes(g); }) {
-          // What is read before it is written is no number.
-          std::vector<pack> memory(Body::shared_bytes(g) / sizeof(pack) + 1,
-                                   filled(std::numeric_limits<float>::quiet_NaN()));
-          run(static_cast<void*>(memory.data()));
-        } else {
-          typename Body::shared shared;
-          run(shared);
-        }
-      }
-    });
+    perform([=] { bodies::template teams<Body>(g); });
   }
   template <class Body>
   void lines(const typename Body::arguments& a) {
-    perform([=] {
-      const int count = a.lines > 2 ? 2 : a.lines;
-      for (int t = 0; t < count; ++t)
-        run_team([&](const auto& team) { Body::run(a, team); }, t, count);
-    });
+    perform([=] { bodies::template lines<Body>(a); });
   }
   template <class Body>
   void elements(const typename Body::arguments& a) {
-    perform([=] {
-      for (int begin = 0; begin < 3; ++begin)
-        for (int i = begin; i < a.count; i += 3) Body::run(a, i);
-    });
+    perform([=] { bodies::template elements<Body>(a); });
   }
   template <class Key>
   void sort_pairs(int count, int /*bits*/, const Key* keys, Key* sorted_keys, const int* numbers,
                   int* sorted_numbers, void* /*scratch*/) {
-    perform([=] {
-      std::vector<int> order(static_cast<std::size_t>(count));
-      std::iota(order.begin(), order.end(), 0);
-      sort_stably(order, [=](int a, int b) { return keys[a] < keys[b]; });
-      for (int i = 0; i < count; ++i) {
-        sorted_keys[i] = keys[order[static_cast<std::size_t>(i)]];
-        sorted_numbers[i] = numbers[order[static_cast<std::size_t>(i)]];
-      }
-    });
+    perform([=] { bodies::sort_pairs(count, keys, sorted_keys, numbers, sorted_numbers); });
   }
   template <class Key>
   static void sort_scratch(int, std::size_t* bytes) {
@@ -277,19 +203,6 @@ class host_backend {
       work();
   }
   void do_deferred() { run_list(std::exchange(deferred_, {})); }
-
-  template <class Work>
-  static void run_team(const Work& work, int index, int count) {
-    if constexpr (Threads == 1) {
-      work(serial_team{index, count});
-    } else {
-      thread_team::meeting all(Threads);
-      std::vector<std::thread> threads;
-      for (int n = 0; n < Threads; ++n)
-        threads.emplace_back([&, n] { work(thread_team{index, count, n, &all}); });
-      for (std::thread& t : threads) t.join();
-    }
-  }
 
   int number_;
   std::atomic<int> marks_{0}, reached_{0};  // that were asked for, and that the work has come to

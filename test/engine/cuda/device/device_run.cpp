@@ -115,26 +115,35 @@ void run_places() {
   check("trained at all of them", after.test(batches).cost < before.test(batches).cost);
 }
 
-/// Products by tensor cores: apart from the CPU by the rounding of operands.
+/// Where rounding decides which of two numbers is larger, gradients go another way: few parameters
+/// are far apart then, and costs are not.
+void report_rounded(const char* what, test::difference d, double most_cost) {
+  d.cost /= most_cost, d.metric /= 0.2, d.parameters /= 0.5;
+  report(what, d, 1);
+}
+
+/// Products by tensor cores: apart from the CPU by the rounding of operands. Differences are told
+/// as parts of what is allowed.
 template <class Arithmetic>
 void run_tensors(const char* name, double most) {
   cuda::backend_of<backend, Arithmetic> device(0);
   const optimizer::sgd sgd{.learning_rate = 0.1f};
   const std::vector<int> sizes = {7, 12, 70, 7, 7, 12, 1};
   std::printf("%s:\n", name);
-  report("dense", test::train_both(test::classes, sgd, device, sizes), most);
-  report("chains of products", test::train_both(test::uneven, sgd, device, sizes), 100 * most);
-  report("split products", test::train_both(test::deep, sgd, device, sizes), 10 * most);
-  report("every function", test::train_both(test::functions, sgd, device, sizes), 10 * most);
-  report("lenet", test::train_both(test::lenet, sgd, device, {7, 64, 7, 7}), 100 * most);
-  report("residual blocks", test::train_both(test::residual, sgd, device, {7, 64, 7, 7}),
-         100 * most);
-  report("windows of every kind", test::train_both(test::windows, sgd, device, {7, 64, 7}),
-         100 * most);
-  report("attention", test::train_both(test::attention, sgd, device, sizes), 10 * most);
-  report("heads", test::train_both(test::heads, sgd, device, sizes), 10 * most);
-  report("recurrences", test::train_both(test::recurrences, sgd, device, {7, 64, 7, 7}), 10 * most);
-  report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 10 * most);
+  const auto run = [&](const char* what, auto program, const std::vector<int>& rows) {
+    report_rounded(what, test::train_both(program, sgd, device, rows), most);
+  };
+  run("dense", test::classes, sizes);
+  run("chains of products", test::uneven, sizes);
+  run("split products", test::deep, sizes);
+  run("every function", test::functions, sizes);
+  run("lenet", test::lenet, {7, 64, 7, 7});
+  run("residual blocks", test::residual, {7, 64, 7, 7});
+  run("windows of every kind", test::windows, {7, 64, 7});
+  run("attention", test::attention, sizes);
+  run("heads", test::heads, sizes);
+  run("recurrences", test::recurrences, {7, 64, 7, 7});
+  run("loops in loops", test::nested, {7, 64, 7, 7});
 }
 
 /// Products of float16: gradients are scaled, and a step with one that is too large is skipped.
@@ -301,8 +310,8 @@ int main() {
     run_programs(device);
     run_machines();
     run_places();
-    run_tensors<lamina::cuda::tf32_type>("tf32", 1e-3);
-    run_tensors<lamina::cuda::bfloat16_type>("bfloat16", 1e-2);
+    run_tensors<lamina::cuda::tf32_type>("tf32", 5e-3);
+    run_tensors<lamina::cuda::bfloat16_type>("bfloat16", 3e-2);
     run_scaled();
     run_statistics();
   } catch (const lamina::error& e) {

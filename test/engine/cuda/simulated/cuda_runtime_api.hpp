@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/simulated/cuda_runtime_api.hpp - as much of <cuda_runtime_api.h> as
+// device_backend calls, over simulated devices. A call that fails does nothing, and is what
+// cudaGetLastError() tells until somebody asks.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/simulated/runtime.hpp"
+
+#define CUDART_VERSION 13000
+
+using cudaStream_t = test::simulated::stream*;
+using cudaEvent_t = test::simulated::event*;
+using cudaGraph_t = test::simulated::graph*;
+using cudaGraphExec_t = test::simulated::executable*;
+using cudaGraphNode_t = test::simulated::step*;
+using cudaGraphConditionalHandle = unsigned long long;
+struct cudaGraphEdgeData {};
+
+enum cudaError_t {
+  cudaSuccess,
+  cudaErrorInvalidValue,
+  cudaErrorMemoryAllocation,
+  cudaErrorNoDevice,
+  cudaErrorInvalidResourceHandle,
+  cudaErrorPeerAccessAlreadyEnabled,
+  cudaErrorStreamCaptureUnsupported,
+  cudaErrorStreamCaptureInvalidated,
+  cudaErrorIllegalState,
+  cudaErrorUnknown
+};
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
+enum cudaGraphNodeType { cudaGraphNodeTypeConditional };
+enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf, cudaGraphCondTypeWhile };
+inline constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
+inline constexpr unsigned cudaStreamSetCaptureDependencies = 1;
+struct cudaGraphNodeParams {
+  cudaGraphNodeType type;
+  struct {
+    cudaGraphConditionalHandle handle;
+    cudaGraphConditionalNodeType type;
+    unsigned size;
+    cudaGraph_t* phGraph_out;
+  } conditional;
+};
+
+namespace test::simulated {
+
+inline thread_local cudaError_t last_error = cudaSuccess;
+inline cudaError_t fail(cudaError_t e) { return last_error = e; }
+/// A call begins; whether it is the one that a test lets fail.
+inline bool fails(const char* call) {
+  if (now.calls++ != now.failing) return false;
+  now.failed = call;
+  return true;
+}
+/// What is asked of a stream belongs to the device that the thread works with.
+inline bool is_current(const stream& s) { return s.device == current_device; }
+
+}  // namespace test::simulated
+
+// A call that may fail on request, with this error.
+#define LAMINA_TEST_CALL_FAILING(error)                   \
+  const std::lock_guard guard(test::simulated::now.lock); \
+  if (test::simulated::fails(__func__)) return test::simulated::fail(error)
+#define LAMINA_TEST_CALL LAMINA_TEST_CALL_FAILING(cudaErrorUnknown)
+
+inline const char* cudaGetErrorString(cudaError_t e) {
+  static constexpr const char* texts[] = {"no error",
+                                          "invalid argument",
+                                          "out of memory",
+                                          "no CUDA-capable device is detected",
+                                          "invalid resource handle",
+                                          "peer access is already enabled",
+                                          "operation not permitted when stream is capturing",
+                                          "operation failed due to a previous error during capture",
+                                          "the operation cannot be performed in the present state",
+                                          "unknown error"};
+  return texts[e];
+}
+inline cudaError_t cudaGetLastError() {
+  return std::exchange(test::simulated::last_error, cudaSuccess);
+}
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  LAMINA_TEST_CALL;
+  *count = test::simulated::now.devices;
+  return *count == 0 ? test::simulated::fail(cudaErrorNoDevice) : cudaSuccess;
+}
+inline cudaError_t cudaSetDevice(int number) {
+  LAMINA_TEST_CALL;
+  test::simulated::current_device = number;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr, int) {
+  LAMINA_TEST_CALL;
+  *to = 2;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDriverGetVersion(int* to) {
+  LAMINA_TEST_CALL;
+  *to = test::simulated::now.driver;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+  LAMINA_TEST_CALL;
+  *can = test::simulated::now.peers ? 1 : 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  LAMINA_TEST_CALL;
+  const bool added =
+      test::simulated::now.reached.insert({test::simulated::current_device, peer}).second;
+  return added ? cudaSuccess : test::simulated::fail(cudaErrorPeerAccessAlreadyEnabled);
+}
+
+inline cudaError_t cudaMalloc(void** to, std::size_t bytes) {
+  LAMINA_TEST_CALL_FAILING(cudaErrorMemoryAllocation);
+  *to = test::simulated::allocate(bytes, test::simulated::current_device);
+  return *to == nullptr ? test::simulated::fail(cudaErrorMemoryAllocation) : cudaSuccess;
+}
+/// Waits for everything that the device was asked for, as a driver's does.
+inline cudaError_t cudaFree(void* p) {
+  const std::lock_guard guard(test::simulated::now.lock);
+  if (p == nullptr) return cudaSuccess;
+  if (const auto* a = test::simulated::find_memory(p, 0)) test::simulated::finish_device(a->device);
+  test::simulated::release(p);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMallocHost(void** to, std::size_t bytes) {
+  LAMINA_TEST_CALL_FAILING(cudaErrorMemoryAllocation);
+  *to = std::malloc(bytes);
+  std::memset(*to, 0xff, bytes);
+  test::simulated::now.pinned[static_cast<char*>(*to)] = bytes;
+  return cudaSuccess;
+}
+inline cudaError_t cudaFreeHost(void* p) {
+  const std::lock_guard guard(test::simulated::now.lock);
+  for (int d = 0; d < test::simulated::now.devices; ++d) test::simulated::finish_device(d);
+  test::simulated::now.pinned.erase(static_cast<char*>(p));
+  std::free(p);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  LAMINA_TEST_CALL;
+  *total = test::simulated::now.memory, *free = *total - test::simulated::now.in_use;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t s) {
+  LAMINA_TEST_CALL;
+  if (test::simulated::find_memory(to, bytes) == nullptr)
+    return test::simulated::fail(cudaErrorInvalidValue);
+  test::simulated::add(*s, {[=] { std::memset(to, value, bytes); }, {}, {}});
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
+                                   cudaMemcpyKind kind, cudaStream_t s) {
+  namespace simulated = test::simulated;
+  LAMINA_TEST_CALL;
+  const bool to_device = simulated::find_memory(to, bytes) != nullptr;
+  const bool from_device = simulated::find_memory(from, bytes) != nullptr;
+  if (to_device != (kind != cudaMemcpyDeviceToHost) ||
+      from_device != (kind != cudaMemcpyHostToDevice))
+    return simulated::fail(cudaErrorInvalidValue);
+  const void* const on_host = kind == cudaMemcpyHostToDevice ? from : to;
+  if (kind == cudaMemcpyDeviceToDevice || simulated::is_pinned(on_host, bytes)) {
+    simulated::add(*s, {[=] { std::memcpy(to, from, bytes); }, {}, {}});
+    return cudaSuccess;
+  }
+  if (s->captured != nullptr) {
+    simulated::now.tell("memory of the host that may move is recorded");
+    return simulated::fail(cudaErrorStreamCaptureUnsupported);
+  }
+  // What is not pinned has been read, or written, when the call returns.
+  if (kind == cudaMemcpyHostToDevice) {
+    const auto* const first = static_cast<const char*>(from);
+    const auto copy = std::make_shared<std::vector<char>>(first, first + bytes);
+    simulated::add(*s, {[=] { std::memcpy(to, copy->data(), bytes); }, {}, {}});
+  } else {
+    simulated::finish(*s);
+    const simulated::device_access open;
+    std::memcpy(to, from, bytes);
+  }
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyPeerAsync(void* to, int to_number, const void* from, int from_number,
+                                       std::size_t bytes, cudaStream_t s) {
+  LAMINA_TEST_CALL;
+  const auto* const a = test::simulated::find_memory(to, bytes);
+  const auto* const b = test::simulated::find_memory(from, bytes);
+  if (a == nullptr || b == nullptr || a->device != to_number || b->device != from_number)
+    return test::simulated::fail(cudaErrorInvalidValue);
+  test::simulated::add(*s, {[=] { std::memcpy(to, from, bytes); }, {}, {}});
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* to, unsigned) {
+  LAMINA_TEST_CALL;
+  test::simulated::now.streams.insert(*to = new test::simulated::stream{
+                                          test::simulated::current_device, {}});
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t s) {
+  const std::lock_guard guard(test::simulated::now.lock);
+  if (s->captured != nullptr) test::simulated::now.tell("a stream is destroyed while it records");
+  test::simulated::finish(*s);
+  test::simulated::now.streams.erase(s);
+  delete s;
+  return cudaSuccess;
+}
+/// Nothing is on its way afterwards, whatever came of it.
+inline cudaError_t cudaStreamSynchronize(cudaStream_t s) {
+  const std::lock_guard guard(test::simulated::now.lock);
+  if (s->captured != nullptr) {
+    s->broken = true;
+    return test::simulated::fail(cudaErrorStreamCaptureUnsupported);
+  }
+  test::simulated::finish(*s);
+  return test::simulated::fails(__func__) ? test::simulated::fail(cudaErrorUnknown) : cudaSuccess;
+}
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* to, unsigned) {
+  LAMINA_TEST_CALL;
+  test::simulated::now.events.insert(*to = new test::simulated::event{
+                                         test::simulated::current_device, {}});
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t e) {
+  const std::lock_guard guard(test::simulated::now.lock);
+  test::simulated::now.events.erase(e);
+  delete e;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
+  LAMINA_TEST_CALL;
+  if (s->captured != nullptr) test::simulated::now.tell("an event is recorded in a graph");
+  if (e == nullptr || e->device != s->device)
+    return test::simulated::fail(cudaErrorInvalidResourceHandle);
+  const auto done = e->recorded = std::make_shared<bool>(false);
+  test::simulated::add(*s, {[=] { *done = true; }, {}, {}});
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
+  LAMINA_TEST_CALL;
+  if (s->captured != nullptr) test::simulated::now.tell("a graph waits for an event");
+  if (e == nullptr) return test::simulated::fail(cudaErrorInvalidResourceHandle);
+  if (e->recorded != nullptr) test::simulated::add(*s, {{}, e->recorded, {}});
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode) {
+  LAMINA_TEST_CALL;
+  if (s->captured != nullptr) return test::simulated::fail(cudaErrorIllegalState);
+  s->captured = new test::simulated::graph;
+  s->captured->root = s->captured;
+  s->owns_captured = true, s->broken = false, s->last = nullptr;
+  test::simulated::now.graphs.insert(s->captured);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g,
+                                                 const cudaGraphNode_t*, const cudaGraphEdgeData*,
+                                                 std::size_t dependencies, cudaStreamCaptureMode) {
+  LAMINA_TEST_CALL;
+  if (s->captured != nullptr || g == nullptr || dependencies != 0)
+    return test::simulated::fail(cudaErrorIllegalState);
+  s->captured = g;
+  s->owns_captured = false, s->broken = false, s->last = nullptr;
+  return cudaSuccess;
+}
+/// Ends the recording even if the call fails.
+inline cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t* to) {
+  const std::lock_guard guard(test::simulated::now.lock);
+  *to = nullptr;
+  test::simulated::graph* const g = std::exchange(s->captured, nullptr);
+  if (g == nullptr) return test::simulated::fail(cudaErrorIllegalState);
+  const bool requested = test::simulated::fails(__func__);
+  if (s->broken || requested) {
+    if (s->owns_captured && test::simulated::now.graphs.erase(g) == 1) delete g;
+    return test::simulated::fail(requested ? cudaErrorUnknown : cudaErrorStreamCaptureInvalidated);
+  }
+  *to = g;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, cudaStreamCaptureStatus* status,
+                                            unsigned long long* id, cudaGraph_t* g,
+                                            const cudaGraphNode_t** last,
+                                            const cudaGraphEdgeData** edges, std::size_t* count) {
+  LAMINA_TEST_CALL;
+  *status = s->captured != nullptr ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  *id = 1, *g = s->captured, *edges = nullptr;
+  *last = &s->last, *count = s->last != nullptr ? 1 : 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t* nodes,
+                                                       const cudaGraphEdgeData*, std::size_t count,
+                                                       unsigned flags) {
+  LAMINA_TEST_CALL;
+  if (s->captured == nullptr || count != 1 || flags != cudaStreamSetCaptureDependencies)
+    return test::simulated::fail(cudaErrorIllegalState);
+  s->last = *nodes;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* to,
+                                                    cudaGraph_t root, unsigned, unsigned) {
+  LAMINA_TEST_CALL;
+  if (test::simulated::now.graphs.count(root) == 0)
+    return test::simulated::fail(cudaErrorInvalidValue);
+  *to = static_cast<unsigned long long>(++test::simulated::now.conditions_made);
+  test::simulated::now.conditions[*to] = {root};
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* to, cudaGraph_t g,
+                                    const cudaGraphNode_t* dependencies, const cudaGraphEdgeData*,
+                                    std::size_t count, cudaGraphNodeParams* p) {
+  LAMINA_TEST_CALL;
+  const auto found = test::simulated::now.conditions.find(p->conditional.handle);
+  if (g == nullptr || found == test::simulated::now.conditions.end() ||
+      found->second.root != g->root || p->conditional.size != 1)
+    return test::simulated::fail(cudaErrorInvalidValue);
+  if (std::exchange(found->second.used, true))
+    test::simulated::now.tell("two nodes have one condition");
+  if ((g->steps.empty() ? nullptr : g->steps.back().get()) !=
+      (count == 0 ? nullptr : *dependencies))
+    test::simulated::now.tell("a conditional node does not follow the one before");
+  auto node = std::make_shared<test::simulated::step>();
+  node->body = std::make_shared<test::simulated::graph>();
+  node->body->root = g->root;
+  node->handle = p->conditional.handle;
+  node->repeats = p->conditional.type == cudaGraphCondTypeWhile;
+  // The list of bodies stays the runtime's.
+  static thread_local cudaGraph_t body;
+  body = node->body.get();
+  p->conditional.phGraph_out = &body;
+  *to = node.get();
+  g->steps.push_back(std::move(node));
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* to, cudaGraph_t g, unsigned long long) {
+  LAMINA_TEST_CALL;
+  test::simulated::now.executables.insert(*to = new test::simulated::executable{*g});
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t g) {
+  const std::lock_guard guard(test::simulated::now.lock);
+  if (test::simulated::now.graphs.erase(g) == 1) delete g;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t e) {
+  const std::lock_guard guard(test::simulated::now.lock);
+  // What was launched of it goes on.
+  test::simulated::now.executables.erase(e);
+  delete e;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t s) {
+  LAMINA_TEST_CALL;
+  if (test::simulated::now.executables.count(e) == 0 || s->captured != nullptr)
+    return test::simulated::fail(cudaErrorInvalidValue);
+  ++test::simulated::now.graphs_launched;
+  test::simulated::add(*s, {[steps = e->recorded] { test::simulated::run_graph(steps); }, {}, {}});
+  return cudaSuccess;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/simulated/device.hpp - device_backend over simulated devices: its calls are
+// those of a device, the bodies of its kernels run in loops.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+// clang-format off
+#include "engine/cuda/simulated/cuda_runtime_api.hpp"  // before who includes the real one
+// clang-format on
+
+#include <lamina/engine/cuda/device_backend.hpp>
+#include <lamina/engine/cuda/host_bodies.hpp>
+
+namespace test::simulated {
+
+/// Launches a kernel: as <<<>>>, it tells by cudaGetLastError() if it fails.
+template <class Arguments, class Run>
+void launch(stream* s, const char* kernel, const Arguments& a, const Run& run) {
+  const std::lock_guard guard(now.lock);
+  if (fails("launch")) {
+    fail(cudaErrorUnknown);
+  } else if (!is_current(*s)) {
+    fail(cudaErrorInvalidResourceHandle);
+  } else {
+    add(*s, {[=, told = addresses_in(a)] {
+               check_addresses(told, kernel);
+               run();
+             },
+             {},
+             {}});
+  }
+}
+
+/// Kernels in place of those of device_kernels.cuh, in tiles that a loop computes.
+struct device : lamina::engine::cuda::device_backend {
+  using bodies = lamina::engine::cuda::host_bodies<1>;
+  using product_tile = bodies::product_tile;
+  using sum_tile = bodies::sum_tile;
+  using device_backend::device_backend;
+
+  template <class Body>
+  void cells(const typename Body::arguments& a) {
+    launch(stream(), __PRETTY_FUNCTION__, a, [=] { bodies::cells<Body>(a); });
+    check_launch();
+  }
+  template <class Body>
+  void teams(const typename Body::arguments& a) {
+    launch(stream(), __PRETTY_FUNCTION__, a, [=] { bodies::teams<Body>(a); });
+    check_launch();
+  }
+  template <class Body>
+  void lines(const typename Body::arguments& a) {
+    launch(stream(), __PRETTY_FUNCTION__, a, [=] { bodies::lines<Body>(a); });
+    check_launch();
+  }
+  template <class Body>
+  void elements(const typename Body::arguments& a) {
+    launch(stream(), __PRETTY_FUNCTION__, a, [=] { bodies::elements<Body>(a); });
+    check_launch();
+  }
+  template <class Key>
+  void sort_pairs(int count, int /*bits*/, const Key* keys, Key* sorted_keys, const int* numbers,
+                  int* sorted_numbers, void* scratch) {
+    const struct {
+      const void* of[5];
+    } arguments{{keys, sorted_keys, numbers, sorted_numbers, scratch}};
+    launch(stream(), __PRETTY_FUNCTION__, arguments,
+           [=] { bodies::sort_pairs(count, keys, sorted_keys, numbers, sorted_numbers); });
+    check_launch();
+  }
+  template <class Key>
+  static void sort_scratch(int count, std::size_t* bytes) {
+    *bytes = static_cast<std::size_t>(count);
+  }
+};
+
+}  // namespace test::simulated
+
+template <class Body>
+void lamina::engine::cuda::device_backend::set_condition(unsigned long long handle,
+                                                         const typename Body::arguments& a) {
+  test::simulated::launch(stream_, __PRETTY_FUNCTION__, a, [=] {
+    auto& condition = test::simulated::now.conditions.at(handle);
+    condition.value = Body::run(a) ? 1 : 0;
+    condition.set = true;
+  });
+  check_launch();
+}

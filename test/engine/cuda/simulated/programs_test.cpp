@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole programs by the calls to a device that device_backend makes: streams that work when they
+// like, memory that the host cannot touch, graphs with conditional nodes.
+// clang-format off
+#include "engine/cuda/simulated/device.hpp"  // before who includes the real headers
+// clang-format on
+#include <vector>
+
+#include "engine/cuda/chain_programs.hpp"
+#include "engine/cuda/choice_programs.hpp"
+#include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/image_programs.hpp"
+#include "engine/cuda/loop_programs.hpp"
+#include "engine/cuda/made_sequence_programs.hpp"
+#include "engine/cuda/places_both.hpp"
+#include "engine/cuda/selected_rows_programs.hpp"
+#include "engine/cuda/sequence_programs.hpp"
+#include "engine/cuda/training_programs.hpp"
+#include <catch2/catch.hpp>
+
+namespace simulated = test::simulated;
+namespace optimizer = lamina::optimizer;
+
+namespace {
+
+constexpr optimizer::sgd sgd{.learning_rate = 0.1f};
+// Sizes that come back: run, recorded as a graph, and launched from then on.
+const std::vector<int> sizes = {5, 9, 5, 5, 5, 9, 9, 1};
+
+/// The worst difference from the CPU under every order of the streams' work; 1 where a rule of the
+/// runtime is broken or something is not given back.
+template <class P, class Opt>
+double worst_of(P program, const Opt& opt, const std::vector<int>& rows = sizes, int classes = 5,
+                test::sequence_lengths lengths = test::sequence_lengths::any) {
+  double worst = 0;
+  for (const auto order : {simulated::schedule::late, simulated::schedule::early,
+                           simulated::schedule::random, simulated::schedule::random}) {
+    simulated::begin_test(order, static_cast<unsigned>(worst * 1e9) + 7);
+    {
+      simulated::device d(0);
+      worst = std::max(worst, test::train_both(program, opt, d, rows, classes, lengths).worst());
+    }
+    CHECK(simulated::now.broken_rules == "");
+    CHECK(simulated::now.gave_all_back());
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("programs without loops by the calls of a device") {
+  CHECK(worst_of(test::classes, optimizer::momentum{.learning_rate = 0.1f}) < 1e-5);
+  CHECK(simulated::now.graphs_launched == 4);
+  CHECK(worst_of(test::functions, optimizer::adam{.learning_rate = 0.01f}) < 1e-3);
+  CHECK(worst_of(test::uneven, sgd) < 1e-4);
+  CHECK(worst_of(test::lenet, sgd, {3, 3, 3}) < 1e-3);
+  CHECK(worst_of(test::sentences, sgd) < 1e-4);
+  const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
+  CHECK(worst_of(test::classes, limited) < 1e-5);
+}
+
+TEST_CASE("loops and branches by the calls of a device", "[loops]") {
+  const std::vector<int> again = {5, 5, 5, 3, 5, 3, 3};
+  CHECK(worst_of(test::steps, sgd, again) < 1e-4);
+  CHECK(simulated::now.graphs_launched == 5);
+  CHECK(worst_of(test::nested, sgd, again) < 1e-4);
+  // Branches and loops that values decide are conditional nodes.
+  CHECK(worst_of(test::decided, sgd, again) < 1e-4);
+  CHECK(simulated::now.graphs_launched == 5);
+  CHECK(simulated::now.conditions_made > 0);
+  CHECK(worst_of(test::ragged, sgd, again) < 1e-4);
+  CHECK(simulated::now.graphs_launched == 0);
+  CHECK(worst_of(test::halved, sgd, again) < 1e-4);
+  CHECK(worst_of(test::branches, sgd, again) < 1e-4);
+  CHECK(worst_of(test::choices, sgd, again) < 1e-4);
+}
+
+TEST_CASE("a driver without conditional nodes leaves them to the host") {
+  simulated::begin_test();
+  simulated::now.driver = 12030;
+  simulated::device d(0);
+  CHECK(test::train_both(test::decided, sgd, d, {5, 5, 5, 3}).worst() < 1e-4);
+  CHECK(simulated::now.conditions_made == 0);
+  CHECK(simulated::now.broken_rules == "");
+}
+
+TEST_CASE("tables and made sequences by the calls of a device") {
+  const optimizer::adam lazy{.learning_rate = 0.01f, .lazy_mode = true};
+  CHECK(worst_of(test::tables, lazy) < 1e-3);
+  CHECK(worst_of(test::kept_words, sgd) < 1e-3);
+  CHECK(worst_of(test::paragraphs, sgd) < 1e-3);
+  CHECK(worst_of(test::recurrences, sgd, {3, 5, 3, 3}) < 1e-3);
+}
+
+TEST_CASE("training loops as programs by the calls of a device") {
+  static constexpr optimizer::adam limited{.learning_rate = 0.02f,
+                                           .clip = lamina::clip_by_global_norm(0.2f)};
+  for (const auto order : {simulated::schedule::late, simulated::schedule::random}) {
+    simulated::begin_test(order);
+    {
+      simulated::device d(0);
+      CHECK(test::run_both(test::trained<limited>, d, test::row_minibatches()).worst() < 1e-3);
+    }
+    CHECK(simulated::now.broken_rules == "");
+    CHECK(simulated::now.gave_all_back());
+  }
+}
+
+TEST_CASE("several devices, each with a stream that works when it likes") {
+  const optimizer::momentum momentum{.learning_rate = 0.1f};
+  for (const bool peers : {true, false})
+    for (const auto order :
+         {simulated::schedule::late, simulated::schedule::early, simulated::schedule::random}) {
+      simulated::begin_test(order);
+      simulated::now.devices = 3;
+      simulated::now.peers = peers;
+      simulated::now.reached.clear();
+      {
+        const test::several<simulated::device> places(3);
+        CHECK(test::train_at_all(test::classes, momentum, places, {7, 12, 7, 7, 2}).worst() < 1e-4);
+        CHECK(test::train_at_all(test::tables, momentum, places, {7, 12, 7, 7}).worst() < 1e-4);
+      }
+      CHECK(simulated::now.reached.size() == (peers ? 6 : 0));
+      CHECK(simulated::now.broken_rules == "");
+      CHECK(simulated::now.gave_all_back());
+    }
+}
