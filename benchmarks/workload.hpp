@@ -60,7 +60,7 @@ class trainer {
   float step(const lamina::batch_view<P>& batch) { return trainer_.step(batch); }
 
  private:
-  using backend = lamina::engine::cuda::device_backend;
+  using backend = lamina::engine::cuda::place_backend<lamina::cuda::float32_type>;
   backend backend_{0};
   lamina::device_trainer<P, Opt, backend> trainer_;
 };

@@ -16,6 +16,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 LAMINA = HERE.parents[1]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent / "headers"))
+import compile_alone  # noqa: E402 - which headers need libraries that lamina does not require
 
 
 def run(*command):
@@ -45,9 +48,8 @@ def main():
         expected = sum(1 for _ in (LAMINA / "include" / "lamina").rglob("*.hpp"))
         if len(headers) != expected:
             sys.exit(f"expected {expected} headers to be installed, found {len(headers)}")
-        optional = {line.split()[0] for line in (HERE.parent / "headers" / "optional.txt").read_text().splitlines()
-                    if line.strip() and not line.startswith("#")}
-        everything = [f"#include <{h}>\n" for h in headers if h.removeprefix("lamina/") not in optional]
+        optional = compile_alone.optional_needs(headers, include)
+        everything = [f"#include <{h}>\n" for h in headers if h not in optional]
         (folder / "everything.hpp").write_text("#pragma once\n" + "".join(everything))
         run("cmake", "-G", "Ninja", "-S", HERE / "project", "-B", folder / "build", where,
             f"-DCMAKE_CXX_COMPILER={compiler}", f"-DEVERYTHING={folder}")

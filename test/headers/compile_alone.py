@@ -3,7 +3,8 @@
 """Compiles every header alone, twice in one file, with warnings as errors, and reports all that fail.
 
 A header that has not changed, nor any header it includes, is not compiled again when --stamps names a file to
-remember it in. A header that needs a library this machine lacks is named in optional.txt and then left out.
+remember it in. Headers that include one of those in optional.txt, of libraries which lamina does not require, are left
+out where this machine lacks that one.
 
 --precompile keeps precompiled those few headers that many others include, and compiles each of those others over one
 that it does include. What its own lines then find is the same, for they come after all its includes, and what those
@@ -29,6 +30,8 @@ FLAGS = ["-std=c++20", "-O0", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
+# What is included only where a user says that there is a library.
+LIBRARY_OF_CHOICE = re.compile(r"^#if defined\(LAMINA_HAS_\w+\)$.*?^#(else|endif)", re.M | re.S)
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
 # About how many thousand characters a compiler reads for a header of others; templates of lamina's count several times.
 OTHERS, OTHER, OWN = {"xtensor/": 1500, "xsimd/": 1500, "nlohmann/": 1500, "protozero/": 200}, 60, 6
@@ -52,13 +55,15 @@ def digest_of(header, include, digests):
     return digests[header]
 
 
-def included_by(header, include, found):
-    """A header and all that it includes; headers of others are not opened."""
+def included_by(header, include, found, without=None):
+    """A header and all that it includes, but for the parts that match; headers of others are not opened."""
     if header not in found:
         found[header] = frozenset([header])
         path = include / header
         if path.is_file():
-            below = [included_by(h, include, found) for h in ANY_INCLUDE.findall(path.read_text(errors="replace"))]
+            text = path.read_text(errors="replace")
+            text = without.sub("", text) if without else text
+            below = [included_by(h, include, found, without) for h in ANY_INCLUDE.findall(text)]
             found[header] = frozenset([header]).union(*below)
     return found[header]
 
@@ -95,15 +100,11 @@ def precompile(header, folder, compiler, flags):
     return path if run.returncode == 0 else None
 
 
-def read_optional(path, compiler, flags):
-    """The headers of optional.txt (HEADER <NEEDED>) whose needed header this compiler does not find."""
-    missing = {}
-    for line in path.read_text().splitlines():
-        if line.strip() and not line.startswith("#"):
-            header, needed = line.split()
-            if compile_text(compiler, flags, f"#include {needed}\n") is not None:
-                missing[f"{LIBRARY}/{header}"] = needed
-    return missing
+def optional_needs(headers, include):
+    """{header: the header of optional.txt that it includes} of those headers that do."""
+    lines = (pathlib.Path(__file__).resolve().parent / "optional.txt").read_text().splitlines()
+    optional, found = [line for line in lines if line and line[0] != "#"], {}
+    return {h: o for h in headers for o in optional if o in included_by(h, include, found, without=LIBRARY_OF_CHOICE)}
 
 
 def main():
@@ -119,9 +120,11 @@ def main():
     compiler = options.compiler.split()
 
     headers = sorted(str(p.relative_to(options.include)) for p in (options.include / LIBRARY).rglob("*.hpp"))
-    left_out = read_optional(here / "optional.txt", compiler, flags)
+    needs = optional_needs(headers, options.include)
+    missing = [o for o in set(needs.values()) if compile_text(compiler, flags, f"#include <{o}>\n") is not None]
+    left_out = {header: needed for header, needed in needs.items() if needed in missing}
     for header, needed in left_out.items():
-        print(f"{header}: left out, this machine has no {needed}")
+        print(f"{header}: left out, this machine has no <{needed}>")
 
     version = subprocess.run([*compiler, "--version"], text=True, capture_output=True, check=True).stdout
     digests = {}

@@ -3,9 +3,8 @@
 // device.
 #pragma once
 
-#include <lamina/engine/cuda/device_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/engine/cuda/tensor_backend.hpp>
+#include <lamina/engine/cuda/place_backend.hpp>
 #include <lamina/train/device_run.hpp>
 
 namespace lamina {
@@ -14,7 +13,7 @@ namespace lamina {
 template <class Arithmetic, program_type P, class Reader>
 run_summary run_at(const cuda::place<Arithmetic>& at, model<P>& trained, Reader& batches,
                    const run_program_options& options) {
-  engine::cuda::backend_of<engine::cuda::device_backend, Arithmetic> device(at.number);
+  engine::cuda::place_backend<Arithmetic> device(at.number);
   return run_by(device, trained, batches, options);
 }
 

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <lamina/engine/cuda/device_backend.hpp>
 #if defined(LAMINA_HAS_NCCL)
 #include <lamina/engine/cuda/nccl_sum.hpp>
 #endif
 #include <lamina/engine/cuda/peer_sum.hpp>
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/engine/cuda/tensor_backend.hpp>
+#include <lamina/engine/cuda/place_backend.hpp>
 #include <lamina/train/device_trainer.hpp>
 #include <lamina/train/places_trainer.hpp>
 #include <lamina/train/train.hpp>
@@ -42,7 +41,7 @@ LAMINA_COLD inline void check_threads(const train_options& options) {
 template <class Arithmetic, class Opt, class P, class Reader>
 train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P>& m,
                       Reader& batches, const train_options& options) {
-  using backend = engine::cuda::backend_of<engine::cuda::device_backend, Arithmetic>;
+  using backend = engine::cuda::place_backend<Arithmetic>;
   detail::check_threads(options);
   backend device(at.number);
   device_trainer<P, Opt, backend> t(device, opt, m, options.seed);
@@ -51,7 +50,7 @@ train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P
 
 /// The same at several devices of one machine, each with a part of every mini-batch.
 template <class Arithmetic, class Opt, class P, class Reader,
-          class Backend = engine::cuda::backend_of<engine::cuda::device_backend, Arithmetic>,
+          class Backend = engine::cuda::place_backend<Arithmetic>,
           class Sum = detail::sum_over_places<Backend>>
 train_result train_at(const cuda::places<Arithmetic>& at, const Opt& opt, model<P>& m,
                       Reader& batches, const train_options& options) {

@@ -49,6 +49,15 @@ inline constexpr auto deep = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
+/// Products that are large where a mini-batch has 256 rows.
+inline constexpr auto wide = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 512>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto a = layer::fc<1024>(x, {.act = activation::relu});
+  auto b = layer::fc<512>(layer::fc<1024>(a, {.act = activation::tanh}), {.bias = false});
+  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<5>(b), label));
+});
+
 struct dense_samples {
   std::vector<float> x, y;
   std::vector<std::int64_t> label;

@@ -228,6 +228,11 @@ class device_backend : public device_stream {
   static void sort_scratch(int count, std::size_t* bytes);
 
  protected:
+  /// Throws lamina::error naming the operator that is launched, and the call that failed.
+  [[noreturn]] LAMINA_COLD void fail_in_group(const char* call, const char* what) const {
+    throw error(text() << "lamina: cuda: " << (operator_ != nullptr ? operator_ : "")
+                       << (operator_ != nullptr ? ": " : "") << call << ": " << what);
+  }
   void check_launch() { check_group(cudaGetLastError(), "launch"); }
 
  private:
@@ -257,10 +262,7 @@ class device_backend : public device_stream {
     fail_memory(bytes, planned_, in_use_, free, total);
   }
   void check_group(cudaError_t found, const char* call) {
-    if (found != cudaSuccess)
-      throw error(text() << "lamina: cuda: " << (operator_ != nullptr ? operator_ : "")
-                         << (operator_ != nullptr ? ": " : "") << call << ": "
-                         << failure_text(found));
+    if (found != cudaSuccess) fail_in_group(call, failure_text(found));
   }
   LAMINA_COLD recorded* find(const void* key, std::size_t bytes) {
     for (recorded& r : recorded_)

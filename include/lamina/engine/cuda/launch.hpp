@@ -5,6 +5,9 @@
 // `lines` a call. Dimensions are arguments, so groups that differ only in size are one kernel.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include <lamina/engine/cuda/activation_kernels.hpp>
 #include <lamina/engine/cuda/argsort_kernels.hpp>
 #include <lamina/engine/cuda/array_kernels.hpp>
@@ -23,6 +26,7 @@
 #include <lamina/engine/cuda/image_norm_kernels.hpp>
 #include <lamina/engine/cuda/join_kernels.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
+#include <lamina/engine/cuda/library_product.hpp>
 #include <lamina/engine/cuda/lookup_kernels.hpp>
 #include <lamina/engine/cuda/loss_kernels.hpp>
 #include <lamina/engine/cuda/lstm_kernels.hpp>
@@ -125,9 +129,14 @@ struct product_launch {
     g.part_terms = part_tiles * shape::depth;
     g.parts = (depth + g.part_terms - 1) / g.part_terms;
     b.template teams<part_product_body<Head, shape>>(g);
+    add_parts(b, c, c.run.scratch, g.parts);
+  }
+  /// The sum of parts as they lie behind each other, and the statements on it.
+  template <class Backend>
+  static void add_parts(Backend& b, const call_site& c, const float* part, int parts) {
     auto sum = arguments_of<part_statements_body<S>>(c);
-    sum.part = c.run.scratch;
-    sum.parts = g.parts;
+    sum.part = part;
+    sum.parts = parts;
     sum.packs = divider(sum.width / pack_width);
     sum.count = sum.rows * (sum.width / pack_width);
     sum.step = static_cast<std::ptrdiff_t>(sum.count) * pack_width;
@@ -137,6 +146,58 @@ struct product_launch {
   static std::ptrdiff_t split_scratch(const call_site& c) {
     return product_split<typename Backend::product_tile>::scratch(
         c.run.rows_of(c.group.rows), padded(c.group.columns), c.run.rows_of(c.group.depth));
+  }
+
+  // Of products that may be large enough for the library of a backend, if it has one.
+  template <class Backend, bool Splits>
+  static void run_large(Backend& b, const call_site& c) {
+    if (by_library(b, c)) return;
+    if constexpr (Splits)
+      run_split(b, c);
+    else
+      run(b, c);
+  }
+  template <class Backend, bool Splits>
+  static std::ptrdiff_t large_scratch(const call_site& c) {
+    std::ptrdiff_t floats = 0;
+    if constexpr (Splits) floats = split_scratch<Backend>(c);
+    if (!is_large<Backend>(c)) return floats;
+    const std::ptrdiff_t own = library_statements<S>::exists
+                                   ? 0
+                                   : std::ptrdiff_t{c.run.rows_of(c.group.rows)} * c.group.columns;
+    return std::max(floats, library_floats + own);
+  }
+
+ private:
+  template <class Backend>
+  static bool is_large(const call_site& c) {
+    return Backend::rule_of_library::takes(c.run.rows_of(c.group.rows), c.group.columns,
+                                           c.run.rows_of(c.group.depth));
+  }
+  template <class Backend>
+  static bool by_library(Backend& b, const call_site& c) {
+    using sides = product_sides<Head>;
+    using known = library_statements<S>;
+    if (!is_large<Backend>(c)) return false;
+    library_product p{c.run.rows_of(c.group.rows),
+                      c.group.columns,
+                      c.run.rows_of(c.group.depth),
+                      library_epilogue::none,
+                      {c.arguments[0], c.info(0).stride, sides::left_turned},
+                      {c.arguments[1], c.info(1).stride, sides::right_turned},
+                      nullptr,
+                      c.run.scratch + library_floats,
+                      c.group.columns};
+    if constexpr (known::exists) {
+      p.epilogue = known::epilogue;
+      p.to = c.arguments[known::store];
+      if constexpr (known::bias >= 0) p.bias = c.arguments[known::bias];
+      return b.multiply(p, c.run.scratch);
+    } else {
+      if (!b.multiply(p, c.run.scratch)) return false;
+      add_parts(b, c, p.to, 1);
+      return true;
+    }
   }
 };
 

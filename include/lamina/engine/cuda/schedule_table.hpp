@@ -57,6 +57,16 @@ struct schedule_table {
         most = plan_type::grouped.groups[g].depth;
     return most;
   }
+  /// Whether a product of kernel K may be the library's, if the backend has one.
+  static constexpr bool may_be_large(int kernel) {
+    if constexpr (has_library<Backend>)
+      for (int g = 0; g < groups; ++g)
+        if (const group_desc& d = plan_type::grouped.groups[g];
+            plan_type::distinct.kernel[g] == kernel &&
+            Backend::rule_of_library::may_take(d.columns, d.depth))
+          return true;
+    return false;
+  }
   /// Whether a group of kernel K is launched by itself.
   static constexpr bool is_launched(int kernel) {
     if constexpr (has_chains) {
@@ -66,7 +76,7 @@ struct schedule_table {
     }
     return true;
   }
-  template <class Group, int Terms, bool Launched>
+  template <class Group, int Terms, bool Large, bool Launched>
   static constexpr kernel kernel_of() {
     kernel k{};
     if constexpr (Launched && group_launch<Group>::exists) {
@@ -76,11 +86,16 @@ struct schedule_table {
           k.run_here = &group_launch<Group>::template run_here<Backend>;
       if constexpr (requires { &group_launch<Group>::template scratch<Backend>; })
         k.scratch = group_launch<Group>::template scratch<Backend>;
-      if constexpr (requires { group_launch<Group>::template splits<Backend>(Terms); })
-        if constexpr (group_launch<Group>::template splits<Backend>(Terms)) {
+      if constexpr (requires { group_launch<Group>::template splits<Backend>(Terms); }) {
+        constexpr bool splits = group_launch<Group>::template splits<Backend>(Terms);
+        if constexpr (Large) {
+          k.run = &group_launch<Group>::template run_large<Backend, splits>;
+          k.scratch = group_launch<Group>::template large_scratch<Backend, splits>;
+        } else if constexpr (splits) {
           k.run = &group_launch<Group>::template run_split<Backend>;
           k.scratch = group_launch<Group>::template split_scratch<Backend>;
         }
+      }
       if constexpr (requires { group_launch<Group>::checked; })
         k.checked = group_launch<Group>::checked;
     }
@@ -90,7 +105,7 @@ struct schedule_table {
   using distinct_group = expression::group_of<plan_type, plan_type::distinct.first[K]>;
   template <int... K>
   static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
-    return {{kernel_of<distinct_group<K>, most_terms(K), is_launched(K)>()...}};
+    return {{kernel_of<distinct_group<K>, most_terms(K), may_be_large(K), is_launched(K)>()...}};
   }
 
   template <int... K>

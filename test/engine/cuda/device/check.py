@@ -101,11 +101,14 @@ def main():
     out = options.build
     out.mkdir(parents=True, exist_ok=True)
     host, kernels, program = out / "device_run.o", out / "device_run_kernels.o", out / "device_run"
-    # NCCL comes apart from the toolkit.
-    nccl = ["-lnccl"] if (toolkit / "include" / "nccl.h").exists() else []
-    if not nccl:
-        print("SKIPPED: no nccl.h in the toolkit: what calls it was not compiled")
-    flags = [*sys.argv[split + 1:], *(["-DLAMINA_HAS_NCCL"] if nccl else [])]
+    # NCCL comes apart from the toolkit, and cuBLASLt can be left away.
+    flags, libraries = sys.argv[split + 1:], []
+    for header, name in ("nccl.h", "nccl"), ("cublasLt.h", "cublasLt"):
+        if (toolkit / "include" / header).exists():
+            flags.append(f"-DLAMINA_HAS_{name.upper()}")
+            libraries.append(f"-l{name}")
+        else:
+            print(f"SKIPPED: no {header} in the toolkit: what calls it was not compiled")
     # What asks for kernels is the same at any level, and the host does little: -O0 takes half the time of -O1.
     call(options.compiler, "-std=c++20", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{top}/include",
          f"-I{top}/test", "-isystem", toolkit / "include", *flags, "-c", here / "device_run.cpp", "-o", host)
@@ -125,8 +128,8 @@ def main():
           f"{tensors} multiply by tensor cores{' (seen in the code of the machine)' if dumper else ''}")
     if faults:
         return 1
-    call(options.compiler, host, kernels, f"-L{toolkit}/lib64", f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", *nccl, "-lpthread",
-         "-o", program)
+    call(options.compiler, host, kernels, f"-L{toolkit}/lib64", f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", *libraries,
+         "-lpthread", "-o", program)
     command = [program]
     if options.sanitizer:
         command = [toolkit / "bin" / "compute-sanitizer", "--error-exitcode", "1", program]

@@ -146,6 +146,18 @@ void run_tensors(const char* name, double most) {
   run("loops in loops", test::nested, {7, 64, 7, 7});
 }
 
+#if defined(LAMINA_HAS_CUBLASLT)
+/// Large products, which are the library's.
+template <class Arithmetic>
+void run_library(const char* name, double most) {
+  cuda::place_backend<Arithmetic> device(0);
+  report_rounded(name,
+                 test::train_both(test::wide, optimizer::momentum{.learning_rate = 0.01f}, device,
+                                  {256, 7, 256, 256, 256}),
+                 most);
+}
+#endif
+
 /// Products of float16: gradients are scaled, and a step with one that is too large is skipped.
 void run_scaled() {
   using narrow = cuda::backend_of<backend, lamina::cuda::float16_type>;
@@ -313,6 +325,12 @@ int main() {
     run_tensors<lamina::cuda::tf32_type>("tf32", 5e-3);
     run_tensors<lamina::cuda::bfloat16_type>("bfloat16", 3e-2);
     run_scaled();
+#if defined(LAMINA_HAS_CUBLASLT)
+    std::printf("cuBLASLt:\n");
+    run_library<lamina::cuda::float32_type>("float32", 1e-4);
+    run_library<lamina::cuda::tf32_type>("tf32", 5e-3);
+    run_library<lamina::cuda::bfloat16_type>("bfloat16", 3e-2);
+#endif
     run_statistics();
   } catch (const lamina::error& e) {
     std::printf("%s\n", e.what());

@@ -59,6 +59,7 @@ inline thread_local cudaError_t last_error = cudaSuccess;
 inline cudaError_t fail(cudaError_t e) { return last_error = e; }
 /// A call begins; whether it is the one that a test lets fail.
 inline bool fails(const char* call) {
+  now.names.push_back(call);
   if (now.calls++ != now.failing) return false;
   now.failed = call;
   return true;

@@ -80,6 +80,7 @@ struct state {
   int failing = -1;
   // What it sees.
   int calls = 0;
+  std::vector<std::string> names;  // of the calls
   std::string failed, broken_rules;
   std::size_t in_use = 0;
   int graphs_launched = 0, conditions_made = 0;
@@ -112,6 +113,7 @@ inline void begin_test(schedule order = schedule::late, unsigned seed = 5) {
   now.devices = 1, now.driver = 13000, now.memory = std::size_t{1} << 30, now.peers = true;
   now.order = order, now.random.seed(seed);
   now.failing = -1, now.calls = 0, now.failed = now.broken_rules = {};
+  now.names.clear();
   now.graphs_launched = now.conditions_made = 0;
 }
 
