@@ -58,16 +58,15 @@ void check_ended() {
 }  // namespace
 
 TEST_CASE("large products are those of cuBLASLt") {
-  for (const auto order :
-       {simulated::schedule::late, simulated::schedule::early, simulated::schedule::random}) {
+  for (const auto order : {simulated::schedule::late, simulated::schedule::random}) {
     begin(order);
     {
       device<> d(0);
-      CHECK(test::train_both(net, momentum, d, {24, 40, 24, 24, 24, 7}).worst() < 1e-5);
+      CHECK(test::train_both(net, momentum, d, {16, 32, 16, 16, 7}).worst() < 1e-4);
     }
     check_ended();
   }
-  // Runs of 24 and 40 rows, and one that was recorded: 5 forward, 4 for the gradients of inputs, 5
+  // Runs of 16 and 32 rows, and one that was recorded: 5 forward, 4 for the gradients of inputs, 5
   // for those of weights. With 7 rows none is large.
   CHECK(simulated::cublas.products == 4 * 14);
   CHECK(simulated::cublas.with_bias == 4 * 2);
@@ -79,7 +78,7 @@ TEST_CASE("the arithmetic of a place is that of its large products") {
     begin();
     {
       typename decltype(d)::type made(0);
-      CHECK(test::train_both(net, momentum, made, {24}).worst() < 0.1);
+      CHECK(test::train_both(net, momentum, made, {16}).worst() < 0.1);
     }
     check_ended();
     REQUIRE(simulated::cublas.arithmetic.size() == 14);
@@ -99,14 +98,14 @@ TEST_CASE("a product that cuBLASLt has no way for is that of the own kernels") {
   simulated::cublas.knows_a_way = false;
   {
     device<> d(0);
-    CHECK(test::train_both(net, momentum, d, {24, 40, 24, 24}).worst() < 1e-5);
+    CHECK(test::train_both(net, momentum, d, {16, 32, 16}).worst() < 1e-4);
   }
   check_ended();
   CHECK(simulated::cublas.products == 0);
 }
 
 TEST_CASE("a failure of cuBLASLt names call, operator and layer, and nothing is lost") {
-  const test::random_samples<P> s(24, 5);
+  const test::random_samples<P> s(16, 5);
   std::string told, expected;
   // The first and the last of the calls of each name, once a run has shown which there are.
   std::vector<int> tried = {-1};
@@ -120,7 +119,7 @@ TEST_CASE("a failure of cuBLASLt names call, operator and layer, and nothing is 
       lamina::device_trainer<P, optimizer::momentum, device<>> t(d, momentum, m, 11);
       std::string message;
       try {
-        t.step(s.batch(0, 24));
+        t.step(s.batch(0, 16));
       } catch (const lamina::error& e) {
         message = e.what();
       }
@@ -137,7 +136,7 @@ TEST_CASE("a failure of cuBLASLt names call, operator and layer, and nothing is 
       for (int i = 0; i < P::desc.count.parameters; ++i) m.set(i, again.get(i));
       t.send();
       t.set_steps(0);
-      const std::string cost = std::to_string(t.step(s.batch(0, 24)));
+      const std::string cost = std::to_string(t.step(s.batch(0, 16)));
       if (k < 0) expected = cost;
       CHECK(cost == expected);
     } catch (const lamina::error& e) {
