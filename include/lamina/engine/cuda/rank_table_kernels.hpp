@@ -6,6 +6,7 @@
 #include <lamina/engine/call/rank_table.hpp>
 #include <lamina/engine/cuda/array_kernels.hpp>
 #include <lamina/engine/cuda/made_sequences.hpp>
+#include <lamina/engine/cuda/row_places.hpp>
 #include <lamina/operators/fill.hpp>
 #include <lamina/operators/rank_table.hpp>
 
@@ -26,13 +27,17 @@ struct placed_table {
     m.rank_step = at_place.stride;
     return m;
   }
-  /// Row r is step t of the sequence of rank r.
-  row_map steps(const int* begins, int t) const {
-    row_map m = ranks();
-    m.begins = begins;
-    m.step = t;
-    return m;
-  }
+};
+
+/// Steps of the sequences of a domain, as the host knows them.
+struct step_rows {
+  rank_table table;
+  const int* begins;
+
+  step_rows(const call_site& c, int slot, int domain)
+      : table(c.on_host(slot)), begins(c.run.host_offsets[domain]) {}
+  /// Step t of the sequence of rank r, in rows of the mini-batch: offsets may be a larger one's.
+  int row(int t, int r) const { return begins[table.index(r)] - begins[0] + t; }
 };
 
 }  // namespace detail
@@ -64,13 +69,18 @@ struct call_kernel<lod_tensor_to_array> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand x = c.input(0), array = c.output(0);
-    const detail::placed_table table(c, 1);
-    const int* const begins = c.sequences(x.domain).offsets;
+    const detail::step_rows steps(c, 1, x.domain);
     detail::array_of<Backend>(array).clear();
-    for (int t = 0; t < table.on_host.steps(); ++t) {
-      const operand step = detail::new_slot<Backend>(array, t, table.on_host.alive(t));
-      move_rows<row_move::gather>(b, x, step, step.rows, table.steps(begins, t));
+    row_places places(x);
+    for (int t = 0; t < steps.table.steps(); ++t) {
+      const operand step = detail::new_slot<Backend>(array, t, steps.table.alive(t));
+      for (int r = 0; r < step.rows; ++r) places.set(steps.row(t, r), step, r);
     }
+    places.spread(b, c);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_places::scratch(c);
   }
 };
 
@@ -80,21 +90,22 @@ struct call_kernel<array_to_lod_tensor> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand array = c.input(0), out = c.output(0);
-    const detail::placed_table table(c, 1);
-    const int* const begins = c.sequences(out.domain).offsets;
+    const detail::step_rows steps(c, 1, out.domain);
     const auto& from = detail::array_of<Backend>(array);
-    for (int t = 0; t < table.on_host.steps(); ++t) {
-      const int n = table.on_host.alive(t);
-      const row_map map = table.steps(begins, t);
-      if (!from.holds(t)) {
-        move_rows<row_move::scatter_zeros>(b, out, out, n, map);
-        continue;
-      }
+    row_places places(out);
+    for (int t = 0; t < steps.table.steps(); ++t) {
+      if (!from.holds(t)) continue;
+      const int n = steps.table.alive(t);
       const operand step = detail::slot_of<Backend>(array, t);
       if (step.rows != n)
         fail(c, {"expected ", n, " rows at index ", t, " of the array, found ", step.rows});
-      move_rows<row_move::scatter>(b, step, out, n, map);
+      for (int r = 0; r < n; ++r) places.set(steps.row(t, r), step, r);
     }
+    places.collect(b, c);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_places::scratch(c);
   }
 };
 
@@ -205,15 +216,21 @@ struct call_kernel<last_rnn_memory> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand array = c.input(0), out = c.output(0);
-    const detail::placed_table table(c, 1);
+    const rank_table table(c.on_host(1));
     const auto& from = detail::array_of<Backend>(array);
-    detail::each_length(table.on_host, [&](int first, int end, int t) {
+    row_places places(out);
+    detail::each_length(table, [&](int first, int end, int t) {
       if (!from.holds(t) || from.rows(t) < end)
-        fail(c, {"expected a row for sequence ", table.on_host.index(end - 1), " at index ", t,
+        fail(c, {"expected a row for sequence ", table.index(end - 1), " at index ", t,
                  " of the array, found none"});
-      move_rows<row_move::scatter>(b, detail::rows_from(detail::slot_of<Backend>(array, t), first),
-                                   out, end - first, table.ranks(first));
+      const operand last = detail::slot_of<Backend>(array, t);
+      for (int r = first; r < end; ++r) places.set(table.index(r), last, r);
     });
+    places.collect(b, c);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_places::scratch(c);
   }
 };
 

@@ -11,22 +11,18 @@
 namespace lamina::engine::cuda {
 
 /// Which row the r-th one of a call is: `first + r` without tables; by `order`, the one that stands
-/// there; by `ranks`, a column of a rank table, the sequence of this rank or, with the places where
-/// sequences begin, its step `step`.
+/// there; by `ranks`, a column of a rank table, the sequence of this rank.
 struct row_map {
   int first = 0;
   const int* order = nullptr;
   const std::int64_t* ranks = nullptr;
   std::ptrdiff_t rank_step = 0;
-  const int* begins = nullptr;
-  int step = 0;
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t row(int r) const {
     const int i = first + r;
     if (order != nullptr) return order[i];
     if (ranks == nullptr) return i;
-    const std::ptrdiff_t sequence = static_cast<std::ptrdiff_t>(ranks[i * rank_step]);
-    return begins != nullptr ? begins[sequence] + step : sequence;
+    return static_cast<std::ptrdiff_t>(ranks[i * rank_step]);
   }
 };
 
