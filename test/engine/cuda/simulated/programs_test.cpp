@@ -4,6 +4,8 @@
 // clang-format off
 #include "engine/cuda/simulated/device.hpp"  // before who includes the real headers
 // clang-format on
+#include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "engine/cuda/chain_programs.hpp"
@@ -46,7 +48,43 @@ double worst_of(P program, const Opt& opt, const std::vector<int>& rows = sizes,
   return worst;
 }
 
+/// A recurrence written by hand.
+constexpr auto recurrence = lamina::program([](lamina::block& main) {
+  auto x = test::layer::sequence<"x", float, 8>(main);
+  auto h = test::layer::dynamic_rnn(x, [&](auto& step) {
+    auto before = step.memory(lamina::dims<8>);
+    auto next = test::layer::tanh(test::layer::fc<8>(std::tuple{step.input(x), before}));
+    step.update(before, next);
+    return step.last(before);
+  });
+  return test::layer::mean(test::layer::square(h));
+});
+/// What a step of training launches where all sequences are as long.
+int launches_of(int length) {
+  using P = std::remove_const_t<decltype(recurrence)>;
+  simulated::begin_test();
+  simulated::device d(0);
+  lamina::model m{recurrence, 3};
+  lamina::device_trainer<P, optimizer::sgd, simulated::device> t(d, sgd, m, 11);
+  const int offsets[] = {0, length, 2 * length, 3 * length};
+  const std::vector<float> x(static_cast<std::size_t>(3 * 8 * length), 0.1f);
+  lamina::batch_view<P> batch;
+  batch.data[0] = reinterpret_cast<const std::byte*>(x.data());
+  batch.rows.count[1] = 3, batch.rows.count[2] = 3 * length, batch.rows.offsets[2] = offsets;
+  t.step(batch);
+  simulated::now.names.clear();
+  t.step(batch);
+  return static_cast<int>(
+      std::count(simulated::now.names.begin(), simulated::now.names.end(), "launch"));
+}
+
 }  // namespace
+
+TEST_CASE("a step of a recurrence written by hand is one launch forward and six backward") {
+  // Rows of all steps go in and out at once. Backward: tanh, bias, input, weights, and what reads
+  // its input and the state before.
+  CHECK(launches_of(9) - launches_of(4) == 5 * 7);
+}
 
 TEST_CASE("programs without loops by the calls of a device") {
   CHECK(worst_of(test::classes, optimizer::momentum{.learning_rate = 0.1f}) < 1e-5);
