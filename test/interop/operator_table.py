@@ -3,7 +3,7 @@
 """The table of docs/interop.md: every operator of the library, and which other library was compared with it.
 
 usage: operator_table.py compare COLUMN FILE [--update]      COLUMN is library, paddle, onnx or torch
-       operator_table.py compare engines FOLDER TESTS [--update]
+       operator_table.py compare engines|cuda FOLDER TESTS [--update]
        operator_table.py page [--update]
        operator_table.py self-test
 
@@ -11,8 +11,9 @@ operators.tsv beside this script is the table as data. `compare` holds one colum
 found (FILE is what compare_paddle.py and the others write for --operators; for `library`, what `interop_cases
 operators` prints) and fails where they differ. `compare engines` does so with the columns executor and compiled: unit
 tests write into FOLDER which operators they compared (test/laws/compared_operators.hpp), and TESTS is a file that names
-those tests; what a peer agrees with counts for the executor too, which every peer is compared with. `page` fails where the page is not what the data say. --update writes
-the data, or the page. Where another library has no such operator, absent.txt says why.
+those tests; what a peer agrees with counts for the executor too, which every peer is compared with. `compare cuda` does so
+with the column of the CUDA engine. `page` fails where the page is not what the data say. --update writes the data, or the
+page. Where another library has no such operator, absent.txt says why.
 """
 import pathlib
 import sys
@@ -24,7 +25,9 @@ MARK = "table of operators"
 SKIPPED = 77
 PEERS = {"paddle": ("PaddlePaddle", "differences.txt"), "onnx": ("ONNX Runtime", "onnx_differences.txt"),
          "torch": ("PyTorch", "torch_differences.txt")}
-COLUMNS = ["gradient", "executor", "compiled", *PEERS]
+# What unit tests write down, by name of the comparison.
+LOGGED = {"engines": ["executor", "compiled"], "cuda": ["cuda"]}
+COLUMNS = ["gradient", "executor", "compiled", "cuda", *PEERS]
 
 
 def read_data():
@@ -57,12 +60,13 @@ def updated(table, column, lines):
     return {kind: states | {column: found.get(kind, "")} for kind, states in table.items()}
 
 
-def updated_engines(table, logs):
+def updated_engines(table, logs, columns):
     """The table with what unit tests compared: LOGS are lines of column, operator and state."""
-    best = {kind: {"executor": [states.get(p, "") for p in PEERS], "compiled": []} for kind, states in table.items()}
+    best = {kind: {c: [states.get(p, "") for p in PEERS if c == "executor"] for c in columns}
+            for kind, states in table.items()}
     for line in logs:
         column, kind, state = line.split("\t")
-        if kind in best:  # not an operator that a test defines
+        if kind in best and column in columns:  # not an operator that a test defines
             best[kind][column].append(state)
     rank = ["", "values", "gradients"]
     return {kind: states | {c: max((s for s in found if s in rank), key=rank.index, default="")
@@ -122,7 +126,7 @@ def state_of(table, absent, kind, column):
 
 
 def page_part(table, absent):
-    names = {"executor": "executor", "compiled": "compiled"} | {p: name for p, (name, _) in PEERS.items()}
+    names = {"executor": "executor", "compiled": "compiled", "cuda": "CUDA kernels"} | {p: name for p, (name, _) in PEERS.items()}
     known = {peer: known_differences(file) for peer, (_, file) in PEERS.items()}
     cells = {"gradients": "✓∇", "values": "✓", "forward": "values", "absent": "—", "open": "**open**"}
     meaning = {"gradients": "values and gradients", "values": "values, all there is", "forward": "values alone",
@@ -168,9 +172,13 @@ def self_test():
     assert not differences(table, updated(table, "torch", ["a\tgradients", "b\tvalues"]))
     assert len(differences(table, updated(table, "torch", ["a\tvalues"]))) == 2
     assert len(differences(table, updated(table, "library", ["a\tyes", "c\tno"]))) == 2
-    ran = updated_engines(table, ["compiled\ta\tvalues", "compiled\ta\tgradients", "executor\tb\tvalues", "compiled\tz\tvalues"])
+    ran = updated_engines(table, ["compiled\ta\tvalues", "compiled\ta\tgradients", "executor\tb\tvalues",
+                                  "compiled\tz\tvalues", "cuda\ta\tvalues"], LOGGED["engines"])
     assert ran["a"]["executor"] == ran["a"]["compiled"] == "gradients" and ran["b"]["executor"] == "values"
     assert ran["b"]["compiled"] == "" and differences(table, ran) == ["b: compiled is '-' in operators.tsv, '' in this run"]
+    assert "cuda" not in ran["a"]
+    ran = updated_engines(table, ["cuda\ta\tvalues", "compiled\tb\tvalues"], LOGGED["cuda"])
+    assert ran["a"] == table["a"] | {"cuda": "values"} and ran["b"] == table["b"] | {"cuda": ""}
     assert len(faults_of(table, none | {"torch": {"a": "why", "d": "why"}})) == 2
     assert "**open**" in page_part(table, none)
     return 0
@@ -182,13 +190,14 @@ def main(arguments):
     if arguments == ["self-test"]:
         return self_test()
     table = read_data() if DATA.exists() else {}
-    if len(arguments) == (4 if "engines" in arguments else 3) and arguments[0] == "compare":
-        if arguments[1] == "engines":
+    logged = LOGGED.get(arguments[1]) if len(arguments) > 1 else None
+    if len(arguments) == (4 if logged else 3) and arguments[0] == "compare":
+        if logged:
             lines, missing = engine_logs(pathlib.Path(arguments[2]), pathlib.Path(arguments[3]).read_text().split())
             if missing:
                 print(f"skipped: these tests have not run yet: {' '.join(missing)}")
                 return SKIPPED
-            new = updated_engines(table, lines)
+            new = updated_engines(table, lines, logged)
         else:
             new = updated(table, arguments[1], pathlib.Path(arguments[2]).read_text().splitlines())
         faults = differences(table, new)

@@ -49,14 +49,21 @@ inline bool has_gradient(const lamina::program_view& p, int variable) {
   return false;
 }
 
-/// Whether any argument of an operator from `begin` to `end`, counts of duplicable slots aside, has
-/// a gradient.
-template <class Slots>
-bool any_gradient(const lamina::program_view& p, const Slots* slots, int count, int at) {
+/// f(v) for each variable in some slots of an operator, whose arguments begin at `at`.
+template <class Slots, class F>
+void each_argument(const lamina::program_view& p, const Slots* slots, int count, int at,
+                   const F& f) {
   for (int s = 0; s < count; ++s)
     for (int n = slots[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
-      if (p.arguments[at] >= 0 && has_gradient(p, p.arguments[at])) return true;
-  return false;
+      if (p.arguments[at] >= 0) f(p.arguments[at]);
+}
+
+/// Whether any of these variables has a gradient.
+template <class Slots>
+bool any_gradient(const lamina::program_view& p, const Slots* slots, int count, int at) {
+  bool any = false;
+  each_argument(p, slots, count, at, [&](int v) { any = any || has_gradient(p, v); });
+  return any;
 }
 
 }  // namespace detail
@@ -75,6 +82,26 @@ inline void note_compared(std::string_view column, const lamina::program_view& p
                        detail::any_gradient(p, s.outputs, s.output_count, op.outputs);
     if (all || flows || !forward || s.kind == lamina::operator_kind::source)
       detail::note_compared(column, s.type, flows);
+  }
+}
+/// The operators that one variable of a program depends on, whose values were compared.
+inline void note_compared_result(std::string_view column, const lamina::program_view& p,
+                                 int variable) {
+  std::set<int> wanted = {variable};
+  for (std::size_t before = 0; before != wanted.size();) {
+    before = wanted.size();
+    for (int i = 0; i < p.count.operators; ++i) {
+      const lamina::operator_desc& op = p.operators[i];
+      const lamina::operator_schema& s = *op.schema;
+      if (detail::ends_with(s.type, "_grad")) continue;
+      bool counts = false;
+      detail::each_argument(p, s.outputs, s.output_count, op.outputs,
+                            [&](int v) { counts = counts || wanted.count(v) > 0; });
+      if (!counts) continue;
+      detail::each_argument(p, s.inputs, s.input_count, op.inputs,
+                            [&](int v) { wanted.insert(v); });
+      detail::note_compared(column, s.type, false);
+    }
   }
 }
 /// One operator, compared with numbers that a test computed in another way.

@@ -74,8 +74,11 @@ inline constexpr auto volumes = lamina::program([](lamina::block& main) {
   auto most = layer::pool3d<2, lamina::window3{.stride = 2, .padding = 1}>(volume);
   auto middle = layer::pool3d<lamina::extent3{2, 3, 2}, lamina::window3{.padding = {1, 1, 0}}>(
       volume, {.type = lamina::pool::average, .exclusive = false});
+  auto deep = layer::conv3d<4, 3, lamina::window3{.stride = {1, 2, 1}, .padding = 1, .groups = 2}>(
+      volume, {.act = activation::tanh});
   return layer::mean(layer::square(a)) + layer::mean(layer::square(layer::fc<3>(b))) +
-         layer::mean(layer::square(scores)) + layer::mean(layer::square(layer::fc<3>(back))) +
+         layer::mean(layer::square(layer::fc<3>(deep))) + layer::mean(layer::square(scores)) +
+         layer::mean(layer::square(layer::fc<3>(back))) +
          layer::mean(layer::square(layer::fc<3>(most))) + layer::mean(layer::square(middle));
 });
 

@@ -116,4 +116,5 @@ TEST_CASE("a place prints what the CPU does") {
     const std::string text = test::written_by([&] { found.step(s.batch(0, 4)); });
     CHECK(texts(text) == wanted);
   }
+  for (const char* const type : {"print", "print_grad"}) laws::note_compared_operator("cuda", type);
 }

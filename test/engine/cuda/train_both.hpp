@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include <laws/compared_operators.hpp>
+
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/place_machine.hpp>
 #include <lamina/optimizer/adam.hpp>
@@ -69,7 +71,8 @@ class random_samples {
     }
   }
   random_samples(const random_samples&) = delete;
-  /// A mini-batch by itself, as readers give it: runs of equal sizes are equal to what records them.
+  /// A mini-batch by itself, as readers give it: runs of equal sizes are equal to what records
+  /// them.
   lamina::batch_view<P> batch(int first, int n) const {
     lamina::batch_view<P> b = all_.part(first, first + n);
     std::fill_n(b.rows.first, P::desc.count.domains, 0);
@@ -81,6 +84,16 @@ class random_samples {
   std::vector<int> offsets_[P::desc.count.domains];
   std::vector<char> data_[lamina::at_least_one(P::desc.count.data)];
 };
+
+/// Notes the operators of a program that was trained at a place and on the CPU: those through which
+/// gradients flow, those that cost and metrics depend on, and updates.
+template <class Trained, class P>
+void note_trained() {
+  laws::note_compared("cuda", Trained::view(), false);
+  laws::note_compared_result("cuda", P::view(), P::desc.cost);
+  for (int m = 0; m < lamina::program_metrics<P>::count; ++m)
+    laws::note_compared_result("cuda", P::view(), lamina::program_metrics<P>::all.variable[m]);
+}
 
 /// Differences relative to the largest number, after some steps.
 struct difference {
@@ -136,6 +149,7 @@ difference train_both(P program, const Opt& opt, Backend& backend, const std::ve
   lamina::model on_cpu{program, 3}, at_place{program, 3};
   lamina::trainer<P, Opt> expected(opt, on_cpu, 1, 11);
   lamina::device_trainer<P, Opt, Backend> found(backend, opt, at_place, 11);
+  note_trained<lamina::training_program<P, Opt>, P>();
   return train_side_by_side<P>(expected, found, sizes, classes, lengths);
 }
 
@@ -153,6 +167,7 @@ double test_both(P program, int n, int classes = 5) {
     machine.run(~0ull, 0, 0);
     return static_cast<double>(*machine.template address<P::desc.cost>());
   };
+  laws::note_compared_result("cuda", tested::view(), tested::desc.cost);
   const double a = cost_of(on_cpu), b = cost_of(found);
   return std::isfinite(b) ? std::abs(a - b) / std::max(1e-3, std::abs(a)) : 1.0;
 }
@@ -162,6 +177,7 @@ double test_both(P program, int n, int classes = 5) {
 template <class Backend, class P>
 double outputs_apart(P program, const std::vector<int>& sizes, int classes = 5, int least = 0) {
   using tested = lamina::for_test<P>;
+  laws::note_compared("cuda", tested::view(), true);
   const lamina::model model{program, 3};
   lamina::engine::cpu::machine<tested> expected({model.memory(), nullptr, nullptr});
   lamina::place_machine<P, Backend> found(model, 0);

@@ -109,6 +109,7 @@ inline std::vector<std::vector<sentence_sample>> sentence_minibatches() {
 /// How far costs and parameters are apart after a run on the CPU and one by a backend.
 template <class P, class Backend, class Batches>
 difference run_both(P program, Backend& backend, const Batches& batches) {
+  note_trained<P, P>();
   lamina::model on_cpu{program, 3}, at_place{program, 3};
   const lamina::run_program_options options{.seed = 11};
   const lamina::run_summary wanted = lamina::run(on_cpu, batches, options);

@@ -17,6 +17,7 @@
 #include "engine/cuda/chain_programs.hpp"
 #include "engine/cuda/choice_programs.hpp"
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/function_programs.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
@@ -267,6 +268,10 @@ void run_all(backend& device) {
          test::train_both(test::recurrences_of<128>, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("recurrences of more states",
          test::train_both(test::recurrences_of<129>, sgd, device, {7, 64, 7, 7}), 1e-3);
+  const optimizer::sgd slow{.learning_rate = 0.001f};
+  report("functions of numbers", test::train_both(test::unary, slow, device, sizes), 1e-3);
+  report("functions of pairs", test::train_both(test::pairs, slow, device, sizes), 1e-3);
+  check("decisions", test::outputs_apart<backend>(test::decisions, sizes) < 1e-6);
   report("likenesses", test::train_both(test::likenesses, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("regions", test::train_both(test::regions, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("orders", test::train_both(test::orders, sgd, device, {7, 64, 7, 7}), 1e-3);
