@@ -19,10 +19,11 @@ struct row_map {
   std::ptrdiff_t rank_step = 0;
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t row(int r) const {
-    const int i = first + r;
-    if (order != nullptr) return order[i];
-    if (ranks == nullptr) return i;
-    return static_cast<std::ptrdiff_t>(ranks[i * rank_step]);
+    int i = first + r;
+    // In 32 bits, for in more a register is spilled.
+    if (order != nullptr) i = order[i];
+    if (ranks != nullptr) i = static_cast<int>(ranks[i * rank_step]);
+    return i;
   }
 };
 
