@@ -36,12 +36,18 @@ constexpr int row_width(const plan_variable& v) {
                          : padded((v.columns * size_of(v.type) + 3) / 4);
 }
 
+/// No block whose values share memory only where their rows are as long.
+struct no_rows_apart {
+  static constexpr bool of(int) { return false; }
+};
+
 /// Assigns every variable its place: first fit over the holes that dead values leave. A block's
 /// values lie behind those of the block around it; blocks beside each other share memory. What an
 /// iteration leaves for its gradient lies in the frame of the iteration. What has the elements of
-/// another value lies where that lies.
+/// another value lies where that lies. In blocks of `RowsApart` row r of a value only lies where
+/// row r of another one did.
 template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views,
-          auto const& Same>
+          auto const& Same, class RowsApart = no_rows_apart>
 constexpr auto place_variables() {
   constexpr const program_desc& p = P::desc;
   constexpr int variables = L.count.variables;
@@ -132,7 +138,9 @@ constexpr auto place_variables() {
         const int width = row_width(L.variables[v]);
         const int domain = domain_of_rows(L.variables[v].rows);
         int h = count - 1;
-        while (h >= 0 && (holes[h].width < width || holes[h].domain != domain)) --h;
+        while (h >= 0 && (holes[h].width < width || holes[h].domain != domain ||
+                          (RowsApart::of(b) && holes[h].width != width)))
+          --h;
         const int at = h >= 0 ? holes[h].at : top[b * domains + domain];
         if (h < 0)
           top[b * domains + domain] += width;

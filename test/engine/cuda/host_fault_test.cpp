@@ -12,6 +12,7 @@
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/places_both.hpp"
+#include "engine/cuda/row_loop_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include <catch2/catch.hpp>
 
@@ -219,6 +220,7 @@ TEST_CASE("every call of a training at a place may fail") {
   SECTION("sequences of new lengths, and tables of which rows are read") {
     CHECK(fail_each(test::kept_words, at_one) > 50);
   }
+  SECTION("a loop that is one kernel") { CHECK(fail_each(test::carried, at_one) > 30); }
   SECTION("as many steps as sequences are long") {
     CHECK(fail_each(test::ragged, at_one, 1, 3) > 50);
   }

@@ -40,6 +40,9 @@ struct run_once {
 /// and, where something else may walk along a block:
 ///   static bool hand_over(memory_type&, int group, const block_call&, int argument,
 ///                         std::uint64_t limit, run_once);   whether it has taken the block over
+/// and, where it does all iterations of some loops at once:
+///   static bool begin_steps(memory_type&, int group, int block);   whether it does so with these
+///   static void end_steps(memory_type&, int group);
 template <class P, class Engine>
 class block_runner {
  public:
@@ -146,6 +149,14 @@ class block_runner {
                                static_cast<block_runner*>(self)->run_inner(block);
                              }}))
         return;
+    bool joined = false;
+    if constexpr (requires { Engine::begin_steps(*memory_, group, c.block); })
+      joined = Engine::begin_steps(*memory_, group, c.block);
+    run_block_of(c, argument);
+    if constexpr (requires { Engine::end_steps(*memory_, group); })
+      if (joined) Engine::end_steps(*memory_, group);
+  }
+  void run_block_of(const block_call& c, int argument) {
     switch (c.use) {
       case block_use::loop:
         return run_loop(c, argument);

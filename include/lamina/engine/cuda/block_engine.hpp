@@ -10,6 +10,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/call/block_runner.hpp>
 #include <lamina/engine/cuda/machine_memory.hpp>
+#include <lamina/engine/cuda/row_loop_runner.hpp>
 #include <lamina/program/names.hpp>
 
 namespace lamina::engine::cuda {
@@ -28,6 +29,16 @@ template <class P, class Backend>
   throw error(text() << what.what() << " (for " << name << ")");
 }
 
+/// Does what has to do with group g.
+template <class P, class Backend, class Work>
+void told(int g, const Work& work) {
+  try {
+    work();
+  } catch (const error& what) {
+    fail_group<P, Backend>(g, what);
+  }
+}
+
 /// A group of a chain that is about to run.
 template <class P, class Backend>
 call_site site_in_chain(const void* memory, int g, const run_state& state) {
@@ -42,7 +53,7 @@ void run_place_group(Backend& b, const machine_memory<P, Backend>& memory, int g
                      const run_state& state) {
   using schedule = schedule_table<P, Backend>;
   const call_site next = memory.site(g, state);
-  try {
+  detail::told<P, Backend>(g, [&] {
     if constexpr (schedule::has_chains)
       if (const int n = schedule::chains.chain[g]; n >= 0) {
         if (schedule::chains.first[n] != g) return;
@@ -55,9 +66,7 @@ void run_place_group(Backend& b, const machine_memory<P, Backend>& memory, int g
     b.begin_group(next);
     schedule::table.entries[g].run(b, next);
     b.end_group();
-  } catch (const error& what) {
-    detail::fail_group<P, Backend>(g, what);
-  }
+  });
 }
 
 /// How blocks are run at a place: the host walks along them and knows where all arrays lie and how
@@ -71,7 +80,13 @@ struct place_block_engine {
   using known = host_table<P, Backend>;
 
   static void run_group(memory_type& m, int g, const run_state& state) {
-    if (!known::table.here[g]) return run_place_group(m.backend(), m, g, state);
+    if (!known::table.here[g]) {
+      if constexpr (has_row_loops<P>)
+        if (m.steps().is_open())
+          return detail::told<P, Backend>(g,
+                                          [&] { row_loop_runner<P, Backend>::add(m, g, state); });
+      return run_place_group(m.backend(), m, g, state);
+    }
     const auto& e = schedule::table.entries[g];
     e.run_here(m.backend(), {schedule::program, m.blocks().on_host() + e.first_argument,
                              schedule::table.info + e.first_argument, e.group, state, g,
@@ -88,6 +103,14 @@ struct place_block_engine {
     m.backend().template add_conditional<condition_body>(
         c.use == block_use::loop, m.condition(group, c.block, argument, limit), pass);
     return true;
+  }
+  /// Whether the groups of the block that group g runs become one kernel (row_loop.hpp); then what
+  /// is listed between these two is launched by the second.
+  static bool begin_steps(memory_type& m, int g, int block) requires(has_row_loops<P>) {
+    return row_loop_runner<P, Backend>::begin(m, g, block);
+  }
+  static void end_steps(memory_type& m, int g) requires(has_row_loops<P>) {
+    detail::told<P, Backend>(g, [&] { row_loop_runner<P, Backend>::end(m); });
   }
   static int* rows(memory_type& m) { return m.rows(); }
   static const int** offsets(memory_type& m) { return m.host_offsets(); }

@@ -21,7 +21,7 @@ struct host_table {
   using plan_type = plan<P>;
   using schedule = schedule_table<P, Backend>;
   using blocks = block_schedule<P, schedule>;
-  static constexpr auto values = find_host_values<P>();
+  static constexpr const auto& values = host_values_of<P>;
   static constexpr int arguments = schedule::arguments;
   static constexpr int domains = P::desc.count.domains;
 
@@ -95,10 +95,22 @@ struct host_table {
   }
   static constexpr table_type table = make();
 
-  /// Whether what a run does depends on the numbers of rows alone, so that it may be recorded.
-  static constexpr bool repeats = !values.waits && !values.ranks && plan_type::fed.all();
+  /// Whether the host knows the rows of every domain before a run begins: those of steps depend on
+  /// the lengths of sequences that are fed. What somebody may ask for behind a run has fed rows.
+  static constexpr bool knows_rows = [] {
+    for (int d = 0; d < domains; ++d)
+      if (!plan_type::fed.of[d] && P::desc.domains[d].kind != domain_kind::step) return false;
+    for (int n = 0; n < plan_type::pinned.count; ++n)
+      if (!plan_type::fed
+               .of[domain_of_rows(plan_type::lowered.variables[plan_type::pinned.ids[n]].rows)])
+        return false;
+    return true;
+  }();
+  /// Whether what a run does depends on the numbers of rows and on the lengths of sequences alone,
+  /// so that it may be recorded.
+  static constexpr bool repeats = !values.waits && knows_rows;
   /// The same where graphs decide which blocks run.
-  static constexpr bool repeats_with_nodes = !values.reads && !values.ranks && plan_type::fed.all();
+  static constexpr bool repeats_with_nodes = !values.reads && knows_rows;
 };
 
 /// Numbers of the host on their way to a place, each at a place of its own until the run is over.
@@ -185,7 +197,12 @@ class block_memory {
 
   void begin_run() { sent_.clear(); }
   /// Copies numbers to the place; they may be others right after.
-  void send(void* to, const void* from, std::size_t bytes) { sent_.send(to, from, bytes); }
+  void send(void* to, const void* from, std::size_t bytes) {
+    void* const kept = bytes > 0 ? backend_.staging_of_graph(bytes) : nullptr;
+    if (kept == nullptr) return sent_.send(to, from, bytes);
+    std::memcpy(kept, from, bytes);
+    backend_.upload(to, kept, bytes);
+  }
   /// Where the sequences of a domain that is not fed begin, on the host and at the place.
   int* make_offsets(int domain, int sequences) {
     std::vector<int>& made = host_offsets_[domain];

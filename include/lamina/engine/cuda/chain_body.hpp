@@ -50,16 +50,6 @@ struct chain_steps {
     return {{Shape::operands.terms, Shape::operands.gap, Shape::operands.by_rows}};
   }
 
-  /// f over the numbers of the threads that the calling one stands for.
-  template <class Team, class F>
-  static LAMINA_INLINE LAMINA_FN void each_here(const Team& team, const F& f) {
-    if constexpr (requires { Team::lanes; }) {
-      for (int n = 0; n < Team::lanes; ++n) f(team.rank(n));
-    } else {
-      f(team.rank());
-    }
-  }
-
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void load_weights(const Team&, word*, const chain_links<>&) {}
   template <class Team, class... Rest>
@@ -69,7 +59,7 @@ struct chain_steps {
     const float* const from = g.of[1];
     const int lines = padded(g.columns), words = room().words(g.depth);
     const int step = room().weight_step(g.columns);
-    each_here(team, [&](int rank) {
+    each_thread(team, [&](int rank) {
       LAMINA_CUDA_KEEP_LOOP
       for (int i = rank; i < lines * words; i += threads) {
         const int w = i / lines, line = i % lines;
@@ -122,7 +112,7 @@ struct chain_steps {
                                                    const matrix_reader<true>& from, int row0,
                                                    word* to, int step) {
     const int packs = padded(from.depth) / pack_width;
-    each_here(team, [&](int rank) {
+    each_thread(team, [&](int rank) {
       LAMINA_CUDA_KEEP_LOOP
       for (int i = rank; i < packs * Shape::rows; i += threads) {
         const int row = i / packs, term = i % packs * pack_width;

@@ -132,7 +132,7 @@ struct chain_gradient_body {
       float* const rows = reinterpret_cast<float*>(all);
       mine.template store_rows<P>(team, rows, columns);
       team.barrier();
-      steps::each_here(team, [&](int rank) {
+      each_thread(team, [&](int rank) {
         for (int c = rank; c < columns; c += threads) {
           float sum = 0;
           for (int r = 0; r < Share::stored_rows; ++r) sum += rows[r * columns + c];

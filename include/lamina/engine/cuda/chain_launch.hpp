@@ -21,13 +21,6 @@ struct chain_sites {
 
 namespace detail {
 
-template <class Group>
-struct statements_of;
-template <group_head Head, class S>
-struct statements_of<expression::group_expression<Head, S>> {
-  using type = S;
-};
-
 /// Statement of group G of a plan that makes what is handed on; -1: the head does.
 template <class Plan, int G>
 constexpr int passing_statement() {

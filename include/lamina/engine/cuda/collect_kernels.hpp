@@ -4,20 +4,20 @@
 #pragma once
 
 #include <lamina/engine/cuda/part_copy.hpp>
-#include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/split_product.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::engine::cuda {
 
-/// Sum += X^T dOut in each iteration: the terms are added in the order of the iterations. Nothing
-/// is put aside.
+/// Sum += X^T dOut in each iteration: the terms are added in the order of the iterations. A row
+/// loop calls it once, with the rows of all iterations.
 template <>
 struct call_kernel<collect_product> {
+  using to_sum = expression::statements<
+      expression::let<elementwise_add, 0, 2, expression::head_value, expression::load<2>>>;
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    using to_sum = expression::statements<
-        expression::let<elementwise_add, 0, 2, expression::head_value, expression::load<2>>>;
     using body = product_body<group_head::gemm_dw, to_sum, typename Backend::product_tile>;
     const operand x = c.input(0), dy = c.input(1), sum = c.input(2);
     if (x.rows <= 0) return;
@@ -32,7 +32,13 @@ struct call_kernel<collect_product> {
     g.left_stride = x.stride;
     g.right_stride = dy.stride;
     g.channels = 1;
-    b.template teams<body>(g);
+    detail::run_in_parts<group_head::gemm_dw, to_sum>(b, g, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0), sum = c.input(2);
+    return product_split<typename Backend::product_tile>::scratch(sum.rows, padded(sum.columns),
+                                                                  x.rows);
   }
 };
 template <>

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -104,6 +106,16 @@ class device_backend : public device_stream {
     finish_copies();
     cudaFreeHost(p);
   }
+  /// Memory for a copy that is being recorded, which stays as long as the graph; null where nothing
+  /// is recorded.
+  void* staging_of_graph(std::size_t bytes) {
+    if (!recording_) return nullptr;
+    kept_.reserve(kept_.size() + 1);
+    kept_.push_back(allocate_staging(bytes));
+    return kept_.back();
+  }
+  /// Whether the steps of a loop may be one launch: a failure is then the loop's.
+  bool joins_steps() const { return !careful_; }
   void upload(void* to, const void* from, std::size_t bytes) {
     if (bytes != 0)
       check_call(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_),
@@ -144,16 +156,17 @@ class device_backend : public device_stream {
 
   /// Does the work. The second time with an equal key it is recorded as a graph, and from then on
   /// the graph is launched: the work must depend on the key alone, and on memory.
-  template <class Key, class Work>
-  void replay(const Key& key, Work&& work) {
+  template <class Work>
+  void replay(std::string_view key, Work&& work) {
     use();
-    recorded* const known = careful_ ? nullptr : find(&key, sizeof(key));
-    if (known == nullptr || !known->seen) {
+    if (careful_) return work();
+    // Whatever is known of a key is forgotten where the work finds too little memory.
+    if (!find(key).seen) {
       work();
-      if (known != nullptr) known->seen = true;
+      find(key).seen = true;
       return;
     }
-    if (known->graph == nullptr) {
+    if (find(key).graph == nullptr) {
       try {
         begin_recording();
         work();
@@ -161,9 +174,13 @@ class device_backend : public device_stream {
         stop_recording();
         throw;
       }
-      known->graph = end_recording();
+      const cudaGraphExec_t made = end_recording();
+      recorded& r = find(key);
+      r.seen = true;
+      r.graph = made;
+      r.kept = std::exchange(kept_, {});
     }
-    check_call(cudaGraphLaunch(known->graph, stream_), "cudaGraphLaunch");
+    check_call(cudaGraphLaunch(find(key).graph, stream_), "cudaGraphLaunch");
   }
   /// Does work that is never repeated as it is.
   template <class Work>
@@ -203,8 +220,10 @@ class device_backend : public device_stream {
 #endif
   /// What was recorded does not hold any more.
   void forget() noexcept {
-    for (recorded& r : recorded_)
+    for (recorded& r : recorded_) {
       if (r.graph != nullptr) cudaGraphExecDestroy(r.graph);
+      release_kept(r.kept);
+    }
     recorded_.clear();
   }
 
@@ -237,9 +256,10 @@ class device_backend : public device_stream {
 
  private:
   struct recorded {
-    std::vector<char> key;
+    std::string key;
     cudaGraphExec_t graph = nullptr;
     bool seen = false;
+    std::vector<void*> kept;  // that the graph copies from
   };
   static constexpr std::size_t most_recorded = 32;
 
@@ -264,18 +284,27 @@ class device_backend : public device_stream {
   void check_group(cudaError_t found, const char* call) {
     if (found != cudaSuccess) fail_in_group(call, failure_text(found));
   }
-  LAMINA_COLD recorded* find(const void* key, std::size_t bytes) {
+  LAMINA_COLD recorded& find(std::string_view key) {
     for (recorded& r : recorded_)
-      if (r.key.size() == bytes && std::memcmp(r.key.data(), key, bytes) == 0) return &r;
+      if (r.key == key) return r;
+    // Of keys that never came back nothing is lost.
+    if (recorded_.size() >= most_recorded)
+      std::erase_if(recorded_, [](const recorded& r) { return r.graph == nullptr; });
     if (recorded_.size() >= most_recorded) forget();
     recorded& r = recorded_.emplace_back();
-    r.key.resize(bytes);
-    std::memcpy(r.key.data(), key, bytes);
-    return &r;
+    r.key = key;
+    return r;
+  }
+  void release_kept(std::vector<void*>& kept) noexcept {
+    // A graph that has been launched may still copy from it.
+    if (!kept.empty() && cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
+    for (void* const p : kept) release_staging(p);
+    kept.clear();
   }
   LAMINA_COLD void begin_recording() {
     check_call(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed),
                "cudaStreamBeginCapture");
+    recording_ = true;
 #if LAMINA_CUDA_CONDITIONS
     root_ = recorded_so_far().graph;
 #endif
@@ -346,19 +375,26 @@ class device_backend : public device_stream {
 #endif
   LAMINA_COLD void stop_recording() noexcept {
     root_ = nullptr;
+    recording_ = false;
     cudaGraph_t graph = nullptr;
     cudaStreamEndCapture(stream_, &graph);
     if (graph != nullptr) cudaGraphDestroy(graph);
     cudaGetLastError();
+    release_kept(kept_);
   }
   LAMINA_COLD cudaGraphExec_t end_recording() {
     root_ = nullptr;
+    recording_ = false;
     cudaGraph_t graph = nullptr;
-    check_call(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
+    const cudaError_t ended = cudaStreamEndCapture(stream_, &graph);
     cudaGraphExec_t made = nullptr;
-    const cudaError_t found = cudaGraphInstantiate(&made, graph, 0);
-    cudaGraphDestroy(graph);
-    check_call(found, "cudaGraphInstantiate");
+    cudaError_t found = ended;
+    if (ended == cudaSuccess) {
+      found = cudaGraphInstantiate(&made, graph, 0);
+      cudaGraphDestroy(graph);
+    }
+    if (found != cudaSuccess) release_kept(kept_);
+    check_call(found, ended == cudaSuccess ? "cudaGraphInstantiate" : "cudaStreamEndCapture");
     return made;
   }
 
@@ -369,10 +405,12 @@ class device_backend : public device_stream {
   cudaStream_t copies_ = nullptr;
   cudaEvent_t arrived_ = nullptr, taken_ = nullptr;  // of what is copied ahead
   bool conditions_ = false;
+  bool recording_ = false;
   cudaGraph_t root_ = nullptr;       // that is being recorded
   std::vector<cudaStream_t> inner_;  // by depth of blocks: that record them
   std::size_t depth_ = 0;
   std::vector<recorded> recorded_;
+  std::vector<void*> kept_;  // of the graph that is being recorded
 };
 
 }  // namespace lamina::engine::cuda

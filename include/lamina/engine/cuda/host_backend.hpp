@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,17 @@ class host_backend {
     return p;
   }
   void release_staging(void* p) noexcept { ::operator delete (p, std::align_val_t{256}); }
+  /// Memory for a copy that is being recorded, which stays as long as the list; null where nothing
+  /// is recorded.
+  void* staging_of_graph(std::size_t bytes) {
+    if (list_ == nullptr) return nullptr;
+    const auto memory = std::make_shared<std::vector<char>>(bytes);
+    list_->push_back([memory] {});
+    return memory->data();
+  }
+  /// Whether the steps of a loop may be one launch, as they are unless they are to be kept apart.
+  bool joins_steps() const { return joins_; }
+  void keep_steps_apart() { joins_ = false; }
   void upload(void* to, const void* from, std::size_t bytes) {
     perform([=] {
       if (bytes != 0) std::memcpy(to, from, bytes);
@@ -103,11 +115,11 @@ class host_backend {
   /// From now on work is done when it is waited for, as late as on a device.
   void defer() { defers_ = true; }
   /// Records work the second time that a key comes, and repeats it from then on.
-  template <class Key, class Work>
-  void replay(const Key& key, Work&& work) {
+  template <class Work>
+  void replay(std::string_view key, Work&& work) {
     note('r');
     if (!records_) return work();
-    const std::string name(reinterpret_cast<const char*>(&key), sizeof(key));
+    const std::string name(key);
     const auto known = recorded_.find(name);
     if (known == recorded_.end()) {
       work();
@@ -207,7 +219,7 @@ class host_backend {
   int number_;
   std::atomic<int> marks_{0}, reached_{0};  // that were asked for, and that the work has come to
   std::size_t limit_ = std::size_t{1} << 62, in_use_ = 0, planned_ = 0;
-  bool records_ = false, defers_ = false;
+  bool records_ = false, defers_ = false, joins_ = true;
   step_list deferred_;
   std::string* calls_ = nullptr;
   std::function<void()> ahead_;

@@ -217,4 +217,7 @@ constexpr auto find_host_values() {
   return r;
 }
 
+template <class P>
+inline constexpr auto host_values_of = find_host_values<P>();
+
 }  // namespace lamina::engine::cuda

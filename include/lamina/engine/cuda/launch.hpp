@@ -101,11 +101,8 @@ struct product_launch {
   static constexpr bool exists = true;
   template <class Backend>
   static void run(Backend& b, const call_site& c) {
-    using body = product_body<Head, S, typename Backend::product_tile>;
-    auto g = arguments_of<body>(c);
-    g.left_stride = c.info(0).stride;
-    g.right_stride = c.info(1).stride;
-    b.template teams<body>(g);
+    b.template teams<product_body<Head, S, typename Backend::product_tile>>(
+        product_arguments<Backend>(c));
   }
 
   // Of products that are long enough to be split where they have few tiles.
@@ -115,32 +112,7 @@ struct product_launch {
   }
   template <class Backend>
   static void run_split(Backend& b, const call_site& c) {
-    using shape = typename Backend::product_tile;
-    const int rows = c.run.rows_of(c.group.rows), depth = c.run.rows_of(c.group.depth);
-    const int parts = product_split<shape>::parts(rows, padded(c.group.columns), depth);
-    if (parts == 1) return run(b, c);
-    auto g = arguments_of<part_product_body<Head, shape>>(c);
-    g.of[2] = c.run.scratch;
-    g.left_stride = c.info(0).stride;
-    g.right_stride = c.info(1).stride;
-    g.parts = parts;
-    // Whole tiles, so that none but the last is filled up with zeros.
-    const int part_tiles = (depth + parts * shape::depth - 1) / (parts * shape::depth);
-    g.part_terms = part_tiles * shape::depth;
-    g.parts = (depth + g.part_terms - 1) / g.part_terms;
-    b.template teams<part_product_body<Head, shape>>(g);
-    add_parts(b, c, c.run.scratch, g.parts);
-  }
-  /// The sum of parts as they lie behind each other, and the statements on it.
-  template <class Backend>
-  static void add_parts(Backend& b, const call_site& c, const float* part, int parts) {
-    auto sum = arguments_of<part_statements_body<S>>(c);
-    sum.part = part;
-    sum.parts = parts;
-    sum.packs = divider(sum.width / pack_width);
-    sum.count = sum.rows * (sum.width / pack_width);
-    sum.step = static_cast<std::ptrdiff_t>(sum.count) * pack_width;
-    b.template elements<part_statements_body<S>>(sum);
+    run_in_parts<Head, S>(b, product_arguments<Backend>(c), c.run.scratch);
   }
   template <class Backend>
   static std::ptrdiff_t split_scratch(const call_site& c) {
@@ -170,6 +142,13 @@ struct product_launch {
 
  private:
   template <class Backend>
+  static auto product_arguments(const call_site& c) {
+    auto g = arguments_of<product_body<Head, S, typename Backend::product_tile>>(c);
+    g.left_stride = c.info(0).stride;
+    g.right_stride = c.info(1).stride;
+    return g;
+  }
+  template <class Backend>
   static bool is_large(const call_site& c) {
     return Backend::rule_of_library::takes(c.run.rows_of(c.group.rows), c.group.columns,
                                            c.run.rows_of(c.group.depth));
@@ -195,7 +174,7 @@ struct product_launch {
       return b.multiply(p, c.run.scratch);
     } else {
       if (!b.multiply(p, c.run.scratch)) return false;
-      add_parts(b, c, p.to, 1);
+      add_product_parts<S>(b, product_arguments<Backend>(c), p.to, 1);
       return true;
     }
   }

@@ -4,10 +4,19 @@
 
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/group_body.hpp>
+#include <lamina/expression/expression.hpp>
 
 namespace lamina::engine::cuda {
 
 namespace detail {
+
+/// The statements of a group.
+template <class Group>
+struct statements_of;
+template <group_head Head, class S>
+struct statements_of<expression::group_expression<Head, S>> {
+  using type = S;
+};
 
 template <class Body>
 typename Body::arguments arguments_of(const call_site& c) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include <lamina/core/check.hpp>
@@ -160,10 +161,24 @@ class machine {
   template <class Work>
   void perform(const Work& work, unsigned long long given, bool data_are_there) {
     if (!repeats()) return backend_.once(work);
-    run_key key{{}, {}, given, data_are_there};
-    std::copy_n(memory_.rows(), domains, key.rows);
-    std::copy_n(memory_.first_rows(), domains, key.first_row);
-    backend_.replay(key, work);
+    key_.clear();
+    for (int d = batch::domain; d < domains; ++d)
+      if (plan_type::fed.of[d])
+        add_to_key(memory_.rows() + d, 1), add_to_key(memory_.first_rows() + d, 1);
+    add_to_key(&given, 1);
+    add_to_key(&data_are_there, 1);
+    if constexpr (has_blocks)
+      if constexpr (host_table<P, Backend>::values.ranks)
+        for (int d = batch::domain + 1; d < domains; ++d)
+          if (const int* const offsets = memory_.host_offsets()[d];
+              offsets != nullptr && P::desc.domains[d].kind == domain_kind::sequence)
+            add_to_key(offsets, rows(P::desc.domains[d].parent) + 1);
+    backend_.replay(key_, work);
+  }
+  template <class T>
+  void add_to_key(const T* numbers, int count) {
+    key_.append(reinterpret_cast<const char*>(numbers),
+                static_cast<std::size_t>(count) * sizeof(T));
   }
   LAMINA_COLD void settle() noexcept {
     try {
@@ -172,7 +187,8 @@ class machine {
       // The failure that is on its way says more.
     }
   }
-  /// Whether a run depends on the numbers of rows alone, and not on what the host reads meanwhile.
+  /// Whether a run depends on the numbers of rows alone, and on the lengths of sequences where
+  /// these are ranked, and not on what the host reads meanwhile.
   bool repeats() const {
     if constexpr (asks_host)
       return false;
@@ -188,11 +204,6 @@ class machine {
       if (is_done_with_host(P::desc.operators[k].schema)) return true;
     return false;
   }();
-  struct run_key {
-    std::int64_t rows[domains], first_row[domains];
-    unsigned long long given, data_are_there;
-  };
-
   [[noreturn]] LAMINA_COLD void fail(fault_word f) {
     const int g = static_cast<int>(f >> 32);
     int i = static_cast<int>(f & 0xffffffffu);
@@ -260,6 +271,7 @@ class machine {
 
   Backend& backend_;
   memory_type memory_;
+  std::string key_;  // of what is run
   [[no_unique_address]] std::conditional_t<has_blocks, place_block_runner<P, Backend>,
                                            detail::no_block_memory>
       blocks_;

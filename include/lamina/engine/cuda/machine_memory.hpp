@@ -19,8 +19,10 @@
 #include <lamina/engine/cuda/fetched_variables.hpp>
 #include <lamina/engine/cuda/fixed_memory.hpp>
 #include <lamina/engine/cuda/prefetched_data.hpp>
+#include <lamina/engine/cuda/row_loop.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
 #include <lamina/engine/cuda/selected_rows.hpp>
+#include <lamina/engine/cuda/step_list.hpp>
 #include <lamina/plan/outside_memory.hpp>
 
 namespace lamina::engine::cuda {
@@ -48,6 +50,7 @@ class machine_memory {
         prefetched_(b),
         fetched_(b),
         blocks_(b),
+        steps_(b),
         selected_(b) {
     // How much memory groups need depends on how many rows there are.
     if constexpr (selects_rows)
@@ -166,6 +169,7 @@ class machine_memory {
   bool stage(unsigned long long given, std::uint64_t seed) {
     counts_.clear();
     if constexpr (has_blocks) blocks_.begin_run();
+    if constexpr (has_row_loops<P>) steps_.close();
     fixed_.begin_run(seed);
     if (prefetched_.take(arena_.data(), rows_, feeds_, host_offsets_)) return true;
     range_.gather(data_.data(), given, rows_, feeds_, host_offsets_);
@@ -177,6 +181,8 @@ class machine_memory {
   }
   place_array<Backend>& array(int i) { return blocks_.array(i); }
   auto& blocks() { return blocks_; }
+  /// Of the row loop that the host walks along.
+  auto& steps() { return steps_; }
   Backend& backend() { return backend_; }
   const int** host_offsets() { return host_offsets_; }
   run_state context(std::uint64_t, std::uint64_t, const row_maker* maker) {
@@ -190,6 +196,8 @@ class machine_memory {
     const planned_memory planned(backend_, fixed_.bytes_at_place() + arena_.size());
     rows_[domain] = rows;
     if (host_table<P, Backend>::table.divides[domain]) send_inverse_rows(domain);
+    if constexpr (has_row_loops<P>)
+      if (rows > blocks_.capacity(domain)) steps_.flush();
     if (blocks_.grow(domain, rows, layout.width[domain])) moves_ = true;
     select_rows();
     if (moves_) backend_.forget(), place_arguments(), reserve_more_scratch(), moves_ = false;
@@ -387,6 +395,9 @@ class machine_memory {
   [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
                                            detail::no_block_memory>
       blocks_;
+  [[no_unique_address]] std::conditional_t<has_row_loops<P>, step_list<Backend>,
+                                           detail::no_step_list>
+      steps_;
   [[no_unique_address]] std::conditional_t<selects_rows, selected_rows_memory<P, Backend>,
                                            no_selected_rows>
       selected_;

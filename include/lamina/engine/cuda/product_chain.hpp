@@ -8,6 +8,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/chain_room.hpp>
+#include <lamina/engine/cuda/row_loop.hpp>
 #include <lamina/plan/plan.hpp>
 
 namespace lamina::engine::cuda {
@@ -304,14 +305,16 @@ template <class P, operand_layout Layout>
 consteval auto plan_at_place() {
   if constexpr (chains_of<P, Layout>.count > 0)
     return type_tag<chained_plan<P, chains_of<P, Layout>>>{};
+  else if constexpr (has_row_loops<P>)
+    return type_tag<row_loop_plan<P>>{};
   else
     return type_tag<plan<P>>{};
 }
 
 }  // namespace detail
 
-/// The plan of a program for a backend: with chains where it has some. Loops and branches have
-/// none.
+/// The plan of a program for a backend: with chains where it has some, or with row loops. Loops and
+/// branches have no chains.
 template <class P, class Backend>
 using place_plan =
     typename decltype(detail::plan_at_place<P, Backend::product_tile::operands>())::type;

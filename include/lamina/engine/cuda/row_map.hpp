@@ -71,9 +71,13 @@ void copy_rows(Backend& b, const operand& from, const operand& to, int n) {
 }
 template <class Backend>
 void clear_rows(Backend& b, operand to, int first) {
-  to.data = static_cast<char*>(to.data) + first * to.stride * size_of(to.type);
-  to.rows -= first;
-  if (to.rows > 0) fill(b, to, 0);
+  if constexpr (requires { b.clear_rows(to, first); }) {
+    b.clear_rows(to, first);
+  } else {
+    to.data = static_cast<char*>(to.data) + first * to.stride * size_of(to.type);
+    to.rows -= first;
+    if (to.rows > 0) fill(b, to, 0);
+  }
 }
 
 }  // namespace lamina::engine::cuda

@@ -103,4 +103,52 @@ struct part_statements_body {
   }
 };
 
+namespace detail {
+
+/// The sum of parts as they lie behind each other, and the statements of a group on it.
+template <class S, class Backend, int Arguments>
+void add_product_parts(Backend& b, const group_arguments<Arguments>& g, const float* part,
+                       int parts) {
+  using body = part_statements_body<S>;
+  typename body::arguments sum{};
+  for (int i = 0; i < body::runner::arguments; ++i) sum.of[i] = g.of[i];
+  sum.rows = g.rows;
+  sum.columns = g.columns;
+  sum.width = g.width;
+  sum.channel_size = g.channel_size;
+  sum.channels = g.channels;
+  sum.part = part;
+  sum.parts = parts;
+  sum.packs = divider(g.width / pack_width);
+  sum.count = g.rows * (g.width / pack_width);
+  sum.step = static_cast<std::ptrdiff_t>(sum.count) * pack_width;
+  b.template elements<body>(sum);
+}
+
+/// A product, in parts where it has few tiles and many terms; `scratch` has room for these.
+template <group_head Head, class S, class Backend, class Arguments>
+void run_in_parts(Backend& b, const Arguments& g, float* scratch) {
+  using shape = typename Backend::product_tile;
+  const int parts = product_split<shape>::parts(g.rows, g.width, g.depth);
+  if (parts == 1) return b.template teams<product_body<Head, S, shape>>(g);
+  part_product_arguments p{};
+  p.of[0] = g.of[0];
+  p.of[1] = g.of[1];
+  p.of[2] = scratch;
+  p.rows = g.rows;
+  p.columns = g.columns;
+  p.width = g.width;
+  p.depth = g.depth;
+  p.left_stride = g.left_stride;
+  p.right_stride = g.right_stride;
+  // Whole tiles, so that none but the last is filled up with zeros.
+  const int part_tiles = (g.depth + parts * shape::depth - 1) / (parts * shape::depth);
+  p.part_terms = part_tiles * shape::depth;
+  p.parts = (g.depth + p.part_terms - 1) / p.part_terms;
+  b.template teams<part_product_body<Head, shape>>(p);
+  add_product_parts<S>(b, g, scratch, p.parts);
+}
+
+}  // namespace detail
+
 }  // namespace lamina::engine::cuda

@@ -232,13 +232,14 @@ struct statement_runner<expression::statements<S...>> {
   static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, const place& at) {
     run_for<-1>(a, head, at);
   }
-  /// The same; returns the value of statement `Value`, of -1 that of the head.
-  template <int Value, class Pack>
+  /// The same; returns the value of statement `Value`, of -1 that of the head. `Constant`: the
+  /// kernel writes nothing that it reads.
+  template <int Value, bool Constant = !updates, class Pack>
   static LAMINA_INLINE LAMINA_FN Pack run_for([[maybe_unused]] float* const* a, const Pack& head,
                                               const place& at) {
     Pack values[count + 1];
     int number = 0;
-    ((detail::one_statement<S>::template run<!updates>(a, head, values, number, at), ++number),
+    ((detail::one_statement<S>::template run<Constant>(a, head, values, number, at), ++number),
      ...);
     number = 0;
     ((detail::one_statement<S>::store(a, values, number, at), ++number), ...);

@@ -139,6 +139,16 @@ struct take_smaller {
   }
 };
 
+/// f over the numbers of the threads that the calling one stands for.
+template <class Team, class F>
+LAMINA_INLINE LAMINA_FN void each_thread(const Team& team, const F& f) {
+  if constexpr (requires { Team::lanes; }) {
+    for (int n = 0; n < Team::lanes; ++n) f(team.rank(n));
+  } else {
+    f(team.rank());
+  }
+}
+
 /// The sum, the largest and the smallest of one number a thread.
 template <class Team, class T>
 LAMINA_INLINE LAMINA_FN T sum_of(const Team& team, T x) {

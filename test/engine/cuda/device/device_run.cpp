@@ -23,6 +23,7 @@
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/operator_programs.hpp"
 #include "engine/cuda/places_both.hpp"
+#include "engine/cuda/row_loop_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/shape_programs.hpp"
@@ -304,6 +305,15 @@ void run_all(backend& device) {
   report("steps of a dimension", test::train_both(test::steps, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("steps of sequences", test::train_both(test::ragged, sgd, device, {7, 64, 7, 7}), 1e-3);
+  // Loops that are one kernel: sequences, products behind each other, weights without room in
+  // shared memory, no arrays, many rows.
+  report("a recurrence by hand", test::train_both(test::recurrence, sgd, device, {7, 64, 7, 7}),
+         1e-3);
+  report("a gated one", test::train_both(test::gated, sgd, device, {7, 64, 7, 7, 7}), 1e-3);
+  report("a broad one", test::train_both(test::broad, sgd, device, {7, 64, 7}), 1e-3);
+  report("what a loop carries", test::train_both(test::carried, sgd, device, {7, 700, 7, 7}), 1e-3);
+  report("a recurrence in a loop", test::train_both(test::repeated, sgd, device, {7, 64, 7, 7}),
+         1e-3);
   report("as long as values say", test::train_both(test::halved, sgd, device, sizes), 1e-3);
   report("decided by values", test::train_both(test::decided, sgd, device, sizes), 1e-3);
   report("branches", test::train_both(test::branches, sgd, device, {7, 64, 7, 7}), 1e-3);

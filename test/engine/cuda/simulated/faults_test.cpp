@@ -14,6 +14,7 @@
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/places_both.hpp"
+#include "engine/cuda/row_loop_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include <catch2/catch.hpp>
 #include <sys/wait.h>
@@ -145,6 +146,10 @@ TEST_CASE("every call of the runtime may fail") {
           "cudaStreamUpdateCaptureDependencies", "cudaStreamBeginCaptureToGraph"})
       CHECK_THAT(told, Catch::Contains(call));
   }
+  SECTION("a loop that is one kernel, and recorded") {
+    CHECK_THAT(fail_each<at_one>(test::gated, schedule::late, 2),
+               Catch::Contains("cudaGraphLaunch"));
+  }
   SECTION("sequences of new lengths, and tables of which rows are read") {
     CHECK_THAT(fail_each<at_one>(test::kept_words, schedule::late, 3), Catch::Contains("launch"));
   }
@@ -247,7 +252,7 @@ TEST_CASE("simulated devices are as strict as they are meant to be") {
                       "lamina: cuda: cudaMemcpyAsync to the device: invalid argument");
     CHECK_THROWS_WITH(d.download(back.data(), memory.data() + 1, 4096),
                       "lamina: cuda: cudaMemcpyAsync from the device: invalid argument");
-    const int key = 1;
+    const char key[] = "some work";
     d.replay(key, [] {});
     CHECK_THROWS_WITH(d.replay(key, [&] { d.wait(); }),
                       "lamina: cuda: cudaStreamSynchronize: operation not permitted when stream is "

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/row_loop_programs.hpp - loops that are one kernel at a place. For tests on the
+// host and for a run on a device.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "engine/cuda/train_both.hpp"
+#include "laws/recorded_pieces.hpp"
+
+#include <lamina/engine/cuda/row_loop.hpp>
+#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/static_rnn.hpp>
+#include <lamina/layers/tensor_array.hpp>
+
+namespace test {
+
+/// A recurrence written by hand, over sequences of different length.
+inline constexpr auto recurrence = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 8>(main);
+  auto h = layer::dynamic_rnn(x, [&](auto& step) {
+    auto before = step.memory(lamina::dims<8>);
+    auto next = layer::tanh(layer::fc<8>(std::tuple{step.input(x), before}));
+    step.update(before, next);
+    return step.last(before);
+  });
+  return layer::mean(layer::square(h));
+});
+
+/// A gated recurrence written by hand, from the last step to the first: products behind each other
+/// in a step, and all states.
+inline constexpr auto gated = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4, 3>(main);
+  auto out = layer::static_rnn(
+      x,
+      [&](auto& step) {
+        auto now = step.input(x);
+        auto h = step.memory(lamina::dims<5>, {.value = 0.5f});
+        auto update = layer::fc<5>(std::tuple{now, h}, {.act = activation::sigmoid});
+        auto reset = layer::fc<5>(std::tuple{now, h}, {.act = activation::sigmoid});
+        auto made = layer::fc<5>(std::tuple{now, reset * h}, {.act = activation::tanh});
+        auto next = update * h + (1.0f - update) * made;
+        step.update(h, next);
+        return next;
+      },
+      {.reverse = true});
+  return pieces::cost_of(out);
+});
+
+/// Cells written by hand that share their products with nobody: four matrices, two of which find
+/// no room beside the others. Sums of terms are cut, columns are more than threads.
+inline constexpr auto broad = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto h = layer::dynamic_rnn(x, [&](auto& step) {
+    auto now = step.input(x);
+    auto state = step.memory(lamina::dims<101>);
+    auto cell = step.memory(lamina::dims<101>);
+    const auto gate = [&](activation act) {
+      return layer::fc<101>(std::tuple{now, state}, {.act = act});
+    };
+    auto next_cell =
+        gate(activation::sigmoid) * cell + gate(activation::sigmoid) * gate(activation::tanh);
+    auto next = gate(activation::sigmoid) * layer::tanh(next_cell);
+    step.update(state, next);
+    step.update(cell, next_cell);
+    return next;
+  });
+  return pieces::cost_of(layer::sequence_pool(h, {.type = lamina::pool::max}));
+});
+
+/// What a counting loop carries without arrays, and a value that is only read there.
+inline constexpr auto carried = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto shift = layer::fc<6>(x);
+  auto h = layer::tanh(shift), sum = layer::scale(h, 0.5f);
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto four = layer::fill_constant<std::int64_t>(main, 4);
+  auto going = layer::less_than(i, four);
+  layer::while_loop(going, [&](lamina::block&) {
+    h = layer::tanh(layer::fc<6>(h, {.bias = false}) + shift);
+    sum = sum + layer::fc<6>(h);
+    layer::increment(i);
+    layer::less_than(i, four, going);
+  });
+  return pieces::cost_of(sum);
+});
+
+/// A row loop inside of a loop that is none.
+inline constexpr auto repeated = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3, 4>(main);
+  auto state = layer::fc<4>(layer::data<"first", float, 2>(main));
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto two = layer::fill_constant<std::int64_t>(main, 2);
+  auto going = layer::less_than(i, two);
+  layer::while_loop(going, [&](lamina::block&) {
+    state = layer::static_rnn(x, [&](auto& step) {
+      auto h = step.memory(state);
+      auto next = layer::tanh(layer::fc<4>(std::tuple{step.input(x), h}));
+      step.update(h, next);
+      return step.last(h);
+    });
+    layer::increment(i);
+    layer::less_than(i, two, going);
+  });
+  return pieces::cost_of(state);
+});
+
+/// How many row loops the program has that trains another one.
+template <class P>
+constexpr int row_loops_in(P) {
+  using trained = lamina::training_program<P, lamina::optimizer::sgd>;
+  int n = 0;
+  for (int b = 0; b < trained::desc.count.blocks; ++b)
+    n += lamina::engine::cuda::row_loops_of<trained>.of[b] ? 1 : 0;
+  return n;
+}
+static_assert(row_loops_in(recurrence) == 2 && row_loops_in(gated) == 2);
+static_assert(row_loops_in(broad) == 2 && row_loops_in(carried) == 2);
+static_assert(row_loops_in(repeated) == 2);
+
+}  // namespace test
