@@ -149,7 +149,7 @@ class whole_updates {
     return p.rows * p.columns;
   }
   /// Into how many parts the norm of a gradient is cut: one of some rows as one of all.
-  static int parts_of(int i) { return engine::cuda::square_sum_lines::parts(elements(i)); }
+  static int parts_of(int i) { return engine::cuda::element_parts::of(elements(i)); }
   template <class Rows>
   void sum_squares(const Rows& rows_of) {
     for (int i = 0; i < parameters; ++i)
@@ -157,9 +157,10 @@ class whole_updates {
         const parameter_place& p = parameter_table<P>::table.of[i];
         double* const to = reinterpret_cast<double*>(squares_.data()) + first_[index(i)];
         const engine::cuda::selected_rows* const selected = rows_of(i);
-        engine::cuda::sum_squares(backend_, selected == nullptr ? gradients()[i] : selected->values,
-                                  selected == nullptr ? p.rows : selected->count, p.columns,
-                                  padded(p.columns), to, parts_of(i));
+        engine::cuda::sum_parts<engine::cuda::element_square>(
+            backend_, selected == nullptr ? gradients()[i] : selected->values,
+            selected == nullptr ? p.rows : selected->count, p.columns, padded(p.columns), to,
+            parts_of(i));
       }
   }
   template <class Rows>

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/host_backend.hpp>
-#include <lamina/engine/cuda/split_product.hpp>
+#include <lamina/engine/cuda/split_row_sum.hpp>
 #include <lamina/engine/cuda/tensor_backend.hpp>
 
 namespace cuda = lamina::engine::cuda;
@@ -18,17 +18,35 @@ namespace {
 template <class Body>
 inline constexpr bool is_split =
     std::is_same_v<typename Body::arguments, cuda::part_product_arguments>;
+template <class Body>
+inline constexpr bool is_row_part = false;
+template <class Shape>
+inline constexpr bool is_row_part<cuda::part_row_sum_body<Shape>> = true;
 
 /// A host that counts the products that it splits, and those that it does not.
 template <class Base>
 struct counting_host : Base {
-  int split = 0, whole = 0;
+  int split = 0, whole = 0, row_parts = 0, totals = 0;
   template <class Body>
   void teams(const typename Body::arguments& g) {
+    row_parts += is_row_part<Body> ? 1 : 0;
     (is_split<Body> ? split : whole) += 1;
     Base::template teams<Body>(g);
   }
+  template <class Body>
+  void lines(const typename Body::arguments& a) {
+    totals += std::is_same_v<Body, cuda::team_lines<cuda::total_lines>> ? 1 : 0;
+    Base::template lines<Body>(a);
+  }
 };
+/// Few weights and biases, whose gradients are sums over many rows; the cost is a mean of as many.
+constexpr auto many_rows = lamina::program([](lamina::block& main) {
+  auto x = test::layer::data<"x", float, 6>(main);
+  auto y = test::layer::data<"y", float, 130>(main);
+  auto h = test::layer::fc<130>(x, {.act = test::activation::tanh});
+  return test::layer::mean(
+      test::layer::square_error_cost(test::layer::fc<130>(h, {.act = test::activation::tanh}), y));
+});
 /// A deep product, and then rows of a branch, for which there is scratch memory of its own.
 constexpr auto branching = lamina::program([](lamina::block& main) {
   auto x = test::layer::data<"x", float, 13>(main);
@@ -60,6 +78,24 @@ TEST_CASE("a program of deep products learns at a place what it does on the CPU"
     counting_host<tf32_host> backend;
     CHECK(test::train_both(test::deep, sgd, backend, {7}).worst() < 2e-3);
     CHECK(backend.split == 3);
+  }
+}
+
+TEST_CASE("sums over many rows are split") {
+  counting_host<host> backend;
+  const optimizer::sgd sgd{.learning_rate = 0.1f};
+  SECTION("few") {
+    CHECK(test::train_both(many_rows, sgd, backend, {31}).worst() < 1e-5);
+    CHECK(backend.split == 0);
+    CHECK(backend.row_parts == 0);
+    CHECK(backend.totals == 0);
+  }
+  SECTION("many, and other ones in turn") {
+    CHECK(test::train_both(many_rows, sgd, backend, {100, 61, 100, 7}).worst() < 1e-5);
+    // The gradient of the first weights by 100 rows, twice; 130 terms of 7 rows, forward and back.
+    CHECK(backend.split == 2 + 2);
+    CHECK(backend.row_parts == 2 * 2);
+    CHECK(backend.totals == 3);
   }
 }
 

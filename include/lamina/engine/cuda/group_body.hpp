@@ -45,45 +45,57 @@ struct sum_shape {
   static constexpr int packs = Packs, lanes = Lanes, threads = Packs * Lanes;
 };
 
+/// What the threads of such a team share.
+template <class Shape>
+struct row_sum_memory {
+  pack part[Shape::lanes][Shape::packs];
+};
+
+/// The sum over rows `first` to before `end` of a pack of columns of an array that is `width` wide,
+/// which the first threads of the team have. Whoever goes on waits for the team.
+template <class Shape, class Team>
+LAMINA_INLINE LAMINA_FN pack sum_rows(const float* from, std::ptrdiff_t stride, int first, int end,
+                                      int column, int width, const Team& team,
+                                      row_sum_memory<Shape>& s) {
+  const int x = team.rank() % Shape::packs, y = team.rank() / Shape::packs;
+  const auto add = [](pack& sum, const pack& p) {
+    LAMINA_CUDA_UNROLL
+    for (int j = 0; j < pack_width; ++j) sum.v[j] += p.v[j];
+  };
+  pack sum = filled(0.0f);
+  if (column < width)
+    for (int r = first + y; r < end; r += Shape::lanes)
+      add(sum, load_constant(from + r * stride + column));
+  s.part[y][x] = sum;
+  team.barrier();
+  if (y == 0)
+    for (int l = 1; l < Shape::lanes; ++l) add(sum, s.part[l][x]);
+  return sum;
+}
+
 /// The sum over the rows of argument 0, and statements on it.
 template <class S, class Shape>
 struct row_sum_body {
   using runner = statement_runner<S>;
   using arguments = group_arguments<detail::largest<0, runner::arguments - 1>() + 1>;
   static constexpr int threads = Shape::threads;
-  struct shared {
-    pack part[Shape::lanes][Shape::packs];
-  };
+  using shared = row_sum_memory<Shape>;
   static int teams(const arguments& g) {
     return (g.width / pack_width + Shape::packs - 1) / Shape::packs;
   }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
-    const int x = team.rank() % Shape::packs, y = team.rank() / Shape::packs;
+    const int x = team.rank() % Shape::packs;
     const int all = g.width / pack_width;
     for (int t = team.index; t * Shape::packs < all; t += team.count) {
       const int column = (t * Shape::packs + x) * pack_width;
-      pack sum = filled(0.0f);
-      if (column < g.width)
-        for (int r = y; r < g.depth; r += Shape::lanes) add(sum, load_constant(at(g, r) + column));
-      s.part[y][x] = sum;
-      team.barrier();
-      if (y == 0 && column < g.width) {
-        for (int l = 1; l < Shape::lanes; ++l) add(sum, s.part[l][x]);
+      const pack sum =
+          sum_rows<Shape>(g.of[0], g.left_stride, 0, g.depth, column, g.width, team, s);
+      if (team.rank() < Shape::packs && column < g.width)
         runner::run(g.of, sum, {column, 0, column});
-      }
       team.barrier();
     }
-  }
-
- private:
-  static LAMINA_INLINE LAMINA_FN const float* at(const arguments& g, int row) {
-    return g.of[0] + row * g.left_stride;
-  }
-  static LAMINA_INLINE LAMINA_FN void add(pack& sum, const pack& x) {
-    LAMINA_CUDA_UNROLL
-    for (int j = 0; j < pack_width; ++j) sum.v[j] += x.v[j];
   }
 };
 

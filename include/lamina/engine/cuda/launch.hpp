@@ -60,6 +60,7 @@
 #include <lamina/engine/cuda/softmax_kernels.hpp>
 #include <lamina/engine/cuda/split_merge_kernels.hpp>
 #include <lamina/engine/cuda/split_product.hpp>
+#include <lamina/engine/cuda/split_row_sum.hpp>
 #include <lamina/engine/cuda/squared_l2_kernels.hpp>
 #include <lamina/engine/cuda/step_kernels.hpp>
 #include <lamina/engine/cuda/update_kernels.hpp>
@@ -87,10 +88,14 @@ struct group_launch<expression::group_expression<group_head::reduce_rows, S>> {
   static constexpr bool exists = true;
   template <class Backend>
   static void run(Backend& b, const call_site& c) {
-    using body = row_sum_body<S, typename Backend::sum_tile>;
-    auto g = detail::arguments_of<body>(c);
+    auto g = detail::arguments_of<row_sum_body<S, typename Backend::sum_tile>>(c);
     g.left_stride = c.info(0).stride;
-    b.template teams<body>(g);
+    detail::run_row_sum<S>(b, g, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_sum_split<typename Backend::sum_tile>::scratch(padded(c.group.columns),
+                                                              c.run.rows_of(c.group.depth));
   }
 };
 

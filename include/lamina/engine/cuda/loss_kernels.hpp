@@ -5,6 +5,7 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/call/kldiv_reduction.hpp>
+#include <lamina/engine/cuda/element_sum.hpp>
 #include <lamina/engine/cuda/recurrent_body.hpp>
 #include <lamina/engine/cuda/step_kernels.hpp>
 #include <lamina/operators/clip.hpp>
@@ -106,23 +107,6 @@ struct kldiv_part_lines {
     if (team.rank() == 0) a.sums[i] = sum;
   }
 };
-/// ... and these, multiplied, the cost.
-struct kldiv_total_lines {
-  struct arguments {
-    const double* sums;
-    float* to;
-    double factor;
-    int parts;
-    int lines, width, count;
-  };
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
-    double sum = 0;
-    for (int k = team.rank(); k < a.parts; k += team.size()) sum += a.sums[k];
-    sum = sum_of(team, sum);
-    if (team.rank() == 0) *a.to = static_cast<float>(sum * a.factor);
-  }
-};
 
 struct label_smooth_body {
   struct arguments {
@@ -204,15 +188,14 @@ struct call_kernel<kldiv_loss> {
     a.count = x.rows * x.columns;
     if (how == kldiv_reduction::none) return b.template elements<detail::kldiv_body>(a);
     a.sums = reinterpret_cast<double*>(c.run.scratch);
-    a.lines = square_sum_lines::parts(a.count);
+    a.lines = element_parts::of(a.count);
     a.part = a.width = (a.count + a.lines - 1) / a.lines;
     b.template lines<team_lines<detail::kldiv_part_lines>>(a);
-    b.template lines<team_lines<detail::kldiv_total_lines>>(
-        {a.sums, out.row<float>(0), kldiv_factor(how, x), a.lines, 1, a.lines, 1});
+    sum_total(b, a.sums, a.lines, kldiv_factor(how, x), out.row<float>(0));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return 2 * square_sum_lines::parts(c.input(0).rows * c.input(0).columns);
+    return 2 * element_parts::of(c.input(0).rows * c.input(0).columns);
   }
 };
 template <>
@@ -324,8 +307,8 @@ struct call_kernel<clip_to_norm> {
     require_float(c, x);
     double* const squares = reinterpret_cast<double*>(c.run.scratch);
     float* const factor = c.run.scratch + 2 * scale::parts;
-    sum_squares(b, static_cast<const float*>(x.data), x.rows, x.columns, x.stride, squares,
-                scale::parts);
+    sum_parts<element_square>(b, static_cast<const float*>(x.data), x.rows, x.columns, x.stride,
+                              squares, scale::parts);
     b.template lines<team_lines<scale>>(
         {squares, factor, 1, static_cast<float>(c.number(0)), false, 1, scale::parts, 1});
     b.template elements<detail::scaled_body>(

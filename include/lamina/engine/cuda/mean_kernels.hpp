@@ -2,9 +2,7 @@
 // lamina/engine/cuda/mean_kernels.hpp - sums over all elements, and their mean.
 #pragma once
 
-#include <cstdint>
-#include <limits>
-
+#include <lamina/engine/cuda/element_sum.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
 #include <lamina/operators/mean.hpp>
 
@@ -12,46 +10,34 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// A kernel of one number for all elements of X: one team adds something of each up, in double.
+/// Out = the sum of F over all elements of X, in double; or their mean.
+template <class F, bool Mean>
 struct whole_sum_kernel {
-  static void prepare(const call_site& c, call_arguments& a) {
-    c.set_arrays(a, 1, 1);
-    require_float(c, c.input(0));
-    a.lines = 1;
-    constexpr int most = std::numeric_limits<int>::max();
-    const std::int64_t all = elements_of(a.in[0]);
-    a.width = all < most ? static_cast<int>(all) : most;
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0);
+    require_float(c, x);
+    const int n = x.rows * x.columns, parts = element_parts::of(n);
+    const double factor = Mean && n > 0 ? 1.0 / n : 1.0;
+    float* const to = c.output(0).row<float>(0);
+    if (parts == 1)
+      return b.template lines<team_lines<few_elements_lines<F>>>(
+          {x.row<const float>(0), x.stride, divider(x.columns), to, factor, n, 1, n, 1});
+    double* const sums = reinterpret_cast<double*>(c.run.scratch);
+    sum_parts<F>(b, x.row<const float>(0), x.rows, x.columns, x.stride, sums, parts);
+    sum_total(b, sums, parts, factor, to);
   }
-
- protected:
-  static LAMINA_FN std::int64_t elements_of(const argument_view& x) {
-    return static_cast<std::int64_t>(x.rows) * x.columns;
-  }
-  /// The sum of f(element), which the first thread of the team has.
-  template <class Team, class F>
-  static LAMINA_INLINE LAMINA_FN double total_of(const argument_view& x, const Team& team,
-                                                 const F& f) {
-    const std::int64_t all = elements_of(x);
-    double sum = 0;
-    for (std::int64_t i = team.rank(); i < all; i += team.size())
-      sum += f(
-          static_cast<double>(x.row<const float>(static_cast<int>(i / x.columns))[i % x.columns]));
-    return sum_of(team, sum);
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    return 2 * element_parts::of(x.rows * x.columns);
   }
 };
 
 }  // namespace detail
 
 template <>
-struct call_kernel<mean> : detail::whole_sum_kernel {
-  template <class Team>
-  static LAMINA_FN void line(const call_arguments& a, int, const Team& team) {
-    const double total = total_of(a.in[0], team, [](double x) { return x; });
-    const std::int64_t all = elements_of(a.in[0]);
-    if (team.rank() == 0)
-      store_number(a.out[0].data, a.out[0].type, 0,
-                   all > 0 ? total / static_cast<double>(all) : 0.0);
-  }
-};
+struct call_kernel<mean> : detail::whole_sum_kernel<element_itself, true> {};
 
 }  // namespace lamina::engine::cuda

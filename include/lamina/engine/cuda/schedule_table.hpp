@@ -3,6 +3,7 @@
 // and what and where each argument is.
 #pragma once
 
+#include <limits>
 #include <utility>
 
 #include <lamina/engine/cuda/chain_launch.hpp>
@@ -49,12 +50,15 @@ struct schedule_table {
   struct kernels {
     kernel of[at_least_one(plan_type::kernels)];
   };
-  /// The most terms of a sum in one of the groups of kernel K, where the program knows it.
+  /// The most terms of a sum in one of the groups of kernel K; a run tells how many rows are.
   static constexpr int most_terms(int kernel) {
     int most = 0;
-    for (int g = 0; g < groups; ++g)
-      if (plan_type::distinct.kernel[g] == kernel && plan_type::grouped.groups[g].depth > most)
-        most = plan_type::grouped.groups[g].depth;
+    for (int g = 0; g < groups; ++g) {
+      const int depth = plan_type::grouped.groups[g].depth;
+      if (plan_type::distinct.kernel[g] != kernel) continue;
+      if (depth < 0) return std::numeric_limits<int>::max();
+      if (depth > most) most = depth;
+    }
     return most;
   }
   /// Whether a product of kernel K may be the library's, if the backend has one.

@@ -11,17 +11,6 @@ namespace lamina::engine::cuda {
 namespace detail {
 
 template <bool Squares>
-struct whole_norm_kernel : whole_sum_kernel {
-  template <class Team>
-  static LAMINA_FN void line(const call_arguments& a, int, const Team& team) {
-    const double norm = total_of(a.in[0], team, [](double v) {
-      return Squares ? v * v : v < 0 ? -v : v;
-    });
-    if (team.rank() == 0) *static_cast<float*>(a.out[0].data) = static_cast<float>(norm);
-  }
-};
-
-template <bool Squares>
 struct norm_slope_body {
   struct arguments {
     const float *x, *slope;
@@ -85,11 +74,11 @@ struct difference_slope_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<l1_norm> : detail::whole_norm_kernel<false> {};
+struct call_kernel<l1_norm> : detail::whole_sum_kernel<element_size, false> {};
 template <>
 struct call_kernel<gradient_of<l1_norm>> : detail::whole_norm_slope_kernel<false> {};
 template <>
-struct call_kernel<squared_l2_norm> : detail::whole_norm_kernel<true> {};
+struct call_kernel<squared_l2_norm> : detail::whole_sum_kernel<element_square, false> {};
 template <>
 struct call_kernel<gradient_of<squared_l2_norm>> : detail::whole_norm_slope_kernel<true> {};
 

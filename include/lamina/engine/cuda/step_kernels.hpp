@@ -3,8 +3,8 @@
 // programs that train themselves.
 #pragma once
 
+#include <lamina/engine/cuda/element_sum.hpp>
 #include <lamina/engine/cuda/selected_rows.hpp>
-#include <lamina/engine/cuda/square_sum.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -86,8 +86,9 @@ struct call_kernel<gradient_scale> {
       const operand g = c.input(0, i);
       const bool selects = has_selected_rows(g);
       const float* const from = selects ? rows_of(g).values : static_cast<const float*>(g.data);
-      sum_squares(b, from, selects ? rows_of(g).count : g.rows, g.columns,
-                  selects ? padded(g.columns) : g.stride, squares + i * body::parts, body::parts);
+      sum_parts<element_square>(b, from, selects ? rows_of(g).count : g.rows, g.columns,
+                                selects ? padded(g.columns) : g.stride, squares + i * body::parts,
+                                body::parts);
     }
     b.template lines<team_lines<body>>({squares, static_cast<float*>(c.output(0).data), n,
                                         static_cast<float>(c.number(0)), c.flag(1), 1, body::parts,

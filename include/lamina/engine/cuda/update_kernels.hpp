@@ -6,9 +6,9 @@
 #include <utility>
 
 #include <lamina/core/math.hpp>
+#include <lamina/engine/cuda/element_sum.hpp>
 #include <lamina/engine/cuda/group_body.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
-#include <lamina/engine/cuda/square_sum.hpp>
 #include <lamina/optimizer/update_operator.hpp>
 
 namespace lamina::engine::cuda {
@@ -98,7 +98,7 @@ struct norm_lines {
 template <class Update>
 constexpr std::ptrdiff_t update_scratch(int elements) {
   if constexpr (Update::traits::has_norms)
-    return 4 * square_sum_lines::parts(elements) +
+    return 4 * element_parts::of(elements) +
            padded(static_cast<int>(Update::attributes.size()) + 2);
   else
     return 0;
@@ -116,7 +116,7 @@ void run_update(Backend& b, float* const* of, int rows, int columns, float* scra
   g.columns = g.width = rows * padded(columns);
   g.channels = 1;
   if constexpr (Update::traits::has_norms) {
-    const int n = rows * columns, parts = square_sum_lines::parts(n);
+    const int n = rows * columns, parts = element_parts::of(n);
     double* const squares = reinterpret_cast<double*>(scratch);
     float* const numbers = scratch + 4 * parts;
     typename detail::norm_part_lines<Update>::arguments a{};
