@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/call/block_runner.hpp>
+#include <lamina/engine/cuda/group_memory.hpp>
 #include <lamina/engine/cuda/machine_memory.hpp>
 #include <lamina/engine/cuda/row_loop_runner.hpp>
 #include <lamina/program/names.hpp>
@@ -45,6 +47,29 @@ call_site site_in_chain(const void* memory, int g, const run_state& state) {
   return static_cast<const machine_memory<P, Backend>*>(memory)->site(g, state);
 }
 
+/// Runs group g, or the chain whose first link it is. What is recorded of it are nodes beside those
+/// that have nothing to do with its memory.
+template <class P, class Backend, class Work>
+void run_in_branch(Backend& b, const machine_memory<P, Backend>& memory, int g,
+                   const call_site& site, const Work& work) {
+  using schedule = schedule_table<P, Backend>;
+  if constexpr (group_memory<P, Backend>::known && requires { b.records_branches(); }) {
+    if (b.records_branches()) {
+      std::vector<memory_use> uses;
+      group_memory<P, Backend>::add_uses(site, g, uses);
+      if constexpr (schedule::has_chains)
+        if (const int n = schedule::chains.chain[g]; n >= 0)
+          for (int q = g + 1; q < schedule::groups; ++q)
+            if (schedule::chains.chain[q] == n)
+              group_memory<P, Backend>::add_uses(memory.site(q, site.run), q, uses);
+      b.begin_branch(uses);
+      work();
+      return b.end_branch(uses);
+    }
+  }
+  work();
+}
+
 }  // namespace detail
 
 /// Runs group g by a backend; one that is a link of a chain with the first of its links.
@@ -53,20 +78,21 @@ void run_place_group(Backend& b, const machine_memory<P, Backend>& memory, int g
                      const run_state& state) {
   using schedule = schedule_table<P, Backend>;
   const call_site next = memory.site(g, state);
-  detail::told<P, Backend>(g, [&] {
+  if constexpr (schedule::has_chains)
+    if (const int n = schedule::chains.chain[g]; n >= 0 && schedule::chains.first[n] != g) return;
+  const auto run = [&] {
+    b.begin_group(next);
     if constexpr (schedule::has_chains)
       if (const int n = schedule::chains.chain[g]; n >= 0) {
-        if (schedule::chains.first[n] != g) return;
         const auto& chain = schedule::chains.of[n];
-        b.begin_group(next);
         chain.run(b, next, {&memory, &detail::site_in_chain<P, Backend>}, chain.links,
                   chain.members);
         return b.end_group();
       }
-    b.begin_group(next);
     schedule::table.entries[g].run(b, next);
     b.end_group();
-  });
+  };
+  detail::told<P, Backend>(g, [&] { detail::run_in_branch<P>(b, memory, g, next, run); });
 }
 
 /// How blocks are run at a place: the host walks along them and knows where all arrays lie and how

@@ -22,11 +22,16 @@
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/device_stream.hpp>
+#include <lamina/engine/cuda/graph_branches.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
 
 /// Whether graphs have conditional nodes: the toolkit from 12.4 on. Drivers tell when they start.
 #if !defined(LAMINA_CUDA_CONDITIONS)
 #define LAMINA_CUDA_CONDITIONS (CUDART_VERSION >= 12040)
+#endif
+/// Whether what is recorded has branches: groups that have nothing to do with each other.
+#if !defined(LAMINA_CUDA_BRANCHES)
+#define LAMINA_CUDA_BRANCHES 1
 #endif
 
 namespace lamina::engine::cuda {
@@ -218,6 +223,22 @@ class device_backend : public device_stream {
   template <class Body, class Work>
   void add_conditional(bool, const typename Body::arguments&, const Work&) {}
 #endif
+  /// Whether groups are recorded that may be nodes beside each other. The next one follows those
+  /// that use its memory; what is recorded behind join_branches() follows all of them.
+  bool records_branches() const { return LAMINA_CUDA_BRANCHES != 0 && recording_; }
+  void begin_branch(const std::vector<memory_use>& uses) {
+    if (!branching_) {
+      branches_.begin(last_nodes());
+      branching_ = true;
+    }
+    follow(branches_.before(uses));
+  }
+  void end_branch(const std::vector<memory_use>& uses) { branches_.add(uses, last_nodes()); }
+  void join_branches() {
+    if (!branching_) return;
+    branching_ = false;
+    follow(branches_.leaves());
+  }
   /// What was recorded does not hold any more.
   void forget() noexcept {
     for (recorded& r : recorded_) {
@@ -305,11 +326,9 @@ class device_backend : public device_stream {
     check_call(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed),
                "cudaStreamBeginCapture");
     recording_ = true;
-#if LAMINA_CUDA_CONDITIONS
+    branching_ = false;
     root_ = recorded_so_far().graph;
-#endif
   }
-#if LAMINA_CUDA_CONDITIONS
   /// The graph that the stream records, and the nodes that the next one follows.
   struct recording {
     cudaGraph_t graph = nullptr;
@@ -331,6 +350,23 @@ class device_backend : public device_stream {
 #endif
     return r;
   }
+  std::vector<cudaGraphNode_t> last_nodes() const {
+    const recording r = recorded_so_far();
+    return {r.last, r.last + r.last_count};
+  }
+  /// The next node follows these.
+  LAMINA_COLD void follow(std::vector<cudaGraphNode_t> nodes) {
+#if CUDART_VERSION >= 13000
+    check_call(cudaStreamUpdateCaptureDependencies(stream_, nodes.data(), nullptr, nodes.size(),
+                                                   cudaStreamSetCaptureDependencies),
+               "cudaStreamUpdateCaptureDependencies");
+#else
+    check_call(cudaStreamUpdateCaptureDependencies(stream_, nodes.data(), nodes.size(),
+                                                   cudaStreamSetCaptureDependencies),
+               "cudaStreamUpdateCaptureDependencies");
+#endif
+  }
+#if LAMINA_CUDA_CONDITIONS
   /// Adds the node of a block; until it is left, what is launched is recorded into its graph. Each
   /// level has a stream of its own, for the one around goes on recording. Returns that one.
   LAMINA_COLD cudaStream_t enter_conditional(cudaGraphConditionalHandle handle, bool repeats) {
@@ -344,16 +380,11 @@ class device_backend : public device_stream {
 #if CUDART_VERSION >= 13000
     check_call(cudaGraphAddNode(&node, before.graph, before.last, nullptr, before.last_count, &p),
                "cudaGraphAddNode");
-    check_call(cudaStreamUpdateCaptureDependencies(stream_, &node, nullptr, 1,
-                                                   cudaStreamSetCaptureDependencies),
-               "cudaStreamUpdateCaptureDependencies");
 #else
     check_call(cudaGraphAddNode(&node, before.graph, before.last, before.last_count, &p),
                "cudaGraphAddNode");
-    check_call(
-        cudaStreamUpdateCaptureDependencies(stream_, &node, 1, cudaStreamSetCaptureDependencies),
-        "cudaStreamUpdateCaptureDependencies");
 #endif
+    follow({node});
     if (depth_ == inner_.size()) {
       cudaStream_t made = nullptr;
       check_call(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking),
@@ -375,7 +406,7 @@ class device_backend : public device_stream {
 #endif
   LAMINA_COLD void stop_recording() noexcept {
     root_ = nullptr;
-    recording_ = false;
+    recording_ = branching_ = false;
     cudaGraph_t graph = nullptr;
     cudaStreamEndCapture(stream_, &graph);
     if (graph != nullptr) cudaGraphDestroy(graph);
@@ -405,12 +436,13 @@ class device_backend : public device_stream {
   cudaStream_t copies_ = nullptr;
   cudaEvent_t arrived_ = nullptr, taken_ = nullptr;  // of what is copied ahead
   bool conditions_ = false;
-  bool recording_ = false;
+  bool recording_ = false, branching_ = false;
   cudaGraph_t root_ = nullptr;       // that is being recorded
   std::vector<cudaStream_t> inner_;  // by depth of blocks: that record them
   std::size_t depth_ = 0;
   std::vector<recorded> recorded_;
   std::vector<void*> kept_;  // of the graph that is being recorded
+  graph_branches<cudaGraphNode_t> branches_;
 };
 
 }  // namespace lamina::engine::cuda

@@ -108,10 +108,13 @@ class machine {
       if constexpr (has_blocks) {
         blocks_.run(memory_, given, seed, step);
       } else {
-        const run_state state = memory_.state();
-        for (int g = 0; g < schedule::groups; ++g)
+        run_state state = memory_.state();
+        for (int g = 0; g < schedule::groups; ++g) {
+          state.scratch = memory_.scratch(g);
           if ((schedule::table.entries[g].feeds & ~given) == 0)
             run_place_group(backend_, memory_, g, state);
+        }
+        if constexpr (requires { backend_.join_branches(); }) backend_.join_branches();
       }
       memory_.download_results();
     };

@@ -71,6 +71,8 @@ class machine_memory {
     return more_scratch_.data() == nullptr ? in_arena(scratch_at_)
                                            : reinterpret_cast<float*>(more_scratch_.data());
   }
+  /// Of group g, which may run beside others of a program without loops.
+  float* scratch(int g) const { return scratch() + (g % scratch_lanes_) * scratch_step_; }
 
   run_state state() {
     reader_ = {this, &read_numbers, &write_numbers, &send_offsets, &count};
@@ -132,7 +134,12 @@ class machine_memory {
                      static_cast<std::size_t>(rows_[d]) * sizeof(float));
     }
     scratch_at_ = end;
-    end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
+    const std::size_t lane = aligned(static_cast<std::size_t>(scratch) * sizeof(float));
+    // Groups that run beside each other need scratch memory each, where it costs little.
+    constexpr std::size_t little = std::size_t{16} << 20;
+    scratch_lanes_ = has_blocks || lane > little ? 1 : 4;
+    scratch_step_ = static_cast<std::ptrdiff_t>(lane / sizeof(float));
+    end += lane * static_cast<std::size_t>(scratch_lanes_);
     const planned_memory planned(backend_, fixed_.bytes_at_place() + end);
     // What was recorded names places of the memory that is gone.
     moved = arena_.reserve(end) || moved;
@@ -385,6 +392,8 @@ class machine_memory {
   data_range<P> range_;  // at the begin of the arena
   std::size_t arena_at_[domains] = {};
   std::size_t scratch_at_ = 0;
+  int scratch_lanes_ = 1;
+  std::ptrdiff_t scratch_step_ = 0;  // floats from lane to lane
   float* arguments_[at_least_one(schedule::arguments)] = {};
   int rows_[domains] = {};
   std::int64_t first_row_[domains] = {};

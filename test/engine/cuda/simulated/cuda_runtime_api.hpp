@@ -262,7 +262,7 @@ inline cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode)
   if (s->captured != nullptr) return test::simulated::fail(cudaErrorIllegalState);
   s->captured = new test::simulated::graph;
   s->captured->root = s->captured;
-  s->owns_captured = true, s->broken = false, s->last = nullptr;
+  s->owns_captured = true, s->broken = false, s->last.clear();
   test::simulated::now.graphs.insert(s->captured);
   return cudaSuccess;
 }
@@ -273,7 +273,7 @@ inline cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g,
   if (s->captured != nullptr || g == nullptr || dependencies != 0)
     return test::simulated::fail(cudaErrorIllegalState);
   s->captured = g;
-  s->owns_captured = false, s->broken = false, s->last = nullptr;
+  s->owns_captured = false, s->broken = false, s->last.clear();
   return cudaSuccess;
 }
 /// Ends the recording even if the call fails.
@@ -297,16 +297,20 @@ inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, cudaStreamCaptureSta
   LAMINA_TEST_CALL;
   *status = s->captured != nullptr ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   *id = 1, *g = s->captured, *edges = nullptr;
-  *last = &s->last, *count = s->last != nullptr ? 1 : 0;
+  *last = s->last.data(), *count = s->last.size();
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t* nodes,
                                                        const cudaGraphEdgeData*, std::size_t count,
                                                        unsigned flags) {
   LAMINA_TEST_CALL;
-  if (s->captured == nullptr || count != 1 || flags != cudaStreamSetCaptureDependencies)
+  if (s->captured == nullptr || flags != cudaStreamSetCaptureDependencies)
     return test::simulated::fail(cudaErrorIllegalState);
-  s->last = *nodes;
+  for (std::size_t i = 0; i < count; ++i)
+    if (std::none_of(s->captured->steps.begin(), s->captured->steps.end(),
+                     [&](const auto& step) { return step.get() == nodes[i]; }))
+      return test::simulated::fail(cudaErrorInvalidValue);
+  s->last.assign(nodes, nodes + count);
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* to,
@@ -328,10 +332,10 @@ inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* to, cudaGraph_t g,
     return test::simulated::fail(cudaErrorInvalidValue);
   if (std::exchange(found->second.used, true))
     test::simulated::now.tell("two nodes have one condition");
-  if ((g->steps.empty() ? nullptr : g->steps.back().get()) !=
-      (count == 0 ? nullptr : *dependencies))
-    test::simulated::now.tell("a conditional node does not follow the one before");
+  if (g->steps.empty() != (count == 0))
+    test::simulated::now.tell("a conditional node follows none of those before");
   auto node = std::make_shared<test::simulated::step>();
+  node->follows.assign(dependencies, dependencies + count);
   node->body = std::make_shared<test::simulated::graph>();
   node->body->root = g->root;
   node->handle = p->conditional.handle;

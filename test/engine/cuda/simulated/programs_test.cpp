@@ -75,6 +75,15 @@ TEST_CASE("a recurrence written by hand is as many launches, however many steps 
   CHECK(launches_of(9) == launches_of(4));
 }
 
+TEST_CASE("groups that have nothing to do with each other are branches of a graph") {
+  // Weights, bias and input of a layer have gradients beside each other.
+  CHECK(worst_of(test::classes, sgd) < 1e-5);
+  CHECK(simulated::now.widest > 1);
+  CHECK(worst_of(test::gated, sgd, {5, 5, 5}) < 1e-4);
+  CHECK(simulated::now.graphs_launched == 2);
+  CHECK(simulated::now.widest == 1);
+}
+
 TEST_CASE("programs without loops by the calls of a device") {
   CHECK(worst_of(test::classes, optimizer::momentum{.learning_rate = 0.1f}) < 1e-5);
   CHECK(simulated::now.graphs_launched == 4);

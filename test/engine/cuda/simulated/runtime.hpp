@@ -7,6 +7,7 @@
 // (`state::broken_rules`).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -34,8 +35,9 @@ struct graph;
 /// A node of a graph or a part of the work of a stream.
 struct step {
   std::function<void()> run;
-  std::shared_ptr<bool> waits_for;  // an event that has to come first
-  std::shared_ptr<graph> body;      // of a conditional node
+  std::shared_ptr<bool> waits_for;        // an event that has to come first
+  std::shared_ptr<graph> body;            // of a conditional node
+  std::vector<const step*> follows = {};  // nodes of the same graph
   unsigned long long handle = 0;
   bool repeats = false;
 };
@@ -55,7 +57,7 @@ struct stream {
   std::deque<std::shared_ptr<step>> work;
   graph* captured = nullptr;
   bool owns_captured = false, broken = false;
-  step* last = nullptr;  // that the next node follows
+  std::vector<step*> last = {};  // that the next node follows
 };
 struct condition {
   graph* root;
@@ -84,6 +86,7 @@ struct state {
   std::string failed, broken_rules;
   std::size_t in_use = 0;
   int graphs_launched = 0, conditions_made = 0;
+  std::size_t widest = 0;  // the most nodes of a graph that might have run next
 
   std::recursive_mutex lock;
   std::map<char*, allocation> at_devices;  // by where it begins
@@ -115,6 +118,7 @@ inline void begin_test(schedule order = schedule::late, unsigned seed = 5) {
   now.failing = -1, now.calls = 0, now.failed = now.broken_rules = {};
   now.names.clear();
   now.graphs_launched = now.conditions_made = 0;
+  now.widest = 0;
 }
 
 /// Memory of the devices, whose pages the host cannot touch while no device works.
@@ -200,8 +204,31 @@ inline void check_addresses(const std::vector<const void*>& all, const char* ker
   }
 }
 
+/// The nodes of a graph in one of the orders that a device may choose: as they were recorded, the
+/// latest first that may be, or at random.
+inline std::vector<const step*> order_of(const graph& g) {
+  std::vector<const step*> left, order;
+  for (const auto& s : g.steps) left.push_back(s.get());
+  const auto is_ready = [&](const step* s) {
+    for (const step* const f : s->follows)
+      if (std::find(left.begin(), left.end(), f) != left.end()) return false;
+    return true;
+  };
+  while (!left.empty()) {
+    std::vector<const step*> ready;
+    for (const step* const s : left)
+      if (is_ready(s)) ready.push_back(s);
+    now.widest = std::max(now.widest, ready.size());
+    const std::size_t n = now.order == schedule::early  ? 0
+                          : now.order == schedule::late ? ready.size() - 1
+                                                        : now.random() % ready.size();
+    order.push_back(ready[n]);
+    left.erase(std::find(left.begin(), left.end(), ready[n]));
+  }
+  return order;
+}
 inline void run_steps(const graph& g) {
-  for (const auto& s : g.steps) {
+  for (const step* const s : order_of(g)) {
     if (s->body == nullptr) {
       s->run();
       continue;
@@ -278,9 +305,9 @@ inline void add(stream& s, step work) {
     return;
   }
   auto& steps = s.captured->steps;
-  if (s.last != (steps.empty() ? nullptr : steps.back().get()))
-    now.tell("a node does not follow the one before");
-  s.last = made.get();
+  if (s.last.empty() != steps.empty()) now.tell("a node follows none of those before");
+  made->follows.assign(s.last.begin(), s.last.end());
+  s.last = {made.get()};
   steps.push_back(std::move(made));
 }
 
