@@ -162,8 +162,10 @@ class chain_finder {
       if (has_members && terms < d.columns) terms = d.columns;
       const int more = room_.weights(d.depth, d.columns);
       const int activations = room_.activations(chain_limits::rows, room_.words(terms));
+      // Slopes need room beside what their gradients of weights read, if there may be any.
+      const int arrays = has_members && terms <= chain_limits::narrow ? 2 : 1;
       if (links == (has_members ? chain_limits::gradients : chain_limits::links) ||
-          weights + more + activations * (has_members ? 2 : 1) > chain_limits::words)
+          weights + more + activations * arrays > chain_limits::words)
         break;
       weights += more;
       most_terms = terms;
