@@ -20,15 +20,6 @@
 
 namespace lamina::engine {
 
-/// One pass along a block.
-struct run_once {
-  void* runner;
-  int block;
-  void (*run)(void* runner, int block);
-
-  void operator()() const { run(runner, block); }
-};
-
 /// Runs the blocks of program P over the memory of a machine. Engine tells how:
 ///   memory_type, schedule, context_type (what kernels are given), chunks (where values lie);
 ///   static void run_group(memory_type&, int group, const context_type&);

@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include <lamina/engine/cuda/block_memory.hpp>
 #include <lamina/engine/cuda/condition_body.hpp>
@@ -18,6 +15,7 @@
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/fetched_variables.hpp>
 #include <lamina/engine/cuda/fixed_memory.hpp>
+#include <lamina/engine/cuda/place_numbers.hpp>
 #include <lamina/engine/cuda/prefetched_data.hpp>
 #include <lamina/engine/cuda/row_loop.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
@@ -46,7 +44,7 @@ class machine_memory {
         arena_(b),
         more_scratch_(b),
         data_(b),
-        read_(b),
+        numbers_(b),
         prefetched_(b),
         fetched_(b),
         blocks_(b),
@@ -75,7 +73,17 @@ class machine_memory {
   float* scratch(int g) const { return scratch() + (g % scratch_lanes_) * scratch_step_; }
 
   run_state state() {
-    reader_ = {this, &read_numbers, &write_numbers, &send_offsets, &count};
+    reader_ = {this,
+               [](void* m, void* to, const void* from, std::size_t n) {
+                 of(m).numbers_.read(to, from, n);
+               },
+               [](void* m, void* to, const void* from, std::size_t n) {
+                 if constexpr (has_blocks) of(m).blocks_.send(to, from, n);
+               },
+               [](void* m, int domain) {
+                 if constexpr (has_blocks) of(m).send_offsets(domain);
+               },
+               [](void* m, const void* at) -> std::int64_t& { return of(m).numbers_.count(at); }};
     run_state s{rows_,     offsets_, first_row_, fixed_.seed(), fixed_.fault(),
                 scratch(), nullptr,  &reader_,   host_offsets_};
     s.cost_gradient = outside_.cost_gradient;
@@ -101,8 +109,8 @@ class machine_memory {
         most = std::max(most, needs(site(g, at)));
     return most;
   }
-  /// Sets how many rows each domain has, and where its sequences begin on the host (null where
-  /// there are none). Returns whether everything is to be bound anew.
+  /// Sets the rows of each domain, and where its sequences begin on the host, or null. Returns
+  /// whether everything is to be bound anew.
   bool set_rows(const int* rows, const int* const* offsets) {
     bool same = fits_;
     for (int d = batch::domain; d < domains; ++d) {
@@ -136,8 +144,7 @@ class machine_memory {
     scratch_at_ = end;
     const std::size_t lane = aligned(static_cast<std::size_t>(scratch) * sizeof(float));
     // Groups that run beside each other need scratch memory each, where it costs little.
-    constexpr std::size_t little = std::size_t{16} << 20;
-    scratch_lanes_ = has_blocks || lane > little ? 1 : 4;
+    scratch_lanes_ = has_blocks || lane > (std::size_t{16} << 20) ? 1 : 4;
     scratch_step_ = static_cast<std::ptrdiff_t>(lane / sizeof(float));
     end += lane * static_cast<std::size_t>(scratch_lanes_);
     const planned_memory planned(backend_, fixed_.bytes_at_place() + end);
@@ -154,8 +161,6 @@ class machine_memory {
     place_arguments();
     bound_ = fits_ = true, moves_ = false;
   }
-  /// Where the sequences of each domain begin, in the memory of the place.
-  const int* const* offsets() const { return offsets_; }
   void feed(int data, const void* values) { feeds_[data] = values; }
   /// Makes the mini-batch that was prefetched that of a run that goes on, bound to it and fed.
   void take_prefetched() {
@@ -165,16 +170,15 @@ class machine_memory {
       if (layout.fed[d]) send_inverse_rows(d);
   }
 
-  /// Copies a mini-batch to the place while it runs another: the next run takes it, if it is bound
-  /// to it and fed with it.
+  /// Copies a mini-batch to the place while it runs another: the next run that is given it takes
+  /// it.
   template <class Rows>
   void prefetch(const Rows& rows, const void* const* data) {
     prefetched_.fetch(rows.count, data, rows.offsets);
   }
-  /// Copies data and seed to where copies to the place start. Returns whether the data are at the
-  /// place already.
+  /// Copies data and seed to where copies start; returns whether the data are at the place.
   bool stage(unsigned long long given, std::uint64_t seed) {
-    counts_.clear();
+    numbers_.begin_run();
     if constexpr (has_blocks) blocks_.begin_run();
     if constexpr (has_row_loops<P>) steps_.close();
     fixed_.begin_run(seed);
@@ -236,7 +240,7 @@ class machine_memory {
     const float* const here = blocks_.on_host()[argument];
     if (here != nullptr) return *reinterpret_cast<const bool*>(here);
     bool found = false;
-    read_numbers(this, &found, arguments_[argument], sizeof(found));
+    numbers_.read(&found, arguments_[argument], sizeof(found));
     return found;
   }
 
@@ -301,6 +305,7 @@ class machine_memory {
   }
 
  private:
+  static machine_memory& of(void* self) { return *static_cast<machine_memory*>(self); }
   /// By domain: the rows that are fed, and as many made ones as have room.
   void find_room(int* most) const {
     for (int d = 0; d < domains; ++d) {
@@ -315,8 +320,7 @@ class machine_memory {
     find_room(most);
     return more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
   }
-  /// Memory for the gradients of rows; whether it has moved.
-  bool select_rows() {
+  bool select_rows() {  // memory for the gradients of rows; whether it has moved
     if constexpr (selects_rows) {
       int most[domains];
       find_room(most);
@@ -340,36 +344,12 @@ class machine_memory {
         arguments_[a] = address_of(schedule::table.slots[a]);
     }
   }
-  /// Waits for numbers that only the place knows.
-  static void read_numbers(void* self, void* to, const void* from, std::size_t bytes) {
-    machine_memory& m = *static_cast<machine_memory*>(self);
-    m.read_.reserve(bytes);
-    m.backend_.download(m.read_.data(), from, bytes);
-    m.backend_.wait();
-    std::memcpy(to, m.read_.data(), bytes);
-  }
-  static void write_numbers(void* self, void* to, const void* from, std::size_t bytes) {
-    if constexpr (has_blocks) static_cast<machine_memory*>(self)->blocks_.send(to, from, bytes);
-  }
-  static std::int64_t& count(void* self, const void* at) {
-    machine_memory& m = *static_cast<machine_memory*>(self);
-    for (auto& [of, n] : m.counts_)
-      if (of == at) return n;
-    std::int64_t n = 0;
-    read_numbers(self, &n, at, sizeof(n));
-    m.counts_.push_back({at, n});
-    return m.counts_.back().second;
-  }
   void send_inverse_rows(int domain) {
     const int rows = rows_[domain];
     backend_.template elements<detail::fill_body>({fixed_.constant(inverse_rows(domain)), 1,
                                                    divider(1), dtype::float32,
                                                    rows > 0 ? 1.0 / rows : 0.0, 1});
   }
-  static void send_offsets(void* self, int domain) {
-    if constexpr (has_blocks) static_cast<machine_memory*>(self)->send_offsets(domain);
-  }
-
   std::size_t bytes_of(const variable_place& v) const {
     return static_cast<std::size_t>(operator_call::rows_of(rows_, v.rows)) *
            static_cast<std::size_t>(v.stride) * static_cast<std::size_t>(size_of(v.type));
@@ -385,7 +365,8 @@ class machine_memory {
   outside_memory outside_;
   fixed_memory<P, Backend> fixed_;
   device_buffer<Backend> arena_, more_scratch_;
-  staging_buffer<Backend> data_, read_;
+  staging_buffer<Backend> data_;
+  place_numbers<Backend> numbers_;
   prefetched_data<P, Backend> prefetched_;
   fetched_variables<Backend> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};
@@ -400,7 +381,6 @@ class machine_memory {
   const int* host_offsets_[domains] = {};
   const int* offsets_[domains] = {};
   place_reader reader_{};
-  std::vector<std::pair<const void*, std::int64_t>> counts_;  // of this run
   [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
                                            detail::no_block_memory>
       blocks_;
@@ -412,8 +392,8 @@ class machine_memory {
       selected_;
   countable_rows<schedule, domains> countable_;
   bool bound_ = false;  // all arguments have had an address
-  // Of what a failed allocation leaves to the next run: whether there is memory for the rows that
-  // were set, and whether rows that were made have another one, not all of which is there yet.
+  // Of a failed allocation, for the next run: whether there is memory for the rows that were set,
+  // and whether rows that were made have another one, not all of which is there yet.
   bool fits_ = false, moves_ = false;
 };
 
