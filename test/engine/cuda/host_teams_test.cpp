@@ -8,6 +8,7 @@
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
+#include "engine/cuda/norm_programs.hpp"
 #include "engine/cuda/noting_host.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
@@ -43,6 +44,16 @@ TEST_CASE("teams of threads walk along a chain", "[threads]") {
 TEST_CASE("teams of threads convolve", "[threads]") {
   cuda::host_backend<4> backend;
   CHECK(test::train_both(test::lenet, sgd, backend, {2}).worst() < 1e-5);
+}
+
+TEST_CASE("teams of threads normalise in parts", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::normalised_images<28, 28>, sgd, backend, {11}).worst() < 1e-4);
+  CHECK(test::train_both(test::normalised_images<27, 31>, sgd, backend, {10}).worst() < 1e-4);
+  // Channels that are shorter than a step of the team, and columns.
+  CHECK(test::train_both(test::normalised_columns, sgd, backend, {40, 300}).worst() < 5e-5);
+  CHECK(test::train_both(test::normalised_rows, sgd, backend, {60}).worst() < 5e-5);
+  CHECK(test::train_both(test::normalised_groups<27, 31>, sgd, backend, {10}).worst() < 5e-5);
 }
 
 TEST_CASE("teams of threads walk along sequences", "[threads]") {

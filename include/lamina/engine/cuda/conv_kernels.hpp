@@ -8,6 +8,7 @@
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/conv_body.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
+#include <lamina/engine/cuda/part_sums.hpp>
 #include <lamina/operators/conv.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -135,6 +136,45 @@ class filter_gradient {
   int terms_, seen_, filters_;
 };
 
+/// The sums of the channels of images.
+struct channel_sum : added_parts<1> {
+  struct arguments : part_sum_arguments {
+    const float* from;
+    std::ptrdiff_t stride;
+    float* to;
+  };
+  template <class Walk, class Pack = typename Walk::pack_type>
+  static LAMINA_INLINE LAMINA_FN void part(const arguments& a, const Walk& walk, Pack (&found)[1]) {
+    Pack sum = filled<Pack>(0.0f);
+    walk.each([&](int row, int column) {
+      const Pack x = load_constant<Pack>(a.from + row * a.stride + column);
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < Pack::width; ++j) sum.v[j] += x.v[j];
+    });
+    found[0] = walk.total(sum);
+  }
+  static LAMINA_INLINE LAMINA_FN void finish(const arguments& a, int c, const float (&found)[1]) {
+    a.to[c] = found[0];
+  }
+};
+template <class Backend>
+void add_channels(Backend& b, const operand& x, const operand& to, float* scratch) {
+  channel_sum::arguments a{};
+  a.rows = x.rows;
+  a.channels = to.columns;
+  a.size = a.channels > 0 ? x.columns / a.channels : 0;
+  a.from = x.row<const float>(0);
+  a.stride = x.stride;
+  a.to = to.row<float>(0);
+  a.packs = is_packs(a.from, a.stride, elements_together(a.rows, a.channels, a.size));
+  sum_images<channel_sum>(b, a, scratch);
+}
+template <class Backend>
+std::ptrdiff_t channel_scratch(const operand& x, int channels) {
+  return image_part_floats<channel_sum, Backend>(x.rows, channels,
+                                                 channels > 0 ? x.columns / channels : 0);
+}
+
 /// One number for each channel of an image is added to all of its elements.
 struct channel_add_body {
   struct arguments {
@@ -180,23 +220,17 @@ struct call_kernel<conv_filter_gradient_sum> {
   }
 };
 
-/// Out[c] = the sum of channel c, by a team.
+/// Out[c] = the sum of channel c.
 template <>
 struct call_kernel<channel_sums> {
-  static void prepare(const call_site& c, call_arguments& a) {
-    c.set_arrays(a, 1, 1);
-    a.lines = a.out[0].columns;
-    a.integer[0] = a.lines > 0 ? a.in[0].columns / a.lines : 0;
-    a.width = a.in[0].rows * a.integer[0];
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    detail::add_channels(b, c.input(0), c.output(0), c.run.scratch);
   }
-  template <class Team>
-  static LAMINA_FN void line(const call_arguments& a, int channel, const Team& team) {
-    const int size = a.integer[0];
-    float sum = 0;
-    for (int i = team.rank(); i < a.width; i += team.size())
-      sum += a.in[0].row<const float>(i / size)[channel * size + i % size];
-    sum = sum_of(team, sum);
-    if (team.rank() == 0) a.out[0].row<float>(0)[channel] = sum;
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return detail::channel_scratch<Backend>(c.input(0), c.output(0).columns);
   }
 };
 
@@ -231,20 +265,16 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
     const conv_shape s(c, d, x, w, conv_transpose_attributes);
     if (dx) detail::convolve<conv_kind::forward>(b, s, d, w, dx);
     if (dw) detail::filter_gradient(s, x.rows).run(b, d, x, dw, c.run.scratch);
-    if (!dbias) return;
-    call_arguments a{};
-    a.in[0] = view_of_operand(d);
-    a.out[0] = view_of_operand(dbias);
-    a.lines = s.groups * s.large_channels;
-    a.integer[0] = s.large_size();
-    a.width = d.rows * s.large_size();
-    b.template lines<line_body<call_kernel<channel_sums>>>(a);
+    if (dbias) detail::add_channels(b, d, dbias, c.run.scratch);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const operand x = c.input(0);
-    const conv_shape s(c, c.input(3), x, c.input(1), conv_transpose_attributes);
-    return detail::filter_gradient(s, x.rows).scratch<typename Backend::product_tile>();
+    const operand d = c.input(3);
+    const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);
+    // The filters' parts are gone when those of the bias come.
+    return std::max(detail::filter_gradient(s, x.rows).scratch<typename Backend::product_tile>(),
+                    detail::channel_scratch<Backend>(d, s.groups * s.large_channels));
   }
 };
 

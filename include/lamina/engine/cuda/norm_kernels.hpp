@@ -6,6 +6,7 @@
 #include <lamina/core/math.hpp>
 #include <lamina/engine/call/normalised_parts.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
+#include <lamina/engine/cuda/part_sums.hpp>
 #include <lamina/operators/image_norm.hpp>
 #include <lamina/operators/norm.hpp>
 
@@ -107,31 +108,43 @@ struct normalise_slope_lines {
   }
 };
 
-/// The gradients of scale and bias: number k is a sum over rows and, where a part has one number an
-/// element, over the parts of a row; else over the elements of a channel.
-struct normalise_number_lines {
-  using arguments = normalise_arguments;
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int k, const Team& team) {
-    const bool by_channel = a.of_part > 0;
-    const divider& inner = by_channel ? a.size : a.outer;
-    const int terms = a.rows * inner.divisor();
-    float sum = 0, weighted = 0;
-    for (int t = team.rank(); t < terms; t += team.size()) {
-      int u = t;
-      const int row = inner.divide(u);
-      const int part = row * a.outer.divisor() + (by_channel ? k / a.of_part : u);
-      const std::ptrdiff_t at = by_channel ? static_cast<std::ptrdiff_t>(k) * a.size.divisor() + u
-                                           : static_cast<std::ptrdiff_t>(u) * a.n + k;
-      const float d = a.slope[row * a.slope_stride + at];
-      sum += d;
-      weighted += d * (a.x[row * a.x_stride + at] - a.means.at(part)) * a.inverse(part);
-    }
-    sum = sum_of(team, sum);
-    weighted = sum_of(team, weighted);
-    if (team.rank() != 0) return;
-    if (a.to_scale != nullptr) a.to_scale[k] = weighted;
-    if (a.to_bias != nullptr) a.to_bias[k] = sum;
+/// The gradients of scale and bias: a number a channel is a sum over rows and the elements of the
+/// channel. Where a part has a number an element, rows are those of all parts.
+struct normalise_number_arguments : part_sum_arguments {
+  normalise_arguments of;
+};
+template <bool ByChannel>
+struct normalise_number_sums : added_parts<2> {
+  using arguments = normalise_number_arguments;
+
+  template <class Walk, class Pack = typename Walk::pack_type>
+  static LAMINA_INLINE LAMINA_FN void part(const arguments& a, const Walk& walk, Pack (&found)[2]) {
+    Pack sum = filled<Pack>(0.0f), weighted = filled<Pack>(0.0f);
+    const normalise_arguments& n = a.of;
+    walk.each([&](int row, int column) {
+      int part = row, at = column;
+      if constexpr (ByChannel) {
+        part = row * n.outer.divisor() + walk.channel() / n.of_part;
+      } else {
+        int outer = row;
+        row = n.outer.divide(outer);
+        at += outer * n.n;
+      }
+      const float mean = n.means.at(part), inverse = n.inverse(part);
+      const Pack d = load_constant<Pack>(n.slope + row * n.slope_stride + at);
+      const Pack x = load_constant<Pack>(n.x + row * n.x_stride + at);
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < Pack::width; ++j) {
+        sum.v[j] += d.v[j];
+        weighted.v[j] += d.v[j] * (x.v[j] - mean) * inverse;
+      }
+    });
+    found[0] = walk.total(sum);
+    found[1] = walk.total(weighted);
+  }
+  static LAMINA_INLINE LAMINA_FN void finish(const arguments& a, int k, const float (&found)[2]) {
+    if (a.of.to_scale != nullptr) a.of.to_scale[k] = found[1];
+    if (a.of.to_bias != nullptr) a.of.to_bias[k] = found[0];
   }
 };
 
@@ -202,10 +215,33 @@ struct normalise_gradient_kernel {
     if (!dscale && !dbias) return;
     a.to_scale = dscale ? dscale.template row<float>(0) : nullptr;
     a.to_bias = dbias ? dbias.template row<float>(0) : nullptr;
-    const bool by_channel = a.of_part > 0;
-    run_lines<normalise_number_lines>(b, a, by_channel ? a.of_part * a.outer.divisor() : a.n,
-                                      a.rows * (by_channel ? a.size.divisor() : a.outer.divisor()),
-                                      !by_channel);
+    const auto sums = number_arguments(a);
+    if constexpr (by_channel)
+      sum_channels<number_sums>(b, sums, c.run.scratch);
+    else
+      sum_columns<number_sums>(b, sums, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const auto s = number_arguments(normalise_of<Op>(c, c.input(0)));
+    if constexpr (by_channel)
+      return channel_part_floats<number_sums>(s.rows, s.channels, s.size);
+    else
+      return column_part_floats<number_sums, Backend>(s.rows, s.channels, s.size);
+  }
+
+ private:
+  static constexpr bool by_channel = !__is_same(Op, layer_norm);
+  using number_sums = normalise_number_sums<by_channel>;
+  static normalise_number_arguments number_arguments(const normalise_arguments& a) {
+    normalise_number_arguments s{};
+    s.of = a;
+    s.rows = by_channel ? a.rows : a.rows * a.outer.divisor();
+    s.channels = by_channel ? a.of_part * a.outer.divisor() : a.n;
+    s.size = by_channel ? a.size.divisor() : 1;
+    const int together = by_channel ? s.size : a.n;
+    s.packs = is_packs(a.x, a.x_stride, together) && is_packs(a.slope, a.slope_stride, together);
+    return s;
   }
 };
 

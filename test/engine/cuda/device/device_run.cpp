@@ -21,6 +21,7 @@
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
+#include "engine/cuda/norm_programs.hpp"
 #include "engine/cuda/operator_programs.hpp"
 #include "engine/cuda/places_both.hpp"
 #include "engine/cuda/row_loop_programs.hpp"
@@ -247,6 +248,16 @@ void run_all(backend& device) {
   report("residual blocks", test::train_both(test::residual, limited, device, {7, 64, 7, 7}), 1e-3);
   report("windows of every kind", test::train_both(test::windows, sgd, device, {7, 64, 7}), 1e-3);
   report("attention", test::train_both(test::attention, sgd, device, sizes), 1e-3);
+  report("normalised images",
+         test::train_both(test::normalised_images<28, 28>, sgd, device, {11, 64, 11, 11}), 1e-3);
+  report("normalised odd images",
+         test::train_both(test::normalised_images<27, 31>, sgd, device, {11, 64, 11, 11}), 1e-3);
+  report("normalised columns",
+         test::train_both(test::normalised_columns, sgd, device, {300, 40, 2000, 300, 300}), 1e-3);
+  report("normalised rows",
+         test::train_both(test::normalised_rows, sgd, device, {300, 40, 2000, 300, 300}), 1e-3);
+  report("normalised groups",
+         test::train_both(test::normalised_groups<27, 31>, sgd, device, {11, 64, 11, 11}), 1e-3);
   report("shapes", test::train_both(test::shapes, sgd, device, sizes), 1e-4);
   report("reductions", test::train_both(test::reductions, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("lookups", test::train_both(test::lookups, sgd, device, {7, 64, 7, 7}), 1e-4);

@@ -14,6 +14,7 @@
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
+#include "engine/cuda/norm_programs.hpp"
 #include "engine/cuda/places_both.hpp"
 #include "engine/cuda/row_loop_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
@@ -90,6 +91,10 @@ TEST_CASE("programs without loops by the calls of a device") {
   CHECK(worst_of(test::functions, optimizer::adam{.learning_rate = 0.01f}) < 1e-3);
   CHECK(worst_of(test::uneven, sgd) < 1e-4);
   CHECK(worst_of(test::lenet, sgd, {3, 3, 3}) < 1e-3);
+  // Parts of sums end where the memory does.
+  CHECK(worst_of(test::normalised_images<28, 28>, sgd, {11, 4, 11, 11, 16}) < 1e-3);
+  CHECK(worst_of(test::normalised_columns, sgd, {300, 40, 300, 300, 700}) < 1e-3);
+  CHECK(worst_of(test::normalised_rows, sgd, {60, 9, 60, 60, 100}) < 1e-3);
   CHECK(worst_of(test::sentences, sgd) < 1e-4);
   const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
   CHECK(worst_of(test::classes, limited) < 1e-5);
