@@ -52,4 +52,29 @@ inline constexpr auto windows = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
+/// Convolutions of 3 to 50 filters, so that every tile is taken: forward, spread, and for the
+/// gradients of filters (conv_host.hpp says by which). Sums of whole numbers are whole.
+inline constexpr auto channels = lamina::program([](lamina::block& main) {
+  constexpr window same{.padding = 1};
+  auto image = layer::data<"image", float, 16, 6, 5>(main);
+  auto a = layer::conv2d<12, 3, same>(image, {.bias = false});
+  auto a2 = layer::conv2d<16, 3, window{.stride = 2, .padding = 1}>(a, {.bias = false});
+  auto a3 = layer::conv2d_transpose<20, 3, window{.stride = 2}>(a, {.bias = false});
+  auto b = layer::conv2d<20, 3, same>(image, {.bias = false});
+  auto b2 = layer::conv2d<33, 1>(b, {.bias = false});
+  auto c = layer::conv2d<32, 1>(image, {.bias = false});
+  auto c2 = layer::conv2d<50, 3, window{.padding = 1, .groups = 2}>(c, {.bias = false});
+  auto d = layer::conv2d<33, 3, window{.stride = 2, .padding = 1}>(image, {.bias = false});
+  auto d2 = layer::conv2d<50, 2>(d, {.bias = false});
+  auto e = layer::conv2d<3, 3, same>(image, {.bias = false});
+  auto e2 = layer::conv2d<12, 3>(e, {.bias = false});
+  const auto sum = [&](auto made, auto slope) { return layer::reduce_sum(made * (made + slope)); };
+  return sum(a2, layer::data<"a", float, 16, 3, 3>(main)) +
+         sum(a3, layer::data<"a3", float, 20, 13, 11>(main)) +
+         sum(b2, layer::data<"b", float, 33, 6, 5>(main)) +
+         sum(c2, layer::data<"c", float, 50, 6, 5>(main)) +
+         sum(d2, layer::data<"d", float, 50, 2, 2>(main)) +
+         sum(e2, layer::data<"e", float, 12, 4, 3>(main));
+});
+
 }  // namespace test

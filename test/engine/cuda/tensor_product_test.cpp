@@ -113,6 +113,50 @@ struct place_of_warps {
   }
 };
 
+/// Small images of a convolution by 3 x 3 with padding, or large ones from them, by the low tile of
+/// a place: whether whole numbers come out exactly. Sides are equal, so the two are mirror images.
+template <cuda::conv_kind Kind, class Backend>
+void check_low_tile(int made, int read) {
+  constexpr bool forward = Kind == cuda::conv_kind::forward;
+  constexpr int rows = 3, side = 5, size = side * side, taps = 9;
+  std::mt19937 random(7);
+  const auto whole = [&] { return static_cast<float>(static_cast<int>(random() % 9) - 4); };
+  matrix from(rows, read * size), to(rows, made * size);
+  matrix filter(forward ? made : read, (forward ? read : made) * taps, 0);
+  from.fill(whole), filter.fill(whole);
+  const int dims[] = {filter.rows, filter.columns / taps, 3, 3};
+  lamina::engine::conv_shape s(dims, 4, 1);
+  for (int d = 1; d < 3; ++d) s.side[d] = {side, side, 3, 1, 1, 1};
+  const auto operand_of = [](matrix& m) {
+    lamina::engine::operand o{};
+    o.data = m.data();
+    o.rows = m.rows;
+    o.columns = m.columns;
+    o.stride = m.stride;
+    return o;
+  };
+  Backend place;
+  cuda::detail::convolve<Kind, cuda::way_bit(cuda::conv_way::half)>(
+      place, s, operand_of(from), operand_of(filter), operand_of(to));
+  int wrong = 0;
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < made; ++c)
+      for (int y = 0; y < side; ++y)
+        for (int x = 0; x < side; ++x) {
+          float sum = 0;
+          for (int k = 0; k < read; ++k)
+            for (int t = 0; t < taps; ++t) {
+              const int dy = t / 3 - 1, dx = t % 3 - 1;
+              const int v = forward ? y + dy : y - dy, h = forward ? x + dx : x - dx;
+              if (v < 0 || v >= side || h < 0 || h >= side) continue;
+              sum += from.at(r, k * size + v * side + h) *
+                     (forward ? filter.at(c, k * taps + t) : filter.at(k, c * taps + t));
+            }
+          wrong += to.at(r, c * size + y * side + x) != sum;
+        }
+  CHECK(wrong == 0);
+}
+
 /// The product of a head by the tensor cores of a host: rows of padded width.
 template <class Format, group_head Head, class Backend = tensors<Format>>
 matrix product(matrix& left, matrix& right, int rows, int columns, int depth) {
@@ -186,6 +230,17 @@ TEST_CASE("warps that wait for each other multiply as one after the other do", "
   check_exact<tf32_format, place_of_warps<tf32_format>>(40, 17, 100, -1, 0);
   check_exact<bfloat16_format, place_of_warps<bfloat16_format>>(40, 17, 100, -1, 0);
   check_exact<float16_format, place_of_warps<float16_format>>(40, 17, 100, -1, 0);
+}
+
+TEST_CASE("warps side by side convolve as one after the other do", "[threads]") {
+  using enum cuda::conv_kind;
+  check_low_tile<forward, place_of_warps<tf32_format>>(11, 4);
+  check_low_tile<spread, place_of_warps<tf32_format>>(17, 4);
+  check_low_tile<forward, place_of_warps<bfloat16_format>>(17, 4);
+  check_low_tile<spread, place_of_warps<float16_format>>(11, 4);
+  // With all lanes: tiles of 32 x 128, several side by side.
+  check_low_tile<forward, tensors<tf32_format>>(20, 7);
+  check_low_tile<spread, tensors<tf32_format>>(33, 7);
 }
 
 TEST_CASE("operands are rounded to the nearest, sums are not") {

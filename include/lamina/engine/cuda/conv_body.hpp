@@ -115,8 +115,6 @@ struct direct_conv_body {
   using runner = statement_runner<S>;
   using arguments = conv_arguments<detail::largest<1, runner::arguments - 1>() + 1>;
   using sides = detail::conv_sides<Kind>;
-  /// Channels of a group from which on tiles are better.
-  static constexpr int most_channels = 8;
 
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const position& at) {
     const divider& size = sides::made_size(g.conv);

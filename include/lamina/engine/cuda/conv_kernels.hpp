@@ -7,6 +7,7 @@
 
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/conv_body.hpp>
+#include <lamina/engine/cuda/conv_tiles.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/part_sums.hpp>
 #include <lamina/operators/conv.hpp>
@@ -17,35 +18,37 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-template <conv_kind Kind, class S, class Backend, class Arguments>
+template <conv_kind Kind, class S, unsigned Ways, class Backend, class Arguments>
 void launch_conv(Backend& b, Arguments g, const conv_shape& s) {
-  using body = conv_body<Kind, S, typename Backend::product_tile>;
-  using direct = direct_conv_body<Kind, S>;
   g.conv = conv_geometry(s);
   g.seen = conv_sides<Kind>::read(g.conv) * s.taps();
-  if (conv_sides<Kind>::made(g.conv) <= direct::most_channels)
-    b.template cells<direct>(g);
-  else
-    b.template teams<body>(g);
+  take_way<Ways>(way_of_images<Kind>(s), [&]<conv_way Way>() {
+    if constexpr (Way == conv_way::direct)
+      b.template cells<direct_conv_body<Kind, S>>(g);
+    else
+      b.template teams<conv_body<Kind, S, conv_tile<Backend, Way>>>(g);
+  });
 }
 
 /// A group whose head is a convolution.
 template <conv_kind Kind, class S>
 struct conv_launch {
   static constexpr bool exists = true;
-  template <class Backend>
-  static void run(Backend& b, const call_site& c) {
-    auto g = arguments_of<conv_body<Kind, S, typename Backend::product_tile>>(c);
-    const operand from = c.at_position(0), filter = c.at_position(1);
+  static constexpr filter_place filter{1, conv_attributes[3]};
+  static constexpr unsigned ways(const conv_shape& s) { return way_bit(way_of_images<Kind>(s)); }
+  template <class Backend, unsigned Ways>
+  static void run_by(Backend& b, const call_site& c) {
+    auto g = arguments_of<direct_conv_body<Kind, S>>(c);
+    const operand from = c.at_position(0), w = c.at_position(1);
     g.left_stride = from.stride;
-    g.right_stride = filter.stride;
+    g.right_stride = w.stride;
     // A group has no argument for a result that is not stored: its dimensions are given by place.
     operand to = from;
     to.columns = c.group.columns;
     to.dims = c.program().dims + c.group.depth;
     const bool forward = Kind == conv_kind::forward;
-    const conv_shape s(c, forward ? from : to, forward ? to : from, filter, conv_attributes);
-    launch_conv<Kind, S>(b, g, s);
+    const conv_shape s(c, forward ? from : to, forward ? to : from, w, conv_attributes);
+    launch_conv<Kind, S, Ways>(b, g, s);
   }
 };
 
@@ -53,7 +56,7 @@ struct conv_launch {
 using keep_head = expression::statements<expression::let<keep, 0, 2, expression::head_value>>;
 
 /// A convolution that is no head: images `to` from images `from`.
-template <conv_kind Kind, class Backend>
+template <conv_kind Kind, unsigned Ways, class Backend>
 void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
               const operand& to) {
   conv_arguments<3> g{};
@@ -66,7 +69,7 @@ void convolve(Backend& b, const conv_shape& s, const operand& from, const operan
   g.left_stride = from.stride;
   g.right_stride = filter.stride;
   g.channels = 1;
-  launch_conv<Kind, keep_head>(b, g, s);
+  launch_conv<Kind, keep_head, Ways>(b, g, s);
 }
 
 /// The gradient of the filters `to` from large and small images; `scratch` holds its parts.
@@ -77,15 +80,17 @@ class filter_gradient {
     seen_ = s.large_channels * s.taps();
     filters_ = s.groups * s.small_channels;
   }
-  template <class Shape>
+  template <class Backend, unsigned Ways>
   std::ptrdiff_t scratch() const {
-    const int n = parts<Shape>();
+    int n = 1;
+    take_way<Ways>(way_of_filters(shape_), [&]<conv_way Way>() {
+      if constexpr (Way != conv_way::direct) n = parts<conv_tile<Backend, Way>>();
+    });
     return n > 1 ? static_cast<std::ptrdiff_t>(n) * filters_ * seen_ : 0;
   }
-  template <class Backend>
+  template <unsigned Ways, class Backend>
   void run(Backend& b, const operand& large, const operand& small, const operand& to,
            float* scratch) const {
-    using shape = typename Backend::product_tile;
     conv_filter_arguments g{};
     g.large = large.row<const float>(0);
     g.small = small.row<const float>(0);
@@ -96,18 +101,27 @@ class filter_gradient {
     g.conv = conv_geometry(shape_);
     g.seen = seen_;
     g.terms = terms_;
-    g.parts = parts<shape>();
+    take_way<Ways>(way_of_filters(shape_), [&]<conv_way Way>() {
+      if constexpr (Way == conv_way::direct) {
+        g.lines = filters_ * seen_;
+        g.width = terms_;
+        b.template lines<direct_conv_filter_body>(g);
+      } else {
+        run_tiles<conv_tile<Backend, Way>>(b, g, to, scratch);
+      }
+    });
+  }
+
+ private:
+  template <class Shape, class Backend>
+  void run_tiles(Backend& b, conv_filter_arguments& g, const operand& to, float* scratch) const {
+    g.parts = parts<Shape>();
     g.part_terms = (terms_ + g.parts - 1) / g.parts;
-    if (is_direct()) {
-      g.lines = filters_ * seen_;
-      g.width = terms_;
-      return b.template lines<direct_conv_filter_body>(g);
-    }
-    if (g.parts == 1) return b.template teams<conv_filter_body<shape>>(g);
+    if (g.parts == 1) return b.template teams<conv_filter_body<Shape>>(g);
     g.to = scratch;
     g.to_stride = seen_;
     g.part_stride = static_cast<std::ptrdiff_t>(filters_) * seen_;
-    b.template teams<conv_filter_body<shape>>(g);
+    b.template teams<conv_filter_body<Shape>>(g);
     part_sum_body::arguments sum{};
     sum.parts = scratch;
     sum.to = to.row<float>(0);
@@ -118,14 +132,10 @@ class filter_gradient {
     sum.count = filters_ * seen_;
     b.template elements<part_sum_body>(sum);
   }
-
- private:
-  bool is_direct() const { return shape_.small_channels <= 4; }
   /// As many parts as keep a device of about 256 resident teams at work, each of some tiles deep.
   /// The same on every device: equal inputs give equal bits.
   template <class Shape>
   int parts() const {
-    if (is_direct()) return 1;
     const auto tiles = [](int n, int each) { return (n + each - 1) / each; };
     const int all =
         shape_.groups * tiles(shape_.small_channels, Shape::rows) * tiles(seen_, Shape::columns);
@@ -200,17 +210,40 @@ template <class S>
 struct group_launch<expression::group_expression<group_head::conv_dx, S>>
     : detail::conv_launch<conv_kind::spread, S> {};
 
+namespace detail {
+/// What is launched by the ways that a filter chooses, of operators whose kernels tell where it is.
+template <class Op>
+struct conv_call {};
+template <class Op>
+requires requires { call_kernel<Op>::filter; }
+struct conv_call<Op> {
+  static constexpr filter_place filter = call_kernel<Op>::filter;
+  static constexpr unsigned ways(const conv_shape& s) { return call_kernel<Op>::ways(s); }
+  template <class Backend, unsigned Ways>
+  static void run_by(Backend& b, const call_site& c) {
+    call_kernel<Op>::template launch<Ways>(b, c);
+  }
+  template <class Backend, unsigned Ways>
+  requires requires(const call_site& c) { call_kernel<Op>::template scratch<Backend, Ways>(c); }
+  static std::ptrdiff_t scratch_by(const call_site& c) {
+    return call_kernel<Op>::template scratch<Backend, Ways>(c);
+  }
+};
+}  // namespace detail
+
 template <>
 struct call_kernel<conv_filter_gradient_sum> {
   static constexpr bool launches = true;
-  template <class Backend>
+  static constexpr filter_place filter{2, conv_attributes[3]};
+  static constexpr unsigned ways(const conv_shape& s) { return way_bit(way_of_filters(s)); }
+  template <unsigned Ways, class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand x = c.input(0), d = c.input(1), dw = c.output(0);
-    gradient(c).run(b, x, d, dw, c.run.scratch);
+    gradient(c).run<Ways>(b, x, d, dw, c.run.scratch);
   }
-  template <class Backend>
+  template <class Backend, unsigned Ways>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return gradient(c).scratch<typename Backend::product_tile>();
+    return gradient(c).scratch<Backend, Ways>();
   }
 
  private:
@@ -237,12 +270,16 @@ struct call_kernel<channel_sums> {
 template <>
 struct call_kernel<conv2d_transpose> {
   static constexpr bool launches = true;
-  template <class Backend>
+  static constexpr filter_place filter{1, conv_transpose_attributes[3]};
+  static constexpr unsigned ways(const conv_shape& s) {
+    return way_bit(way_of_images<conv_kind::spread>(s));
+  }
+  template <unsigned Ways, class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
     require_float(c, x);
     const conv_shape s(c, y, x, w, conv_transpose_attributes);
-    detail::convolve<conv_kind::spread>(b, s, x, w, y);
+    detail::convolve<conv_kind::spread, Ways>(b, s, x, w, y);
     if (!bias) return;
     detail::channel_add_body::arguments a{};
     a.to = y.row<float>(0);
@@ -258,22 +295,27 @@ struct call_kernel<conv2d_transpose> {
 template <>
 struct call_kernel<gradient_of<conv2d_transpose>> {
   static constexpr bool launches = true;
-  template <class Backend>
+  static constexpr filter_place filter{1, conv_transpose_attributes[3]};
+  /// Those of the input's gradient, and behind them those of the filters'.
+  static constexpr unsigned ways(const conv_shape& s) {
+    return way_bit(way_of_images<conv_kind::forward>(s)) | way_bit(way_of_filters(s)) << way_bits;
+  }
+  template <unsigned Ways, class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand x = c.input(0), w = c.input(1), d = c.input(3);
     const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
     const conv_shape s(c, d, x, w, conv_transpose_attributes);
-    if (dx) detail::convolve<conv_kind::forward>(b, s, d, w, dx);
-    if (dw) detail::filter_gradient(s, x.rows).run(b, d, x, dw, c.run.scratch);
+    if (dx) detail::convolve<conv_kind::forward, Ways & every_way>(b, s, d, w, dx);
+    if (dw) detail::filter_gradient(s, x.rows).run<(Ways >> way_bits)>(b, d, x, dw, c.run.scratch);
     if (dbias) detail::add_channels(b, d, dbias, c.run.scratch);
   }
-  template <class Backend>
+  template <class Backend, unsigned Ways>
   static std::ptrdiff_t scratch(const call_site& c) {
     const operand x = c.input(0);
     const operand d = c.input(3);
     const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);
     // The filters' parts are gone when those of the bias come.
-    return std::max(detail::filter_gradient(s, x.rows).scratch<typename Backend::product_tile>(),
+    return std::max(detail::filter_gradient(s, x.rows).scratch<Backend, (Ways >> way_bits)>(),
                     detail::channel_scratch<Backend>(d, s.groups * s.large_channels));
   }
 };

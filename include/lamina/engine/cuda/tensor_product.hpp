@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <lamina/engine/cuda/tensor_format.hpp>
 #include <lamina/engine/cuda/tensor_side.hpp>
@@ -36,6 +37,14 @@ struct tensor_shape {
   static constexpr int wide = Columns / Across / fragment::columns;
   static_assert(tall * Down * fragment::rows == Rows &&
                 wide * Across * fragment::columns == Columns && words % fragment::words == 0);
+
+  /// A tile of as many warps that is `Fold` times lower and twice as wide, these side by side; of
+  /// half as many terms at a time, for what a thread has on its way to shared memory is in
+  /// registers.
+  template <int Fold>
+  using flat = std::conditional_t<
+      Fold == 1, tensor_shape,
+      tensor_shape<Format, Rows / Fold, 2 * Columns, Depth / 2, 1, Down * Across>>;
 };
 
 /// What the threads of a team share: two tiles of words of either side, and, when these are no

@@ -41,7 +41,8 @@ template <class Shape, int Lines, class Side>
 class side_words {
   using format = typename Shape::format;
   static constexpr int terms = format::terms;
-  static constexpr int across = Side::along_depth ? 8 : 16, down = Shape::threads / across;
+  static constexpr int across = Side::along_depth ? 8 : Lines < 64 ? 16 : Lines / 4;
+  static constexpr int down = Shape::threads / across;
   static constexpr int line_step = Side::along_depth ? down : across;
   static constexpr int word_step = Side::along_depth ? across : down;
   static constexpr int lines = Lines / line_step, depths = Shape::words / word_step;

@@ -33,6 +33,15 @@ struct tile_shape {
   static constexpr int threads = Rows / Each * (Columns / pack_width);
   static constexpr operand_layout operands{1, 0, false};
   static_assert(Rows % Each == 0 && Columns % pack_width == 0);
+
+  template <int R>
+  static constexpr int most_each = R < Each ? R : Each;
+  /// A tile of as many threads that is `Fold` times lower, and the wider: `Fold` times, unless it
+  /// has fewer rows than a thread has here.
+  template <int Fold>
+  using flat =
+      tile_shape<Rows / Fold, threads * pack_width / (Rows / Fold / most_each<Rows / Fold>), Depth,
+                 most_each<Rows / Fold>>;
 };
 
 /// What the threads of a team share. The gap puts what lies below each other in different banks;
@@ -46,13 +55,14 @@ struct tile_memory {
 namespace detail {
 
 /// Copies Lines x Depth numbers of one side. A side tells what is known of a line (a row of the
-/// left, a column of the right) and of a term apart, so that each thread finds out once:
+/// left, a column of the right) and of a term apart, so that each thread finds out once; of a long
+/// side it takes several lines, and finds out about a term for all of them:
 ///   static constexpr bool along_depth;   neighbouring threads take neighbouring terms
 ///   line_type line(int) const;   deep_type deep(int) const;
 ///   float get(line_type, deep_type) const;   0 outside
 template <int Lines, int Depth, int Threads, class Side>
 struct side_copy {
-  static constexpr int first = Side::along_depth ? Depth : Lines;
+  static constexpr int first = Side::along_depth ? Depth : Lines < 128 ? Lines : 128;
   static constexpr int across = Threads < first ? Threads : first, down = Threads / across;
   static constexpr int line_step = Side::along_depth ? down : across;
   static constexpr int deep_step = Side::along_depth ? across : down;

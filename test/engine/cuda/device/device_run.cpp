@@ -143,6 +143,10 @@ void run_tensors(const char* name, double most) {
   run("lenet", test::lenet, {7, 64, 7, 7});
   run("residual blocks", test::residual, {7, 64, 7, 7});
   run("windows of every kind", test::windows, {7, 64, 7});
+  report_rounded(
+      "channels of every number",
+      test::train_both(test::channels, optimizer::sgd{.learning_rate = 1e-4f}, device, {7, 64, 7}),
+      most);
   run("attention", test::attention, sizes);
   run("heads", test::heads, sizes);
   run("recurrences", test::recurrences, {7, 64, 7, 7});
@@ -247,6 +251,10 @@ void run_all(backend& device) {
   report("lenet", test::train_both(test::lenet, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("residual blocks", test::train_both(test::residual, limited, device, {7, 64, 7, 7}), 1e-3);
   report("windows of every kind", test::train_both(test::windows, sgd, device, {7, 64, 7}), 1e-3);
+  report(
+      "channels of every number",
+      test::train_both(test::channels, optimizer::sgd{.learning_rate = 1e-4f}, device, {7, 64, 7}),
+      1e-3);
   report("attention", test::train_both(test::attention, sgd, device, sizes), 1e-3);
   report("normalised images",
          test::train_both(test::normalised_images<28, 28>, sgd, device, {11, 64, 11, 11}), 1e-3);
