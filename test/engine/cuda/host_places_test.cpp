@@ -81,7 +81,8 @@ TEST_CASE("training at several places computes what several threads do") {
 TEST_CASE("moving statistics are the mean over the places, and frozen parameters stay") {
   for (const int count : {2, 3}) {
     const several<backend> places(count);
-    CHECK(test::train_at_all(normed, momentum, places, {7, 12, 9}).worst() < 1e-5);
+    // A place has two rows or more: few, which enlarge what rounding leaves.
+    CHECK(test::train_at_all(normed, momentum, places, {7, 12, 9}).worst() < 5e-5);
   }
 }
 

@@ -36,13 +36,11 @@ struct part_split {
   }
 };
 
-/// What sums are is a type with
-///   using arguments = a struct derived from part_sum_arguments;
-///   static constexpr int sums;                           numbers of a channel
-///   part(a, walk, found)                                 found[k]: of the part that is walked
-///   along join(a, channel, team, found)                        found[k]: of the parts that were
-///   left finish(a, channel, found)                            by one thread: what becomes of the
-///   sums
+/// What is summed up is a type with `arguments`, derived from part_sum_arguments, `sums`, the
+/// numbers of a channel, and
+///   part(a, walk, found)           found[k]: of the part that is walked along
+///   join(a, channel, team, found)  found[k]: of the parts that were left
+///   finish(a, channel, found)      by one thread: what becomes of the sums
 /// Those whose parts are added up have `join` from here.
 template <int Sums>
 struct added_parts {

@@ -86,7 +86,7 @@ class channel_walk {
     for (int j = 1; j < width; ++j) sum += x.v[j];
     return filled<Pack>(sum_of(team_, sum));
   }
-  /// f(sum, part, number, found) for each number that this thread leaves.
+  /// f(part, number, lane) for each number that this thread leaves, and the lane that has it.
   template <class F>
   LAMINA_INLINE LAMINA_FN void leave(const F& f) const {
     if (team_.rank() == 0) f(part_, channel_, 0);
