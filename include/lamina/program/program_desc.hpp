@@ -135,9 +135,15 @@ constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /// The most variables, operators and so on of one program.
 /// No array of a plan may exceed 2^20 elements: clang refuses longer ones in a constant expression.
+#if defined(LAMINA_CUDA_KERNELS_ALONE)
+// Who compiles kernels records nothing, but nvcc's front end makes every zero of a large value.
+inline constexpr program_counts program_limits{64, 64, 64, 64, 64, 64, 64, 64,
+                                               64, 64, 64, 64, 64, 64, 64};
+#else
 inline constexpr program_counts program_limits{32768, 32768, 131072, 131072, 131072,
                                                32768, 32768, 131072, 32768,  4096,
                                                16384, 1024,  16384,  1024,   1024};
+#endif
 
 /// A program as a value: Fluid's ProgramDesc.
 ///

@@ -248,14 +248,21 @@ class chain_finder {
 template <class P, auto const& L, auto const& B, auto const& Chains>
 constexpr auto join_chains() {
   auto r = B;
-  const auto is_read_by = [](int g, int v) {
+  constexpr int variables = L.count.variables;
+  int passed_in[at_least_one(variables)];    // by variable: the chain that hands it on, or -1
+  bool read_apart[at_least_one(variables)];  // by variable: whether somebody else reads it
+  for (int v = 0; v < variables; ++v) passed_in[v] = -1, read_apart[v] = false;
+  for (int g = 0; g < B.count; ++g)
+    if (const int v = Chains.passed[g]; Chains.chain[g] >= 0 && v >= 0)
+      passed_in[v] = Chains.chain[g];
+  for (int g = 0; g < B.count; ++g)
     for (int n = B.groups[g].first; n < B.groups[g].first + B.groups[g].count; ++n) {
       const instruction i = L.instructions[B.order[n]];
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
-        if (L.operands[a].id >= 0 && L.variables[L.operands[a].id].root == v) return true;
+        if (L.operands[a].id >= 0)
+          if (const int v = L.variables[L.operands[a].id].root; passed_in[v] != Chains.chain[g])
+            read_apart[v] = true;
     }
-    return false;
-  };
   for (int g = 0; g < B.count; ++g) {
     const int c = Chains.chain[g];
     if (c < 0) continue;
@@ -265,13 +272,9 @@ constexpr auto join_chains() {
         if (L.results[o] >= 0) r.producer[L.variables[L.results[o]].root] = Chains.first[c];
     }
     const int v = Chains.passed[g];
-    if (v < 0 || B.last[v] == B.count ||
-        (v < P::desc.count.variables && P::desc.variables[v].persistable))
-      continue;
-    bool alone = true;
-    for (int q = g + 1; alone && q <= B.last[v]; ++q)
-      alone = Chains.chain[q] == c || !is_read_by(q, v);
-    if (alone) r.stored[v] = false;
+    if (v >= 0 && B.last[v] != B.count && !read_apart[v] &&
+        !(v < P::desc.count.variables && P::desc.variables[v].persistable))
+      r.stored[v] = false;
   }
   return r;
 }
