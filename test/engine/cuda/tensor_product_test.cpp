@@ -111,6 +111,9 @@ struct place_of_warps {
       threads.emplace_back([&, n] { Body::run(g, warp_thread{0, 1, n, &here}, *shared); });
     for (std::thread& t : threads) t.join();
   }
+  /// clang asks for it where convolutions might have few channels; none has here.
+  template <class Body>
+  void cells(const typename Body::arguments&);
 };
 
 /// Small images of a convolution by 3 x 3 with padding, or large ones from them, by the low tile of
