@@ -28,6 +28,19 @@ struct element_parts {
   }
 };
 
+/// The sum of F over elements `first` to before `end` of an array of rows, which all threads have.
+template <class F, class Arguments, class Team>
+LAMINA_INLINE LAMINA_FN double sum_elements(const Arguments& a, int first, int end,
+                                            const Team& team) {
+  double sum = 0;
+  for (int k = first + team.rank(); k < end; k += team.size()) {
+    int column = k;
+    const int row = a.columns.divide(column);
+    sum += F::of(static_cast<double>(a.from[row * a.stride + column]));
+  }
+  return sum_of(team, sum);
+}
+
 /// Elements i * part to before (i + 1) * part of an array of rows become number i.
 template <class F>
 struct element_sum_lines {
@@ -42,13 +55,7 @@ struct element_sum_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
     const int first = i * a.part, end = a.elements - first < a.part ? a.elements : first + a.part;
-    double sum = 0;
-    for (int k = first + team.rank(); k < end; k += team.size()) {
-      int column = k;
-      const int row = a.columns.divide(column);
-      sum += F::of(static_cast<double>(a.from[row * a.stride + column]));
-    }
-    sum = sum_of(team, sum);
+    const double sum = sum_elements<F>(a, first, end, team);
     if (team.rank() == 0) a.to[i] = sum;
   }
 };
@@ -67,13 +74,7 @@ struct few_elements_lines {
   };
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
-    double sum = 0;
-    for (int k = team.rank(); k < a.elements; k += team.size()) {
-      int column = k;
-      const int row = a.columns.divide(column);
-      sum += F::of(static_cast<double>(a.from[row * a.stride + column]));
-    }
-    sum = sum_of(team, sum);
+    const double sum = sum_elements<F>(a, 0, a.elements, team);
     if (team.rank() == 0) *a.to = static_cast<float>(sum * a.factor);
   }
 };
