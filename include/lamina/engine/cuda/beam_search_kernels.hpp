@@ -46,6 +46,8 @@ struct beam_search_lines {
       for (;;) {
         const int next = smallest_of(team, is_there && best.keeps(c) ? mine : all);
         if (next == all) break;
+        // What is written now has been compared by all.
+        team.barrier();
         if (mine == next)
           best.keep(c), is_there = false;
         else if (best.count < best.most)

@@ -23,28 +23,34 @@ using cudaGraphNode_t = test::simulated::step*;
 using cudaGraphConditionalHandle = unsigned long long;
 struct cudaGraphEdgeData {};
 
+// Numbers and structs are those of CUDA's headers: what was compiled with them may call these.
 enum cudaError_t {
-  cudaSuccess,
-  cudaErrorInvalidValue,
-  cudaErrorMemoryAllocation,
-  cudaErrorNoDevice,
-  cudaErrorInvalidResourceHandle,
-  cudaErrorPeerAccessAlreadyEnabled,
-  cudaErrorStreamCaptureUnsupported,
-  cudaErrorStreamCaptureInvalidated,
-  cudaErrorIllegalState,
-  cudaErrorUnknown
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorNoDevice = 100,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorIllegalState = 401,
+  cudaErrorPeerAccessAlreadyEnabled = 704,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorUnknown = 999
 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
+enum cudaMemcpyKind {
+  cudaMemcpyHostToDevice = 1,
+  cudaMemcpyDeviceToHost = 2,
+  cudaMemcpyDeviceToDevice = 3
+};
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
-enum cudaGraphNodeType { cudaGraphNodeTypeConditional };
+enum cudaGraphNodeType { cudaGraphNodeTypeConditional = 13 };
 enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf, cudaGraphCondTypeWhile };
 inline constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
 inline constexpr unsigned cudaStreamSetCaptureDependencies = 1;
 struct cudaGraphNodeParams {
   cudaGraphNodeType type;
+  int reserved[3];
   struct {
     cudaGraphConditionalHandle handle;
     cudaGraphConditionalNodeType type;
@@ -76,17 +82,29 @@ inline bool is_current(const stream& s) { return s.device == current_device; }
 #define LAMINA_TEST_CALL LAMINA_TEST_CALL_FAILING(cudaErrorUnknown)
 
 inline const char* cudaGetErrorString(cudaError_t e) {
-  static constexpr const char* texts[] = {"no error",
-                                          "invalid argument",
-                                          "out of memory",
-                                          "no CUDA-capable device is detected",
-                                          "invalid resource handle",
-                                          "peer access is already enabled",
-                                          "operation not permitted when stream is capturing",
-                                          "operation failed due to a previous error during capture",
-                                          "the operation cannot be performed in the present state",
-                                          "unknown error"};
-  return texts[e];
+  switch (e) {
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorInvalidValue:
+      return "invalid argument";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorNoDevice:
+      return "no CUDA-capable device is detected";
+    case cudaErrorInvalidResourceHandle:
+      return "invalid resource handle";
+    case cudaErrorIllegalState:
+      return "the operation cannot be performed in the present state";
+    case cudaErrorPeerAccessAlreadyEnabled:
+      return "peer access is already enabled";
+    case cudaErrorStreamCaptureUnsupported:
+      return "operation not permitted when stream is capturing";
+    case cudaErrorStreamCaptureInvalidated:
+      return "operation failed due to a previous error during capture";
+    case cudaErrorUnknown:
+      break;
+  }
+  return "unknown error";
 }
 inline cudaError_t cudaGetLastError() {
   return std::exchange(test::simulated::last_error, cudaSuccess);
@@ -103,7 +121,7 @@ inline cudaError_t cudaSetDevice(int number) {
 }
 inline cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr, int) {
   LAMINA_TEST_CALL;
-  *to = 2;
+  *to = test::simulated::now.processors;
   return cudaSuccess;
 }
 inline cudaError_t cudaDriverGetVersion(int* to) {

@@ -73,7 +73,7 @@ struct allocation {
 /// All devices of the machine, and what is asked of them.
 struct state {
   // What a test sets.
-  int devices = 1, driver = 13000;
+  int devices = 1, driver = 13000, processors = 2;
   std::size_t memory = std::size_t{1} << 30;
   bool peers = true;
   schedule order = schedule::late;
@@ -113,7 +113,8 @@ inline thread_local int current_device = 0;
 
 /// Everything as at first, but what is held stays so.
 inline void begin_test(schedule order = schedule::late, unsigned seed = 5) {
-  now.devices = 1, now.driver = 13000, now.memory = std::size_t{1} << 30, now.peers = true;
+  now.devices = 1, now.driver = 13000, now.processors = 2, now.memory = std::size_t{1} << 30,
+  now.peers = true;
   now.order = order, now.random.seed(seed);
   now.failing = -1, now.calls = 0, now.failed = now.broken_rules = {};
   now.names.clear();
