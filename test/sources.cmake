@@ -119,6 +119,11 @@ endif()
 lamina_source_test(engine.cuda.device engine/cuda/device/check.py --compiler "${CMAKE_CXX_COMPILER}"
                    --build "${CMAKE_CURRENT_BINARY_DIR}/cuda" -- ${_host_flags})
 set_tests_properties(${LAMINA_TEST_PREFIX}engine.cuda.device PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800)
+# Runs what that one has built, without a device.
+lamina_source_test(engine.cuda.emulated engine/cuda/device/check.py --compiler "${CMAKE_CXX_COMPILER}"
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/cuda" --emulated)
+set_tests_properties(${LAMINA_TEST_PREFIX}engine.cuda.emulated PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800
+                     DEPENDS ${LAMINA_TEST_PREFIX}engine.cuda.device)
 
 lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how find_package)
 lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how add_subdirectory)

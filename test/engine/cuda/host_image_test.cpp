@@ -70,6 +70,11 @@ TEST_CASE("a convolution takes the tile that fits its channels") {
   STATIC_REQUIRE(filters_of(16, 16) == quarter);
   STATIC_REQUIRE(filters_of(32, 32) == half);
   STATIC_REQUIRE(filters_of(64, 64) == whole);
+  // Bits do not stand for so many taps.
+  constexpr int broad[] = {64, 64, 15, 15}, long_ones[] = {64, 64, 1, 40};
+  STATIC_REQUIRE(cuda::way_of_images<cuda::conv_kind::forward>({broad, 4, 1}) == whole);
+  STATIC_REQUIRE(cuda::way_of_images<cuda::conv_kind::spread>({long_ones, 4, 1}) == direct);
+  STATIC_REQUIRE(cuda::way_of_filters({long_ones, 4, 1}) == direct);
   // Filters that see little: what is empty is the same, and the whole tile reads the least.
   STATIC_REQUIRE(filters_of(16, 3) == whole);
 }

@@ -8,6 +8,7 @@
 #include <lamina/engine/cuda/chain_gradient_body.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/product_chain.hpp>
+#include <lamina/engine/cuda/row_chain_body.hpp>
 #include <lamina/engine/cuda/split_product.hpp>
 #include <lamina/expression/expression.hpp>
 
@@ -62,6 +63,30 @@ struct chain_launch {
   template <class Backend>
   static void run(Backend& b, const call_site& c, const chain_sites& sites, const int* links,
                   const int*) {
+    if (c.run.rows_of(c.group.rows) <= chain_limits::few_rows)
+      run_rows(b, c, sites, links);
+    else
+      run_tiles(b, c, sites, links);
+  }
+
+ private:
+  template <class Backend>
+  static void run_rows(Backend& b, const call_site& c, const chain_sites& sites, const int* links) {
+    using body = row_chain_body<Turned, Backend::product_tile::threads, L...>;
+    typename body::arguments g{};
+    g.left_stride = c.info(0).stride;
+    g.rows = c.run.rows_of(c.group.rows);
+    tell_links(g.links, sites, c.run, links);
+    if constexpr (Turned)
+      for (int n = 0; n < static_cast<int>(sizeof...(L)); ++n) {
+        const group_info& l = sites.of(sites.memory, links[n], c.run).group;
+        g.weights += row_chain_room::weights(l.columns, l.depth);
+      }
+    if (g.rows > 0) b.template teams<body>(g);
+  }
+  template <class Backend>
+  static void run_tiles(Backend& b, const call_site& c, const chain_sites& sites,
+                        const int* links) {
     using shape = chain_shape<typename Backend::product_tile, Widest>;
     using body = chain_body<Turned, shape, L...>;
     typename body::arguments g{};
@@ -78,7 +103,7 @@ struct chain_launch {
     g.step = room.step(most_words);
     g.weights = room.activations(shape::rows, most_words);
     g.shared_words = g.weights + weights;
-    if (g.rows > 0) b.template teams<body>(g);
+    b.template teams<body>(g);
   }
 };
 

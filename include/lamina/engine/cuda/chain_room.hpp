@@ -15,6 +15,9 @@ struct chain_limits {
   static constexpr int width = 128;    // columns of a product, terms of a sum
   static constexpr int narrow = 64;    // of those whose weights' gradients are added up as well
   static constexpr int rows = 64;      // of a tile
+  // Up to so many a team takes a pack of them: all packs are at work at once on some 128
+  // processors.
+  static constexpr int few_rows = 512;
   static constexpr int words = 99 * 1024 / 4;
 };
 

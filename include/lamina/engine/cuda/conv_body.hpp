@@ -33,8 +33,8 @@ struct conv_sides {
   static LAMINA_FN const divider& read_size(const conv_geometry& c) {
     return (Kind == conv_kind::forward ? c.large : c.small).size;
   }
-  template <class Arguments>
-  static LAMINA_INLINE LAMINA_FN window_reader<Kind> windows(const Arguments& g, int group) {
+  template <template <conv_kind> class Reader, class Arguments>
+  static LAMINA_INLINE LAMINA_FN Reader<Kind> windows(const Arguments& g, int group) {
     return {
         g.conv,
         g.of[0] + static_cast<std::ptrdiff_t>(group) * read(g.conv) * read_size(g.conv).divisor(),
@@ -68,7 +68,7 @@ struct conv_body {
       const int group = t / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
       mine.multiply(team, s, 0, g.seen, row0, sides::filters(g, group), column0,
-                    sides::windows(g, group));
+                    sides::template windows<masked_window_reader>(g, group));
       mine.each(team, s, [&](int y, int x, const pack& sums) {
         finish(g, sums, group, row0 + y, column0 + x);
       });
@@ -125,7 +125,7 @@ struct direct_conv_body {
         for (int j = 0; j < pack_width && c + j < g.columns; ++j) {
           int place = c + j;
           const int channel = size.divide(place), group = channel / channels;
-          const auto windows = sides::windows(g, group);
+          const auto windows = sides::template windows<window_reader>(g, group);
           const auto filters = sides::filters(g, group);
           const auto seen = windows.line(r * size.divisor() + place);
           const auto filter = filters.line(channel - group * channels);
@@ -176,8 +176,9 @@ struct conv_filter_body {
       const slope_reader slopes{{g.conv,
                                  channel(g.small, g.conv.small_channels, g.conv.small, group),
                                  g.small_stride, g.conv.small_channels, end}};
-      const seen_reader seen{{g.conv, channel(g.large, g.conv.large_channels, g.conv.large, group),
-                              g.large_stride, end, g.seen}};
+      const seen_reader<masked_window_reader<conv_kind::forward>> seen{
+          {g.conv, channel(g.large, g.conv.large_channels, g.conv.large, group), g.large_stride,
+           end, g.seen}};
       mine.multiply(team, s, first, end, row0, slopes, column0, seen);
       float* const to = g.to + part * g.part_stride;
       mine.each(team, s, [&](int y, int x, const pack& sums) {
@@ -213,10 +214,11 @@ struct direct_conv_filter_body {
       const slope_reader slopes{
           {g.conv, g.small + static_cast<std::ptrdiff_t>(filter) * g.conv.small.size.divisor(),
            g.small_stride, 1, g.terms}};
-      const seen_reader seen{{g.conv,
-                              g.large + static_cast<std::ptrdiff_t>(group) * g.conv.large_channels *
-                                            g.conv.large.size.divisor(),
-                              g.large_stride, g.terms, g.seen}};
+      const seen_reader<window_reader<conv_kind::forward>> seen{
+          {g.conv,
+           g.large + static_cast<std::ptrdiff_t>(group) * g.conv.large_channels *
+                         g.conv.large.size.divisor(),
+           g.large_stride, g.terms, g.seen}};
       const auto row = slopes.line(0);
       const auto column = seen.line(term);
       float sum = 0;

@@ -89,6 +89,9 @@ enum class conv_kind {
   spread    // the large image from the small one and the filter: a gradient, conv2d_transpose
 };
 
+/// The sides of a filter together have at most as many taps where bits stand for them.
+inline constexpr int most_filter_sides = 31;
+
 /// The images of one group as columns [term (channel, tap)][place of the result].
 template <conv_kind Kind>
 struct window_reader {
@@ -123,6 +126,87 @@ struct window_reader {
     const int at =
         Kind == conv_kind::forward ? c.in_large(l.place, d.tap) : c.in_small(l.place, d.tap);
     return l.image != nullptr && d.channel >= 0 && at >= 0 ? l.image[d.channel + at] : 0.0f;
+  }
+};
+
+/// The same by bits: what of a filter is inside at a place is found out once a place, which bits a
+/// tap asks for once a tap, and what is left for each element is one sum and one comparison.
+template <conv_kind Kind>
+struct masked_window_reader {
+  static constexpr bool along_depth = false;
+  const conv_geometry& c;
+  const float* data;  // of the first image, at the first channel of the group
+  std::ptrdiff_t stride;
+  int columns, depth;
+
+  struct line_type {
+    const float* from;  // of the tap 0, wherever that is
+    unsigned inside;    // a bit a tap of each side
+  };
+  struct deep_type {
+    int at;          // from there
+    unsigned needs;  // a bit of each side
+  };
+  LAMINA_INLINE LAMINA_FN line_type line(int q) const {
+    const volume_place p =
+        (Kind == conv_kind::forward ? c.small : c.large).place(q < columns ? q : 0);
+    int at = 0, first = 0;
+    unsigned inside = 0;
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      at = at * read_side(d) + origin(d, p.at[d]);
+      inside |= taps_inside(d, p.at[d]) << first;
+      first += c.side[d].filter;
+    }
+    return {data + (p.number * stride + at), q < columns ? inside : 0};
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    const volume_place tap = c.taps.place(k < depth ? k : 0);
+    int at = 0, first = 0;
+    unsigned needs = 0;
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      at = at * read_side(d) + step(d, tap.at[d]);
+      needs |= 1u << (first + tap.at[d]);
+      first += c.side[d].filter;
+    }
+    const int size = (Kind == conv_kind::forward ? c.large : c.small).size.divisor();
+    return {tap.number * size + at, k < depth ? needs : 1u << most_filter_sides};
+  }
+  LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
+    return (l.inside & d.needs) == d.needs ? l.from[d.at] : 0.0f;
+  }
+
+ private:
+  LAMINA_INLINE LAMINA_FN int read_side(int d) const {
+    return Kind == conv_kind::forward ? c.side[d].large : c.side[d].small;
+  }
+  // A tap of a place of the large image is one of the small image where their difference is whole
+  // strides: both leave the same rest then, and so quotients may be subtracted.
+  LAMINA_INLINE LAMINA_FN int origin(int d, int place) const {
+    return Kind == conv_kind::forward ? place * c.side[d].stride - c.side[d].padding
+                                      : c.stride[d].quotient(place + c.side[d].padding);
+  }
+  LAMINA_INLINE LAMINA_FN int step(int d, int tap) const {
+    const int far = tap * c.side[d].dilation;
+    return Kind == conv_kind::forward ? far : -c.stride[d].quotient(far);
+  }
+  LAMINA_INLINE LAMINA_FN unsigned taps_inside(int d, int place) const {
+    const conv_side& side = c.side[d];
+    unsigned bits = 0;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int tap = 0; tap < side.filter; ++tap) {
+      bool inside = false;
+      if constexpr (Kind == conv_kind::forward) {
+        const int i = place * side.stride - side.padding + tap * side.dilation;
+        inside = i >= 0 && i < side.large;
+      } else {
+        int rest = place + side.padding - tap * side.dilation;
+        if (rest >= 0) inside = c.stride[d].divide(rest) < side.small && rest == 0;
+      }
+      bits |= (inside ? 1u : 0u) << tap;
+    }
+    return bits;
   }
 };
 
@@ -178,13 +262,13 @@ struct slope_reader : row_reader {
 };
 /// ... and what they see as columns [term][(channel, tap)]: the columns of the convolution itself,
 /// turned.
+template <class Windows>
 struct seen_reader {
   static constexpr bool along_depth = true;
-  using windows = window_reader<conv_kind::forward>;
-  windows of;
+  Windows of;
 
-  using line_type = windows::deep_type;
-  using deep_type = windows::line_type;
+  using line_type = typename Windows::deep_type;
+  using deep_type = typename Windows::line_type;
   LAMINA_INLINE LAMINA_FN line_type line(int i) const { return of.deep(i); }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return of.line(k); }
   LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {

@@ -37,6 +37,10 @@ namespace detail {
 inline constexpr int whole_tile = 64;
 /// Channels of a group, and filters of one, up to which a tile would be nearly empty.
 inline constexpr int most_direct_channels = 8, most_direct_filters = 4;
+/// Whether bits stand for the taps of a filter, as tiles ask for (masked_window_reader).
+constexpr bool has_few_taps(const conv_shape& s) {
+  return s.side[0].filter + s.side[1].filter + s.side[2].filter <= most_filter_sides;
+}
 /// How many times a tile is lower, and wider.
 constexpr int tile_fold(conv_way way) {
   return way == conv_way::quarter ? 4 : way == conv_way::half ? 2 : 1;
@@ -53,7 +57,7 @@ using conv_tile = typename Backend::product_tile::template flat<detail::tile_fol
 template <conv_kind Kind>
 constexpr conv_way way_of_images(const conv_shape& s) {
   const int made = Kind == conv_kind::forward ? s.small_channels : s.large_channels;
-  if (made <= detail::most_direct_channels) return conv_way::direct;
+  if (made <= detail::most_direct_channels || !detail::has_few_taps(s)) return conv_way::direct;
   for (const conv_way way : {conv_way::quarter, conv_way::half})
     if (made * detail::tile_fold(way) <= detail::whole_tile) return way;
   return conv_way::whole;
@@ -62,7 +66,8 @@ constexpr conv_way way_of_images(const conv_shape& s) {
 /// The gradient of the filters: filters by the terms that one sees, either of which may be few. The
 /// tile of which the least is empty; of equal ones the squarest, which reads the least.
 constexpr conv_way way_of_filters(const conv_shape& s) {
-  if (s.small_channels <= detail::most_direct_filters) return conv_way::direct;
+  if (s.small_channels <= detail::most_direct_filters || !detail::has_few_taps(s))
+    return conv_way::direct;
   const auto in_tiles = [&](conv_way way) {
     const int rows = detail::whole_tile / detail::tile_fold(way);
     const int columns = detail::whole_tile * detail::tile_fold(way);

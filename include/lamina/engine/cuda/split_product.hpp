@@ -15,7 +15,7 @@ template <class Shape>
 struct product_split {
   static constexpr int resident = 256;
   /// Terms of the shortest part.
-  static constexpr int shortest = 8 * Shape::depth;
+  static constexpr int shortest = 4 * Shape::depth;
 
   /// The most parts of a product over `depth` terms: 1 if it is never split.
   static constexpr int most(int depth) { return depth < 2 * shortest ? 1 : depth / shortest; }
@@ -76,6 +76,7 @@ struct part_product_body {
 template <class S>
 struct part_statements_body {
   using runner = statement_runner<S>;
+  static constexpr int at_once = 4;
   struct arguments : group_arguments<at_least_one(runner::arguments)> {
     const float* part;
     std::ptrdiff_t step;  // floats from part to part
@@ -90,14 +91,20 @@ struct part_statements_body {
     const int row = g.packs.divide(column);
     const float* from = g.part + first;
     pack sum = load_constant(from);
-    // Two at once: with more, registers are spilled.
+    // Some at once, so that the way of one is the way of all.
     LAMINA_CUDA_KEEP_LOOP
-    for (int left = g.parts - 1; left > 0; left -= 2) {
-      const pack one = load_constant(from + g.step);
-      from += 2 * g.step;
-      const pack two = left > 1 ? load_constant(from) : filled(0.0f);
+    for (int left = g.parts - 1; left > 0; left -= at_once) {
+      pack some[at_once];
       LAMINA_CUDA_UNROLL
-      for (int j = 0; j < pack_width; ++j) sum.v[j] = sum.v[j] + one.v[j] + two.v[j];
+      for (int n = 0; n < at_once; ++n) {
+        from += g.step;
+        some[n] = n < left ? load_constant(from) : filled(0.0f);
+      }
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < at_once; ++n) {
+        LAMINA_CUDA_UNROLL
+        for (int j = 0; j < pack_width; ++j) sum.v[j] += some[n].v[j];
+      }
     }
     runner::run(g.of, sum, {first, row, column * pack_width});
   }

@@ -54,15 +54,16 @@ struct tile_memory {
 
 namespace detail {
 
-/// Copies Lines x Depth numbers of one side. A side tells what is known of a line (a row of the
-/// left, a column of the right) and of a term apart, so that each thread finds out once; of a long
-/// side it takes several lines, and finds out about a term for all of them:
+/// Copies Lines x Depth numbers of one side, by way of registers: while some are on their way,
+/// those before are multiplied. A side tells what is known of a line (a row of the left, a column
+/// of the right) and of a term apart, so that each thread finds out once; of a long side it takes
+/// several lines, and finds out about a term for all of them:
 ///   static constexpr bool along_depth;   neighbouring threads take neighbouring terms
 ///   line_type line(int) const;   deep_type deep(int) const;
 ///   float get(line_type, deep_type) const;   0 outside
 template <int Lines, int Depth, int Threads, class Side>
 struct side_copy {
-  static constexpr int first = Side::along_depth ? Depth : Lines < 128 ? Lines : 128;
+  static constexpr int first = Side::along_depth ? Depth : Lines < 32 ? Lines : 32;
   static constexpr int across = Threads < first ? Threads : first, down = Threads / across;
   static constexpr int line_step = Side::along_depth ? down : across;
   static constexpr int deep_step = Side::along_depth ? across : down;
@@ -72,6 +73,7 @@ struct side_copy {
   const Side& side;
   int line0, deep0;
   typename Side::line_type line[lines];
+  float loaded[depths][lines];
 
   LAMINA_INLINE LAMINA_FN side_copy(const Side& s, int rank, int begin)
       : side(s),
@@ -80,14 +82,21 @@ struct side_copy {
     LAMINA_CUDA_UNROLL
     for (int i = 0; i < lines; ++i) line[i] = side.line(begin + line0 + i * line_step);
   }
-  template <int Width>
-  LAMINA_INLINE LAMINA_FN void copy(int k, float (&to)[Depth][Width]) const {
+  LAMINA_INLINE LAMINA_FN void load(int k) {
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < depths; ++d) {
       const auto deep = side.deep(k + deep0 + d * deep_step);
       LAMINA_CUDA_UNROLL
+      for (int i = 0; i < lines; ++i) loaded[d][i] = side.get(line[i], deep);
+    }
+  }
+  template <int Width>
+  LAMINA_INLINE LAMINA_FN void store(float (&to)[Depth][Width]) const {
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < depths; ++d) {
+      LAMINA_CUDA_UNROLL
       for (int i = 0; i < lines; ++i)
-        to[deep0 + d * deep_step][line0 + i * line_step] = side.get(line[i], deep);
+        to[deep0 + d * deep_step][line0 + i * line_step] = loaded[d][i];
     }
   }
 };
@@ -113,23 +122,18 @@ struct tile_share {
                                         const Right& right) {
     LAMINA_CUDA_UNROLL
     for (int r = 0; r < Shape::each; ++r) sums[r] = filled(0.0f);
-    const detail::side_copy<Shape::rows, Shape::depth, Shape::threads, Left> rows(left, team.rank(),
-                                                                                  row0);
-    const detail::side_copy<Shape::columns, Shape::depth, Shape::threads, Right> columns(
+    detail::side_copy<Shape::rows, Shape::depth, Shape::threads, Left> rows(left, team.rank(),
+                                                                            row0);
+    detail::side_copy<Shape::columns, Shape::depth, Shape::threads, Right> columns(
         right, team.rank(), column0);
+    if (first < end) rows.load(first), columns.load(first);
     for (int k = first; k < end; k += Shape::depth) {
-      rows.copy(k, s.left);
-      columns.copy(k, s.right);
+      rows.store(s.left);
+      columns.store(s.right);
       team.barrier();
+      if (k + Shape::depth < end) rows.load(k + Shape::depth), columns.load(k + Shape::depth);
       LAMINA_CUDA_UNROLL
-      for (int d = 0; d < Shape::depth; ++d) {
-        const pack b = load_pack(&s.right[d][x]);
-        LAMINA_CUDA_UNROLL
-        for (int r = 0; r < Shape::each; ++r) {
-          LAMINA_CUDA_UNROLL
-          for (int j = 0; j < pack_width; ++j) sums[r].v[j] += s.left[d][y + r] * b.v[j];
-        }
-      }
+      for (int d = 0; d < Shape::depth; ++d) add_term(s.left[d], load_pack(&s.right[d][x]));
       team.barrier();
     }
   }
@@ -139,6 +143,28 @@ struct tile_share {
   LAMINA_INLINE LAMINA_FN void each(const Team&, tile_memory<Shape>&, const F& f) const {
     LAMINA_CUDA_UNROLL
     for (int i = 0; i < Shape::each; ++i) f(y + i, x, sums[i]);
+  }
+
+ private:
+  template <int Width>
+  LAMINA_INLINE LAMINA_FN void add_term(const float (&left)[Width], const pack& b) {
+    float a[Shape::each];
+    if constexpr (Shape::each % pack_width == 0) {
+      LAMINA_CUDA_UNROLL
+      for (int r = 0; r < Shape::each; r += pack_width) {
+        const pack some = load_pack(&left[y + r]);
+        LAMINA_CUDA_UNROLL
+        for (int i = 0; i < pack_width; ++i) a[r + i] = some.v[i];
+      }
+    } else {
+      LAMINA_CUDA_UNROLL
+      for (int r = 0; r < Shape::each; ++r) a[r] = left[y + r];
+    }
+    LAMINA_CUDA_UNROLL
+    for (int r = 0; r < Shape::each; ++r) {
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j) sums[r].v[j] += a[r] * b.v[j];
+    }
   }
 };
 

@@ -5,9 +5,10 @@
 Facts: no kernel has a stack frame or spills a register; pointwise kernels and products load and store 16 bytes at once;
 tiles of tensor cores, and no others, have their instructions.
 Exit code 77 (skipped) without nvcc, or without a device; the facts are checked before. Under compute-sanitizer with
---sanitizer.
+--sanitizer. With --emulated it runs what an earlier call has built without a device: each kernel instruction by
+instruction from its PTX (test/engine/cuda/emulated).
 
-usage: check.py --compiler CXX --build FOLDER [--arch 90] [--sanitizer] [-- COMPILER_FLAGS...]
+usage: check.py --compiler CXX --build FOLDER [--arch 90] [--sanitizer | --emulated] [-- COMPILER_FLAGS...]
 """
 import argparse
 import os
@@ -16,6 +17,10 @@ import re
 import shutil
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "emulated"))
+import build_emulator  # noqa: E402
 
 SKIPPED = 77
 
@@ -82,6 +87,17 @@ def tensor_faults(ptx, machine_code):
     return faults, seen
 
 
+def emulate(compiler, top, out, devices):
+    """Runs the objects of device_run over emulated devices; its exit code."""
+    program, library = out / "device_run_emulated", out / "emulated"
+    build_emulator.build(compiler, library)
+    call(compiler, out / "device_run.o", out / "device_run_kernels.o", f"-L{library}", f"-Wl,-rpath,{library}", "-lcudart",
+         "-lpthread", "-o", program)
+    print("Without a device, by instructions:", flush=True)
+    return subprocess.run([program, "--small"], env=dict(os.environ, LAMINA_TEST_PTX=str(out / "device_run_kernels.o.ptx"),
+                                                         LAMINA_TEST_DEVICES=str(devices))).returncode
+
+
 def main():
     split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     here = pathlib.Path(__file__).resolve().parent
@@ -91,6 +107,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--arch", default="90")
     parser.add_argument("--sanitizer", action="store_true")
+    parser.add_argument("--emulated", action="store_true")
     options = parser.parse_args(sys.argv[1:split])
 
     nvcc = find_nvcc()
@@ -100,6 +117,10 @@ def main():
     toolkit = pathlib.Path(nvcc).resolve().parents[1]
     out = options.build
     out.mkdir(parents=True, exist_ok=True)
+    if options.emulated:
+        if not (out / "device_run_kernels.o.ptx").exists():
+            sys.exit(f"expected what a run without --emulated builds in {out}, found no device_run_kernels.o.ptx")
+        return emulate(options.compiler, top, out, devices=2)
     host, kernels, program = out / "device_run.o", out / "device_run_kernels.o", out / "device_run"
     # NCCL comes apart from the toolkit, and cuBLASLt can be left away.
     flags, libraries = sys.argv[split + 1:], []

@@ -2,10 +2,10 @@
 // A libcudart.so over simulated devices whose kernels are run instruction by instruction from their
 // PTX: what nvcc and the host's compiler have made for a device runs as it is, without one.
 //
-// LAMINA_TEST_PTX names the files (one per nvcc), apart by ':'. LAMINA_TEST_ORDER is late (as if
-// not set), early or random; LAMINA_TEST_PROCESSORS is 8 if not set; LAMINA_TEST_RACES=0 looks for
-// no races; LAMINA_TEST_COUNTS names a file for what each kernel did. The process ends with
-// exit code 5 when a rule was broken.
+// LAMINA_TEST_PTX names the file. LAMINA_TEST_ORDER is late (as if not set), early or random;
+// LAMINA_TEST_DEVICES is 1 if not set, LAMINA_TEST_PROCESSORS 8; LAMINA_TEST_RACES=0 looks for no
+// races; LAMINA_TEST_COUNTS names a file for what each kernel did. The process ends with exit code
+// 5 when a rule was broken.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
+#include "engine/cuda/emulated/export.hpp"
 #include "engine/cuda/emulated/ptx_machine.hpp"
 #include "engine/cuda/simulated/cuda_runtime_api.hpp"
+#include <unistd.h>
 
 namespace test::emulated {
 
@@ -57,17 +57,17 @@ std::string setting(const char* name, const char* usual) {
 void write_counts(const std::string& path) {
   std::FILE* const f = std::fopen(path.c_str(), "w");
   if (f == nullptr) stop("cannot write " + path);
-  std::fprintf(f, "launches\tblocks\tthreads\tissued\tlanes\trequests\tsectors\tneeded_sectors\t"
-                  "shared_requests\twavefronts\tneeded_wavefronts\tproducts\tkernel\n");
+  std::fprintf(f,
+               "launches\tblocks\tthreads\tissued\tlanes\trequests\tsectors\tneeded_sectors\t"
+               "shared_requests\twavefronts\tneeded_wavefronts\tproducts\tkernel\n");
   for (const auto& [name, c] : device.counted)
-    std::fprintf(f, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%s\n",
-                 (unsigned long long)c.launches, (unsigned long long)c.blocks,
-                 (unsigned long long)c.threads, (unsigned long long)c.issued,
-                 (unsigned long long)c.lanes, (unsigned long long)c.requests,
-                 (unsigned long long)c.sectors, (unsigned long long)c.needed_sectors,
-                 (unsigned long long)c.shared_requests, (unsigned long long)c.wavefronts,
-                 (unsigned long long)c.needed_wavefronts, (unsigned long long)c.products,
-                 name.c_str());
+    std::fprintf(
+        f, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%s\n",
+        (unsigned long long)c.launches, (unsigned long long)c.blocks, (unsigned long long)c.threads,
+        (unsigned long long)c.issued, (unsigned long long)c.lanes, (unsigned long long)c.requests,
+        (unsigned long long)c.sectors, (unsigned long long)c.needed_sectors,
+        (unsigned long long)c.shared_requests, (unsigned long long)c.wavefronts,
+        (unsigned long long)c.needed_wavefronts, (unsigned long long)c.products, name.c_str());
   std::fclose(f);
 }
 
@@ -111,6 +111,7 @@ void begin() {
                                              : simulated::schedule::late;
   device.order = order == "late" ? 1 : 0;
   simulated::now.processors = std::atoi(setting("LAMINA_TEST_PROCESSORS", "8").c_str());
+  simulated::now.devices = std::atoi(setting("LAMINA_TEST_DEVICES", "1").c_str());
   simulated::now.memory = std::size_t{16} << 30;
   device.finds_races = setting("LAMINA_TEST_RACES", "1") != "0";
   device.counts = std::getenv("LAMINA_TEST_COUNTS") != nullptr;
@@ -191,64 +192,65 @@ void set_condition(std::uint64_t handle, bool holds) {
 }  // namespace test::emulated
 
 // The runtime's functions by the names that compiled objects call.
-#define LAMINA_TEST_EXPORT(name, parameters, arguments)                        \
-  extern "C" cudaError_t lamina_emulated_##name parameters __asm__(#name);     \
-  extern "C" cudaError_t lamina_emulated_##name parameters { return name arguments; }
-
 using edges = cudaGraphEdgeData;
-LAMINA_TEST_EXPORT(cudaGetDeviceCount, (int* n), (n))
-LAMINA_TEST_EXPORT(cudaSetDevice, (int n), (n))
-LAMINA_TEST_EXPORT(cudaDriverGetVersion, (int* n), (n))
-LAMINA_TEST_EXPORT(cudaDeviceCanAccessPeer, (int* can, int a, int b), (can, a, b))
-LAMINA_TEST_EXPORT(cudaDeviceEnablePeerAccess, (int a, unsigned flags), (a, flags))
-LAMINA_TEST_EXPORT(cudaMalloc, (void** to, std::size_t n), (to, n))
-LAMINA_TEST_EXPORT(cudaFree, (void* p), (p))
-LAMINA_TEST_EXPORT(cudaMallocHost, (void** to, std::size_t n), (to, n))
-LAMINA_TEST_EXPORT(cudaFreeHost, (void* p), (p))
-LAMINA_TEST_EXPORT(cudaMemGetInfo, (std::size_t* free, std::size_t* total), (free, total))
-LAMINA_TEST_EXPORT(cudaMemsetAsync, (void* to, int x, std::size_t n, cudaStream_t s), (to, x, n, s))
-LAMINA_TEST_EXPORT(cudaMemcpyAsync,
+LAMINA_TEST_EXPORT(cudaError_t, cudaGetDeviceCount, (int* n), (n))
+LAMINA_TEST_EXPORT(cudaError_t, cudaSetDevice, (int n), (n))
+LAMINA_TEST_EXPORT(cudaError_t, cudaDriverGetVersion, (int* n), (n))
+LAMINA_TEST_EXPORT(cudaError_t, cudaDeviceCanAccessPeer, (int* can, int a, int b), (can, a, b))
+LAMINA_TEST_EXPORT(cudaError_t, cudaDeviceEnablePeerAccess, (int a, unsigned flags), (a, flags))
+LAMINA_TEST_EXPORT(cudaError_t, cudaMalloc, (void** to, std::size_t n), (to, n))
+LAMINA_TEST_EXPORT(cudaError_t, cudaFree, (void* p), (p))
+LAMINA_TEST_EXPORT(cudaError_t, cudaMallocHost, (void** to, std::size_t n), (to, n))
+LAMINA_TEST_EXPORT(cudaError_t, cudaFreeHost, (void* p), (p))
+LAMINA_TEST_EXPORT(cudaError_t, cudaMemGetInfo, (std::size_t * free, std::size_t* total),
+                   (free, total))
+LAMINA_TEST_EXPORT(cudaError_t, cudaMemsetAsync, (void* to, int x, std::size_t n, cudaStream_t s),
+                   (to, x, n, s))
+LAMINA_TEST_EXPORT(cudaError_t, cudaMemcpyAsync,
                    (void* to, const void* from, std::size_t n, cudaMemcpyKind k, cudaStream_t s),
                    (to, from, n, k, s))
-LAMINA_TEST_EXPORT(cudaMemcpyPeerAsync,
+LAMINA_TEST_EXPORT(cudaError_t, cudaMemcpyPeerAsync,
                    (void* to, int a, const void* from, int b, std::size_t n, cudaStream_t s),
                    (to, a, from, b, n, s))
-LAMINA_TEST_EXPORT(cudaStreamCreateWithFlags, (cudaStream_t* s, unsigned flags), (s, flags))
-LAMINA_TEST_EXPORT(cudaStreamDestroy, (cudaStream_t s), (s))
-LAMINA_TEST_EXPORT(cudaStreamSynchronize, (cudaStream_t s), (s))
-LAMINA_TEST_EXPORT(cudaEventCreateWithFlags, (cudaEvent_t* e, unsigned flags), (e, flags))
-LAMINA_TEST_EXPORT(cudaEventDestroy, (cudaEvent_t e), (e))
-LAMINA_TEST_EXPORT(cudaEventRecord, (cudaEvent_t e, cudaStream_t s), (e, s))
-LAMINA_TEST_EXPORT(cudaStreamWaitEvent, (cudaStream_t s, cudaEvent_t e, unsigned f), (s, e, f))
-LAMINA_TEST_EXPORT(cudaStreamBeginCapture, (cudaStream_t s, cudaStreamCaptureMode m), (s, m))
-LAMINA_TEST_EXPORT(cudaStreamBeginCaptureToGraph,
+LAMINA_TEST_EXPORT(cudaError_t, cudaStreamCreateWithFlags, (cudaStream_t * s, unsigned flags),
+                   (s, flags))
+LAMINA_TEST_EXPORT(cudaError_t, cudaStreamDestroy, (cudaStream_t s), (s))
+LAMINA_TEST_EXPORT(cudaError_t, cudaStreamSynchronize, (cudaStream_t s), (s))
+LAMINA_TEST_EXPORT(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t * e, unsigned flags),
+                   (e, flags))
+LAMINA_TEST_EXPORT(cudaError_t, cudaEventDestroy, (cudaEvent_t e), (e))
+LAMINA_TEST_EXPORT(cudaError_t, cudaEventRecord, (cudaEvent_t e, cudaStream_t s), (e, s))
+LAMINA_TEST_EXPORT(cudaError_t, cudaStreamWaitEvent, (cudaStream_t s, cudaEvent_t e, unsigned f),
+                   (s, e, f))
+LAMINA_TEST_EXPORT(cudaError_t, cudaStreamBeginCapture, (cudaStream_t s, cudaStreamCaptureMode m),
+                   (s, m))
+LAMINA_TEST_EXPORT(cudaError_t, cudaStreamBeginCaptureToGraph,
                    (cudaStream_t s, cudaGraph_t g, const cudaGraphNode_t* of, const edges* e,
                     std::size_t n, cudaStreamCaptureMode m),
                    (s, g, of, e, n, m))
-LAMINA_TEST_EXPORT(cudaStreamEndCapture, (cudaStream_t s, cudaGraph_t* g), (s, g))
-LAMINA_TEST_EXPORT(cudaStreamGetCaptureInfo,
+LAMINA_TEST_EXPORT(cudaError_t, cudaStreamEndCapture, (cudaStream_t s, cudaGraph_t* g), (s, g))
+LAMINA_TEST_EXPORT(cudaError_t, cudaStreamGetCaptureInfo,
                    (cudaStream_t s, cudaStreamCaptureStatus* status, unsigned long long* id,
                     cudaGraph_t* g, const cudaGraphNode_t** last, const edges** e, std::size_t* n),
                    (s, status, id, g, last, e, n))
-LAMINA_TEST_EXPORT(cudaStreamUpdateCaptureDependencies,
+LAMINA_TEST_EXPORT(cudaError_t, cudaStreamUpdateCaptureDependencies,
                    (cudaStream_t s, cudaGraphNode_t* of, const edges* e, std::size_t n, unsigned f),
                    (s, of, e, n, f))
-LAMINA_TEST_EXPORT(cudaGraphConditionalHandleCreate,
+LAMINA_TEST_EXPORT(cudaError_t, cudaGraphConditionalHandleCreate,
                    (cudaGraphConditionalHandle * to, cudaGraph_t g, unsigned value, unsigned flags),
                    (to, g, value, flags))
-LAMINA_TEST_EXPORT(cudaGraphAddNode,
+LAMINA_TEST_EXPORT(cudaError_t, cudaGraphAddNode,
                    (cudaGraphNode_t * to, cudaGraph_t g, const cudaGraphNode_t* of, const edges* e,
                     std::size_t n, cudaGraphNodeParams* p),
                    (to, g, of, e, n, p))
-LAMINA_TEST_EXPORT(cudaGraphInstantiate,
+LAMINA_TEST_EXPORT(cudaError_t, cudaGraphInstantiate,
                    (cudaGraphExec_t * to, cudaGraph_t g, unsigned long long flags), (to, g, flags))
-LAMINA_TEST_EXPORT(cudaGraphDestroy, (cudaGraph_t g), (g))
-LAMINA_TEST_EXPORT(cudaGraphExecDestroy, (cudaGraphExec_t e), (e))
-LAMINA_TEST_EXPORT(cudaGraphLaunch, (cudaGraphExec_t e, cudaStream_t s), (e, s))
-LAMINA_TEST_EXPORT(cudaGetLastError, (), ())
+LAMINA_TEST_EXPORT(cudaError_t, cudaGraphDestroy, (cudaGraph_t g), (g))
+LAMINA_TEST_EXPORT(cudaError_t, cudaGraphExecDestroy, (cudaGraphExec_t e), (e))
+LAMINA_TEST_EXPORT(cudaError_t, cudaGraphLaunch, (cudaGraphExec_t e, cudaStream_t s), (e, s))
+LAMINA_TEST_EXPORT(cudaError_t, cudaGetLastError, (), ())
 
-extern "C" const char* lamina_emulated_error_string(cudaError_t) __asm__("cudaGetErrorString");
-const char* lamina_emulated_error_string(cudaError_t e) { return cudaGetErrorString(e); }
+LAMINA_TEST_EXPORT(const char*, cudaGetErrorString, (cudaError_t e), (e))
 
 extern "C" {
 
@@ -264,9 +266,14 @@ cudaError_t lamina_emulated_attribute(int* to, int what, int device) {
   switch (what) {
     case cudaDevAttrMultiProcessorCount:
       return cudaDeviceGetAttribute(to, cudaDevAttrMultiProcessorCount, device);
-    case 75: *to = 9; return cudaSuccess;   // the computeability's first number
-    case 76: *to = 0; return cudaSuccess;   // and its second
-    default: test::emulated::stop("attribute " + std::to_string(what) + " of a device is asked for");
+    case 75:
+      *to = 9;
+      return cudaSuccess;  // the computeability's first number
+    case 76:
+      *to = 0;
+      return cudaSuccess;  // and its second
+    default:
+      test::emulated::stop("attribute " + std::to_string(what) + " of a device is asked for");
   }
 }
 void** __cudaRegisterFatBinary(void*) {
@@ -324,8 +331,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* to, cons
   auto* const k = test::emulated::kernel_of(function);
   if (!k->decoded) decode(test::emulated::the_module(), *k);
   const std::size_t used = k->shared_bytes + shared + 1024;
-  *to = static_cast<int>(std::min<std::size_t>(2048 / static_cast<unsigned>(threads),
-                                               228 * 1024 / used));
+  *to = static_cast<int>(
+      std::min<std::size_t>(2048 / static_cast<unsigned>(threads), 228 * 1024 / used));
   return cudaSuccess;
 }
 

@@ -29,17 +29,17 @@ struct instruction {
   action run = nullptr;
   int guard = -1;  // the predicate that decides
   bool guard_is_false = false;
-  bool ends_group = false;         // who runs next is to be found out
+  bool ends_group = false;  // who runs next is to be found out
   bool is_volatile = false, read_only = false;
-  bool counts = true;              // what a processor issues
+  bool counts = true;  // what a processor issues
   space where = space::generic;
-  std::uint8_t vector = 1;         // elements of a load or store
-  int target = -1;                 // of a branch
-  int offset = 0;                  // of an address
+  std::uint8_t vector = 1;  // elements of a load or store
+  int target = -1;          // of a branch
+  int offset = 0;           // of an address
   int predicates[3] = {-1, -1, -1};
   operand to[4] = {no_operand, no_operand, no_operand, no_operand};
   operand of[12] = {};
-  std::uint32_t modifier = 0;      // what an instruction needs beside
+  std::uint32_t modifier = 0;             // what an instruction needs beside
   std::uint32_t text = 0, text_size = 0;  // where it stands in the module
 };
 

@@ -140,13 +140,21 @@ constexpr auto remainder_of = [](auto a, auto b) {
 };
 constexpr auto smaller = [](auto a, auto b) {
   if constexpr (std::is_floating_point_v<decltype(a)>)
-    return std::isnan(a) ? b : std::isnan(b) ? a : a == b ? (std::signbit(a) ? a : b) : a < b ? a : b;
+    return std::isnan(a)   ? b
+           : std::isnan(b) ? a
+           : a == b        ? (std::signbit(a) ? a : b)
+           : a < b         ? a
+                           : b;
   else
     return a < b ? a : b;
 };
 constexpr auto larger = [](auto a, auto b) {
   if constexpr (std::is_floating_point_v<decltype(a)>)
-    return std::isnan(a) ? b : std::isnan(b) ? a : a == b ? (std::signbit(a) ? b : a) : a > b ? a : b;
+    return std::isnan(a)   ? b
+           : std::isnan(b) ? a
+           : a == b        ? (std::signbit(a) ? b : a)
+           : a > b         ? a
+                           : b;
   else
     return a > b ? a : b;
 };
@@ -276,9 +284,8 @@ template <class D, class T, rounding R, bool Integral, bool Saturates>
 void convert(machine&, warp& w, const instruction& i) {
   const u64* a = w.value(i.of[0]);
   u64* d = w.result(i.to[0]);
-  each_lane(w.active, [&](int l) {
-    d[l] = put<D>(converted<D, T, R, Integral, Saturates>(get<T>(a[l])));
-  });
+  each_lane(w.active,
+            [&](int l) { d[l] = put<D>(converted<D, T, R, Integral, Saturates>(get<T>(a[l]))); });
 }
 u32 tf32_of(float x) {
   const u32 bits = std::bit_cast<u32>(x);
@@ -319,20 +326,34 @@ bool holds(T a, T b) {
   bool unordered = false;
   if constexpr (std::is_floating_point_v<T>) unordered = std::isnan(a) || std::isnan(b);
   switch (C) {
-    case comparison::eq: return a == b;
-    case comparison::ne: return !unordered && a != b;
-    case comparison::lt: return a < b;
-    case comparison::le: return a <= b;
-    case comparison::gt: return a > b;
-    case comparison::ge: return a >= b;
-    case comparison::equ: return unordered || a == b;
-    case comparison::neu: return unordered || a != b;
-    case comparison::ltu: return unordered || a < b;
-    case comparison::leu: return unordered || a <= b;
-    case comparison::gtu: return unordered || a > b;
-    case comparison::geu: return unordered || a >= b;
-    case comparison::num: return !unordered;
-    case comparison::nan: return unordered;
+    case comparison::eq:
+      return a == b;
+    case comparison::ne:
+      return !unordered && a != b;
+    case comparison::lt:
+      return a < b;
+    case comparison::le:
+      return a <= b;
+    case comparison::gt:
+      return a > b;
+    case comparison::ge:
+      return a >= b;
+    case comparison::equ:
+      return unordered || a == b;
+    case comparison::neu:
+      return unordered || a != b;
+    case comparison::ltu:
+      return unordered || a < b;
+    case comparison::leu:
+      return unordered || a <= b;
+    case comparison::gtu:
+      return unordered || a > b;
+    case comparison::geu:
+      return unordered || a >= b;
+    case comparison::num:
+      return !unordered;
+    case comparison::nan:
+      return unordered;
   }
   return false;
 }
@@ -522,8 +543,7 @@ void store(machine& m, warp& w, const instruction& i) {
   if (m.counts && i.where != space::local) count_request(m, w, i, a, bytes);
   each_lane(w.active, [&](int l) {
     visits* seen = nullptr;
-    char* const p =
-        m.find(a[l] + static_cast<u64>(s64{i.offset}), bytes, i.where, l, &seen, true);
+    char* const p = m.find(a[l] + static_cast<u64>(s64{i.offset}), bytes, i.where, l, &seen, true);
     T x[4];
     for (int n = 0; n < i.vector; ++n) x[n] = get<T>(w.value(i.of[n + 1])[l]);
     if (seen != nullptr && !i.is_volatile && sizeof(T) >= 4)
@@ -586,8 +606,7 @@ void shuffle(machine& m, warp& w, const instruction& i) {
     if (K == shuffle_kind::up) from = l - lane_part, inside = from >= most;
     if (K == shuffle_kind::down) from = l + lane_part, inside = from <= most;
     if (K == shuffle_kind::butterfly) from = l ^ lane_part, inside = from <= most;
-    if (K == shuffle_kind::index)
-      from = least | (lane_part & ~segment), inside = from <= most;
+    if (K == shuffle_kind::index) from = least | (lane_part & ~segment), inside = from <= most;
     if (!inside) from = l;
     if ((w.active >> from & 1) == 0) m.tell("shuffles from a thread that is not there", l);
     result[l] = static_cast<u32>(a[from]);
@@ -722,8 +741,9 @@ void leave(machine& m, warp& w, const instruction&) {
     find_next_other(w);
 }
 void condition(machine&, warp& w, const instruction& i) {
-  each_lane(w.active,
-            [&](int l) { set_condition(w.value(i.of[0])[l], (w.value(i.of[1])[l] & 0xffffffff) != 0); });
+  each_lane(w.active, [&](int l) {
+    set_condition(w.value(i.of[0])[l], (w.value(i.of[1])[l] & 0xffffffff) != 0);
+  });
 }
 void nothing(machine&, warp&, const instruction&) {}
 
@@ -835,8 +855,12 @@ meaning meaning_of(const std::vector<std::string_view>& opcode) {
       using T = typename decltype(x)::type;
       return &three<T, T, T, T, fused>;
     });
-    if (has("rm")) a = type == "f32" ? &rounded<FE_DOWNWARD, &three<float, float, float, float, fused>> : nullptr;
-    if (has("rz")) a = type == "f32" ? &rounded<FE_TOWARDZERO, &three<float, float, float, float, fused>> : nullptr;
+    if (has("rm"))
+      a = type == "f32" ? &rounded<FE_DOWNWARD, &three<float, float, float, float, fused>>
+                        : nullptr;
+    if (has("rz"))
+      a = type == "f32" ? &rounded<FE_TOWARDZERO, &three<float, float, float, float, fused>>
+                        : nullptr;
     if (has("rp")) a = nullptr;
   } else if (name == "div") {
     a = binary<divide>(type, numbers);
@@ -855,7 +879,7 @@ meaning meaning_of(const std::vector<std::string_view>& opcode) {
         : type == "s64" ? action(&one<s64, s64, absolute>)
                         : nullptr;
   } else if (type == "pred" && (name == "and" || name == "or" || name == "xor")) {
-    a = name == "and" ? action(&combine<both>)
+    a = name == "and"  ? action(&combine<both>)
         : name == "or" ? action(&combine<either>)
                        : action(&combine<exclusive>);
   } else if (type == "pred" && name == "not") {
@@ -936,21 +960,21 @@ meaning meaning_of(const std::vector<std::string_view>& opcode) {
     a = &one<float, float, hyperbolic>;
   } else if (name == "setp" && opcode.size() == 3) {
     const std::string_view c = opcode[1];
-    a = c == "eq"    ? comparison_of<comparison::eq>(type)
-        : c == "ne"  ? comparison_of<comparison::ne>(type)
+    a = c == "eq"                ? comparison_of<comparison::eq>(type)
+        : c == "ne"              ? comparison_of<comparison::ne>(type)
         : c == "lt" || c == "lo" ? comparison_of<comparison::lt>(type)
         : c == "le" || c == "ls" ? comparison_of<comparison::le>(type)
         : c == "gt" || c == "hi" ? comparison_of<comparison::gt>(type)
         : c == "ge" || c == "hs" ? comparison_of<comparison::ge>(type)
-        : c == "equ" ? comparison_of<comparison::equ>(type)
-        : c == "neu" ? comparison_of<comparison::neu>(type)
-        : c == "ltu" ? comparison_of<comparison::ltu>(type)
-        : c == "leu" ? comparison_of<comparison::leu>(type)
-        : c == "gtu" ? comparison_of<comparison::gtu>(type)
-        : c == "geu" ? comparison_of<comparison::geu>(type)
-        : c == "num" ? comparison_of<comparison::num>(type)
-        : c == "nan" ? comparison_of<comparison::nan>(type)
-                     : nullptr;
+        : c == "equ"             ? comparison_of<comparison::equ>(type)
+        : c == "neu"             ? comparison_of<comparison::neu>(type)
+        : c == "ltu"             ? comparison_of<comparison::ltu>(type)
+        : c == "leu"             ? comparison_of<comparison::leu>(type)
+        : c == "gtu"             ? comparison_of<comparison::gtu>(type)
+        : c == "geu"             ? comparison_of<comparison::geu>(type)
+        : c == "num"             ? comparison_of<comparison::num>(type)
+        : c == "nan"             ? comparison_of<comparison::nan>(type)
+                                 : nullptr;
   } else if (name == "cvt") {
     const std::string_view d = opcode[opcode.size() - 2];
     if (d == "tf32" && has("rna"))
@@ -982,12 +1006,24 @@ meaning meaning_of(const std::vector<std::string_view>& opcode) {
   } else if (name == "st") {
     a = by_any(type, [](auto x) -> action { return &store<typename decltype(x)::type>; });
   } else if (name == "atom" || name == "red") {
-    if (has("add")) a = by_number(type, [](auto x) -> action { return &atomic<typename decltype(x)::type, add>; });
-    if (has("min")) a = by_integer(type, [](auto x) -> action { return &atomic<typename decltype(x)::type, smaller>; });
-    if (has("max")) a = by_integer(type, [](auto x) -> action { return &atomic<typename decltype(x)::type, larger>; });
-    if (has("or")) a = by_integer(type, [](auto x) -> action { return &atomic<typename decltype(x)::type, either>; });
-    if (has("and")) a = by_integer(type, [](auto x) -> action { return &atomic<typename decltype(x)::type, both>; });
-    if (has("exch")) a = by_integer(type, [](auto x) -> action { return &atomic<typename decltype(x)::type, exchange>; });
+    if (has("add"))
+      a = by_number(type,
+                    [](auto x) -> action { return &atomic<typename decltype(x)::type, add>; });
+    if (has("min"))
+      a = by_integer(type,
+                     [](auto x) -> action { return &atomic<typename decltype(x)::type, smaller>; });
+    if (has("max"))
+      a = by_integer(type,
+                     [](auto x) -> action { return &atomic<typename decltype(x)::type, larger>; });
+    if (has("or"))
+      a = by_integer(type,
+                     [](auto x) -> action { return &atomic<typename decltype(x)::type, either>; });
+    if (has("and"))
+      a = by_integer(type,
+                     [](auto x) -> action { return &atomic<typename decltype(x)::type, both>; });
+    if (has("exch"))
+      a = by_integer(
+          type, [](auto x) -> action { return &atomic<typename decltype(x)::type, exchange>; });
   } else if (name == "shfl" && has("sync")) {
     a = has("bfly")   ? action(&shuffle<shuffle_kind::butterfly>)
         : has("idx")  ? action(&shuffle<shuffle_kind::index>)
@@ -1022,7 +1058,8 @@ meaning meaning_of(const std::vector<std::string_view>& opcode) {
   }
   if (a == nullptr) {
     std::string whole;
-    for (const std::string_view part : opcode) whole += (whole.empty() ? "" : ".") + std::string(part);
+    for (const std::string_view part : opcode)
+      whole += (whole.empty() ? "" : ".") + std::string(part);
     throw std::runtime_error("ptx: the instruction " + whole + " is not known");
   }
   (void)floating;
@@ -1030,8 +1067,7 @@ meaning meaning_of(const std::vector<std::string_view>& opcode) {
 }
 
 std::string machine::place(int lane) const {
-  const std::string_view text =
-      std::string_view(code->text).substr(now->text, now->text_size);
+  const std::string_view text = std::string_view(code->text).substr(now->text, now->text_size);
   const int thread = current->number * 32 + lane;
   return "'" + std::string(text) + "' of thread " + std::to_string(thread) + " of block (" +
          std::to_string(block_at.x) + ", " + std::to_string(block_at.y) + ") in " + running->name;
@@ -1047,8 +1083,8 @@ void machine::fail(const std::string& what, int lane) {
 char* machine::find(std::uint64_t address, std::size_t bytes, space where, int lane, visits** seen,
                     bool writes) {
   if (address % bytes != 0)
-    fail((writes ? "writes " : "reads ") + std::to_string(bytes) + " bytes at an address that ends in " +
-             std::to_string(address % 16),
+    fail((writes ? "writes " : "reads ") + std::to_string(bytes) +
+             " bytes at an address that ends in " + std::to_string(address % 16),
          lane);
   if (where == space::generic) {
     const std::uint64_t window = address & window_mask;
@@ -1072,7 +1108,8 @@ char* machine::find(std::uint64_t address, std::size_t bytes, space where, int l
       const std::size_t thread = static_cast<std::size_t>(current->number * 32 + lane);
       return local.data() + thread * running->local_bytes + address;
     }
-    default: break;
+    default:
+      break;
   }
   char* const p = reinterpret_cast<char*>(address);
   if (p < range_begin || p + bytes > range_end) {
@@ -1120,15 +1157,19 @@ void machine::run(kernel& k, dim3 grid_size, dim3 block_size, const std::vector<
   for (int n = 0; n < warps; ++n) {
     warp& w = all[static_cast<std::size_t>(n)];
     w.number = n;
-    w.registers = registers.data() + static_cast<std::size_t>(n) * 32 * static_cast<std::size_t>(k.registers);
+    w.registers =
+        registers.data() + static_cast<std::size_t>(n) * 32 * static_cast<std::size_t>(k.registers);
     w.predicates = predicates.data() + static_cast<std::size_t>(n * k.predicates);
     w.constants = k.constants.data();
   }
   const std::int64_t blocks = std::int64_t{grid.x} * grid.y * grid.z;
-  if (counts) ++count->launches, count->blocks += static_cast<std::uint64_t>(blocks), count->threads = static_cast<std::uint64_t>(threads);
+  if (counts)
+    ++count->launches, count->blocks += static_cast<std::uint64_t>(blocks),
+        count->threads = static_cast<std::uint64_t>(threads);
   for (std::int64_t n = 0; n < blocks; ++n) {
     block = static_cast<std::int32_t>(order == 0 ? n : blocks - 1 - n);
-    block_at = {static_cast<unsigned>(block) % grid.x, static_cast<unsigned>(block) / grid.x % grid.y,
+    block_at = {static_cast<unsigned>(block) % grid.x,
+                static_cast<unsigned>(block) / grid.x % grid.y,
                 static_cast<unsigned>(block) / grid.x / grid.y};
     barrier = 0;
     // Memory of another block, and registers of other threads, are in it.
@@ -1144,13 +1185,28 @@ void machine::run(kernel& k, dim3 grid_size, dim3 block_size, const std::vector<
       w.sync = 0;
       for (int l = 0; l < 32; ++l) {
         const unsigned t = static_cast<unsigned>(w.number * 32 + l);
-        const std::uint64_t values[] = {t % size.x, t / size.x % size.y, t / size.x / size.y,
-                                        size.x, size.y, size.z, block_at.x, block_at.y, block_at.z,
-                                        grid.x, grid.y, grid.z, static_cast<unsigned>(l),
-                                        (1u << l) - 1, l == 31 ? ~0u : (2u << l) - 1, 1u << l,
-                                        ~((1u << l) - 1), l == 31 ? 0 : ~((2u << l) - 1),
-                                        static_cast<unsigned>(w.number), 0};
-        for (std::size_t v = 0; v < std::size(values); ++v) w.registers[v * 32 + static_cast<std::size_t>(l)] = values[v];
+        const std::uint64_t values[] = {t % size.x,
+                                        t / size.x % size.y,
+                                        t / size.x / size.y,
+                                        size.x,
+                                        size.y,
+                                        size.z,
+                                        block_at.x,
+                                        block_at.y,
+                                        block_at.z,
+                                        grid.x,
+                                        grid.y,
+                                        grid.z,
+                                        static_cast<unsigned>(l),
+                                        (1u << l) - 1,
+                                        l == 31 ? ~0u : (2u << l) - 1,
+                                        1u << l,
+                                        ~((1u << l) - 1),
+                                        l == 31 ? 0 : ~((2u << l) - 1),
+                                        static_cast<unsigned>(w.number),
+                                        0};
+        for (std::size_t v = 0; v < std::size(values); ++v)
+          w.registers[v * 32 + static_cast<std::size_t>(l)] = values[v];
       }
     }
     for (;;) {

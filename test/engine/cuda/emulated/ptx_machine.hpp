@@ -66,9 +66,9 @@ struct visits {
 /// What kernels of one name did.
 struct kernel_counts {
   std::uint64_t launches = 0, blocks = 0, threads = 0;
-  std::uint64_t issued = 0, lanes = 0;        // instructions of warps, and the threads in them
-  std::uint64_t longest = 0;                  // most instructions of a warp
-  std::uint64_t requests = 0, sectors = 0, needed_sectors = 0;     // of global memory, 32 bytes
+  std::uint64_t issued = 0, lanes = 0;  // instructions of warps, and the threads in them
+  std::uint64_t longest = 0;            // most instructions of a warp
+  std::uint64_t requests = 0, sectors = 0, needed_sectors = 0;  // of global memory, 32 bytes
   std::uint64_t shared_requests = 0, wavefronts = 0, needed_wavefronts = 0;
   std::uint64_t products = 0;  // of tensor cores, 16x8x8 or 16x8x16
 };

@@ -184,11 +184,11 @@ struct decoder {
   std::map<std::uint64_t, int> constants;
   std::map<std::string, int, std::less<>> call_parameters;
 
-  static constexpr const char* specials[] = {"%tid.x",   "%tid.y",   "%tid.z",   "%ntid.x",
-                                             "%ntid.y",  "%ntid.z",  "%ctaid.x", "%ctaid.y",
-                                             "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z",
-                                             "%laneid",  "%lanemask_lt", "%lanemask_le", "%lanemask_eq",
-                                             "%lanemask_ge", "%lanemask_gt", "%warpid", "%clock"};
+  static constexpr const char* specials[] = {
+      "%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",
+      "%ntid.z",      "%ctaid.x",     "%ctaid.y",     "%ctaid.z",     "%nctaid.x",
+      "%nctaid.y",    "%nctaid.z",    "%laneid",      "%lanemask_lt", "%lanemask_le",
+      "%lanemask_eq", "%lanemask_ge", "%lanemask_gt", "%warpid",      "%clock"};
 
   void read_parameters() {
     const auto open = k.heading.find('('), close = k.heading.find(')');

@@ -13,11 +13,12 @@
 
 #define CUBLAS_VERSION 130100
 
+// Numbers and structs are those of the library's headers.
 enum cublasStatus_t {
-  CUBLAS_STATUS_SUCCESS,
-  CUBLAS_STATUS_INVALID_VALUE,
-  CUBLAS_STATUS_NOT_SUPPORTED,
-  CUBLAS_STATUS_INTERNAL_ERROR
+  CUBLAS_STATUS_SUCCESS = 0,
+  CUBLAS_STATUS_INVALID_VALUE = 7,
+  CUBLAS_STATUS_INTERNAL_ERROR = 14,
+  CUBLAS_STATUS_NOT_SUPPORTED = 15
 };
 enum cublasComputeType_t {
   CUBLAS_COMPUTE_32F = 68,
@@ -33,18 +34,18 @@ enum cublasLtEpilogue_t {
   CUBLASLT_EPILOGUE_RELU_BIAS = 6
 };
 enum cublasLtMatmulDescAttributes_t {
-  CUBLASLT_MATMUL_DESC_TRANSA,
-  CUBLASLT_MATMUL_DESC_TRANSB,
-  CUBLASLT_MATMUL_DESC_EPILOGUE,
-  CUBLASLT_MATMUL_DESC_BIAS_POINTER
+  CUBLASLT_MATMUL_DESC_TRANSA = 3,
+  CUBLASLT_MATMUL_DESC_TRANSB = 4,
+  CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
+  CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8
 };
 enum cublasLtMatmulPreferenceAttributes_t {
-  CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-  CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES
+  CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
+  CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK = 3,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
+  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8
 };
 enum cublasLtReductionScheme_t { CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2 };
 
@@ -129,9 +130,10 @@ inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d,
                                                      cublasLtMatmulDescAttributes_t a,
                                                      const void* x, std::size_t bytes) {
   LAMINA_TEST_LIBRARY_CALL;
-  void* const to = a == CUBLASLT_MATMUL_DESC_EPILOGUE       ? static_cast<void*>(&d->epilogue)
-                   : a == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? static_cast<void*>(&d->bias)
-                                                            : &d->turned[a];
+  void* const to = a == CUBLASLT_MATMUL_DESC_EPILOGUE ? static_cast<void*>(&d->epilogue)
+                   : a == CUBLASLT_MATMUL_DESC_BIAS_POINTER
+                       ? static_cast<void*>(&d->bias)
+                       : &d->turned[a - CUBLASLT_MATMUL_DESC_TRANSA];
   if (bytes != (a == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? sizeof(void*) : 4))
     return CUBLAS_STATUS_INVALID_VALUE;
   std::memcpy(to, x, bytes);
