@@ -230,22 +230,4 @@ struct direct_conv_filter_body {
   }
 };
 
-/// The parts of a sum, one behind the other, added in their order.
-struct part_sum_body {
-  struct arguments {
-    const float* parts;
-    float* to;
-    std::ptrdiff_t part_stride, to_stride;
-    divider columns;
-    int part_count, count;
-  };
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
-    int column = i;
-    const int row = g.columns.divide(column);
-    float sum = 0;
-    for (int p = 0; p < g.part_count; ++p) sum += g.parts[p * g.part_stride + i];
-    g.to[row * g.to_stride + column] = sum;
-  }
-};
-
 }  // namespace lamina::engine::cuda

@@ -9,6 +9,7 @@
 #include <lamina/engine/cuda/conv_body.hpp>
 #include <lamina/engine/cuda/conv_tiles.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
+#include <lamina/engine/cuda/part_sum_body.hpp>
 #include <lamina/engine/cuda/part_sums.hpp>
 #include <lamina/operators/conv.hpp>
 #include <lamina/plan/image_operators.hpp>
@@ -122,15 +123,7 @@ class filter_gradient {
     g.to_stride = seen_;
     g.part_stride = static_cast<std::ptrdiff_t>(filters_) * seen_;
     b.template teams<conv_filter_body<Shape>>(g);
-    part_sum_body::arguments sum{};
-    sum.parts = scratch;
-    sum.to = to.row<float>(0);
-    sum.part_stride = g.part_stride;
-    sum.to_stride = to.stride;
-    sum.columns = divider(seen_);
-    sum.part_count = g.parts;
-    sum.count = filters_ * seen_;
-    b.template elements<part_sum_body>(sum);
+    add_parts(b, scratch, g.parts, filters_, seen_, to.row<float>(0), to.stride);
   }
   /// As many parts as keep a device of about 256 resident teams at work, each of some tiles deep.
   /// The same on every device: equal inputs give equal bits.

@@ -3,9 +3,12 @@
 // the weights where there are few states, and the gradients of the parameters.
 #pragma once
 
+#include <algorithm>
+
 #include <lamina/engine/cuda/gru_body.hpp>
 #include <lamina/engine/cuda/kept_gru_body.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
+#include <lamina/engine/cuda/step_weights.hpp>
 #include <lamina/operators/gru.hpp>
 
 namespace lamina::engine::cuda {
@@ -82,7 +85,6 @@ struct gru_gradient_kernel {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    using shape = typename Backend::product_tile;
     const operand reset = c.input(5), d_weight = c.output(2), d_bias = c.output(3);
     auto a = call::arguments(c);
     const int n = a.n;
@@ -102,11 +104,11 @@ struct gru_gradient_kernel {
     }
     if (!d_weight) return;
     find_steps_before(b, a.steps, a.rows, before);
-    const states_before states{a.hidden, a.h0, before};
-    b.template teams<step_weight_body<shape>>({states, a.d_gates, weight, 2 * n, n, 2 * n, a.rows});
-    const read_matrices left(reset.template row<const float>(0), {}, n, a.rows, reset.stride, true);
-    const read_matrices right(a.d_gates.data + 2 * n, {}, a.rows, n, a.d_gates.stride, false);
-    multiply(b, left, right, 1, 1, 1, weight + 2 * n * n, {}, n);
+    add_step_weights(b, {a.hidden, a.h0, before}, a.d_gates, weight, 2 * n, n, 2 * n, a.rows,
+                     room.rest());
+    // Of the candidate, the states that were reset for this very step.
+    add_step_weights(b, {reset, {}, nullptr}, {a.d_gates.data + 2 * n, a.d_gates.stride},
+                     weight + 2 * n * n, n, n, n, a.rows, room.rest());
     operand made = d_weight;
     made.data = weight;
     made.stride = 3 * n;
@@ -120,7 +122,8 @@ struct gru_gradient_kernel {
     room.take(call::arguments(c).lines, n);
     room.take(1, rows);
     room.take(1, 3 * n * n);
-    return room.used();
+    return room.used() + std::max(step_weight_parts<Backend>(n, 2 * n, rows),
+                                  step_weight_parts<Backend>(n, n, rows));
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <lamina/engine/cuda/kept_lstm_body.hpp>
 #include <lamina/engine/cuda/lstm_body.hpp>
+#include <lamina/engine/cuda/step_weights.hpp>
 #include <lamina/operators/lstm.hpp>
 
 namespace lamina::engine::cuda {
@@ -45,17 +46,11 @@ inline lstm_arguments lstmp_of(const call_site& c) {
 /// The gradients of the weight, from the states that the steps saw, and of the bias.
 template <class Backend>
 void lstm_parameter_gradients(Backend& b, lstm_arguments& a, const row_array& states, int* before,
-                              const operand& d_weight, const operand& d_bias) {
-  using shape = typename Backend::product_tile;
+                              float* parts, const operand& d_weight, const operand& d_bias) {
   find_steps_before(b, a.steps, a.rows, before);
   if (d_weight)
-    b.template teams<step_weight_body<shape>>({{states, a.h0, before},
-                                               a.d_gates,
-                                               d_weight.template row<float>(0),
-                                               d_weight.stride,
-                                               a.depth,
-                                               4 * a.n,
-                                               a.rows});
+    add_step_weights(b, {states, a.h0, before}, a.d_gates, d_weight.template row<float>(0),
+                     d_weight.stride, a.depth, 4 * a.n, a.rows, parts);
   if (!d_bias) return;
   a.cells_before = {a.cell, a.c0, before};
   a.d_bias = d_bias.template row<float>(0);
@@ -113,7 +108,7 @@ struct call_kernel<gradient_of<lstm>> {
     int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
     if (!detail::walk_with_kept_weights<detail::kept_lstm_slope_steps>(b, a) && a.lines > 0)
       b.template lines<team_lines<detail::lstm_slope_lines<false>>>(a);
-    detail::lstm_parameter_gradients(b, a, a.hidden, before, c.output(3), c.output(4));
+    detail::lstm_parameter_gradients(b, a, a.hidden, before, room.rest(), c.output(3), c.output(4));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -122,7 +117,7 @@ struct call_kernel<gradient_of<lstm>> {
     room.take(rows, 4 * n);
     room.take(c.sequences(c.input(0).domain).count, n);
     room.take(1, rows);
-    return room.used();
+    return room.used() + detail::step_weight_parts<Backend>(n, 4 * n, rows);
   }
 };
 template <>
@@ -173,7 +168,8 @@ struct call_kernel<gradient_of<lstmp>> {
     a.dc0 = c.output(2);
     int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
     if (a.lines > 0) b.template lines<team_lines<detail::lstm_slope_lines<true>>>(a);
-    detail::lstm_parameter_gradients(b, a, a.projection, before, c.output(3), c.output(5));
+    detail::lstm_parameter_gradients(b, a, a.projection, before, room.rest(), c.output(3),
+                                     c.output(5));
     if (!d_proj_weight) return;
     const detail::read_matrices left(hidden.row<const float>(0), {}, a.n, a.rows, hidden.stride,
                                      true);
@@ -190,7 +186,7 @@ struct call_kernel<gradient_of<lstmp>> {
     room.take(rows, c.input(3).rows);
     room.take(c.sequences(c.input(0).domain).count, n);
     room.take(1, rows);
-    return room.used();
+    return room.used() + detail::step_weight_parts<Backend>(c.input(3).rows, 4 * n, rows);
   }
 };
 

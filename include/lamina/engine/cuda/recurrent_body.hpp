@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/recurrent_body.hpp - what the kernels of recurrent layers share: arrays by
-// row, the row of the step before, the gradient of the weights as one product over all steps.
+// row, the row of the step before.
 #pragma once
 
 #include <lamina/engine/call/recurrent_function.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
 #include <lamina/engine/cuda/matmul_kernels.hpp>
-#include <lamina/engine/cuda/tile_product.hpp>
 
 namespace lamina::engine::cuda::detail {
 
@@ -37,6 +36,8 @@ class scratch_rows {
     return o ? row_array(o) : take(rows, columns);
   }
   std::ptrdiff_t used() const { return at_; }
+  /// What lies behind all that was taken.
+  float* rest() const { return begin_ == nullptr ? nullptr : begin_ + at_; }
 
  private:
   float* begin_;
@@ -79,74 +80,15 @@ struct step_before_lines {
   }
 };
 
-/// The states before each row: rows of an array, or initial states, or zeros.
+/// The states before each row: rows of an array, or initial states, or zeros; the row of the array
+/// itself where nothing tells of another one.
 struct states_before {
   row_array states, initial;
   const int* before;
 
   LAMINA_INLINE LAMINA_FN const float* row(int r) const {
-    const int b = before[r];
+    const int b = before == nullptr ? r : before[r];
     return b >= 0 ? states.row(b) : initial ? initial.row(-1 - b) : nullptr;
-  }
-};
-
-/// States as the left side of a product: lines are their elements, terms the rows.
-struct states_reader {
-  static constexpr bool along_depth = false;
-  const states_before& states;
-  int lines, depth;
-
-  struct deep_type {
-    const float* row;  // null: zeros
-  };
-  using line_type = int;
-  LAMINA_INLINE LAMINA_FN line_type line(int i) const { return i; }
-  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    return {k < depth ? states.row(k) : nullptr};
-  }
-  LAMINA_INLINE LAMINA_FN float get(line_type i, const deep_type& d) const {
-    return i < lines && d.row != nullptr ? d.row[i] : 0.0f;
-  }
-};
-
-/// to[i][q] = the sum over all rows of (state before)[i] * slope[q]: the gradient of the weights.
-template <class Shape>
-struct step_weight_body {
-  struct arguments {
-    states_before states;
-    row_array slopes;
-    float* to;
-    std::ptrdiff_t to_stride;
-    int height, width, rows;
-  };
-  static constexpr int threads = Shape::threads;
-  using shared = typename Shape::memory;
-  static int teams(const arguments& g) { return across(g) * down(g); }
-
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
-    const int wide = across(g), tiles = wide * down(g);
-    const states_reader left{g.states, g.height, g.rows};
-    const matrix_reader<false> right{g.slopes.data, 1, g.slopes.stride, g.width, g.rows};
-    typename Shape::template share<Team> mine(team);
-    for (int t = team.index; t < tiles; t += team.count) {
-      const int row0 = t / wide * Shape::rows, column0 = t % wide * Shape::columns;
-      mine.multiply(team, s, 0, g.rows, row0, left, column0, right);
-      mine.each(team, s, [&](int y, int x, const pack& sums) {
-        for (int j = 0; j < pack_width; ++j)
-          if (const int row = row0 + y, column = column0 + x + j;
-              row < g.height && column < g.width)
-            g.to[row * g.to_stride + column] = sums.v[j];
-      });
-    }
-  }
-
- private:
-  static LAMINA_FN int across(const arguments& g) {
-    return (g.width + Shape::columns - 1) / Shape::columns;
-  }
-  static LAMINA_FN int down(const arguments& g) {
-    return (g.height + Shape::rows - 1) / Shape::rows;
   }
 };
 
