@@ -98,7 +98,9 @@ struct gru_gradient_kernel {
     int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
     float* const weight = room.take(1, 3 * n * n).data;
     call::template walk<gru_slope_lines, kept_gru_slope_steps>(b, a);
-    if (d_bias) {
+    if (d_bias && n % pack_width == 0) {
+      add_step_biases(b, a.d_gates, d_bias.template row<float>(0), 3 * n, a.rows, room.rest());
+    } else if (d_bias) {
       a.d_bias = d_bias.template row<float>(0);
       run_lines<gru_bias_lines>(b, a, 3 * n, a.rows, true);
     }
@@ -122,8 +124,9 @@ struct gru_gradient_kernel {
     room.take(call::arguments(c).lines, n);
     room.take(1, rows);
     room.take(1, 3 * n * n);
-    return room.used() + std::max(step_weight_parts<Backend>(n, 2 * n, rows),
-                                  step_weight_parts<Backend>(n, n, rows));
+    return room.used() + std::max({step_weight_parts<Backend>(n, 2 * n, rows),
+                                   step_weight_parts<Backend>(n, n, rows),
+                                   step_bias_parts<Backend>(3 * n, rows)});
   }
 };
 

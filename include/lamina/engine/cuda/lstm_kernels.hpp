@@ -3,6 +3,8 @@
 // the weights where there are few cells, and the gradients of the parameters.
 #pragma once
 
+#include <algorithm>
+
 #include <lamina/engine/cuda/kept_lstm_body.hpp>
 #include <lamina/engine/cuda/lstm_body.hpp>
 #include <lamina/engine/cuda/step_weights.hpp>
@@ -43,6 +45,12 @@ inline lstm_arguments lstmp_of(const call_site& c) {
   return a;
 }
 
+/// Floats for the parts of the gradients of the weight and of the bias.
+template <class Backend>
+std::ptrdiff_t lstm_parts(int depth, int n, int rows) {
+  return std::max(step_weight_parts<Backend>(depth, 4 * n, rows),
+                  step_bias_parts<Backend>(4 * n, rows));
+}
 /// The gradients of the weight, from the states that the steps saw, and of the bias.
 template <class Backend>
 void lstm_parameter_gradients(Backend& b, lstm_arguments& a, const row_array& states, int* before,
@@ -52,6 +60,8 @@ void lstm_parameter_gradients(Backend& b, lstm_arguments& a, const row_array& st
     add_step_weights(b, {states, a.h0, before}, a.d_gates, d_weight.template row<float>(0),
                      d_weight.stride, a.depth, 4 * a.n, a.rows, parts);
   if (!d_bias) return;
+  if (a.peepholes == nullptr && a.n % pack_width == 0)
+    return add_step_biases(b, a.d_gates, d_bias.template row<float>(0), 4 * a.n, a.rows, parts);
   a.cells_before = {a.cell, a.c0, before};
   a.d_bias = d_bias.template row<float>(0);
   run_lines<lstm_bias_lines>(b, a, (a.peepholes != nullptr ? 7 : 4) * a.n, a.rows, true);
@@ -117,7 +127,7 @@ struct call_kernel<gradient_of<lstm>> {
     room.take(rows, 4 * n);
     room.take(c.sequences(c.input(0).domain).count, n);
     room.take(1, rows);
-    return room.used() + detail::step_weight_parts<Backend>(n, 4 * n, rows);
+    return room.used() + detail::lstm_parts<Backend>(n, n, rows);
   }
 };
 template <>
@@ -186,7 +196,7 @@ struct call_kernel<gradient_of<lstmp>> {
     room.take(rows, c.input(3).rows);
     room.take(c.sequences(c.input(0).domain).count, n);
     room.take(1, rows);
-    return room.used() + detail::step_weight_parts<Backend>(c.input(3).rows, 4 * n, rows);
+    return room.used() + detail::lstm_parts<Backend>(c.input(3).rows, n, rows);
   }
 };
 

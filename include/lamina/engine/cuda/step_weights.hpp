@@ -5,7 +5,8 @@
 
 #include <lamina/engine/cuda/part_sum_body.hpp>
 #include <lamina/engine/cuda/recurrent_body.hpp>
-#include <lamina/engine/cuda/split_product.hpp>
+#include <lamina/engine/cuda/split_row_sum.hpp>
+#include <lamina/expression/expression.hpp>
 
 namespace lamina::engine::cuda::detail {
 
@@ -95,6 +96,27 @@ void add_step_weights(Backend& b, const states_before& states, const row_array& 
 template <class Backend>
 std::ptrdiff_t step_weight_parts(int height, int width, int rows) {
   return product_split<typename Backend::product_tile>::scratch(height, width, rows);
+}
+
+/// to[q] = the sum over all rows of slope[q], `width` of them, which are whole packs: the gradient
+/// of the bias. `parts` has the floats that step_bias_parts() tells.
+template <class Backend>
+void add_step_biases(Backend& b, const row_array& slopes, float* to, int width, int rows,
+                     float* parts) {
+  using total = expression::statements<expression::let<keep, 0, 1, expression::head_value>>;
+  typename row_sum_body<total, typename Backend::sum_tile>::arguments g{};
+  g.of[0] = slopes.data;
+  g.of[1] = to;
+  g.left_stride = slopes.stride;
+  g.rows = 1;
+  g.columns = g.width = width;
+  g.depth = rows;
+  g.channels = 1;
+  run_row_sum<total>(b, g, parts);
+}
+template <class Backend>
+std::ptrdiff_t step_bias_parts(int width, int rows) {
+  return row_sum_split<typename Backend::sum_tile>::scratch(width, rows);
 }
 
 }  // namespace lamina::engine::cuda::detail

@@ -21,6 +21,8 @@ using s8 = std::int8_t;
 using s16 = std::int16_t;
 using s32 = std::int32_t;
 using s64 = std::int64_t;
+__extension__ using int128 = __int128;
+__extension__ using uint128 = unsigned __int128;
 
 template <class T>
 T get(u64 x) {
@@ -106,7 +108,7 @@ constexpr auto mul = [](auto a, auto b) {
 };
 constexpr auto mul_high = [](auto a, auto b) {
   using T = decltype(a);
-  using wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+  using wide = std::conditional_t<std::is_signed_v<T>, int128, uint128>;
   return static_cast<T>((static_cast<wide>(a) * b) >> (8 * sizeof(T)));
 };
 template <class D>
@@ -299,16 +301,19 @@ u32 bfloat16_of(float x) {
 }
 float of_bfloat16(u32 x) { return std::bit_cast<float>(x << 16); }
 u32 float16_of(float x) {
-  const _Float16 h = static_cast<_Float16>(x);
-  u16 bits;
-  std::memcpy(&bits, &h, 2);
-  return std::isnan(x) ? 0x7fff : bits;
+  if (std::isnan(x)) return 0x7fff;
+  const u32 bits = std::bit_cast<u32>(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+  if (size >= 0x477ff000u) return sign | 0x7c00u;  // 65520 and more
+  if (size < 0x38800000u)
+    return sign | static_cast<u32>(std::nearbyint(std::ldexp(std::bit_cast<float>(size), 24)));
+  return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
 }
 float of_float16(u32 x) {
-  const u16 bits = static_cast<u16>(x);
-  _Float16 h;
-  std::memcpy(&h, &bits, 2);
-  return static_cast<float>(h);
+  const float sign = x & 0x8000u ? -1.0f : 1.0f;
+  const u32 size = x & 0x7fffu;
+  if (size < 0x400u) return sign * std::ldexp(static_cast<float>(size), -24);
+  if (size >= 0x7c00u) return std::bit_cast<float>((size << 13) | 0x7f800000u) * sign;
+  return sign * std::bit_cast<float>((size << 13) + 0x38000000u);
 }
 template <u32 (*To)(float)>
 void convert_pair(machine&, warp& w, const instruction& i) {
@@ -1073,8 +1078,7 @@ std::string machine::place(int lane) const {
          std::to_string(block_at.x) + ", " + std::to_string(block_at.y) + ") in " + running->name;
 }
 void machine::tell(const std::string& what, int lane) {
-  static std::map<std::pair<const kernel*, std::string>, std::map<std::uint32_t, int>> told;
-  if (told[{running, what}][now->text]++ == 0) tell_fault(place(lane) + " " + what);
+  if (told.insert({running, now->text, what}).second) tell_fault(place(lane) + " " + what);
 }
 void machine::fail(const std::string& what, int lane) {
   throw std::runtime_error(place(lane) + " " + what);

@@ -10,8 +10,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
-#include <unordered_map>
+#include <tuple>
 #include <vector>
 
 #include "engine/cuda/emulated/ptx_kernel.hpp"
@@ -79,6 +80,8 @@ struct machine {
   bool finds_races = true, counts = false;
   unsigned order = 0;  // of blocks: 0 from the first on, 1 from the last
   std::map<std::string, kernel_counts> counted;
+  /// What was told, and of which instruction.
+  std::set<std::tuple<const kernel*, std::uint32_t, std::string>> told;
   // Of a launch.
   kernel* running = nullptr;
   const char* parameters = nullptr;
