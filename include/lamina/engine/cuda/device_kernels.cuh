@@ -19,8 +19,16 @@ __global__ void __launch_bounds__(device_backend::block_threads)
                 static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y),
                 static_cast<int>(gridDim.y * blockDim.y)});
 }
+/// Teams that a processor is to hold at least; 0 leaves to the compiler how many registers are
+/// worth how many teams.
 template <class Body>
-__global__ void __launch_bounds__(Body::threads)
+inline constexpr int least_resident = 0;
+template <class Body>
+requires requires { Body::least_resident; }
+inline constexpr int least_resident<Body> = Body::least_resident;
+
+template <class Body>
+__global__ void __launch_bounds__(Body::threads, least_resident<Body>)
     team_kernel(const __grid_constant__ typename Body::arguments g) {
   __shared__ typename Body::shared memory;
   Body::run(g, block_team<Body::threads>::mine(), memory);

@@ -36,6 +36,8 @@ struct product_body {
   using runner = statement_runner<S>;
   using arguments = group_arguments<detail::largest<1, runner::arguments - 1>() + 1>;
   static constexpr int threads = Shape::threads;
+  /// Many statements need registers more than they need other teams beside.
+  static constexpr int least_resident = runner::count > 8 ? 1 : 0;
   using shared = typename Shape::memory;
   static int teams(const arguments& g) { return across(g) * down(g); }
 

@@ -127,6 +127,7 @@ struct tile_share {
     detail::side_copy<Shape::columns, Shape::depth, Shape::threads, Right> columns(
         right, team.rank(), column0);
     if (first < end) rows.load(first), columns.load(first);
+    LAMINA_CUDA_KEEP_LOOP
     for (int k = first; k < end; k += Shape::depth) {
       rows.store(s.left);
       columns.store(s.right);
