@@ -191,8 +191,18 @@ struct masked_window_reader {
     const int far = tap * c.side[d].dilation;
     return Kind == conv_kind::forward ? far : -c.stride[d].quotient(far);
   }
+  static LAMINA_INLINE LAMINA_FN unsigned bits_below(int end, int most) {
+    const int n = end < 0 ? 0 : end < most ? end : most;
+    return (1u << n) - 1;
+  }
   LAMINA_INLINE LAMINA_FN unsigned taps_inside(int d, int place) const {
     const conv_side& side = c.side[d];
+    if (side.dilation == 1 && (Kind == conv_kind::forward || side.stride == 1)) {
+      const int at = origin(d, place);
+      const int end = Kind == conv_kind::forward ? side.large - at : at + 1;
+      const int first = Kind == conv_kind::forward ? -at : at - side.small + 1;
+      return bits_below(end, side.filter) & ~bits_below(first, side.filter);
+    }
     unsigned bits = 0;
     LAMINA_CUDA_KEEP_LOOP
     for (int tap = 0; tap < side.filter; ++tap) {
