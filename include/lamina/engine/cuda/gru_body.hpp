@@ -16,10 +16,11 @@ struct gru_weight {
   divider columns;
   int n;
 
-  LAMINA_INLINE LAMINA_FN float element(int i) const {
+  LAMINA_INLINE LAMINA_FN const float* at(int i) const {
     const int row = columns.divide(i);
-    return data[row * stride + i];
+    return data + row * stride + i;
   }
+  LAMINA_INLINE LAMINA_FN float element(int i) const { return *at(i); }
   LAMINA_INLINE LAMINA_FN float gate(int i, int q) const { return element(i * 2 * n + q); }
   LAMINA_INLINE LAMINA_FN float candidate(int i, int j) const {
     return element(2 * n * n + i * n + j);

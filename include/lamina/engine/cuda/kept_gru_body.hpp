@@ -83,6 +83,10 @@ struct kept_gru_slope_steps {
   static LAMINA_INLINE LAMINA_FN float weight(const arguments& a, int gate, int j, int i) {
     return gate < 2 ? a.weight.gate(j, gate * a.n + i) : a.weight.candidate(j, i);
   }
+  static LAMINA_INLINE LAMINA_FN pack weights(const arguments& a, int gate, int j, int i) {
+    return load_constant(gate < 2 ? a.weight.at(j * 2 * a.n + gate * a.n + i)
+                                  : a.weight.at(2 * a.n * a.n + j * a.n + i));
+  }
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, memory& m,
                                            const kept_lines<Team, shape>& weights) {

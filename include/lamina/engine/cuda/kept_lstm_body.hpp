@@ -84,6 +84,9 @@ struct kept_lstm_slope_steps {
   static LAMINA_INLINE LAMINA_FN float weight(const arguments& a, int gate, int j, int i) {
     return a.weight.row(j)[gate * a.n + i];
   }
+  static LAMINA_INLINE LAMINA_FN pack weights(const arguments& a, int gate, int j, int i) {
+    return load_constant(a.weight.row(j) + gate * a.n + i);
+  }
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, memory& m,
                                            const kept_lines<Team, shape>& weights) {

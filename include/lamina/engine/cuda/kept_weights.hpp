@@ -75,19 +75,34 @@ LAMINA_INLINE LAMINA_FN void each_kept(const Team& team, const F& f) {
     f(lane, team.rank(lane) / States, team.rank(lane) % States);
 }
 
-/// Reads the lines of all threads: element i of one is weight(gate, state, i), 0 outside of n by n.
-template <class Team, class Shape, class Weight>
-LAMINA_INLINE LAMINA_FN void keep_lines(const Team& team, kept_lines<Team, Shape>& to, int n,
-                                        const Weight& weight) {
-  constexpr int in_registers = Shape::in_registers;
+/// Reads the lines of all threads: element i of one is Steps::weight(a, gate, state, i), 0 outside
+/// of n by n. Where a line lies as one, Steps::weights() is a whole pack of it: neighbouring
+/// threads read lines far apart.
+template <class Steps, class Team, class Shape>
+LAMINA_INLINE LAMINA_FN void keep_lines(const Team& team, kept_lines<Team, Shape>& to,
+                                        const typename Steps::arguments& a) {
+  constexpr int in_registers = Shape::in_registers / pack_width;
+  const bool whole = a.n % pack_width == 0;
   each_kept<Shape::states>(team, [&](int lane, int gate, int state) {
-    const auto term = [&](int i) { return state < n && i < n ? weight(gate, state, i) : 0.0f; };
+    const auto terms = [&](int i) {
+      pack p = filled(0.0f);
+      if (state >= a.n) return p;
+      if constexpr (requires { Steps::weights(a, gate, state, i); })
+        if (whole) return i < a.n ? Steps::weights(a, gate, state, i) : p;
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j)
+        if (i + j < a.n) p.v[j] = Steps::weight(a, gate, state, i + j);
+      return p;
+    };
     LAMINA_CUDA_UNROLL
-    for (int i = 0; i < in_registers; ++i) to.of[lane][i] = term(i);
+    for (int i = 0; i < in_registers; ++i) {
+      const pack p = terms(i * pack_width);
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j) to.of[lane][i * pack_width + j] = p.v[j];
+    }
     LAMINA_CUDA_KEEP_LOOP
-    for (int i = in_registers / pack_width; i < Shape::states / pack_width; ++i)
-      to.rest_of(team.rank(lane), i) = {{term(i * pack_width), term(i * pack_width + 1),
-                                         term(i * pack_width + 2), term(i * pack_width + 3)}};
+    for (int i = in_registers; i < Shape::states / pack_width; ++i)
+      to.rest_of(team.rank(lane), i) = terms(i * pack_width);
   });
 }
 
@@ -97,8 +112,7 @@ LAMINA_INLINE LAMINA_FN void walk_all(const typename Steps::arguments& a, const 
                                       typename Steps::memory& m, pack* rest) {
   kept_lines<Team, typename Steps::shape> weights;
   weights.rest = rest;
-  keep_lines(team, weights, a.n,
-             [&](int gate, int j, int i) { return Steps::weight(a, gate, j, i); });
+  keep_lines<Steps>(team, weights, a);
   LAMINA_CUDA_KEEP_LOOP
   for (int s = team.index; s < a.lines; s += team.count) Steps::walk(a, s, team, m, weights);
 }

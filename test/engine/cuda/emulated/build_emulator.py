@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = ("cudart", "libraries", "ptx_machine", "ptx_module")
+SOURCES = ("cudart", "libraries")
 
 
 def build(compiler, folder):

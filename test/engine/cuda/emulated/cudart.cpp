@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "engine/cuda/emulated/export.hpp"
-#include "engine/cuda/emulated/ptx_machine.hpp"
+#include "engine/cuda/emulated/ptx_processor.hpp"
 #include "engine/cuda/simulated/cuda_runtime_api.hpp"
 #include <unistd.h>
 
@@ -53,6 +53,31 @@ std::string setting(const char* name, const char* usual) {
   std::fflush(stderr);
   _exit(5);
 }
+
+/// The simulated devices, as kernels see them.
+struct simulated_surroundings : surroundings {
+  bool find_allocation(std::uint64_t address, char*& begin, char*& end) override {
+    char* const p = reinterpret_cast<char*>(address);
+    const auto within = [&](auto& map, const auto& bytes_of) {
+      auto found = map.upper_bound(p);
+      if (found == map.begin()) return false;
+      --found;
+      begin = const_cast<char*>(found->first), end = begin + bytes_of(found->second);
+      return p >= begin && p < end;
+    };
+    return within(simulated::now.at_devices, [](const auto& a) { return a.bytes; }) ||
+           within(simulated::now.pinned, [](std::size_t bytes) { return bytes; });
+  }
+  void tell_fault(const std::string& what) override { ++faults()[what]; }
+  void set_condition(std::uint64_t handle, bool holds) override {
+    const auto found = simulated::now.conditions.find(handle);
+    if (found == simulated::now.conditions.end()) stop("a condition is set that no graph has");
+    found->second.value = holds ? 1 : 0;
+    found->second.set = true;
+  }
+};
+
+machine device;
 
 void write_counts(const std::string& path) {
   std::FILE* const f = std::fopen(path.c_str(), "w");
@@ -115,7 +140,9 @@ void begin() {
   simulated::now.memory = std::size_t{16} << 30;
   device.finds_races = setting("LAMINA_TEST_RACES", "1") != "0";
   device.counts = std::getenv("LAMINA_TEST_COUNTS") != nullptr;
+  static simulated_surroundings around;
   device.code = &m;
+  device.around = &around;
   static closing at_end;
 }
 
@@ -168,26 +195,6 @@ cudaError_t launch(kernel* k, dim3 grid, dim3 block, void** arguments, std::size
 }
 
 }  // namespace
-
-bool find_allocation(std::uint64_t address, char*& begin, char*& end) {
-  char* const p = reinterpret_cast<char*>(address);
-  const auto within = [&](auto& map, const auto& bytes_of) {
-    auto found = map.upper_bound(p);
-    if (found == map.begin()) return false;
-    --found;
-    begin = const_cast<char*>(found->first), end = begin + bytes_of(found->second);
-    return p >= begin && p < end;
-  };
-  return within(simulated::now.at_devices, [](const auto& a) { return a.bytes; }) ||
-         within(simulated::now.pinned, [](std::size_t bytes) { return bytes; });
-}
-void tell_fault(const std::string& what) { ++faults()[what]; }
-void set_condition(std::uint64_t handle, bool holds) {
-  const auto found = simulated::now.conditions.find(handle);
-  if (found == simulated::now.conditions.end()) stop("a condition is set that no graph has");
-  found->second.value = holds ? 1 : 0;
-  found->second.set = true;
-}
 
 }  // namespace test::emulated
 
@@ -268,7 +275,7 @@ cudaError_t lamina_emulated_attribute(int* to, int what, int device) {
       return cudaDeviceGetAttribute(to, cudaDevAttrMultiProcessorCount, device);
     case 75:
       *to = 9;
-      return cudaSuccess;  // the computeability's first number
+      return cudaSuccess;  // the compute capability's first number
     case 76:
       *to = 0;
       return cudaSuccess;  // and its second

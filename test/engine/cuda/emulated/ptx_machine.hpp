@@ -74,8 +74,20 @@ struct kernel_counts {
   std::uint64_t products = 0;  // of tensor cores, 16x8x8 or 16x8x16
 };
 
+/// What a processor is told by those who have its memory, and tells them.
+struct surroundings {
+  /// The allocation around an address; false where there is none.
+  virtual bool find_allocation(std::uint64_t address, char*& begin, char*& end) = 0;
+  virtual void tell_fault(const std::string& what) = 0;
+  virtual void set_condition(std::uint64_t handle, bool holds) = 0;
+
+ protected:
+  ~surroundings() = default;
+};
+
 struct machine {
   // Of the process.
+  surroundings* around = nullptr;
   const module* code = nullptr;
   bool finds_races = true, counts = false;
   unsigned order = 0;  // of blocks: 0 from the first on, 1 from the last
@@ -112,14 +124,6 @@ struct machine {
   void tell(const std::string& what, int lane);
   std::string place(int lane) const;
 };
-inline machine device;
-
-/// Memory of devices and what the host has pinned: the allocation around an address. False where
-/// there is none. The runtime below defines it.
-bool find_allocation(std::uint64_t address, char*& begin, char*& end);
-/// What is told at the end of the process.
-void tell_fault(const std::string& what);
-void set_condition(std::uint64_t handle, bool holds);
 
 inline constexpr std::uint64_t shared_window = 0x5100'0000'0000'0000,
                                local_window = 0x5200'0000'0000'0000,

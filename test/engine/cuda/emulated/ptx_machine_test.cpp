@@ -6,11 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/emulated/ptx_processor.hpp"
 #include <catch2/catch.hpp>
-
-// Compiled with this test: others load it as a library.
-#include "engine/cuda/emulated/ptx_machine.cpp"
-#include "engine/cuda/emulated/ptx_module.cpp"
 
 namespace emulated = test::emulated;
 
@@ -18,6 +15,17 @@ namespace {
 
 std::vector<float> memory;
 std::string faults;
+
+struct array_around : emulated::surroundings {
+  bool find_allocation(std::uint64_t address, char*& begin, char*& end) override {
+    begin = reinterpret_cast<char*>(memory.data());
+    end = begin + memory.size() * sizeof(float);
+    return address >= reinterpret_cast<std::uintptr_t>(begin) &&
+           address < reinterpret_cast<std::uintptr_t>(end);
+  }
+  void tell_fault(const std::string& what) override { faults += what + "\n"; }
+  void set_condition(std::uint64_t, bool) override {}
+};
 
 /// Runs a kernel of an array and a number over `memory`.
 void run(const std::string& body, unsigned blocks, unsigned threads, std::uint32_t number = 0,
@@ -48,7 +56,9 @@ void run(const std::string& body, unsigned blocks, unsigned threads, std::uint32
 )" + body + "\n  ret;\n}\n");
   faults.clear();
   emulated::machine processor;
+  array_around around;
   processor.code = &m;
+  processor.around = &around;
   std::vector<char> arguments(12);
   const float* const p = memory.data();
   std::memcpy(arguments.data(), &p, 8);
@@ -83,15 +93,6 @@ std::string exchange_in_shared(const std::string& between) {
 }
 
 }  // namespace
-
-bool emulated::find_allocation(std::uint64_t address, char*& begin, char*& end) {
-  begin = reinterpret_cast<char*>(memory.data());
-  end = begin + memory.size() * sizeof(float);
-  return address >= reinterpret_cast<std::uintptr_t>(begin) &&
-         address < reinterpret_cast<std::uintptr_t>(end);
-}
-void emulated::tell_fault(const std::string& what) { faults += what + "\n"; }
-void emulated::set_condition(std::uint64_t, bool) {}
 
 TEST_CASE("threads of a block hand over numbers behind a barrier") {
   memory.assign(64, -1);

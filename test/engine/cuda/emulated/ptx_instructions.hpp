@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What instructions do (PTX ISA 9.0, chapter 9), and in which order threads run them.
-#include "engine/cuda/emulated/ptx_machine.hpp"
+// test/engine/cuda/emulated/ptx_instructions.hpp - what instructions do (PTX ISA 9.0, chapter 9).
+// Compiled so that each of them rounds by itself: -ffp-contract=off -frounding-math.
+#pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
+
+#include "engine/cuda/emulated/ptx_machine.hpp"
 
 namespace test::emulated {
 
-namespace {
+namespace detail {
 
 using u8 = std::uint8_t;
 using u16 = std::uint16_t;
@@ -85,43 +92,43 @@ void rounded(machine& m, warp& w, const instruction& i) {
 template <class T>
 using unsigned_of = std::make_unsigned_t<T>;
 
-constexpr auto add = [](auto a, auto b) {
+inline constexpr auto add = [](auto a, auto b) {
   using T = decltype(a);
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<u64>(a) + static_cast<u64>(b));
   else
     return a + b;
 };
-constexpr auto sub = [](auto a, auto b) {
+inline constexpr auto sub = [](auto a, auto b) {
   using T = decltype(a);
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<u64>(a) - static_cast<u64>(b));
   else
     return a - b;
 };
-constexpr auto mul = [](auto a, auto b) {
+inline constexpr auto mul = [](auto a, auto b) {
   using T = decltype(a);
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<u64>(a) * static_cast<u64>(b));
   else
     return a * b;
 };
-constexpr auto mul_high = [](auto a, auto b) {
+inline constexpr auto mul_high = [](auto a, auto b) {
   using T = decltype(a);
   using wide = std::conditional_t<std::is_signed_v<T>, int128, uint128>;
   return static_cast<T>((static_cast<wide>(a) * b) >> (8 * sizeof(T)));
 };
 template <class D>
-constexpr auto mul_wide = [](auto a, auto b) { return static_cast<D>(D(a) * D(b)); };
-constexpr auto mad = [](auto a, auto b, auto c) {
+inline constexpr auto mul_wide = [](auto a, auto b) { return static_cast<D>(D(a) * D(b)); };
+inline constexpr auto mad = [](auto a, auto b, auto c) {
   return static_cast<decltype(a)>(static_cast<u64>(a) * static_cast<u64>(b) + static_cast<u64>(c));
 };
 template <class D>
-constexpr auto mad_wide = [](auto a, auto b, D c) {
+inline constexpr auto mad_wide = [](auto a, auto b, D c) {
   return static_cast<D>(static_cast<u64>(D(a) * D(b)) + static_cast<u64>(c));
 };
-constexpr auto fused = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
-constexpr auto divide = [](auto a, auto b) {
+inline constexpr auto fused = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
+inline constexpr auto divide = [](auto a, auto b) {
   using T = decltype(a);
   if constexpr (std::is_integral_v<T>) {
     // A division by zero is no error on a device: all bits are set.
@@ -133,14 +140,14 @@ constexpr auto divide = [](auto a, auto b) {
     return a / b;
   }
 };
-constexpr auto remainder_of = [](auto a, auto b) {
+inline constexpr auto remainder_of = [](auto a, auto b) {
   using T = decltype(a);
   if (b == 0) return a;
   if constexpr (std::is_signed_v<T>)
     if (b == T(-1)) return T(0);
   return static_cast<T>(a % b);
 };
-constexpr auto smaller = [](auto a, auto b) {
+inline constexpr auto smaller = [](auto a, auto b) {
   if constexpr (std::is_floating_point_v<decltype(a)>)
     return std::isnan(a)   ? b
            : std::isnan(b) ? a
@@ -150,7 +157,7 @@ constexpr auto smaller = [](auto a, auto b) {
   else
     return a < b ? a : b;
 };
-constexpr auto larger = [](auto a, auto b) {
+inline constexpr auto larger = [](auto a, auto b) {
   if constexpr (std::is_floating_point_v<decltype(a)>)
     return std::isnan(a)   ? b
            : std::isnan(b) ? a
@@ -160,35 +167,35 @@ constexpr auto larger = [](auto a, auto b) {
   else
     return a > b ? a : b;
 };
-constexpr auto negated = [](auto a) {
+inline constexpr auto negated = [](auto a) {
   using T = decltype(a);
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(u64{0} - static_cast<u64>(a));
   else
     return -a;
 };
-constexpr auto absolute = [](auto a) {
+inline constexpr auto absolute = [](auto a) {
   using T = decltype(a);
   if constexpr (std::is_integral_v<T>)
     return a < 0 ? static_cast<T>(u64{0} - static_cast<u64>(a)) : a;
   else
     return std::fabs(a);
 };
-constexpr auto both = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
-constexpr auto either = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };
-constexpr auto exclusive = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
-constexpr auto inverted = [](auto a) { return static_cast<decltype(a)>(~a); };
-constexpr auto shift_left = [](auto a, u32 b) {
+inline constexpr auto both = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
+inline constexpr auto either = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };
+inline constexpr auto exclusive = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
+inline constexpr auto inverted = [](auto a) { return static_cast<decltype(a)>(~a); };
+inline constexpr auto shift_left = [](auto a, u32 b) {
   using T = decltype(a);
   return b >= 8 * sizeof(T) ? T(0) : static_cast<T>(static_cast<u64>(a) << b);
 };
-constexpr auto shift_right = [](auto a, u32 b) {
+inline constexpr auto shift_right = [](auto a, u32 b) {
   using T = decltype(a);
   if (b >= 8 * sizeof(T)) return a < 0 ? static_cast<T>(-1) : T(0);
   return static_cast<T>(a >> b);
 };
-constexpr auto same = [](auto a) { return a; };
-constexpr auto permuted = [](u32 a, u32 b, u32 c) {
+inline constexpr auto same = [](auto a) { return a; };
+inline constexpr auto permuted = [](u32 a, u32 b, u32 c) {
   const u64 bytes = u64{b} << 32 | a;
   u32 d = 0;
   for (int n = 0; n < 4; ++n) {
@@ -199,40 +206,40 @@ constexpr auto permuted = [](u32 a, u32 b, u32 c) {
   }
   return d;
 };
-constexpr auto bit_mask = [](u32 a, u32 b) {
+inline constexpr auto bit_mask = [](u32 a, u32 b) {
   u32 d = 0;
   for (u64 n = a; n < u64{a} + b && n < 32; ++n) d |= 1u << n;
   return d;
 };
 template <class T>
-constexpr auto funnel_left = [](u32 a, u32 b, u32 c) {
+inline constexpr auto funnel_left = [](u32 a, u32 b, u32 c) {
   const u32 n = c & 31;
   return n == 0 ? b : (b << n | a >> (32 - n));
 };
 template <class T>
-constexpr auto funnel_right = [](u32 a, u32 b, u32 c) {
+inline constexpr auto funnel_right = [](u32 a, u32 b, u32 c) {
   const u32 n = c & 31;
   return n == 0 ? a : (a >> n | b << (32 - n));
 };
-constexpr auto flushed = [](float x) {
+inline constexpr auto flushed = [](float x) {
   return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
 };
-constexpr auto power_of_two = [](float x) { return flushed(std::exp2(flushed(x))); };
-constexpr auto logarithm = [](float x) { return std::log2(flushed(x)); };
-constexpr auto reciprocal = [](auto x) { return 1 / x; };
-constexpr auto reciprocal_flushed = [](float x) { return flushed(1 / flushed(x)); };
-constexpr auto reciprocal_root = [](auto x) { return 1 / std::sqrt(x); };
-constexpr auto root = [](auto x) { return std::sqrt(x); };
+inline constexpr auto power_of_two = [](float x) { return flushed(std::exp2(flushed(x))); };
+inline constexpr auto logarithm = [](float x) { return std::log2(flushed(x)); };
+inline constexpr auto reciprocal = [](auto x) { return 1 / x; };
+inline constexpr auto reciprocal_flushed = [](float x) { return flushed(1 / flushed(x)); };
+inline constexpr auto reciprocal_root = [](auto x) { return 1 / std::sqrt(x); };
+inline constexpr auto root = [](auto x) { return std::sqrt(x); };
 /// Of a double the upper word alone.
-constexpr auto reciprocal_rough = [](double x) {
+inline constexpr auto reciprocal_rough = [](double x) {
   return std::bit_cast<double>(std::bit_cast<u64>(1 / x) & 0xffffffff00000000u);
 };
-constexpr auto signed_as = [](auto a, auto b) { return std::copysign(b, a); };
-constexpr auto sine = [](float x) { return std::sin(x); };
-constexpr auto cosine = [](float x) { return std::cos(x); };
-constexpr auto hyperbolic = [](float x) { return std::tanh(x); };
+inline constexpr auto signed_as = [](auto a, auto b) { return std::copysign(b, a); };
+inline constexpr auto sine = [](float x) { return std::sin(x); };
+inline constexpr auto cosine = [](float x) { return std::cos(x); };
+inline constexpr auto hyperbolic = [](float x) { return std::tanh(x); };
 
-void insert_bits_64(machine&, warp& w, const instruction& i) {
+inline void insert_bits_64(machine&, warp& w, const instruction& i) {
   const u64 *a = w.value(i.of[0]), *b = w.value(i.of[1]), *c = w.value(i.of[2]),
             *n = w.value(i.of[3]);
   u64* d = w.result(i.to[0]);
@@ -289,18 +296,18 @@ void convert(machine&, warp& w, const instruction& i) {
   each_lane(w.active,
             [&](int l) { d[l] = put<D>(converted<D, T, R, Integral, Saturates>(get<T>(a[l]))); });
 }
-u32 tf32_of(float x) {
+inline u32 tf32_of(float x) {
   const u32 bits = std::bit_cast<u32>(x);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
   return (bits + 0x1000u) & ~0x1fffu;
 }
-u32 bfloat16_of(float x) {
+inline u32 bfloat16_of(float x) {
   const u32 bits = std::bit_cast<u32>(x);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
   return (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
 }
-float of_bfloat16(u32 x) { return std::bit_cast<float>(x << 16); }
-u32 float16_of(float x) {
+inline float of_bfloat16(u32 x) { return std::bit_cast<float>(x << 16); }
+inline u32 float16_of(float x) {
   if (std::isnan(x)) return 0x7fff;
   const u32 bits = std::bit_cast<u32>(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
   if (size >= 0x477ff000u) return sign | 0x7c00u;  // 65520 and more
@@ -308,7 +315,7 @@ u32 float16_of(float x) {
     return sign | static_cast<u32>(std::nearbyint(std::ldexp(std::bit_cast<float>(size), 24)));
   return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
 }
-float of_float16(u32 x) {
+inline float of_float16(u32 x) {
   const float sign = x & 0x8000u ? -1.0f : 1.0f;
   const u32 size = x & 0x7fffu;
   if (size < 0x400u) return sign * std::ldexp(static_cast<float>(size), -24);
@@ -362,7 +369,7 @@ bool holds(T a, T b) {
   }
   return false;
 }
-void set_predicate(warp& w, int p, u32 value) {
+inline void set_predicate(warp& w, int p, u32 value) {
   w.predicates[p] = (w.predicates[p] & ~w.active) | (value & w.active);
 }
 template <class T, comparison C>
@@ -377,10 +384,10 @@ void combine(machine&, warp& w, const instruction& i) {
   set_predicate(w, i.predicates[0],
                 F(w.predicates[i.predicates[1]], w.predicates[i.predicates[2]]));
 }
-void invert(machine&, warp& w, const instruction& i) {
+inline void invert(machine&, warp& w, const instruction& i) {
   set_predicate(w, i.predicates[0], ~w.predicates[i.predicates[1]]);
 }
-void move_predicate(machine&, warp& w, const instruction& i) {
+inline void move_predicate(machine&, warp& w, const instruction& i) {
   u32 p = 0;
   if (i.predicates[1] >= 0) {
     p = w.predicates[i.predicates[1]];
@@ -417,8 +424,8 @@ void pack(machine&, warp& w, const instruction& i) {
 // ---- memory ----
 
 /// The 32-byte sectors of global memory, or the wavefronts of shared memory, of a request.
-void count_request(machine& m, const warp& w, const instruction& i, const u64* address,
-                   std::size_t bytes) {
+inline void count_request(machine& m, const warp& w, const instruction& i, const u64* address,
+                          std::size_t bytes) {
   u64 all[64];
   int count = 0;
   std::size_t used = 0;
@@ -461,10 +468,12 @@ void count_request(machine& m, const warp& w, const instruction& i, const u64* a
 }
 
 /// The warp of the thread, or of the threads, that a visit is of.
-int warp_of(const visit& v) { return v.thread >= 0 ? v.thread / 32 : many_threads - v.thread; }
-bool same_block(const machine& m, const visit& v) { return v.block == m.block; }
+inline int warp_of(const visit& v) {
+  return v.thread >= 0 ? v.thread / 32 : many_threads - v.thread;
+}
+inline bool same_block(const machine& m, const visit& v) { return v.block == m.block; }
 /// Whether a visit of another thread is separated from one of this thread by no barrier.
-bool is_beside(const machine& m, const warp& w, const visit& v, int lane) {
+inline bool is_beside(const machine& m, const warp& w, const visit& v, int lane) {
   if (v.launch != m.launch) return false;
   if (!same_block(m, v)) return true;
   if (v.barrier != m.barrier) return false;
@@ -473,7 +482,7 @@ bool is_beside(const machine& m, const warp& w, const visit& v, int lane) {
   if (v.thread == thread) return false;
   return warp_of(v) != w.number || v.sync == w.sync;
 }
-void note_read(const machine& m, const warp& w, visit& v, int lane) {
+inline void note_read(const machine& m, const warp& w, visit& v, int lane) {
   const s16 thread = static_cast<s16>(w.number * 32 + lane);
   const visit mine{m.launch, m.block, thread, m.barrier, w.sync};
   if (v.launch != m.launch) {
@@ -490,7 +499,7 @@ void note_read(const machine& m, const warp& w, visit& v, int lane) {
     v = mine;
   }
 }
-void check_read(machine& m, const warp& w, visits& v, int lane, const instruction& i) {
+inline void check_read(machine& m, const warp& w, visits& v, int lane, const instruction& i) {
   if (is_beside(m, w, v.write, lane))
     m.tell(std::string("reads what ") +
                (same_block(m, v.write) ? "another thread" : "another block") +
@@ -500,7 +509,7 @@ void check_read(machine& m, const warp& w, visits& v, int lane, const instructio
     m.tell("reads through the read-only cache what the kernel writes", lane);
   note_read(m, w, v.read, lane);
 }
-void check_write(machine& m, const warp& w, visits& v, int lane, bool changes) {
+inline void check_write(machine& m, const warp& w, visits& v, int lane, bool changes) {
   if (changes) {
     if (is_beside(m, w, v.write, lane))
       m.tell(std::string("writes what ") +
@@ -572,20 +581,20 @@ void atomic(machine& m, warp& w, const instruction& i) {
     if (i.to[0] != no_operand) w.result(i.to[0])[l] = put<T>(before);
   });
 }
-constexpr auto exchange = [](auto, auto b) { return b; };
-void to_shared(machine&, warp& w, const instruction& i) {
+inline constexpr auto exchange = [](auto, auto b) { return b; };
+inline void to_shared(machine&, warp& w, const instruction& i) {
   const u64* a = w.value(i.of[0]);
   u64* d = w.result(i.to[0]);
   each_lane(w.active, [&](int l) { d[l] = a[l] | i.modifier * (shared_window / 0x51) * 0x51; });
 }
-void copy_64(machine& m, warp& w, const instruction& i) { one<u64, u64, same>(m, w, i); }
+inline void copy_64(machine& m, warp& w, const instruction& i) { one<u64, u64, same>(m, w, i); }
 
 // ---- threads together ----
 
-void reschedule(machine& m, warp& w);
+inline void reschedule(machine& m, warp& w);
 
 /// Waits until these threads of the warp are at this instruction. False where they are not yet.
-bool gather(machine& m, warp& w, u32 members) {
+inline bool gather(machine& m, warp& w, u32 members) {
   members &= w.alive;
   if ((w.group & members) == members) return true;
   w.others.push_back({w.pc, w.group, true});
@@ -622,7 +631,7 @@ void shuffle(machine& m, warp& w, const instruction& i) {
   if (i.predicates[0] >= 0) set_predicate(w, i.predicates[0], valid);
   ++w.pc;
 }
-void ballot(machine& m, warp& w, const instruction& i) {
+inline void ballot(machine& m, warp& w, const instruction& i) {
   const u32 members = static_cast<u32>(w.value(i.of[0])[std::countr_zero(w.active)]);
   if (!gather(m, w, members)) return;
   const u32 votes = w.predicates[i.predicates[1]] & w.active;
@@ -630,12 +639,12 @@ void ballot(machine& m, warp& w, const instruction& i) {
   each_lane(w.active, [&](int l) { d[l] = votes; });
   ++w.pc;
 }
-void warp_barrier(machine& m, warp& w, const instruction& i) {
+inline void warp_barrier(machine& m, warp& w, const instruction& i) {
   if (!gather(m, w, static_cast<u32>(w.value(i.of[0])[std::countr_zero(w.active)]))) return;
   ++w.sync;
   ++w.pc;
 }
-void block_barrier(machine& m, warp& w, const instruction& i) {
+inline void block_barrier(machine& m, warp& w, const instruction& i) {
   if (!gather(m, w, ~0u)) return;
   if (w.value(i.of[0])[0] != 0) m.fail("is a barrier of another number", 0);
   w.at_barrier = true;
@@ -687,13 +696,13 @@ void multiply(machine& m, warp& w, const instruction& i) {
 
 // ---- the way of a warp ----
 
-void find_next_other(warp& w) {
+inline void find_next_other(warp& w) {
   w.next_other = std::numeric_limits<int>::max();
   for (const lane_group& g : w.others)
     if (!g.waits) w.next_other = std::min(w.next_other, g.pc);
 }
 /// The threads that are furthest behind go on; with them all that are at the same instruction.
-void reschedule(machine& m, warp& w) {
+inline void reschedule(machine& m, warp& w) {
   if (w.group != 0) {
     w.others.push_back({w.pc, w.group, false});
     w.group = 0;
@@ -723,7 +732,7 @@ void reschedule(machine& m, warp& w) {
   w.others.erase(w.others.begin() + (next - w.others.data()));
   find_next_other(w);
 }
-void branch(machine& m, warp& w, const instruction& i) {
+inline void branch(machine& m, warp& w, const instruction& i) {
   const u32 stay = w.group & ~w.active;
   if (stay == 0) {
     w.pc = i.target;
@@ -735,7 +744,7 @@ void branch(machine& m, warp& w, const instruction& i) {
   }
   if (w.pc >= w.next_other) reschedule(m, w);
 }
-void leave(machine& m, warp& w, const instruction&) {
+inline void leave(machine& m, warp& w, const instruction&) {
   w.alive &= ~w.active;
   w.group &= ~w.active;
   ++w.pc;
@@ -745,12 +754,12 @@ void leave(machine& m, warp& w, const instruction&) {
   else
     find_next_other(w);
 }
-void condition(machine&, warp& w, const instruction& i) {
+inline void condition(machine& m, warp& w, const instruction& i) {
   each_lane(w.active, [&](int l) {
-    set_condition(w.value(i.of[0])[l], (w.value(i.of[1])[l] & 0xffffffff) != 0);
+    m.around->set_condition(w.value(i.of[0])[l], (w.value(i.of[1])[l] & 0xffffffff) != 0);
   });
 }
-void nothing(machine&, warp&, const instruction&) {}
+inline void nothing(machine&, warp&, const instruction&) {}
 
 // ---- which opcode is what ----
 
@@ -799,9 +808,9 @@ action binary(std::string_view t, const G& by) {
     return &two<T, T, T, F>;
   });
 }
-constexpr auto integers = [](std::string_view t, const auto& f) { return by_integer(t, f); };
-constexpr auto floats = [](std::string_view t, const auto& f) { return by_float(t, f); };
-constexpr auto numbers = [](std::string_view t, const auto& f) { return by_number(t, f); };
+inline constexpr auto integers = [](std::string_view t, const auto& f) { return by_integer(t, f); };
+inline constexpr auto floats = [](std::string_view t, const auto& f) { return by_float(t, f); };
+inline constexpr auto numbers = [](std::string_view t, const auto& f) { return by_number(t, f); };
 
 template <comparison C>
 action comparison_of(std::string_view t) {
@@ -819,9 +828,10 @@ action conversion(std::string_view d, std::string_view t) {
   });
 }
 
-}  // namespace
+}  // namespace detail
 
-meaning meaning_of(const std::vector<std::string_view>& opcode) {
+inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
+  using namespace detail;
   const std::string_view name = opcode[0], type = opcode.back();
   const auto has = [&](std::string_view word) {
     return std::find(opcode.begin() + 1, opcode.end(), word) != opcode.end();
@@ -1069,198 +1079,6 @@ meaning meaning_of(const std::vector<std::string_view>& opcode) {
   }
   (void)floating;
   return {a, ends, modifier};
-}
-
-std::string machine::place(int lane) const {
-  const std::string_view text = std::string_view(code->text).substr(now->text, now->text_size);
-  const int thread = current->number * 32 + lane;
-  return "'" + std::string(text) + "' of thread " + std::to_string(thread) + " of block (" +
-         std::to_string(block_at.x) + ", " + std::to_string(block_at.y) + ") in " + running->name;
-}
-void machine::tell(const std::string& what, int lane) {
-  if (told.insert({running, now->text, what}).second) tell_fault(place(lane) + " " + what);
-}
-void machine::fail(const std::string& what, int lane) {
-  throw std::runtime_error(place(lane) + " " + what);
-}
-
-char* machine::find(std::uint64_t address, std::size_t bytes, space where, int lane, visits** seen,
-                    bool writes) {
-  if (address % bytes != 0)
-    fail((writes ? "writes " : "reads ") + std::to_string(bytes) +
-             " bytes at an address that ends in " + std::to_string(address % 16),
-         lane);
-  if (where == space::generic) {
-    const std::uint64_t window = address & window_mask;
-    where = window == shared_window ? space::shared : space::global;
-    if (window == shared_window) address &= ~window_mask;
-  }
-  switch (where) {
-    case space::parameter:
-      if (address + bytes > running->parameter_bytes || writes) fail("leaves the parameters", lane);
-      return const_cast<char*>(parameters) + address;
-    case space::shared:
-      address &= 0xffffffff;
-      if (address + bytes > shared_bytes)
-        fail("reaches shared memory at " + std::to_string(address) + " of " +
-                 std::to_string(shared_bytes) + " bytes",
-             lane);
-      if (finds_races) *seen = &shared_visits[address / 4];
-      return shared.data() + address;
-    case space::local: {
-      if (address + bytes > running->local_bytes) fail("leaves its local memory", lane);
-      const std::size_t thread = static_cast<std::size_t>(current->number * 32 + lane);
-      return local.data() + thread * running->local_bytes + address;
-    }
-    default:
-      break;
-  }
-  char* const p = reinterpret_cast<char*>(address);
-  if (p < range_begin || p + bytes > range_end) {
-    char *begin = nullptr, *end = nullptr;
-    bool found = find_allocation(address, begin, end);
-    range_visits = nullptr;
-    if (found) {
-      range_visits = finds_races ? &all_visits[begin] : nullptr;
-    } else {
-      for (const auto& [at, size] : code->ranges)
-        if (p >= at && p < at + size) begin = at, end = at + size, found = true;
-    }
-    if (!found || p + bytes > end) {
-      range_begin = range_end = nullptr;
-      fail(std::string(writes ? "writes" : "reads") + " memory that is none of the device's", lane);
-    }
-    range_begin = begin, range_end = end;
-    const std::size_t words = static_cast<std::size_t>(end - begin + 3) / 4;
-    if (range_visits != nullptr && range_visits->size() != words) range_visits->assign(words, {});
-  }
-  if (range_visits != nullptr) *seen = range_visits->data() + (p - range_begin) / 4;
-  return p;
-}
-
-void machine::run(kernel& k, dim3 grid_size, dim3 block_size, const std::vector<char>& arguments,
-                  std::size_t dynamic_shared) {
-  if (!k.decoded) decode(*code, k);
-  running = &k;
-  parameters = arguments.data();
-  grid = grid_size, size = block_size;
-  ++launch;
-  range_begin = range_end = nullptr;
-  shared_bytes = k.shared_bytes + dynamic_shared;
-  const int threads = static_cast<int>(size.x * size.y * size.z), warps = (threads + 31) / 32;
-  count = &counted[k.name];
-  shared.resize(shared_bytes);
-  local.resize(static_cast<std::size_t>(warps) * 32 * k.local_bytes);
-  if (finds_races) shared_visits.resize(shared_bytes / 4 + 1);
-  static std::vector<std::uint64_t> registers;
-  static std::vector<std::uint32_t> predicates;
-  registers.resize(std::max(registers.size(), static_cast<std::size_t>(warps) * 32 *
-                                                  static_cast<std::size_t>(k.registers)));
-  predicates.resize(std::max(predicates.size(), static_cast<std::size_t>(warps * k.predicates)));
-  std::vector<warp> all(static_cast<std::size_t>(warps));
-  for (int n = 0; n < warps; ++n) {
-    warp& w = all[static_cast<std::size_t>(n)];
-    w.number = n;
-    w.registers =
-        registers.data() + static_cast<std::size_t>(n) * 32 * static_cast<std::size_t>(k.registers);
-    w.predicates = predicates.data() + static_cast<std::size_t>(n * k.predicates);
-    w.constants = k.constants.data();
-  }
-  const std::int64_t blocks = std::int64_t{grid.x} * grid.y * grid.z;
-  if (counts)
-    ++count->launches, count->blocks += static_cast<std::uint64_t>(blocks),
-        count->threads = static_cast<std::uint64_t>(threads);
-  for (std::int64_t n = 0; n < blocks; ++n) {
-    block = static_cast<std::int32_t>(order == 0 ? n : blocks - 1 - n);
-    block_at = {static_cast<unsigned>(block) % grid.x,
-                static_cast<unsigned>(block) / grid.x % grid.y,
-                static_cast<unsigned>(block) / grid.x / grid.y};
-    barrier = 0;
-    // Memory of another block, and registers of other threads, are in it.
-    std::memset(shared.data(), 0xff, shared.size());
-    if (finds_races) std::fill(shared_visits.begin(), shared_visits.end(), visits{});
-    for (warp& w : all) {
-      const int in_warp = std::min(32, threads - w.number * 32);
-      w.pc = 0;
-      w.group = w.alive = in_warp == 32 ? ~0u : (1u << in_warp) - 1;
-      w.others.clear();
-      w.next_other = std::numeric_limits<int>::max();
-      w.at_barrier = false;
-      w.sync = 0;
-      for (int l = 0; l < 32; ++l) {
-        const unsigned t = static_cast<unsigned>(w.number * 32 + l);
-        const std::uint64_t values[] = {t % size.x,
-                                        t / size.x % size.y,
-                                        t / size.x / size.y,
-                                        size.x,
-                                        size.y,
-                                        size.z,
-                                        block_at.x,
-                                        block_at.y,
-                                        block_at.z,
-                                        grid.x,
-                                        grid.y,
-                                        grid.z,
-                                        static_cast<unsigned>(l),
-                                        (1u << l) - 1,
-                                        l == 31 ? ~0u : (2u << l) - 1,
-                                        1u << l,
-                                        ~((1u << l) - 1),
-                                        l == 31 ? 0 : ~((2u << l) - 1),
-                                        static_cast<unsigned>(w.number),
-                                        0};
-        for (std::size_t v = 0; v < std::size(values); ++v)
-          w.registers[v * 32 + static_cast<std::size_t>(l)] = values[v];
-      }
-    }
-    for (;;) {
-      bool any = false;
-      for (warp& w : all) {
-        if (w.alive == 0 || w.at_barrier) continue;
-        any = true;
-        current = &w;
-        std::uint64_t issued = 0, lanes = 0;
-        const instruction* const begin = k.code.data();
-        while (w.alive != 0 && !w.at_barrier) {
-          const instruction& i = begin[w.pc];
-          now = &i;
-          w.active = w.group;
-          if (i.guard >= 0)
-            w.active &= i.guard_is_false ? ~w.predicates[i.guard] : w.predicates[i.guard];
-          ++issued;
-          lanes += static_cast<std::uint64_t>(std::popcount(w.active));
-          if (w.active == 0) {
-            ++w.pc;
-          } else if (i.ends_group) {
-            i.run(*this, w, i);
-            if (w.group == 0 || w.at_barrier) continue;
-          } else {
-            i.run(*this, w, i);
-            ++w.pc;
-          }
-          if (w.pc >= w.next_other) reschedule(*this, w);
-        }
-        count->issued += issued, count->lanes += lanes;
-      }
-      if (any) {
-        bool all_wait = true;
-        for (const warp& w : all) all_wait = all_wait && (w.alive == 0 || w.at_barrier);
-        if (!all_wait) continue;
-      }
-      bool waiting = false, result = false;
-      for (const warp& w : all) {
-        waiting = waiting || (w.alive != 0 && w.at_barrier);
-        result = result || (w.alive != 0 && w.at_barrier && w.barrier_mask != 0);
-      }
-      if (!waiting) break;
-      ++barrier;
-      for (warp& w : all) {
-        if (!w.at_barrier) continue;
-        w.at_barrier = false;
-        if (w.barrier_result >= 0) w.predicates[w.barrier_result] = result ? ~0u : 0;
-      }
-    }
-  }
 }
 
 }  // namespace test::emulated

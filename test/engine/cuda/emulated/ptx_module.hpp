@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of PTX: variables, kernels, instructions with their operands.
+// test/engine/cuda/emulated/ptx_module.hpp - the text of PTX: variables, kernels, instructions with
+// their operands.
+#pragma once
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -9,22 +12,22 @@
 
 namespace test::emulated {
 
-namespace {
+namespace detail {
 
-[[noreturn]] void fail(const std::string& what, std::string_view where) {
+[[noreturn]] inline void fail(const std::string& what, std::string_view where) {
   throw std::runtime_error("ptx: " + what + " in '" + std::string(where.substr(0, 200)) + "'");
 }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_name(char c) {
+inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+inline bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '$' || c == '%';
 }
-std::string_view trim(std::string_view s) {
+inline std::string_view trim(std::string_view s) {
   while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
   while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
   return s;
 }
-std::vector<std::string_view> split(std::string_view s, char at) {
+inline std::vector<std::string_view> split(std::string_view s, char at) {
   std::vector<std::string_view> parts;
   int depth = 0;
   std::size_t begin = 0;
@@ -38,27 +41,27 @@ std::vector<std::string_view> split(std::string_view s, char at) {
   }
   return parts;
 }
-std::size_t number(std::string_view s) {
+inline std::size_t number(std::string_view s) {
   std::size_t n = 0;
   const auto r = std::from_chars(s.data(), s.data() + s.size(), n);
   if (r.ec != std::errc{}) fail("expected a number", s);
   return n;
 }
-std::size_t bytes_of(std::string_view type) {
+inline std::size_t bytes_of(std::string_view type) {
   if (type.ends_with("64")) return 8;
   if (type.ends_with("32")) return 4;
   if (type.ends_with("16")) return 2;
   if (type.ends_with("8")) return 1;
   fail("expected a type", type);
 }
-std::size_t up(std::size_t n, std::size_t align) { return (n + align - 1) / align * align; }
+inline std::size_t up(std::size_t n, std::size_t align) { return (n + align - 1) / align * align; }
 
 /// A declaration of a variable: `.shared .align 4 .b8 name[32] = {...}`.
 struct declaration {
   std::string_view name, values;
   std::size_t element = 1, count = 1, align = 1;
 };
-declaration read_declaration(std::string_view s) {
+inline declaration read_declaration(std::string_view s) {
   declaration d;
   if (const auto equals = s.find('='); equals != s.npos) {
     d.values = trim(s.substr(equals + 1));
@@ -87,16 +90,17 @@ declaration read_declaration(std::string_view s) {
   return d;
 }
 
-std::string without_comments(const std::string& text) {
+inline std::string without_comments(const std::string& text) {
   std::string kept = text;
   for (std::size_t i = 0; (i = kept.find("//", i)) != kept.npos;)
     for (; i < kept.size() && kept[i] != '\n'; ++i) kept[i] = ' ';
   return kept;
 }
 
-}  // namespace
+}  // namespace detail
 
-void read_module(module& to, std::string text) {
+inline void read_module(module& to, std::string text) {
+  using namespace detail;
   to.text = without_comments(text);
   const std::string_view all = to.text;
   std::size_t i = 0;
@@ -163,7 +167,7 @@ void read_module(module& to, std::string text) {
   }
 }
 
-namespace {
+namespace detail {
 
 struct decoder {
   const module& m;
@@ -341,7 +345,7 @@ struct decoder {
   void run();
 };
 
-void decoder::decode_one(std::string_view s) {
+inline void decoder::decode_one(std::string_view s) {
   instruction i;
   i.text = static_cast<std::uint32_t>(s.data() - m.text.data());
   i.text_size = static_cast<std::uint32_t>(s.size());
@@ -460,7 +464,7 @@ void decoder::decode_one(std::string_view s) {
   k.code.push_back(i);
 }
 
-void decoder::run() {
+inline void decoder::run() {
   read_parameters();
   k.registers = static_cast<int>(std::size(specials));
   place_shared(k.source);
@@ -507,10 +511,10 @@ void decoder::run() {
   k.decoded = true;
 }
 
-}  // namespace
+}  // namespace detail
 
-void decode(const module& m, kernel& k) {
-  decoder d{m, k, {}, {}, {}, {}, {}, {}};
+inline void decode(const module& m, kernel& k) {
+  detail::decoder d{m, k, {}, {}, {}, {}, {}, {}};
   d.scopes.resize(1);
   d.run();
 }
