@@ -46,8 +46,11 @@ struct chain_shape<tile_shape<Rows, Columns, Depth, Each>, Widest, Split> {
     /// sums = activations * weights over `depth` terms, in their order, for `lines` columns.
     LAMINA_INLINE LAMINA_FN void multiply(const Team&, const word* left, int /*step*/,
                                           const word* right, int right_step, int depth, int lines) {
+      // Behind the last column the first ones are multiplied in vain: no thread has to branch.
+      int from[wide];
       LAMINA_CUDA_UNROLL
       for (int c = 0; c < wide; ++c) {
+        from[c] = column(c) < lines ? column(c) : 0;
         LAMINA_CUDA_UNROLL
         for (int r = 0; r < pack_width; ++r) sums_[c][r] = filled(0.0f);
       }
@@ -55,8 +58,7 @@ struct chain_shape<tile_shape<Rows, Columns, Depth, Each>, Widest, Split> {
         const pack a = load_pack(left + k * row_step + y_);
         LAMINA_CUDA_UNROLL
         for (int c = 0; c < wide; ++c) {
-          if (column(c) >= lines) continue;
-          const pack b = load_pack(right + k * right_step + column(c));
+          const pack b = load_pack(right + k * right_step + from[c]);
           LAMINA_CUDA_UNROLL
           for (int r = 0; r < pack_width; ++r) {
             LAMINA_CUDA_UNROLL
@@ -128,18 +130,27 @@ struct chain_shape<tile_shape<Rows, Columns, Depth, Each>, Widest, Split> {
     template <int P>
     LAMINA_INLINE LAMINA_FN void add(const Team&, const word* left, int, const word* right, int,
                                      int lines, int columns) {
+      // Here, too, the first ones stand for those that are not there, and what comes of it is not
+      // stored.
+      const word *rights[broad], *lefts[high];
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < broad; ++j) {
+        const int column = column0_ + j * across;
+        rights[j] = right + (column < columns ? column : 0) * row_step;
+      }
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < high; ++i) {
+        const int line = line0_ + i * down;
+        lefts[i] = left + (line < lines ? line : 0) * row_step;
+      }
       LAMINA_CUDA_KEEP_LOOP
       for (int k = 0; k < Rows; k += pack_width) {
         pack b[broad];
         LAMINA_CUDA_UNROLL
-        for (int j = 0; j < broad; ++j)
-          b[j] = column0_ + j * across < columns
-                     ? load_pack(right + (column0_ + j * across) * row_step + k)
-                     : filled(0.0f);
+        for (int j = 0; j < broad; ++j) b[j] = load_pack(rights[j] + k);
         LAMINA_CUDA_UNROLL
         for (int i = 0; i < high; ++i) {
-          if (line0_ + i * down >= lines) continue;
-          const pack a = load_pack(left + (line0_ + i * down) * row_step + k);
+          const pack a = load_pack(lefts[i] + k);
           LAMINA_CUDA_UNROLL
           for (int j = 0; j < broad; ++j) {
             LAMINA_CUDA_UNROLL
