@@ -24,6 +24,10 @@ struct product_split {
     const int all = tiles(rows, Shape::rows) * tiles(width, Shape::columns);
     return std::clamp(resident / std::max(1, all), 1, most(depth));
   }
+  /// Terms of each part but the last: whole tiles, so that no other one is filled up with zeros.
+  static int part_terms(int depth, int parts) {
+    return (depth + parts * Shape::depth - 1) / (parts * Shape::depth) * Shape::depth;
+  }
   /// Floats for the parts of as many rows, or of fewer, which may be split into more.
   static std::ptrdiff_t scratch(int rows, int width, int depth) {
     if (most(depth) == 1) return 0;
@@ -148,9 +152,7 @@ void run_in_parts(Backend& b, const Arguments& g, float* scratch) {
   p.depth = g.depth;
   p.left_stride = g.left_stride;
   p.right_stride = g.right_stride;
-  // Whole tiles, so that none but the last is filled up with zeros.
-  const int part_tiles = (g.depth + parts * shape::depth - 1) / (parts * shape::depth);
-  p.part_terms = part_tiles * shape::depth;
+  p.part_terms = product_split<shape>::part_terms(g.depth, parts);
   p.parts = (g.depth + p.part_terms - 1) / p.part_terms;
   b.template teams<part_product_body<Head, shape>>(p);
   add_product_parts<S>(b, g, scratch, p.parts);

@@ -85,7 +85,7 @@ void add_step_weights(Backend& b, const states_before& states, const row_array& 
                                                 height, width,  rows, 1,         rows};
   const int wanted = product_split<shape>::parts(height, width, rows);
   if (wanted == 1) return b.template teams<step_weight_body<shape>>(g);
-  g.part_rows = (rows + wanted * shape::depth - 1) / (wanted * shape::depth) * shape::depth;
+  g.part_rows = product_split<shape>::part_terms(rows, wanted);
   g.parts = (rows + g.part_rows - 1) / g.part_rows;
   g.to = parts;
   g.to_stride = width;

@@ -122,7 +122,6 @@ void begin() {
   module& m = the_module();
   const std::string names = setting("LAMINA_TEST_PTX", "");
   if (names.empty()) stop("LAMINA_TEST_PTX names no file");
-  std::string text;
   std::ifstream in(names);
   if (!in) stop("cannot read " + names);
   try {

@@ -211,12 +211,10 @@ inline constexpr auto bit_mask = [](u32 a, u32 b) {
   for (u64 n = a; n < u64{a} + b && n < 32; ++n) d |= 1u << n;
   return d;
 };
-template <class T>
 inline constexpr auto funnel_left = [](u32 a, u32 b, u32 c) {
   const u32 n = c & 31;
   return n == 0 ? b : (b << n | a >> (32 - n));
 };
-template <class T>
 inline constexpr auto funnel_right = [](u32 a, u32 b, u32 c) {
   const u32 n = c & 31;
   return n == 0 ? a : (a >> n | b << (32 - n));
@@ -249,8 +247,7 @@ inline void insert_bits_64(machine&, warp& w, const instruction& i) {
     d[l] = (b[l] & ~mask) | (at >= 64 ? 0 : (a[l] << at & mask));
   });
 }
-template <class T>
-void select(machine&, warp& w, const instruction& i) {
+inline void select(machine&, warp& w, const instruction& i) {
   const u64 *a = w.value(i.of[0]), *b = w.value(i.of[1]);
   u64* d = w.result(i.to[0]);
   const u32 p = w.predicates[i.predicates[1]];
@@ -585,7 +582,8 @@ inline constexpr auto exchange = [](auto, auto b) { return b; };
 inline void to_shared(machine&, warp& w, const instruction& i) {
   const u64* a = w.value(i.of[0]);
   u64* d = w.result(i.to[0]);
-  each_lane(w.active, [&](int l) { d[l] = a[l] | i.modifier * (shared_window / 0x51) * 0x51; });
+  const u64 window = i.modifier == 1 ? shared_window : 0;
+  each_lane(w.active, [&](int l) { d[l] = (a[l] & ~window_mask) | window; });
 }
 inline void copy_64(machine& m, warp& w, const instruction& i) { one<u64, u64, same>(m, w, i); }
 
@@ -839,7 +837,6 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
   action a = nullptr;
   bool ends = false;
   u32 modifier = 0;
-  const auto floating = [&] { return type == "f32" || type == "f64"; };
   if (name == "add") {
     a = binary<add>(type, numbers);
     if (has("rz")) a = &rounded<FE_TOWARDZERO, &two<float, float, float, add>>;
@@ -920,8 +917,8 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
       return &two<T, T, u32, shift_right>;
     });
   } else if (name == "shf" && has("wrap")) {
-    a = has("l") ? action(&three<u32, u32, u32, u32, funnel_left<u32>>)
-                 : action(&three<u32, u32, u32, u32, funnel_right<u32>>);
+    a = has("l") ? action(&three<u32, u32, u32, u32, funnel_left>)
+                 : action(&three<u32, u32, u32, u32, funnel_right>);
   } else if (name == "mov") {
     a = &copy_64;
   } else if (name == "pack") {
@@ -931,7 +928,7 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
     a = opcode[1].ends_with("64") ? (type == "2" ? &unpack<u32, 2> : &unpack<u16, 4>)
                                   : (type == "2" ? &unpack<u16, 2> : &unpack<u8, 4>);
   } else if (name == "selp") {
-    a = &select<u64>;
+    a = &select;
   } else if (name == "prmt" && opcode.size() == 2) {
     a = &three<u32, u32, u32, u32, permuted>;
   } else if (name == "bmsk" && has("clamp")) {
@@ -1077,7 +1074,6 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
       whole += (whole.empty() ? "" : ".") + std::string(part);
     throw std::runtime_error("ptx: the instruction " + whole + " is not known");
   }
-  (void)floating;
   return {a, ends, modifier};
 }
 

@@ -31,7 +31,6 @@ struct instruction {
   bool guard_is_false = false;
   bool ends_group = false;  // who runs next is to be found out
   bool is_volatile = false, read_only = false;
-  bool counts = true;  // what a processor issues
   space where = space::generic;
   std::uint8_t vector = 1;  // elements of a load or store
   int target = -1;          // of a branch

@@ -6,9 +6,7 @@
 // what others write without a barrier between, shuffles and barriers that not all threads reach.
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
@@ -68,7 +66,6 @@ struct visits {
 struct kernel_counts {
   std::uint64_t launches = 0, blocks = 0, threads = 0;
   std::uint64_t issued = 0, lanes = 0;  // instructions of warps, and the threads in them
-  std::uint64_t longest = 0;            // most instructions of a warp
   std::uint64_t requests = 0, sectors = 0, needed_sectors = 0;  // of global memory, 32 bytes
   std::uint64_t shared_requests = 0, wavefronts = 0, needed_wavefronts = 0;
   std::uint64_t products = 0;  // of tensor cores, 16x8x8 or 16x8x16
@@ -109,7 +106,6 @@ struct machine {
   dim3 block_at, grid, size;
   const instruction* now = nullptr;
   warp* current = nullptr;
-  std::uint64_t issued_by_warp = 0;
 
   /// The memory of an allocation that was found last.
   char *range_begin = nullptr, *range_end = nullptr;
@@ -125,8 +121,8 @@ struct machine {
   std::string place(int lane) const;
 };
 
+/// Generic addresses of shared memory; all others are of global memory.
 inline constexpr std::uint64_t shared_window = 0x5100'0000'0000'0000,
-                               local_window = 0x5200'0000'0000'0000,
                                window_mask = 0xff00'0000'0000'0000;
 
 }  // namespace test::emulated
