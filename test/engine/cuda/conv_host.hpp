@@ -23,6 +23,12 @@ struct conv_facts<cuda::conv_body<Kind, S, Shape>> {
   static constexpr conv_makes makes = made_by(Kind);
   static constexpr int rows = Shape::rows;
 };
+template <cuda::conv_kind Kind, class Shape>
+struct conv_facts<cuda::part_conv_body<Kind, Shape>> {
+  static constexpr conv_makes makes = made_by(Kind);
+  static constexpr int rows = Shape::rows;
+  static constexpr bool parts = true;
+};
 template <cuda::conv_kind Kind, class S>
 struct conv_facts<cuda::direct_conv_body<Kind, S>> {
   static constexpr conv_makes makes = made_by(Kind);
@@ -51,6 +57,7 @@ template <class Base, bool Direct = true>
 struct conv_host : Base {
   using Base::Base;
   way_counts small, large, filters;
+  int cut = 0;  // those whose terms are cut
 
   template <class Body>
   void cells(const typename Body::arguments& g) {
@@ -78,6 +85,7 @@ struct conv_host : Base {
       way_counts& of = makes == conv_makes::small   ? small
                        : makes == conv_makes::large ? large
                                                     : filters;
+      cut += requires { conv_facts<Body>::parts; };
       ++(rows == 0         ? of.direct
          : rows == all / 4 ? of.quarter
          : rows == all / 2 ? of.half

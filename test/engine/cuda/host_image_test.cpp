@@ -121,3 +121,44 @@ TEST_CASE("a program has the kernels alone that its convolutions take") {
   CHECK(one.large == test::way_counts{0, 1, 0, 0});
   CHECK(one.filters == test::way_counts{0, 0, 1, 1});
 }
+
+TEST_CASE("terms of a convolution are cut where it has few tiles") {
+  test::conv_host<cuda::host_backend<1>> one;
+  const optimizer::sgd sgd{.learning_rate = 0.01f};
+  CHECK(test::train_both(test::channels, sgd, one, {1}).worst() < 2e-5);
+  CHECK(one.cut > 0);
+  const int of_few = one.cut;
+  one.cut = 0;
+  CHECK(test::train_both(test::channels, sgd, one, {40}).worst() < 1e-5);
+  CHECK(one.cut < of_few);
+}
+
+TEST_CASE("parts of a convolution fit into the memory of as many images, or of more") {
+  using shape = cuda::tensor_shape<cuda::float32_format, 64, 64, 32, 2, 2>;
+  using split = cuda::detail::conv_split<cuda::conv_kind::spread, shape::flat<2>>;
+  // LeNet's second convolution: 20 channels of 12 x 12 from 50 of 8 x 8.
+  constexpr int dims[] = {50, 20, 5, 5};
+  lamina::engine::conv_shape s(dims, 4, 1);
+  for (int d = 1; d < 3; ++d) s.side[d] = {12, 8, 5, 1, 0, 1};
+  const split of(s);
+  CHECK(of.terms() == 1250);
+  CHECK(of.parts(64) == 5);
+  CHECK(of.parts(1) == 9);
+  CHECK(of.parts(1000) == 1);
+  CHECK(of.part_terms(5) == 256);
+  for (int rows = 1; rows < 600; ++rows) {
+    const auto needed = [&](int r) {
+      return of.parts(r) > 1 ? std::ptrdiff_t{of.parts(r)} * r * 20 * 144 : 0;
+    };
+    if (needed(rows) > of.scratch(rows) || of.scratch(rows - 1) > of.scratch(rows))
+      FAIL_CHECK(rows << " images");
+  }
+  // 20 channels of 7 x 7 are no whole packs; 9 of 3 x 3 not even one with all of them.
+  for (int d = 1; d < 3; ++d) s.side[d] = {7, 3, 5, 1, 0, 1};
+  CHECK(split(s).parts(1) == 9);
+  constexpr int odd[] = {50, 9, 5, 5};
+  lamina::engine::conv_shape t(odd, 4, 1);
+  for (int d = 1; d < 3; ++d) t.side[d] = {7, 3, 5, 1, 0, 1};
+  CHECK(split(t).parts(1) == 1);
+  CHECK(split(t).scratch(1) == 0);
+}

@@ -36,7 +36,8 @@ inline constexpr auto residual = lamina::program([](lamina::block& main) {
 });
 
 /// Windows of every kind: groups, depthwise, dilation, strides, transposed and of volumes; pools
-/// that overlap, are padded, rounded up and adaptive.
+/// that overlap, are padded, rounded up and adaptive; that lie side by side with a column behind
+/// them, or end before it does.
 inline constexpr auto windows = lamina::program([](lamina::block& main) {
   auto image = layer::data<"image", float, 4, 11, 10>(main);
   auto label = layer::data<"label", std::int64_t>(main);
@@ -48,7 +49,9 @@ inline constexpr auto windows = lamina::program([](lamina::block& main) {
   auto d = layer::pool2d<3, window{.padding = 1}>(c);
   auto e = layer::conv2d_transpose<9, 3, window{.stride = 2}>(d);
   auto f = layer::adaptive_pool2d<3>(e, {.type = lamina::pool::max});
-  auto logits = layer::fc<5>(f);
+  auto g = layer::pool2d<3, window{.stride = 3}>(e, {.type = lamina::pool::average});
+  auto h = layer::pool2d<lamina::extent2{2, 3}, window{.stride = {2, 3}, .ceil_mode = true}>(e);
+  auto logits = layer::fc<5>(f) + layer::fc<5>(g) + layer::fc<5>(h);
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 

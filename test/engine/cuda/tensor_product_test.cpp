@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products by tensor cores, with the lanes of a warp as the hardware numbers them, on the host:
 // whole numbers that are not rounded give the exact product, others one with rounded operands.
+#include <algorithm>
 #include <barrier>
 #include <bit>
 #include <cmath>
@@ -20,7 +21,7 @@
 #include <lamina/engine/cuda/tensor_backend.hpp>
 
 namespace cuda = lamina::engine::cuda;
-using cuda::bfloat16_format, cuda::float16_format, cuda::tf32_format;
+using cuda::bfloat16_format, cuda::float16_format, cuda::float32_format, cuda::tf32_format;
 using lamina::group_head;
 
 namespace {
@@ -111,6 +112,10 @@ struct place_of_warps {
       threads.emplace_back([&, n] { Body::run(g, warp_thread{0, 1, n, &here}, *shared); });
     for (std::thread& t : threads) t.join();
   }
+  template <class Body>
+  void elements(const typename Body::arguments& a) {
+    for (int i = 0; i < a.count; ++i) Body::run(a, i);
+  }
   /// clang asks for it where convolutions might have few channels; none has here.
   template <class Body>
   void cells(const typename Body::arguments&);
@@ -118,8 +123,9 @@ struct place_of_warps {
 
 /// Small images of a convolution by 3 x 3 with padding, or large ones from them, by the low tile of
 /// a place: whether whole numbers come out exactly. Sides are equal, so the two are mirror images.
+/// Terms are cut into `parts`, for which there is room then.
 template <cuda::conv_kind Kind, class Backend>
-void check_low_tile(int made, int read) {
+void check_low_tile(int made, int read, int parts = 1) {
   constexpr bool forward = Kind == cuda::conv_kind::forward;
   constexpr int rows = 3, side = 5, size = side * side, taps = 9;
   std::mt19937 random(7);
@@ -138,9 +144,12 @@ void check_low_tile(int made, int read) {
     o.stride = m.stride;
     return o;
   };
+  using split = cuda::detail::conv_split<Kind, cuda::conv_tile<Backend, cuda::conv_way::half>>;
+  matrix room(1, static_cast<int>(split(s).scratch(rows)));
+  CHECK(split(s).parts(rows) == parts);
   Backend place;
   cuda::detail::convolve<Kind, cuda::way_bit(cuda::conv_way::half)>(
-      place, s, operand_of(from), operand_of(filter), operand_of(to));
+      place, s, operand_of(from), operand_of(filter), operand_of(to), room.data());
   int wrong = 0;
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < made; ++c)
@@ -223,6 +232,7 @@ void check_exact() {
 }  // namespace
 
 TEST_CASE("tensor cores multiply whole numbers exactly, of every size and way of lying") {
+  SECTION("float32") { check_exact<float32_format>(); }
   SECTION("tf32") { check_exact<tf32_format>(); }
   SECTION("bfloat16") { check_exact<bfloat16_format>(); }
   SECTION("float16") { check_exact<float16_format>(); }
@@ -230,6 +240,7 @@ TEST_CASE("tensor cores multiply whole numbers exactly, of every size and way of
 
 // What this tests are the barriers: a thread sanitizer sees where one is missing.
 TEST_CASE("warps that wait for each other multiply as one after the other do", "[threads]") {
+  check_exact<float32_format, place_of_warps<float32_format>>(40, 17, 100, -1, 0);
   check_exact<tf32_format, place_of_warps<tf32_format>>(40, 17, 100, -1, 0);
   check_exact<bfloat16_format, place_of_warps<bfloat16_format>>(40, 17, 100, -1, 0);
   check_exact<float16_format, place_of_warps<float16_format>>(40, 17, 100, -1, 0);
@@ -237,10 +248,17 @@ TEST_CASE("warps that wait for each other multiply as one after the other do", "
 
 TEST_CASE("warps side by side convolve as one after the other do", "[threads]") {
   using enum cuda::conv_kind;
+  check_low_tile<forward, place_of_warps<float32_format>>(11, 4);
+  check_low_tile<spread, place_of_warps<float32_format>>(17, 4);
   check_low_tile<forward, place_of_warps<tf32_format>>(11, 4);
   check_low_tile<spread, place_of_warps<tf32_format>>(17, 4);
   check_low_tile<forward, place_of_warps<bfloat16_format>>(17, 4);
   check_low_tile<spread, place_of_warps<float16_format>>(11, 4);
+  // In parts, whose sums are added.
+  check_low_tile<forward, place_of_warps<float32_format>>(12, 40, 2);
+  check_low_tile<spread, place_of_warps<bfloat16_format>>(12, 40, 2);
+  check_low_tile<forward, tensors<float32_format>>(20, 60, 4);
+  check_low_tile<spread, tensors<tf32_format>>(20, 60, 4);
   // With all lanes: tiles of 32 x 128, several side by side.
   check_low_tile<forward, tensors<tf32_format>>(20, 7);
   check_low_tile<spread, tensors<tf32_format>>(33, 7);
@@ -289,4 +307,54 @@ TEST_CASE("operands are rounded to the nearest, sums are not") {
   CHECK(sum_of(bfloat16_format{}, bits(0x3f804000)) == 300);
   CHECK(sum_of(bfloat16_format{}, 0.5f) == 150);
   CHECK(sum_of(bfloat16_format{}, bits(0x3f810000)) == 300 * bits(0x3f810000));
+}
+
+TEST_CASE("floats are multiplied as two numbers each, to the last digits") {
+  // What a number is the sum of: nothing is lost but what multipliers do not see.
+  std::mt19937 random(5);
+  std::normal_distribution<float> number;
+  for (int i = 0; i < 1000; ++i) {
+    const float x = number(random);
+    const std::uint32_t w = std::bit_cast<std::uint32_t>(x);
+    const float high = bits(float32_format::high(w)), low = bits(float32_format::low(w));
+    CHECK((float32_format::high(w) & 0x1fffu) == 0);
+    CHECK(high + low == x);
+    CHECK(std::abs(low) <= std::ldexp(std::abs(x), -11));
+    const float seen = tf32_format::value(std::bit_cast<std::uint32_t>(low), 0);
+    CHECK(std::abs(low - seen) <= std::ldexp(std::abs(x), -23));
+  }
+  // As near to the sum as floats come, and far nearer than tf32: of terms of one sign, where what
+  // is cut off would add up, and of either.
+  constexpr int depth = 2000, rows = 5, columns = 7;
+  matrix left(rows, depth), right(depth, columns);
+  const auto furthest = [&]<class Format>(Format) {
+    matrix to = product<Format, group_head::gemm>(left, right, rows, columns, depth);
+    double worst = 0;
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j) {
+        double sum = 0, size = 0;
+        for (int k = 0; k < depth; ++k) {
+          const double term = static_cast<double>(left.at(i, k)) * right.at(k, j);
+          sum += term, size += std::abs(term);
+        }
+        worst = std::max(worst, std::abs(to.at(i, j) - sum) / size);
+      }
+    return worst;
+  };
+  left.fill([&] { return number(random); });
+  right.fill([&] { return number(random); });
+  CHECK(furthest(float32_format{}) < 3e-7);
+  CHECK(furthest(tf32_format{}) > 3e-6);
+  std::uniform_real_distribution<float> positive(1, 2);
+  left.fill([&] { return positive(random); });
+  right.fill([&] { return positive(random); });
+  CHECK(furthest(float32_format{}) < 3e-6);
+  // What is no number stays none; what is infinite becomes none.
+  for (const float x : {bits(0x7fffffffu), bits(0x7f800001u), bits(0xffffffffu),
+                        std::numeric_limits<float>::infinity()}) {
+    left.at(1, 3) = x;
+    matrix to = product<float32_format, group_head::gemm>(left, right, rows, columns, depth);
+    CHECK(std::isnan(to.at(1, 0)));
+    CHECK(std::isfinite(to.at(0, 0)));
+  }
 }

@@ -18,6 +18,9 @@ struct pool_side {
   LAMINA_FN constexpr bool is_halved() const {
     return !adaptive && size == 2 && stride == 2 && padding == 0 && 2 * out <= in;
   }
+  LAMINA_FN constexpr bool lies_side_by_side() const {
+    return !adaptive && size == stride && padding == 0;
+  }
   /// The first window that holds element i, or a later one if none does.
   LAMINA_FN constexpr int first_window(int i) const {
     if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * out / in);

@@ -50,61 +50,121 @@ struct conv_sides {
 
 }  // namespace detail
 
-/// Tiles of channels by places of all images; groups one after the other.
-template <conv_kind Kind, class S, class Shape>
-struct conv_body {
-  using runner = statement_runner<S>;
-  using arguments = conv_arguments<detail::largest<1, runner::arguments - 1>() + 1>;
-  using sides = detail::conv_sides<Kind>;
-  static constexpr int threads = Shape::threads;
-  using shared = typename Shape::memory;
-  static int teams(const arguments& g) { return g.conv.groups * across(g) * down(g); }
+namespace detail {
 
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
-    const int wide = across(g), high = down(g), tiles = g.conv.groups * wide * high;
-    typename Shape::template share<Team> mine(team);
-    for (int t = team.index; t < tiles; t += team.count) {
-      const int group = t / (wide * high), in_group = t % (wide * high);
-      const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
-      mine.multiply(team, s, 0, g.seen, row0, sides::filters(g, group), column0,
-                    sides::template windows<masked_window_reader>(g, group));
-      mine.each(team, s, [&](int y, int x, const pack& sums) {
-        finish(g, sums, group, row0 + y, column0 + x);
-      });
-    }
+/// Tiles of channels by places of all images; groups one after the other.
+template <conv_kind Kind, class Shape>
+struct image_tiles {
+  using sides = conv_sides<Kind>;
+
+  template <class Arguments>
+  static LAMINA_FN int count(const Arguments& g) {
+    return g.conv.groups * across(g) * down(g);
+  }
+  /// Multiplies tile `t` over the terms from `first` to before `end`, and calls
+  /// f(sums, image, column) for each pack of its places, or for each of them alone.
+  template <class Share, class Team, class Arguments, class F>
+  static LAMINA_INLINE LAMINA_FN void multiply(const Arguments& g, const Team& team,
+                                               typename Shape::memory& s, Share& mine, int t,
+                                               int first, int end, const F& f) {
+    const int wide = across(g), high = down(g);
+    const int group = t / (wide * high), in_group = t % (wide * high);
+    const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
+    mine.multiply(team, s, first, end, row0, sides::filters(g, group), column0,
+                  sides::template windows<masked_window_reader>(g, group));
+    mine.each(team, s, [&](int y, int x, const pack& sums) {
+      finish(g, sums, group, row0 + y, column0 + x, f);
+    });
   }
 
  private:
-  static LAMINA_FN int across(const arguments& g) {
+  template <class Arguments>
+  static LAMINA_FN int across(const Arguments& g) {
     return (g.rows * sides::made_size(g.conv).divisor() + Shape::columns - 1) / Shape::columns;
   }
-  static LAMINA_FN int down(const arguments& g) {
+  template <class Arguments>
+  static LAMINA_FN int down(const Arguments& g) {
     return (sides::made(g.conv) + Shape::rows - 1) / Shape::rows;
   }
   // Neighbouring places are neighbours in memory; packs of them are aligned where the channels are
   // whole packs.
-  static LAMINA_INLINE LAMINA_FN void finish(const arguments& g, const pack& sums, int group,
-                                             int channel, int q) {
+  template <class Arguments, class F>
+  static LAMINA_INLINE LAMINA_FN void finish(const Arguments& g, const pack& sums, int group,
+                                             int channel, int q, const F& f) {
     const divider& size = sides::made_size(g.conv);
     const int channels = sides::made(g.conv), all = g.rows * size.divisor();
     if (channel >= channels) return;
     const int first = (group * channels + channel) * size.divisor();
     if (size.divisor() % pack_width == 0) {
-      if (q < all) store<pack>(g, sums, size, first, q);
+      if (q >= all) return;
+      const int image = size.divide(q);
+      f(sums, image, first + q);
     } else {
       LAMINA_CUDA_UNROLL
-      for (int j = 0; j < pack_width; ++j)
-        if (q + j < all) store<lone_float>(g, {{sums.v[j]}}, size, first, q + j);
+      for (int j = 0; j < pack_width; ++j) {
+        int place = q + j;
+        if (place >= all) continue;
+        const int image = size.divide(place);
+        f(lone_float{{sums.v[j]}}, image, first + place);
+      }
     }
   }
-  template <class Pack>
-  static LAMINA_INLINE LAMINA_FN void store(const arguments& g, const Pack& sum,
-                                            const divider& size, int first, int q) {
-    const int image = size.divide(q), column = first + q;
-    runner::run(g.of, sum,
-                {static_cast<std::ptrdiff_t>(image) * g.width + column, image, column,
-                 g.channel_size, g.channels});
+};
+
+}  // namespace detail
+
+/// Statements on the sums of each tile.
+template <conv_kind Kind, class S, class Shape>
+struct conv_body {
+  using runner = statement_runner<S>;
+  using arguments = conv_arguments<detail::largest<1, runner::arguments - 1>() + 1>;
+  using tiles = detail::image_tiles<Kind, Shape>;
+  static constexpr int threads = Shape::threads;
+  using shared = typename Shape::memory;
+  static int teams(const arguments& g) { return tiles::count(g); }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
+    typename Shape::template share<Team> mine(team);
+    const int all = tiles::count(g);
+    for (int t = team.index; t < all; t += team.count)
+      tiles::multiply(g, team, s, mine, t, 0, g.seen, [&](const auto& sum, int image, int column) {
+        runner::run(g.of, sum,
+                    {static_cast<std::ptrdiff_t>(image) * g.width + column, image, column,
+                     g.channel_size, g.channels});
+      });
+  }
+};
+
+/// What the kernel of the parts of a convolution is given; of[2]: the first part, rows of
+/// `columns`.
+struct part_conv_arguments : conv_arguments<3> {
+  int parts, part_terms;
+};
+
+/// Tiles of all parts, where the terms are cut for want of tiles.
+template <conv_kind Kind, class Shape>
+struct part_conv_body {
+  using arguments = part_conv_arguments;
+  using tiles = detail::image_tiles<Kind, Shape>;
+  static constexpr int threads = Shape::threads;
+  static constexpr int least_resident = 1;  // or a low tile's registers would be written to memory
+  using shared = typename Shape::memory;
+  static int teams(const arguments& g) { return g.parts * tiles::count(g); }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
+    typename Shape::template share<Team> mine(team);
+    const int all = tiles::count(g);
+    for (int t = team.index; t < g.parts * all; t += team.count) {
+      const int part = t / all, first = part * g.part_terms;
+      const int end = g.seen - first < g.part_terms ? g.seen : first + g.part_terms;
+      float* const to = g.of[2] + static_cast<std::ptrdiff_t>(part) * g.rows * g.columns;
+      tiles::multiply(
+          g, team, s, mine, t % all, first, end, [&](const auto& sum, int image, int column) {
+            store_pack(to + static_cast<std::ptrdiff_t>(image) * g.columns + column, sum);
+          });
+    }
   }
 };
 

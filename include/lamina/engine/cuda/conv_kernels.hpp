@@ -11,6 +11,7 @@
 #include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/part_sum_body.hpp>
 #include <lamina/engine/cuda/part_sums.hpp>
+#include <lamina/engine/cuda/split_product.hpp>
 #include <lamina/operators/conv.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -19,16 +20,88 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
+/// How the terms of a convolution are cut where it has few tiles: as many parts as keep a device of
+/// about 384 resident teams at work. The same on every device: equal inputs give equal bits.
+template <conv_kind Kind, class Shape>
+class conv_split {
+ public:
+  static constexpr int resident = 384;
+  /// Terms of the shortest part.
+  static constexpr int shortest = 8 * Shape::depth < 128 ? 8 * Shape::depth : 128;
+
+  explicit conv_split(const conv_shape& s) : groups_(s.groups), taps_(s.taps()) {
+    const bool forward = Kind == conv_kind::forward;
+    made_ = forward ? s.small_channels : s.large_channels;
+    read_ = forward ? s.large_channels : s.small_channels;
+    size_ = forward ? s.small_size() : s.large_size();
+  }
+  int terms() const { return read_ * taps_; }
+  /// Of images whose rows are whole packs: those are added up.
+  int most() const { return columns() % pack_width == 0 ? std::max(1, terms() / shortest) : 1; }
+  int parts(int rows) const {
+    const auto tiles = [](int n, int each) { return (n + each - 1) / each; };
+    const int all = groups_ * tiles(made_, Shape::rows) * tiles(rows * size_, Shape::columns);
+    return std::clamp(resident / std::max(1, all), 1, most());
+  }
+  /// Terms of each part but the last: whole tiles.
+  int part_terms(int parts) const {
+    return (terms() + parts * Shape::depth - 1) / (parts * Shape::depth) * Shape::depth;
+  }
+  /// Floats for the parts of as many rows, or of fewer, which may be cut into more.
+  std::ptrdiff_t scratch(int rows) const {
+    if (most() == 1) return 0;
+    return std::min(std::ptrdiff_t{rows} * columns() * most(),
+                    std::ptrdiff_t{resident} * Shape::rows * Shape::columns);
+  }
+
+ private:
+  int columns() const { return groups_ * made_ * size_; }
+
+  int groups_, taps_, made_, read_, size_;
+};
+
+template <conv_kind Kind, class S, class Shape, class Backend, class Arguments>
+void launch_conv_tiles(Backend& b, const Arguments& g, const conv_shape& s, float* scratch) {
+  const conv_split<Kind, Shape> split(s);
+  const int parts = scratch == nullptr ? 1 : split.parts(g.rows);
+  if (parts == 1) return b.template teams<conv_body<Kind, S, Shape>>(g);
+  part_conv_arguments p{};
+  p.of[0] = g.of[0];
+  p.of[1] = g.of[1];
+  p.of[2] = scratch;
+  p.rows = g.rows;
+  p.columns = g.columns;
+  p.left_stride = g.left_stride;
+  p.right_stride = g.right_stride;
+  p.conv = g.conv;
+  p.seen = g.seen;
+  p.part_terms = split.part_terms(parts);
+  p.parts = (g.seen + p.part_terms - 1) / p.part_terms;
+  b.template teams<part_conv_body<Kind, Shape>>(p);
+  add_product_parts<S>(b, g, g.columns, scratch, p.parts);
+}
+
+/// `scratch`: room for parts; null where there is none.
 template <conv_kind Kind, class S, unsigned Ways, class Backend, class Arguments>
-void launch_conv(Backend& b, Arguments g, const conv_shape& s) {
+void launch_conv(Backend& b, Arguments g, const conv_shape& s, float* scratch) {
   g.conv = conv_geometry(s);
   g.seen = conv_sides<Kind>::read(g.conv) * s.taps();
   take_way<Ways>(way_of_images<Kind>(s), [&]<conv_way Way>() {
     if constexpr (Way == conv_way::direct)
       b.template cells<direct_conv_body<Kind, S>>(g);
     else
-      b.template teams<conv_body<Kind, S, conv_tile<Backend, Way>>>(g);
+      launch_conv_tiles<Kind, S, conv_tile<Backend, Way>>(b, g, s, scratch);
   });
+}
+/// Floats for the parts of the images `to` of a convolution.
+template <conv_kind Kind, unsigned Ways, class Backend>
+std::ptrdiff_t conv_scratch(const conv_shape& s, int rows) {
+  std::ptrdiff_t floats = 0;
+  take_way<Ways>(way_of_images<Kind>(s), [&]<conv_way Way>() {
+    if constexpr (Way != conv_way::direct)
+      floats = conv_split<Kind, conv_tile<Backend, Way>>(s).scratch(rows);
+  });
+  return floats;
 }
 
 /// A group whose head is a convolution.
@@ -43,23 +116,32 @@ struct conv_launch {
     const operand from = c.at_position(0), w = c.at_position(1);
     g.left_stride = from.stride;
     g.right_stride = w.stride;
+    launch_conv<Kind, S, Ways>(b, g, shape_of(c), c.run.scratch);
+  }
+  template <class Backend, unsigned Ways>
+  static std::ptrdiff_t scratch_by(const call_site& c) {
+    return conv_scratch<Kind, Ways, Backend>(shape_of(c), c.run.rows_of(c.group.rows));
+  }
+
+ private:
+  static conv_shape shape_of(const call_site& c) {
     // A group has no argument for a result that is not stored: its dimensions are given by place.
+    const operand from = c.at_position(0), w = c.at_position(1);
     operand to = from;
     to.columns = c.group.columns;
     to.dims = c.program().dims + c.group.depth;
     const bool forward = Kind == conv_kind::forward;
-    const conv_shape s(c, forward ? from : to, forward ? to : from, w, conv_attributes);
-    launch_conv<Kind, S, Ways>(b, g, s);
+    return {c, forward ? from : to, forward ? to : from, w, conv_attributes};
   }
 };
 
 /// The head alone, stored in argument 2.
 using keep_head = expression::statements<expression::let<keep, 0, 2, expression::head_value>>;
 
-/// A convolution that is no head: images `to` from images `from`.
+/// A convolution that is no head: images `to` from images `from`; `scratch` as in launch_conv.
 template <conv_kind Kind, unsigned Ways, class Backend>
 void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
-              const operand& to) {
+              const operand& to, float* scratch) {
   conv_arguments<3> g{};
   g.of[0] = from.row<float>(0);
   g.of[1] = filter.row<float>(0);
@@ -70,7 +152,7 @@ void convolve(Backend& b, const conv_shape& s, const operand& from, const operan
   g.left_stride = from.stride;
   g.right_stride = filter.stride;
   g.channels = 1;
-  launch_conv<Kind, keep_head, Ways>(b, g, s);
+  launch_conv<Kind, keep_head, Ways>(b, g, s, scratch);
 }
 
 /// The gradient of the filters `to` from large and small images; `scratch` holds its parts.
@@ -125,6 +207,9 @@ class filter_gradient {
     b.template teams<conv_filter_body<Shape>>(g);
     add_parts(b, scratch, g.parts, filters_, seen_, to.row<float>(0), to.stride);
   }
+  /// Terms of the shortest part.
+  template <class Shape>
+  static constexpr int shortest = 16 * Shape::depth < 256 ? 16 * Shape::depth : 256;
   /// As many parts as keep a device of about 256 resident teams at work, each of some tiles deep.
   /// The same on every device: equal inputs give equal bits.
   template <class Shape>
@@ -132,7 +217,7 @@ class filter_gradient {
     const auto tiles = [](int n, int each) { return (n + each - 1) / each; };
     const int all =
         shape_.groups * tiles(shape_.small_channels, Shape::rows) * tiles(seen_, Shape::columns);
-    return std::clamp(256 / std::max(1, all), 1, std::max(1, terms_ / (16 * Shape::depth)));
+    return std::clamp(256 / std::max(1, all), 1, std::max(1, terms_ / shortest<Shape>));
   }
 
   conv_shape shape_;
@@ -272,7 +357,7 @@ struct call_kernel<conv2d_transpose> {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
     require_float(c, x);
     const conv_shape s(c, y, x, w, conv_transpose_attributes);
-    detail::convolve<conv_kind::spread, Ways>(b, s, x, w, y);
+    detail::convolve<conv_kind::spread, Ways>(b, s, x, w, y, c.run.scratch);
     if (!bias) return;
     detail::channel_add_body::arguments a{};
     a.to = y.row<float>(0);
@@ -282,6 +367,12 @@ struct call_kernel<conv2d_transpose> {
     a.channel_size = divider(s.large_size());
     a.count = y.rows * y.columns;
     b.template elements<detail::channel_add_body>(a);
+  }
+  template <class Backend, unsigned Ways>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    const conv_shape s(c, c.output(0), x, c.input(1), conv_transpose_attributes);
+    return detail::conv_scratch<conv_kind::spread, Ways, Backend>(s, x.rows);
   }
 };
 
@@ -298,7 +389,7 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
     const operand x = c.input(0), w = c.input(1), d = c.input(3);
     const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
     const conv_shape s(c, d, x, w, conv_transpose_attributes);
-    if (dx) detail::convolve<conv_kind::forward, Ways & every_way>(b, s, d, w, dx);
+    if (dx) detail::convolve<conv_kind::forward, Ways & every_way>(b, s, d, w, dx, c.run.scratch);
     if (dw) detail::filter_gradient(s, x.rows).run<(Ways >> way_bits)>(b, d, x, dw, c.run.scratch);
     if (dbias) detail::add_channels(b, d, dbias, c.run.scratch);
   }
@@ -307,9 +398,10 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
     const operand x = c.input(0);
     const operand d = c.input(3);
     const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);
-    // The filters' parts are gone when those of the bias come.
-    return std::max(detail::filter_gradient(s, x.rows).scratch<Backend, (Ways >> way_bits)>(),
-                    detail::channel_scratch<Backend>(d, s.groups * s.large_channels));
+    // Each one's parts are gone when those of the next one come.
+    return std::max({detail::conv_scratch<conv_kind::forward, Ways & every_way, Backend>(s, x.rows),
+                     detail::filter_gradient(s, x.rows).scratch<Backend, (Ways >> way_bits)>(),
+                     detail::channel_scratch<Backend>(d, s.groups * s.large_channels)});
   }
 };
 

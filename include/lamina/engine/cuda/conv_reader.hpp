@@ -133,7 +133,7 @@ struct window_reader {
 /// tap asks for once a tap, and what is left for each element is one sum and one comparison.
 template <conv_kind Kind>
 struct masked_window_reader {
-  static constexpr bool along_depth = false;
+  static constexpr bool along_depth = false, shares_terms = true;
   const conv_geometry& c;
   const float* data;  // of the first image, at the first channel of the group
   std::ptrdiff_t stride;
@@ -141,7 +141,7 @@ struct masked_window_reader {
 
   struct line_type {
     const float* from;  // of the tap 0, wherever that is
-    unsigned inside;    // a bit a tap of each side
+    unsigned outside;   // a bit a tap of each side, and one that no term needs but those outside
   };
   struct deep_type {
     int at;          // from there
@@ -158,7 +158,7 @@ struct masked_window_reader {
       inside |= taps_inside(d, p.at[d]) << first;
       first += c.side[d].filter;
     }
-    return {data + (p.number * stride + at), q < columns ? inside : 0};
+    return {data + (p.number * stride + at), q < columns ? ~inside : ~0u};
   }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
     const volume_place tap = c.taps.place(k < depth ? k : 0);
@@ -174,7 +174,7 @@ struct masked_window_reader {
     return {tap.number * size + at, k < depth ? needs : 1u << most_filter_sides};
   }
   LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
-    return (l.inside & d.needs) == d.needs ? l.from[d.at] : 0.0f;
+    return (l.outside & d.needs) == 0 ? load_constant<lone_float>(l.from + d.at).v[0] : 0.0f;
   }
 
  private:
@@ -220,7 +220,8 @@ struct masked_window_reader {
   }
 };
 
-/// Rows whose terms lie where a row begins and how far a term is from there.
+/// Rows whose terms lie where a row begins and how far a term is from there. What is multiplied for
+/// a line behind the last one nobody stores: it is the first one.
 struct row_reader {
   static constexpr bool along_depth = true;
   const conv_geometry& c;
@@ -229,11 +230,13 @@ struct row_reader {
   int rows, depth;
 
   struct line_type {
+    const float* from;
+  };
+  struct deep_type {
     std::ptrdiff_t at;  // below zero: outside
   };
-  using deep_type = line_type;
   LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
-    return l.at >= 0 && d.at >= 0 ? data[l.at + d.at] : 0.0f;
+    return d.at >= 0 ? load_constant<lone_float>(l.from + d.at).v[0] : 0.0f;
   }
 };
 
@@ -241,10 +244,10 @@ struct row_reader {
 /// tap)].
 template <conv_kind Kind>
 struct filter_reader : row_reader {
+  static constexpr bool shares_terms = Kind == conv_kind::spread;
   LAMINA_INLINE LAMINA_FN line_type line(int r) const {
-    if (r >= rows) return {-1};
-    return {Kind == conv_kind::forward ? r * stride
-                                       : static_cast<std::ptrdiff_t>(r) * c.taps.size.divisor()};
+    const std::ptrdiff_t step = Kind == conv_kind::forward ? stride : c.taps.size.divisor();
+    return {data + (r < rows ? r : 0) * step};
   }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
     if (k >= depth) return {-1};
@@ -261,8 +264,9 @@ struct filter_reader : row_reader {
 /// For the gradient of the filters, whose terms are the places of the small images of all rows: the
 /// small images, from the first channel of the group, as rows [channel][term] ...
 struct slope_reader : row_reader {
+  static constexpr bool shares_terms = true;
   LAMINA_INLINE LAMINA_FN line_type line(int r) const {
-    return {r < rows ? static_cast<std::ptrdiff_t>(r) * c.small.size.divisor() : -1};
+    return {data + static_cast<std::ptrdiff_t>(r < rows ? r : 0) * c.small.size.divisor()};
   }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
     if (k >= depth) return {-1};
@@ -274,7 +278,7 @@ struct slope_reader : row_reader {
 /// turned.
 template <class Windows>
 struct seen_reader {
-  static constexpr bool along_depth = true;
+  static constexpr bool along_depth = true, shares_terms = true;
   Windows of;
 
   using line_type = typename Windows::deep_type;

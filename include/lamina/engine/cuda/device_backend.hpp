@@ -12,6 +12,7 @@
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/device_graphs.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/tensor_product.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -19,10 +20,11 @@ namespace lamina::engine::cuda {
 /// copies what will be needed next. Not for two threads at once.
 class device_backend : public device_graphs {
  public:
-  using product_tile = tile_shape<64, 64, 16, 4>;
+  using product_tile = tensor_shape<float32_format, 64, 64, 32, 2, 2>;
+  using chain_tile = product_tile;
   using sum_tile = sum_shape<8, 32>;
-  /// Threads of the blocks that run positions and lines.
-  static constexpr int block_threads = 256;
+  /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
+  static constexpr int block_threads = 256, row_threads = block_threads;
 
   /// Throws lamina::error where there is no driver, or no such device.
   LAMINA_COLD explicit device_backend(int number = 0) : device_graphs(number) {

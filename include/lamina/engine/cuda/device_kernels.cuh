@@ -45,6 +45,12 @@ __global__ void __launch_bounds__(device_backend::block_threads)
     line_kernel(const __grid_constant__ typename Body::arguments a) {
   Body::run(a, Team::mine());
 }
+/// Lines by teams of 2^`bits` threads of a warp.
+template <class Body>
+__global__ void __launch_bounds__(device_backend::block_threads)
+    short_line_kernel(const __grid_constant__ typename Body::arguments a, int bits) {
+  Body::run(a, short_team::mine(bits));
+}
 
 template <class Body>
 __global__ void __launch_bounds__(device_backend::block_threads)
@@ -127,17 +133,24 @@ void device_backend::teams(const typename Body::arguments& g) {
   check_launch();
 }
 
-/// A warp a line; for few or long lines a block.
+/// A warp or a part of one a line; for long lines a block.
 template <class Body>
 void device_backend::lines(const typename Body::arguments& a) {
-  constexpr int warps = block_threads / 32;
-  const std::int64_t most = std::int64_t{processors_} * 8;
+  const auto blocks = [&](int each) {
+    return detail::blocks_for(a.lines, each, std::int64_t{processors_} * 8);
+  };
+  constexpr int warp_bits = 5;
+  int bits = warp_bits;
+  if constexpr (requires { requires Body::short_lines; }) bits = line_team_bits(a.lines, a.width);
   if (a.width > 1024) {
     detail::line_kernel<Body, block_team<block_threads>>
-        <<<detail::blocks_for(a.lines, 1, most), block_threads, 0, stream_>>>(a);
-  } else {
+        <<<blocks(1), block_threads, 0, stream_>>>(a);
+  } else if (bits == warp_bits) {
     detail::line_kernel<Body, warp_team>
-        <<<detail::blocks_for(a.lines, warps, most), block_threads, 0, stream_>>>(a);
+        <<<blocks(block_threads / 32), block_threads, 0, stream_>>>(a);
+  } else if constexpr (requires { requires Body::short_lines; }) {
+    detail::short_line_kernel<Body>
+        <<<blocks(block_threads >> bits), block_threads, 0, stream_>>>(a, bits);
   }
   check_launch();
 }

@@ -3,26 +3,48 @@
 // the data have: constants, seed, what a run reports, variables with a fixed place.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include <lamina/engine/cuda/call_arguments.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
+#include <lamina/engine/cuda/host_values.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina::engine::cuda {
+
+namespace detail {
+/// Floats of the fixed variables of a plan up to the last number that somebody may ask for behind a
+/// run, as a cost or a metric is; 0 if there are more of them than one looks at in passing.
+template <class P>
+constexpr int find_result_floats() {
+  constexpr int most = 4096;
+  int end = 0;
+  for (int n = 0; n < plan<P>::pinned.count; ++n) {
+    const plan_variable& v = plan<P>::lowered.variables[plan<P>::pinned.ids[n]];
+    const memory_slot at = plan<P>::memory.slots[v.root];
+    if (at.space == memory_space::fixed && v.rows == 1 && v.columns == 1)
+      end = std::max(end, at.offset + row_width(v));
+  }
+  return end <= most ? end : 0;
+}
+}  // namespace detail
 
 /// That memory for program P, and the numbers in it as the host sets them.
 template <class P, class Backend>
 class fixed_memory {
  public:
   static constexpr int constants_count = plan<P>::lowered.count.constants;
+  /// Floats of variables that come to the host with each run's report.
+  static constexpr int result_floats = detail::find_result_floats<P>();
 
   LAMINA_COLD explicit fixed_memory(Backend& b)
       : backend_(b), at_place_(b), numbers_(b), results_(b) {
     numbers_.reserve(numbers_bytes);
-    results_.reserve(sizeof(fault_word));
+    results_.reserve(results_bytes);
     at_place_.reserve(variables_at +
                       static_cast<std::size_t>(plan<P>::memory.fixed_size) * sizeof(float));
     for (int i = 0; i < constants_count; ++i) constants()[i] = constant_table<P>::table.of[i];
@@ -33,18 +55,42 @@ class fixed_memory {
   /// A run begins, with this seed, and has no fault yet.
   void begin_run(std::uint64_t seed) {
     const fault_word none = no_fault;
-    std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
+    if (draws) std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
     std::memcpy(numbers_.data() + fault_offset, &none, sizeof(none));
+    knows_results_ = false;
   }
   std::size_t bytes_at_place() const { return at_place_.size(); }
   void upload() { backend_.upload(at_place_.data(), numbers_.data(), numbers_bytes); }
+  /// The same if the place has other numbers: most runs leave them as they are, for constants
+  /// seldom change, and the seed does so only where somebody draws numbers.
+  void upload_changes() {
+    if (sent_.size() == numbers_bytes && std::equal(sent_.begin(), sent_.end(), numbers_.data()))
+      return;
+    sent_.clear();
+    upload();
+    sent_.assign(numbers_.data(), numbers_.data() + numbers_bytes);
+  }
+  /// What the place has may be something else than what was sent.
+  void forget_sent() { sent_.clear(); }
   /// What a run has reported, once it was waited for.
-  void download_results() { backend_.download(results_.data(), fault(), sizeof(fault_word)); }
-  fault_word found_fault() const {
+  void download_results() { backend_.download(results_.data(), fault(), results_bytes); }
+  fault_word found_fault() {
     fault_word f;
     std::memcpy(&f, results_.data(), sizeof(f));
+    if (f != no_fault) forget_sent();
+    knows_results_ = f == no_fault;
     return f;
   }
+  /// The variable at these floats as the last run has left it, on the host; null if it did not come
+  /// with the report, or if the place may have another one by now.
+  float* result(int offset, std::size_t bytes) {
+    const bool is_there = static_cast<std::size_t>(offset) * sizeof(float) + bytes <=
+                          static_cast<std::size_t>(result_floats) * sizeof(float);
+    return knows_results_ && is_there
+               ? reinterpret_cast<float*>(results_.data() + (variables_at - fault_offset)) + offset
+               : nullptr;
+  }
+  void forget_results() { knows_results_ = false; }
 
   // At the place:
   float* constant(int i) const { return at<float>(0) + i; }
@@ -62,6 +108,15 @@ class fixed_memory {
   static constexpr std::size_t numbers_bytes =
       begun_offset + static_cast<std::size_t>(P::desc.count.blocks) * sizeof(unsigned);
   static constexpr std::size_t variables_at = (numbers_bytes + 255) / 256 * 256;
+  static constexpr std::size_t results_bytes =
+      result_floats == 0
+          ? sizeof(fault_word)
+          : variables_at - fault_offset + static_cast<std::size_t>(result_floats) * sizeof(float);
+  static constexpr bool draws = [] {
+    for (int k = 0; k < plan<P>::lowered.count.instructions; ++k)
+      if (draws_numbers(plan<P>::lowered.instructions[k].schema)) return true;
+    return false;
+  }();
 
   template <class T>
   T* at(std::size_t offset) const {
@@ -71,6 +126,8 @@ class fixed_memory {
   Backend& backend_;
   device_buffer<Backend> at_place_;
   staging_buffer<Backend> numbers_, results_;
+  std::vector<char> sent_;  // the numbers that the place has; empty if that is not known
+  bool knows_results_ = false;
 };
 
 }  // namespace lamina::engine::cuda

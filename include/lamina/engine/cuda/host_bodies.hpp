@@ -49,6 +49,7 @@ struct host_bodies {
   using product_tile =
       std::conditional_t<Threads == 1, tile_shape<4, 4, 4, 4>, tile_shape<8, 8, 4, 4>>;
   using sum_tile = std::conditional_t<Threads == 1, sum_shape<1, 1>, sum_shape<2, 2>>;
+  static constexpr int row_threads = Threads;
 
   template <class Body>
   static void cells(const typename Body::arguments& g) {

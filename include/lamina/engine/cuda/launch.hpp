@@ -179,7 +179,8 @@ struct product_launch {
       return b.multiply(p, c.run.scratch);
     } else {
       if (!b.multiply(p, c.run.scratch)) return false;
-      add_product_parts<S>(b, product_arguments<Backend>(c), p.to, 1);
+      const auto g = product_arguments<Backend>(c);
+      add_product_parts<S>(b, g, g.width, p.to, 1);
       return true;
     }
   }

@@ -37,7 +37,9 @@ template <class Tile>
 constexpr cublasComputeType_t library_arithmetic() {
   if constexpr (requires { typename Tile::format; }) {
     using format = typename Tile::format;
-    if constexpr (__is_same(format, tf32_format))
+    if constexpr (__is_same(format, float32_format))
+      return CUBLAS_COMPUTE_32F;
+    else if constexpr (__is_same(format, tf32_format))
       return CUBLAS_COMPUTE_32F_FAST_TF32;
     else if constexpr (__is_same(format, bfloat16_format))
       return CUBLAS_COMPUTE_32F_FAST_16BF;
@@ -48,12 +50,16 @@ constexpr cublasComputeType_t library_arithmetic() {
   }
 }
 
+template <class Tile>
+using rule_of_tile = std::conditional_t<library_arithmetic<Tile>() == CUBLAS_COMPUTE_32F,
+                                        largest_products, large_products>;
+
 }  // namespace detail
 
 /// `Base` with the products that `Rule` takes done by cuBLASLt, in the arithmetic of its tiles:
 /// sums and arrays are floats. Bias and relu behind a product are its epilogue. Parts of sums are
 /// added by a step of their own, so that equal inputs give equal bits.
-template <class Base, class Rule = large_products>
+template <class Base, class Rule = detail::rule_of_tile<typename Base::product_tile>>
 class library_backend : public Base {
  public:
   using rule_of_library = Rule;

@@ -32,6 +32,10 @@ struct library_rule {
 /// Smaller ones keep a device at work for a few microseconds, and save the way of their results to
 /// memory and back.
 using large_products = library_rule<64, std::int64_t{1} << 26>;
+/// In float a library multiplies number by number, which is slower than what tensor cores do for a
+/// tile (float32_format): only where it has that much to do that it comes near the limit of a
+/// device.
+using largest_products = library_rule<64, std::int64_t{1} << 30>;
 
 /// What a library does with the sums before it stores them.
 enum class library_epilogue : std::uint8_t { none, bias, bias_relu };

@@ -74,6 +74,7 @@ class machine {
     memory_.prefetch(rows, data);
     memory_.download_results();
     finish();
+    memory_.forget_results();
     bind(rows);
     for (int i = 0; i < P::desc.count.data; ++i) memory_.feed(i, data[i]);
     memory_.take_prefetched();
@@ -124,6 +125,7 @@ class machine {
     } catch (...) {
       // Copies may still be on their way from where the next run puts its data.
       settle();
+      memory_.forget_sent();
       throw;
     }
   }

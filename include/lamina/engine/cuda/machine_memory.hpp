@@ -182,12 +182,16 @@ class machine_memory {
     if constexpr (has_blocks) blocks_.begin_run();
     if constexpr (has_row_loops<P>) steps_.close();
     fixed_.begin_run(seed);
+    if constexpr (!has_blocks) {
+      if constexpr (requires { backend_.use(); }) backend_.use();
+      fixed_.upload_changes();
+    }
     if (prefetched_.take(arena_.data(), rows_, feeds_, host_offsets_)) return true;
     range_.gather(data_.data(), given, rows_, feeds_, host_offsets_);
     return false;
   }
   void upload(bool data_are_there) {
-    fixed_.upload();
+    if constexpr (has_blocks) fixed_.upload();
     if (!data_are_there) backend_.upload(arena_.data(), data_.data(), range_.size());
   }
   place_array<Backend>& array(int i) { return blocks_.array(i); }
@@ -245,16 +249,26 @@ class machine_memory {
   }
 
   void download_results() { fixed_.download_results(); }
-  fault_word found_fault() const { return fixed_.found_fault(); }
+  fault_word found_fault() { return fixed_.found_fault(); }
+  /// A run goes on, or has failed on its way: nothing is known of the place's numbers.
+  void forget_results() { fixed_.forget_results(); }
+  void forget_sent() { fixed_.forget_sent(); }
 
   /// Copies a variable to the host, as it lies.
   LAMINA_COLD float* fetch(const variable_place& v) {
+    if (v.slot.space == memory_space::fixed)
+      if (float* const found = fixed_.result(v.slot.offset, bytes_of(v))) return found;
     const float* const from = address_of(v.slot);
     return from == nullptr ? nullptr : fetched_.fetch(v.slot, from, bytes_of(v));
   }
 
   /// The way back, of what fetch() gave.
   LAMINA_COLD void store(const variable_place& v) {
+    if (v.slot.space == memory_space::fixed)
+      if (const float* const found = fixed_.result(v.slot.offset, bytes_of(v))) {
+        backend_.upload(address_of(v.slot), found, bytes_of(v));
+        return backend_.wait();
+      }
     fetched_.store(v.slot, address_of(v.slot), bytes_of(v));
   }
 

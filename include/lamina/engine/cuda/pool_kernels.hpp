@@ -63,6 +63,18 @@ struct pool_body {
   }
 };
 
+/// The first place of a window with the value `best`; not a number is equal to nothing: the first
+/// place of all.
+LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int bottom, int left,
+                                     int right, float best) {
+  for (int y = top; y < bottom; ++y) {
+    LAMINA_CUDA_KEEP_LOOP
+    for (int x = left; x < right; ++x)
+      if (from[y * width + x] == best) return y * width + x;
+  }
+  return top * width + left;
+}
+
 /// Each element of the image gathers what the windows that hold it give to it.
 struct pool_slope_body {
   using arguments = pool_arguments;
@@ -90,18 +102,40 @@ struct pool_slope_body {
     }
     g.to[e.row * g.to_stride + e.column] = sum;
   }
+};
 
- private:
-  /// The first place of a window with the value `best`; not a number is equal to nothing: the first
-  /// place of all.
-  static LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int bottom,
-                                              int left, int right, float best) {
-    for (int y = top; y < bottom; ++y) {
+/// Of windows that lie side by side each gives to its own elements: a thread a window. What is
+/// behind the last ones is no window's.
+struct own_slope_body {
+  using arguments = pool_arguments;
+  static constexpr int most_elements = 16;
+  static bool takes(const pool_windows& w) {
+    return w.lie_side_by_side() && w.height.size * w.width.size <= most_elements;
+  }
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
+    const pool_windows& w = g.windows;
+    const auto e = g.at(i);
+    const int top = w.height.first(e.y), bottom = w.height.end(e.y);
+    const int left = w.width.first(e.x), right = w.width.end(e.x);
+    const int last_row = e.y + 1 == w.height.out ? w.height.in : bottom;
+    const int last_column = e.x + 1 == w.width.out ? w.width.in : right;
+    const std::ptrdiff_t channel = e.channel * w.in_size();
+    float* const to = g.to + e.row * g.to_stride + channel;
+    float slope = g.slope[e.row * g.slope_stride + e.column];
+    int best = -1;
+    if (w.is_average)
+      slope *= w.share(bottom - top, right - left);
+    else
+      best = first_of(g.x + e.row * g.x_stride + channel, w.width.in, top, bottom, left, right,
+                      g.y[e.row * g.y_stride + e.column]);
+    for (int y = top; y < last_row; ++y) {
       LAMINA_CUDA_KEEP_LOOP
-      for (int x = left; x < right; ++x)
-        if (from[y * width + x] == best) return y * width + x;
+      for (int x = left; x < last_column; ++x) {
+        const int place = y * w.width.in + x;
+        const bool takes = w.is_average ? y < bottom && x < right : place == best;
+        to[place] = takes ? slope : 0.0f;
+      }
     }
-    return top * width + left;
   }
 };
 
@@ -130,14 +164,21 @@ struct call_kernel<gradient_of<pool2d>> {
     const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     const pool_windows w(c, x, y);
-    auto a = detail::pool_of(w, dx, w.height.in, w.width.in);
+    const bool own = detail::own_slope_body::takes(w);
+    auto a = own ? detail::pool_of(w, y, w.height.out, w.width.out)
+                 : detail::pool_of(w, dx, w.height.in, w.width.in);
+    a.to = dx.row<float>(0);
+    a.to_stride = dx.stride;
     a.x = x.row<const float>(0);
     a.x_stride = x.stride;
     a.y = y.row<const float>(0);
     a.y_stride = y.stride;
     a.slope = d.row<const float>(0);
     a.slope_stride = d.stride;
-    b.template elements<detail::pool_slope_body>(a);
+    if (own)
+      b.template elements<detail::own_slope_body>(a);
+    else
+      b.template elements<detail::pool_slope_body>(a);
   }
 };
 

@@ -38,7 +38,7 @@ struct row_loop_table {
   struct body;
   template <int Block, int... K>
   struct body<Block, std::integer_sequence<int, K...>> {
-    using type = row_loop_body<Backend::product_tile::threads, std::max(2, loops.arguments[Block]),
+    using type = row_loop_body<Backend::row_threads, std::max(2, loops.arguments[Block]),
                                typename decltype(make_step<Block, K>())::type...>;
   };
   template <int Block>

@@ -68,6 +68,7 @@ struct label_kernel {
 
 template <>
 struct call_kernel<softmax> {
+  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 1, 1);
     require_float(c, c.input(0));
@@ -82,6 +83,7 @@ struct call_kernel<softmax> {
 
 template <>
 struct call_kernel<gradient_of<softmax>> {
+  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     detail::share_last_axis(c, a);
@@ -100,6 +102,7 @@ struct call_kernel<gradient_of<softmax>> {
 
 template <>
 struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
+  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 2);
     require_float(c, c.input(0));
@@ -116,6 +119,7 @@ struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
 
 template <>
 struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
+  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     detail::share_labelled(c, a, a.out[0]);
@@ -144,6 +148,7 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
 
 template <>
 struct call_kernel<cross_entropy> : detail::label_kernel {
+  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     require_float(c, c.input(0));
@@ -158,6 +163,7 @@ struct call_kernel<cross_entropy> : detail::label_kernel {
 
 template <>
 struct call_kernel<gradient_of<cross_entropy>> {
+  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     detail::share_labelled(c, a, a.in[0]);

@@ -15,7 +15,7 @@ template <class Shape>
 struct product_split {
   static constexpr int resident = 256;
   /// Terms of the shortest part.
-  static constexpr int shortest = 4 * Shape::depth;
+  static constexpr int shortest = 4 * Shape::depth < 64 ? 4 * Shape::depth : 64;
 
   /// The most parts of a product over `depth` terms: 1 if it is never split.
   static constexpr int most(int depth) { return depth < 2 * shortest ? 1 : depth / shortest; }
@@ -85,15 +85,15 @@ struct part_statements_body {
     const float* part;
     std::ptrdiff_t step;  // floats from part to part
     int parts;
-    divider packs;  // of a row
+    divider packs;  // of a row of a part
     int count;      // packs of all rows
   };
 
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
-    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(i) * pack_width;
     int column = i;
     const int row = g.packs.divide(column);
-    const float* from = g.part + first;
+    column *= pack_width;
+    const float* from = g.part + static_cast<std::ptrdiff_t>(i) * pack_width;
     pack sum = load_constant(from);
     // Some at once, so that the way of one is the way of all.
     LAMINA_CUDA_KEEP_LOOP
@@ -110,16 +110,19 @@ struct part_statements_body {
         for (int j = 0; j < pack_width; ++j) sum.v[j] += some[n].v[j];
       }
     }
-    runner::run(g.of, sum, {first, row, column * pack_width});
+    runner::run(g.of, sum,
+                {static_cast<std::ptrdiff_t>(row) * g.width + column, row, column, g.channel_size,
+                 g.channels});
   }
 };
 
 namespace detail {
 
-/// The sum of parts as they lie behind each other, and the statements of a group on it.
+/// The sum of parts as they lie behind each other, rows of `columns` floats, and the statements of
+/// a group on it.
 template <class S, class Backend, int Arguments>
-void add_product_parts(Backend& b, const group_arguments<Arguments>& g, const float* part,
-                       int parts) {
+void add_product_parts(Backend& b, const group_arguments<Arguments>& g, int columns,
+                       const float* part, int parts) {
   using body = part_statements_body<S>;
   typename body::arguments sum{};
   for (int i = 0; i < body::runner::arguments; ++i) sum.of[i] = g.of[i];
@@ -130,8 +133,8 @@ void add_product_parts(Backend& b, const group_arguments<Arguments>& g, const fl
   sum.channels = g.channels;
   sum.part = part;
   sum.parts = parts;
-  sum.packs = divider(g.width / pack_width);
-  sum.count = g.rows * (g.width / pack_width);
+  sum.packs = divider(columns / pack_width);
+  sum.count = g.rows * (columns / pack_width);
   sum.step = static_cast<std::ptrdiff_t>(sum.count) * pack_width;
   b.template elements<body>(sum);
 }
@@ -155,7 +158,7 @@ void run_in_parts(Backend& b, const Arguments& g, float* scratch) {
   p.part_terms = product_split<shape>::part_terms(g.depth, parts);
   p.parts = (g.depth + p.part_terms - 1) / p.part_terms;
   b.template teams<part_product_body<Head, shape>>(p);
-  add_product_parts<S>(b, g, scratch, p.parts);
+  add_product_parts<S>(b, g, g.width, scratch, p.parts);
 }
 
 }  // namespace detail

@@ -74,7 +74,7 @@ void run_row_sum(Backend& b, const Arguments& g, float* scratch) {
   p.part_rows = (g.depth + parts - 1) / parts;
   p.parts = (g.depth + p.part_rows - 1) / p.part_rows;
   b.template teams<part_row_sum_body<shape>>(p);
-  add_product_parts<S>(b, g, scratch, p.parts);
+  add_product_parts<S>(b, g, g.width, scratch, p.parts);
 }
 
 }  // namespace detail

@@ -185,7 +185,7 @@ class step_list {
     if (bytes > buffer.size() && buffer.reserve(bytes + bytes / 4)) backend_.forget();
   }
 
-  static constexpr int threads_ = Backend::product_tile::threads;
+  static constexpr int threads_ = Backend::row_threads;
   Backend& backend_;
   device_buffer<Backend> memory_, at_place_;
   std::vector<open_range> open_;  // of steps that some threads may still be at

@@ -54,11 +54,15 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
                                           const word* right, int right_step, int depth, int lines) {
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < here; ++n) lanes_[n].clear();
+      // All lanes of a warp have the same columns, and so go the same way. Fragments behind the
+      // last column are multiplied in vain, the first ones in their place: no lane has to branch.
+      const auto uses = [=](int rank) { return place_in_tile(rank).column(0) < lines; };
       for (int word0 = 0; word0 < depth / terms; word0 += fragment::words) {
         LAMINA_CUDA_UNROLL
         for (int n = 0; n < here; ++n) {
           lane_state& mine = lanes_[n];
           const place_in_tile p(team.rank(n));
+          if (!uses(team.rank(n))) continue;
           LAMINA_CUDA_UNROLL
           for (int r = 0; r < tall; ++r) {
             LAMINA_CUDA_UNROLL
@@ -68,18 +72,15 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
           }
           LAMINA_CUDA_UNROLL
           for (int c = 0; c < wide; ++c) {
-            if (p.column(c) >= lines) continue;
+            const int column = p.column(c) < lines ? p.column(c) : 0;
             LAMINA_CUDA_UNROLL
             for (int i = 0; i < 2; ++i)
               mine.right[c][i] = right[(word0 + fragment::right_word(p.lane, i)) * right_step +
-                                       p.column(c) + fragment::right_column(p.lane)];
+                                       column + fragment::right_column(p.lane)];
           }
         }
-        // All lanes of a warp have the same columns, and so go the same way.
         multiply_fragments<Format>(
-            team, lanes_,
-            [=](int rank, int, int c) { return place_in_tile(rank).column(c) < lines; },
-            [&](int n, int r, int c) -> auto& { return lanes_[n].sums[r][c]; });
+            team, lanes_, uses, [&](int n, int r, int c) -> auto& { return lanes_[n].sums[r][c]; });
       }
     }
     template <class F>
@@ -163,37 +164,38 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
     template <int P>
     LAMINA_INLINE LAMINA_FN void add(const Team& team, const word* left, int left_step,
                                      const word* right, int right_step, int lines, int columns) {
+      const auto uses = [=](int rank) {
+        const place_in_tile p(rank);
+        return p.row(0) < lines && p.column(0) < columns;
+      };
       LAMINA_CUDA_KEEP_LOOP
       for (int word0 = 0; word0 < Rows / terms; word0 += fragment::words) {
         LAMINA_CUDA_UNROLL
         for (int n = 0; n < here; ++n) {
           auto& mine = this->lanes_[n];
           const place_in_tile p(team.rank(n));
+          if (!uses(team.rank(n))) continue;
           LAMINA_CUDA_UNROLL
           for (int r = 0; r < tall; ++r) {
-            if (p.row(r) >= lines) continue;
+            const int row = p.row(r) < lines ? p.row(r) : 0;
             LAMINA_CUDA_UNROLL
             for (int i = 0; i < 4; ++i)
               mine.left[r][i] = across_rows(left, left_step, word0 + fragment::left_word(p.lane, i),
-                                            p.row(r) + fragment::left_row(p.lane, i));
+                                            row + fragment::left_row(p.lane, i));
           }
           LAMINA_CUDA_UNROLL
           for (int c = 0; c < wide; ++c) {
-            if (p.column(c) >= columns) continue;
+            const int column = p.column(c) < columns ? p.column(c) : 0;
             LAMINA_CUDA_UNROLL
             for (int i = 0; i < 2; ++i)
               mine.right[c][i] =
                   across_rows(right, right_step, word0 + fragment::right_word(p.lane, i),
-                              p.column(c) + fragment::right_column(p.lane));
+                              column + fragment::right_column(p.lane));
           }
         }
         multiply_fragments<Format>(
             team, this->lanes_,
-            [=](int rank, int r, int c) {
-              const place_in_tile p(rank);
-              return p.row(r) < lines && p.column(c) < columns;
-            },
-            [&](int n, int r, int c) -> auto& { return products_[n][P][r][c]; });
+            uses, [&](int n, int r, int c) -> auto& { return products_[n][P][r][c]; });
       }
     }
     template <int P>

@@ -5,6 +5,7 @@
 // Two tiles of words are in shared memory: while one is multiplied, the next is on its way from
 // memory to registers, and is rounded when it is stored. Why not cp.async: it copies bytes, so each
 // warp would round what it reads, most numbers twice, and bfloat16 would take twice the room.
+// What is known of terms is found out a tile before they are loaded, by one thread for all.
 #pragma once
 
 #include <cstdint>
@@ -47,15 +48,16 @@ struct tensor_shape {
       tensor_shape<Format, Rows / Fold, 2 * Columns, Depth / 2, 1, Down * Across>>;
 };
 
-/// What the threads of a team share: two tiles of words of either side, and, when these are no
-/// longer needed, the sums. Rows of sums lie so far apart that pairs of half a warp are in
-/// different banks.
+/// What the threads of a team share: two tiles of words of either side with their terms, and, when
+/// these are no longer needed, the sums. Rows of sums lie so far apart that pairs of half a warp
+/// are in different banks.
 template <class Shape>
 struct tensor_memory {
   static constexpr int sum_stride = Shape::columns + 8;
   struct tile {
     alignas(16) std::uint32_t left[detail::side_room<Shape::rows, Shape::words>];
     alignas(16) std::uint32_t right[detail::side_room<Shape::columns, Shape::words>];
+    detail::shared_terms<Shape::depth> rows, columns;
   };
   union {
     tile tiles[2];
@@ -88,21 +90,35 @@ class tensor_share {
       columns[n].begin(right, team.rank(n), column0);
       lanes_[n].clear();
     }
-    const auto load = [&](int k) {
+    const auto find = [&](int k, typename memory::tile& to) {
       LAMINA_CUDA_UNROLL
-      for (int n = 0; n < here; ++n) rows[n].load(left, k), columns[n].load(right, k);
+      for (int n = 0; n < here; ++n) {
+        find_terms<0>(left, k, team.rank(n), to.rows);
+        find_terms<1>(right, k, team.rank(n), to.columns);
+      }
+    };
+    const auto load = [&](int k, typename memory::tile& from) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < here; ++n)
+        rows[n].load(left, k, from.rows), columns[n].load(right, k, from.columns);
     };
     const auto store = [&](typename memory::tile& to) {
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < here; ++n) rows[n].store(to.left), columns[n].store(to.right);
     };
-    if (first < end) load(first), store(s.tiles[0]);
+    if constexpr (detail::shares_terms<Left> || detail::shares_terms<Right>) {
+      find(first, s.tiles[0]);
+      find(first + Shape::depth, s.tiles[1]);
+      team.barrier();
+    }
+    if (first < end) load(first, s.tiles[0]), store(s.tiles[0]);
     team.barrier();
     int at = 0;
     for (int k = first; k < end; k += Shape::depth) {
       const bool more = k + Shape::depth < end;
-      if (more) load(k + Shape::depth);
+      if (more) load(k + Shape::depth, s.tiles[at ^ 1]);
       multiply_tile<Left::along_depth, Right::along_depth>(team, s.tiles[at]);
+      if (k + 2 * Shape::depth < end) find(k + 2 * Shape::depth, s.tiles[at]);
       at ^= 1;
       if (more) store(s.tiles[at]);
       team.barrier();
@@ -140,6 +156,16 @@ class tensor_share {
   }
 
  private:
+  /// Warps of their own find out about the terms of the left and of the right side.
+  template <int Which, class Side>
+  static LAMINA_INLINE LAMINA_FN void find_terms(const Side& side, int k, int rank,
+                                                 detail::shared_terms<Shape::depth>& to) {
+    if constexpr (detail::shares_terms<Side>) {
+      static_assert(Shape::threads >= 2 * fragment::lanes && Shape::depth <= fragment::lanes);
+      const int term = rank - Which * fragment::lanes;
+      if (term >= 0 && term < Shape::depth) to.template of<Side>()[term] = side.deep(k + term);
+    }
+  }
   template <bool LeftAlong, bool RightAlong>
   LAMINA_INLINE LAMINA_FN void multiply_tile(const Team& team, const typename memory::tile& from) {
     using left = detail::word_layout<LeftAlong, Shape::rows, Shape::words>;
@@ -168,7 +194,7 @@ class tensor_share {
         }
       }
       multiply_fragments<format>(
-          team, lanes_, [](int, int, int) { return true; },
+          team, lanes_, [](int) { return true; },
           [&](int n, int r, int c) -> auto& { return lanes_[n].sums[r][c]; });
     }
   }

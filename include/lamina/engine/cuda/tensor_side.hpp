@@ -3,6 +3,7 @@
 // memory to registers, and rounded from there to shared memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <lamina/engine/cuda/tile_product.hpp>
@@ -34,6 +35,26 @@ LAMINA_INLINE LAMINA_FN void store_words(std::uint32_t* to, const word_pack<Word
   *reinterpret_cast<word_pack<Words>*>(to) = w;
 }
 
+/// Whether it takes long to find out about a term of a side, so that one thread does it for all.
+template <class Side>
+inline constexpr bool shares_terms = false;
+template <class Side>
+requires requires { Side::shares_terms; }
+inline constexpr bool shares_terms<Side> = Side::shares_terms;
+
+/// What is known of the terms of a tile, of a side that shares it.
+template <int Depth>
+struct shared_terms {
+  static constexpr std::size_t term_bytes = 16;
+  alignas(16) std::byte memory[Depth * term_bytes];
+
+  template <class Side>
+  LAMINA_INLINE LAMINA_FN typename Side::deep_type* of() {
+    static_assert(sizeof(typename Side::deep_type) <= term_bytes);
+    return reinterpret_cast<typename Side::deep_type*>(memory);
+  }
+};
+
 /// A thread's part of the copies of one side: what it loads at once and stores later. Of a side
 /// that tells elements one by one, threads take some lines by some terms, so that what is known of
 /// each is found out a few times only.
@@ -56,12 +77,17 @@ class side_words {
     LAMINA_CUDA_UNROLL
     for (int i = 0; i < lines; ++i) line_[i] = side.line(first + line0_ + i * line_step);
   }
-  LAMINA_INLINE LAMINA_FN void load(const Side& side, int k) {
+  LAMINA_INLINE LAMINA_FN void load(const Side& side, int k, shared_terms<Shape::depth>& known) {
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < depths; ++d) {
       LAMINA_CUDA_UNROLL
       for (int t = 0; t < terms; ++t) {
-        const auto deep = side.deep(k + (word0_ + d * word_step) * terms + t);
+        const int term = (word0_ + d * word_step) * terms + t;
+        typename Side::deep_type deep;
+        if constexpr (shares_terms<Side>)
+          deep = known.template of<Side>()[term];
+        else
+          deep = side.deep(k + term);
         LAMINA_CUDA_UNROLL
         for (int i = 0; i < lines; ++i) held_[d][i][t] = side.get(line_[i], deep);
       }
@@ -100,7 +126,8 @@ class side_words<Shape, Lines, matrix_reader<true>> {
     first_ = first;
     packs_ = side.has_packs();
   }
-  LAMINA_INLINE LAMINA_FN void load(const matrix_reader<true>& side, int k) {
+  LAMINA_INLINE LAMINA_FN void load(const matrix_reader<true>& side, int k,
+                                    shared_terms<Shape::depth>&) {
     inside_ = side.inside(0, k + pack0_ * pack_width);
     if (packs_)
       load_as<true>(side, k);
@@ -108,6 +135,16 @@ class side_words<Shape, Lines, matrix_reader<true>> {
       load_as<false>(side, k);
   }
   LAMINA_INLINE LAMINA_FN void store(std::uint32_t* to) const {
+    if (inside_ >= pack_width)
+      store_as<true>(to);
+    else
+      store_as<false>(to);
+  }
+
+ private:
+  /// Whole packs, as all but the last ones of rows are, or with zeros for what is outside.
+  template <bool Whole>
+  LAMINA_INLINE LAMINA_FN void store_as(std::uint32_t* to) const {
     LAMINA_CUDA_UNROLL
     for (int i = 0; i < lines; ++i) {
       word_pack<words> w;
@@ -116,14 +153,12 @@ class side_words<Shape, Lines, matrix_reader<true>> {
         float x[terms];
         LAMINA_CUDA_UNROLL
         for (int t = 0; t < terms; ++t)
-          x[t] = j * terms + t < inside_ ? held_[i].v[j * terms + t] : 0.0f;
+          x[t] = Whole || j * terms + t < inside_ ? held_[i].v[j * terms + t] : 0.0f;
         w.v[j] = format::word(x);
       }
       store_words(to + (line0_ + i * down) * layout::line_step + pack0_ * words, w);
     }
   }
-
- private:
   template <bool Packs>
   LAMINA_INLINE LAMINA_FN void load_as(const matrix_reader<true>& side, int k) {
     LAMINA_CUDA_UNROLL
@@ -155,13 +190,23 @@ class side_words<Shape, Lines, matrix_reader<false>> {
     inside_ = side.inside(first + pack0_ * pack_width, 0);
     packs_ = side.has_packs();
   }
-  LAMINA_INLINE LAMINA_FN void load(const matrix_reader<false>& side, int k) {
+  LAMINA_INLINE LAMINA_FN void load(const matrix_reader<false>& side, int k,
+                                    shared_terms<Shape::depth>&) {
     if (packs_)
       load_as<true>(side, k);
     else
       load_as<false>(side, k);
   }
   LAMINA_INLINE LAMINA_FN void store(std::uint32_t* to) const {
+    if (inside_ >= pack_width)
+      store_as<true>(to);
+    else
+      store_as<false>(to);
+  }
+
+ private:
+  template <bool Whole>
+  LAMINA_INLINE LAMINA_FN void store_as(std::uint32_t* to) const {
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < depths; ++d) {
       word_pack<pack_width> w;
@@ -169,14 +214,12 @@ class side_words<Shape, Lines, matrix_reader<false>> {
       for (int j = 0; j < pack_width; ++j) {
         float x[terms];
         LAMINA_CUDA_UNROLL
-        for (int t = 0; t < terms; ++t) x[t] = j < inside_ ? held_[d][t].v[j] : 0.0f;
+        for (int t = 0; t < terms; ++t) x[t] = Whole || j < inside_ ? held_[d][t].v[j] : 0.0f;
         w.v[j] = format::word(x);
       }
       store_words(to + (word0_ + d * down) * layout::word_step + pack0_ * pack_width, w);
     }
   }
-
- private:
   template <bool Packs>
   LAMINA_INLINE LAMINA_FN void load_as(const matrix_reader<false>& side, int k) {
     LAMINA_CUDA_UNROLL

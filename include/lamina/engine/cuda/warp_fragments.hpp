@@ -42,19 +42,21 @@ struct warp_place {
   LAMINA_INLINE LAMINA_FN int column(int c) const { return column0 + c * fragment::columns; }
 };
 
-/// sums(n, r, c) += left[r] * right[c] of lane n, for the fragments of which uses(rank, r, c) is
-/// true; it is the same for all lanes of a warp. On the host one thread has the lanes of all warps.
+/// sums(n, r, c) += left[r] * right[c] of lane n, for the warps of which uses(rank) is true; it is
+/// the same for all lanes of a warp. On the host one thread has the lanes of all warps.
 template <class Format, class Team, class Lane, int Here, class Uses, class Sums>
 LAMINA_INLINE LAMINA_FN void multiply_fragments([[maybe_unused]] const Team& team,
                                                 Lane (&lanes)[Here], const Uses& uses,
                                                 const Sums& sums) {
+#if defined(__CUDA_ARCH__)
+  if (!uses(team.rank(0))) return;
+#endif
   LAMINA_CUDA_UNROLL
   for (int r = 0; r < Lane::tall; ++r) {
     LAMINA_CUDA_UNROLL
     for (int c = 0; c < Lane::wide; ++c) {
 #if defined(__CUDA_ARCH__)
-      if (uses(team.rank(0), r, c))
-        Format::multiply(sums(0, r, c), lanes[0].left[r], lanes[0].right[c]);
+      Format::multiply(sums(0, r, c), lanes[0].left[r], lanes[0].right[c]);
 #else
       if constexpr (requires {
                       team.template multiply<Format>(sums(0, r, c), lanes[0].left[r],
@@ -63,7 +65,7 @@ LAMINA_INLINE LAMINA_FN void multiply_fragments([[maybe_unused]] const Team& tea
         team.template multiply<Format>(sums(0, r, c), lanes[0].left[r], lanes[0].right[c]);
       } else if constexpr (Here > 1) {
         for (int n = 0; n < Here; n += fragment::lanes)
-          if (uses(team.rank(n), r, c))
+          if (uses(team.rank(n)))
             multiply_on_host<Format>(
                 [&](int lane) -> auto& { return lanes[n + lane].left[r]; },
                 [&](int lane) -> auto& { return lanes[n + lane].right[c]; },

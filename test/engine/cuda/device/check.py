@@ -69,14 +69,15 @@ def vector_faults(ptx):
 def tensor_faults(ptx, machine_code):
     """Kernels of tensor tiles whose code does not multiply by tensor cores in their format, others that do, and how many
     were looked at. The code of the machine is looked at where there is a cuobjdump."""
-    wanted = {"tf32_format": (r"\bmma\.sync\S*\.f32\.tf32\.tf32\.f32", "HMMA.1688.F32.TF32"),
+    tf32 = r"\bmma\.sync\S*\.f32\.tf32\.tf32\.f32", "HMMA.1688.F32.TF32"
+    wanted = {"14float32_format": tf32, "11tf32_format": tf32,  # of a float two numbers
               "bfloat16_format": (r"\bmma\.sync\S*\.f32\.bf16\.bf16\.f32", "HMMA.16816.F32.BF16"),
               "14float16_format": (r"\bmma\.sync\S*\.f32\.f16\.f16\.f32", "HMMA.16816.F32 ")}
     faults, seen = [], 0
     for kernel in ptx.split(".entry ")[1:]:
         name = re.match(r"\w+", kernel).group()
-        found = {f for f, (instruction, _) in wanted.items() if re.search(instruction, kernel)}
-        expected = {f for f in wanted if f in name}
+        found = {i for i, _ in wanted.values() if re.search(i, kernel)}
+        expected = {wanted[f][0] for f in wanted if f in name}
         seen += bool(expected)
         if found != expected:
             faults.append(f"{name}: expected products in {expected or 'float'}, found {found or 'float'}")

@@ -159,7 +159,7 @@ void run_tensors(const char* name, double most) {
 /// Large products, which are the library's.
 template <class Arithmetic>
 void run_library(const char* name, double most) {
-  cuda::place_backend<Arithmetic> device(0);
+  cuda::library_backend<cuda::backend_of<backend, Arithmetic>, cuda::large_products> device(0);
   report_rounded(name,
                  test::train_both(test::wide, optimizer::momentum{.learning_rate = 0.01f}, device,
                                   {256, 7, 256, 256, 256}),
@@ -234,6 +234,8 @@ void run_all(backend& device) {
                           {300, 1000, 300, 300}),
          1e-3);
   const optimizer::sgd sgd{.learning_rate = 0.1f};
+  report("many short lines", test::train_both(test::classes, sgd, device, {8200, 7, 8200, 8200}),
+         1e-4);
   constexpr auto halves = test::sequence_lengths::halves;
   report("chains of equal products", test::train_both(test::narrow, sgd, device, sizes), 1e-4);
   report("chains of products", test::train_both(test::uneven, sgd, device, {7, 1000, 7, 7}), 1e-4);

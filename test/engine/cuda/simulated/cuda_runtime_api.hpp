@@ -329,6 +329,7 @@ inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraph
                      [&](const auto& step) { return step.get() == nodes[i]; }))
       return test::simulated::fail(cudaErrorInvalidValue);
   s->last.assign(nodes, nodes + count);
+  s->may_be_first = count == 0;
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* to,

@@ -155,6 +155,12 @@ TEST_CASE("a failure of cuBLASLt names call, operator and layer, and nothing is 
 
 TEST_CASE("large is what has many multiplications, long sides and no padding") {
   using large = cuda::large_products;
+  using backend = cuda::library_backend<cuda::device_backend>;
+  STATIC_REQUIRE(std::is_same_v<backend::rule_of_library, cuda::largest_products>);
+  STATIC_REQUIRE(
+      std::is_same_v<cuda::library_backend<cuda::backend_of<
+                         cuda::device_backend, lamina::cuda::tf32_type>>::rule_of_library,
+                     large>);
   CHECK(large::takes(4096, 256, 64));
   CHECK_FALSE(large::takes(4095, 256, 64));
   CHECK_FALSE(large::takes(1 << 20, 256, 63));

@@ -5,6 +5,7 @@
 #include "engine/cuda/simulated/device.hpp"  // before who includes the real headers
 // clang-format on
 #include <algorithm>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -69,7 +70,40 @@ int launches_of(int length) {
       std::count(simulated::now.names.begin(), simulated::now.names.end(), "launch"));
 }
 
+/// The calls of a step of training that launches what was recorded, its cost and metric included.
+template <class P, class Opt>
+std::vector<std::string> calls_of_step(P program, const Opt& opt) {
+  simulated::begin_test();
+  simulated::device d(0);
+  lamina::model m{program, 3};
+  lamina::device_trainer<P, Opt, simulated::device> t(d, opt, m, 11);
+  const test::random_samples<P> s(4, 5);
+  for (int i = 0; i < 3; ++i) t.step(s.batch(0, 4));
+  simulated::now.names.clear();
+  const float cost = t.step(s.batch(0, 4));
+  CHECK(cost > 0);
+  CHECK(t.metric(0) >= 0);
+  return simulated::now.names;
+}
+
 }  // namespace
+
+TEST_CASE("a step asks a device for one graph, and waits for it once") {
+  const auto count = [](const std::vector<std::string>& calls, const char* name) {
+    return std::count(calls.begin(), calls.end(), name);
+  };
+  const auto plain = calls_of_step(test::lenet, sgd);
+  CHECK(count(plain, "cudaGraphLaunch") == 1);
+  CHECK(count(plain, "cudaStreamSynchronize") == 1);
+  CHECK(count(plain, "cudaMemcpyAsync") == 0);
+  // Adam's factors are others each step, and so is the seed of a dropout.
+  for (const auto& calls : {calls_of_step(test::lenet, optimizer::adam{.learning_rate = 0.01f}),
+                            calls_of_step(test::classes, sgd)}) {
+    CHECK(count(calls, "cudaGraphLaunch") == 1);
+    CHECK(count(calls, "cudaStreamSynchronize") == 1);
+    CHECK(count(calls, "cudaMemcpyAsync") == 1);
+  }
+}
 
 TEST_CASE("a recurrence written by hand is as many launches, however many steps it has") {
   // Rows of all steps go in and out at once, and forward and backward are a kernel each.

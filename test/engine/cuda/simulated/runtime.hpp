@@ -58,6 +58,7 @@ struct stream {
   graph* captured = nullptr;
   bool owns_captured = false, broken = false;
   std::vector<step*> last = {};  // that the next node follows
+  bool may_be_first = false;     // whether it was said that this is none
 };
 struct condition {
   graph* root;
@@ -306,7 +307,8 @@ inline void add(stream& s, step work) {
     return;
   }
   auto& steps = s.captured->steps;
-  if (s.last.empty() != steps.empty()) now.tell("a node follows none of those before");
+  if (s.last.empty() != steps.empty() && !std::exchange(s.may_be_first, false))
+    now.tell("a node follows none of those before");
   made->follows.assign(s.last.begin(), s.last.end());
   s.last = {made.get()};
   steps.push_back(std::move(made));

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/engine/cuda/emulated/ptx_warp.hpp - what threads do together: shuffles, barriers, products
+// of tensor cores; and which of them go on where a warp parts.
+#pragma once
+
+#include <bit>
+
+#include "engine/cuda/emulated/ptx_numbers.hpp"
+
+namespace test::emulated::detail {
+
+// ---- threads together ----
+
+inline void reschedule(machine& m, warp& w);
+
+/// Waits until these threads of the warp are at this instruction. False where they are not yet.
+inline bool gather(machine& m, warp& w, u32 members) {
+  members &= w.alive;
+  if ((w.group & members) == members) return true;
+  w.others.push_back({w.pc, w.group, true});
+  w.group = 0;
+  reschedule(m, w);
+  return false;
+}
+
+enum class shuffle_kind { butterfly, index, up, down };
+template <shuffle_kind K>
+void shuffle(machine& m, warp& w, const instruction& i) {
+  u32 members = 0;
+  each_lane(w.active, [&](int l) { members |= static_cast<u32>(w.value(i.of[3])[l]); });
+  if (!gather(m, w, members)) return;
+  const u64 *a = w.value(i.of[0]), *b = w.value(i.of[1]), *c = w.value(i.of[2]);
+  u64 result[32];
+  u32 valid = 0;
+  each_lane(w.active, [&](int l) {
+    const int lane_part = static_cast<int>(b[l] & 31), clamp = static_cast<int>(c[l] & 31);
+    const int segment = static_cast<int>(c[l] >> 8 & 31);
+    const int most = (l & segment) | (clamp & ~segment), least = l & segment;
+    int from = 0;
+    bool inside = false;
+    if (K == shuffle_kind::up) from = l - lane_part, inside = from >= most;
+    if (K == shuffle_kind::down) from = l + lane_part, inside = from <= most;
+    if (K == shuffle_kind::butterfly) from = l ^ lane_part, inside = from <= most;
+    if (K == shuffle_kind::index) from = least | (lane_part & ~segment), inside = from <= most;
+    if (!inside) from = l;
+    if ((w.active >> from & 1) == 0) m.tell("shuffles from a thread that is not there", l);
+    result[l] = static_cast<u32>(a[from]);
+    valid |= u32{inside} << l;
+  });
+  u64* d = w.result(i.to[0]);
+  each_lane(w.active, [&](int l) { d[l] = result[l]; });
+  if (i.predicates[0] >= 0) set_predicate(w, i.predicates[0], valid);
+  ++w.pc;
+}
+inline void ballot(machine& m, warp& w, const instruction& i) {
+  const u32 members = static_cast<u32>(w.value(i.of[0])[std::countr_zero(w.active)]);
+  if (!gather(m, w, members)) return;
+  const u32 votes = w.predicates[i.predicates[1]] & w.active;
+  u64* d = w.result(i.to[0]);
+  each_lane(w.active, [&](int l) { d[l] = votes; });
+  ++w.pc;
+}
+inline void warp_barrier(machine& m, warp& w, const instruction& i) {
+  u32 members = 0;
+  each_lane(w.active, [&](int l) { members |= static_cast<u32>(w.value(i.of[0])[l]); });
+  if (!gather(m, w, members)) return;
+  ++w.sync;
+  ++w.pc;
+}
+inline void block_barrier(machine& m, warp& w, const instruction& i) {
+  if (!gather(m, w, ~0u)) return;
+  if (w.value(i.of[0])[0] != 0) m.fail("is a barrier of another number", 0);
+  w.at_barrier = true;
+  w.barrier_result = i.predicates[0];
+  w.barrier_mask = i.predicates[0] >= 0 ? w.predicates[i.predicates[1]] & w.active : 0;
+  ++w.pc;
+}
+
+/// Fragments of tensor cores (PTX ISA 9.7.14.5): a thread of group g and number t in it has of the
+/// 16 x K matrix rows g and g + 8, of the K x 8 matrix column g, of the sums columns 2t and 2t + 1.
+template <int K>
+void multiply(machine& m, warp& w, const instruction& i) {
+  if (!gather(m, w, ~0u)) return;
+  if (w.active != ~0u) m.fail("is run by fewer than 32 threads", 0);
+  if (m.counts) ++m.count->products;
+  constexpr int terms = K == 8 ? 1 : 2;  // a word
+  static thread_local float left[16][16], right[16][8];
+  const auto term = [&](u64 word, int n) {
+    const u32 bits = static_cast<u32>(word);
+    if constexpr (K == 8) return std::bit_cast<float>(bits & ~0x1fffu);
+    const u32 half = n == 0 ? bits & 0xffff : bits >> 16;
+    return i.modifier == 1 ? of_bfloat16(half) : of_float16(half);
+  };
+  for (int l = 0; l < 32; ++l) {
+    const int g = l / 4, t = l % 4;
+    for (int r = 0; r < 4; ++r)
+      for (int n = 0; n < terms; ++n)
+        left[g + 8 * (r % 2)][(t + 4 * (r / 2)) * terms + n] = term(w.value(i.of[r])[l], n);
+    for (int r = 0; r < 2; ++r)
+      for (int n = 0; n < terms; ++n)
+        right[(t + 4 * r) * terms + n][g] = term(w.value(i.of[4 + r])[l], n);
+  }
+  float sums[16][8];
+  for (int l = 0; l < 32; ++l)
+    for (int r = 0; r < 4; ++r)
+      sums[l / 4 + 8 * (r / 2)][l % 4 * 2 + r % 2] = get<float>(w.value(i.of[6 + r])[l]);
+  for (int row = 0; row < 16; ++row) {
+    double sum[8];
+    for (int n = 0; n < 8; ++n) sum[n] = sums[row][n];
+    for (int t = 0; t < K; ++t)
+      for (int n = 0; n < 8; ++n) sum[n] += static_cast<double>(left[row][t]) * right[t][n];
+    for (int n = 0; n < 8; ++n) sums[row][n] = static_cast<float>(sum[n]);
+  }
+  for (int l = 0; l < 32; ++l)
+    for (int r = 0; r < 4; ++r)
+      w.result(i.to[r])[l] = put(sums[l / 4 + 8 * (r / 2)][l % 4 * 2 + r % 2]);
+  ++w.pc;
+}
+
+// ---- the way of a warp ----
+
+inline void find_next_other(warp& w) {
+  w.next_other = std::numeric_limits<int>::max();
+  for (const lane_group& g : w.others)
+    if (!g.waits) w.next_other = std::min(w.next_other, g.pc);
+}
+/// The threads that are furthest behind go on; with them all that are at the same instruction.
+inline void reschedule(machine& m, warp& w) {
+  if (w.group != 0) {
+    w.others.push_back({w.pc, w.group, false});
+    w.group = 0;
+  }
+  // Those who wait look again when others arrive.
+  for (std::size_t a = 0; a < w.others.size(); ++a)
+    for (std::size_t b = a + 1; b < w.others.size();) {
+      if (w.others[a].pc == w.others[b].pc) {
+        w.others[a].lanes |= w.others[b].lanes;
+        w.others[a].waits = false;
+        w.others.erase(w.others.begin() + static_cast<std::ptrdiff_t>(b));
+      } else {
+        ++b;
+      }
+    }
+  const lane_group* next = nullptr;
+  for (const lane_group& g : w.others)
+    if (!g.waits && (next == nullptr || g.pc < next->pc)) next = &g;
+  if (next == nullptr) {
+    if (w.others.empty()) return;
+    m.now = &m.running->code[static_cast<std::size_t>(w.others[0].pc)];
+    m.fail("is not reached by all threads of a warp that it needs",
+           std::countr_zero(w.others[0].lanes));
+  }
+  w.pc = next->pc;
+  w.group = next->lanes;
+  w.others.erase(w.others.begin() + (next - w.others.data()));
+  find_next_other(w);
+}
+inline void branch(machine& m, warp& w, const instruction& i) {
+  const u32 stay = w.group & ~w.active;
+  if (stay == 0) {
+    w.pc = i.target;
+  } else {
+    w.others.push_back({w.pc + 1, stay});
+    w.group = w.active;
+    w.pc = i.target;
+    find_next_other(w);
+  }
+  if (w.pc >= w.next_other) reschedule(m, w);
+}
+inline void leave(machine& m, warp& w, const instruction&) {
+  w.alive &= ~w.active;
+  w.group &= ~w.active;
+  ++w.pc;
+  for (lane_group& g : w.others) g.waits = false;
+  if (w.group == 0)
+    reschedule(m, w);
+  else
+    find_next_other(w);
+}
+inline void condition(machine& m, warp& w, const instruction& i) {
+  each_lane(w.active, [&](int l) {
+    m.around->set_condition(w.value(i.of[0])[l], (w.value(i.of[1])[l] & 0xffffffff) != 0);
+  });
+}
+inline void nothing(machine&, warp&, const instruction&) {}
+
+}  // namespace test::emulated::detail
