@@ -25,9 +25,10 @@ class fetched_variables {
     backend_.wait();
     return reinterpret_cast<float*>(to.data());
   }
-  /// The way back, of what fetch() gave.
-  LAMINA_COLD void store(memory_slot slot, float* to, std::size_t bytes) {
-    backend_.upload(to, copy_of(slot).data(), bytes);
+  /// The way back, of what fetch() gave, or of what was somewhere on the host already.
+  LAMINA_COLD void store(memory_slot slot, const float* from, float* to, std::size_t bytes) {
+    backend_.upload(to, from != nullptr ? static_cast<const void*>(from) : copy_of(slot).data(),
+                    bytes);
     backend_.wait();
   }
 

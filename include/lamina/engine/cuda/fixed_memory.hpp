@@ -67,6 +67,7 @@ class fixed_memory {
     if (sent_.size() == numbers_bytes && std::equal(sent_.begin(), sent_.end(), numbers_.data()))
       return;
     sent_.clear();
+    if constexpr (requires { backend_.use(); }) backend_.use();
     upload();
     sent_.assign(numbers_.data(), numbers_.data() + numbers_bytes);
   }
@@ -81,14 +82,14 @@ class fixed_memory {
     knows_results_ = f == no_fault;
     return f;
   }
-  /// The variable at these floats as the last run has left it, on the host; null if it did not come
-  /// with the report, or if the place may have another one by now.
-  float* result(int offset, std::size_t bytes) {
-    const bool is_there = static_cast<std::size_t>(offset) * sizeof(float) + bytes <=
+  /// A variable as the last run has left it, on the host; null if it did not come with the report,
+  /// or if the place may have another one by now.
+  float* result(memory_slot of, std::size_t bytes) {
+    const bool came = of.space == memory_space::fixed &&
+                      static_cast<std::size_t>(of.offset) * sizeof(float) + bytes <=
                           static_cast<std::size_t>(result_floats) * sizeof(float);
-    return knows_results_ && is_there
-               ? reinterpret_cast<float*>(results_.data() + (variables_at - fault_offset)) + offset
-               : nullptr;
+    if (!knows_results_ || !came) return nullptr;
+    return reinterpret_cast<float*>(results_.data() + (variables_at - fault_offset)) + of.offset;
   }
   void forget_results() { knows_results_ = false; }
 

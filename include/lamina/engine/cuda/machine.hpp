@@ -72,9 +72,9 @@ class machine {
   template <class Rows>
   void read_in(const Rows& rows, const void* const* data) {
     memory_.prefetch(rows, data);
-    memory_.download_results();
+    memory_.fixed().download_results();
     finish();
-    memory_.forget_results();
+    memory_.fixed().forget_results();
     bind(rows);
     for (int i = 0; i < P::desc.count.data; ++i) memory_.feed(i, data[i]);
     memory_.take_prefetched();
@@ -117,7 +117,7 @@ class machine {
         }
         if constexpr (requires { backend_.join_branches(); }) backend_.join_branches();
       }
-      memory_.download_results();
+      memory_.fixed().download_results();
     };
     try {
       data_are_there = memory_.stage(given, seed + step);
@@ -125,13 +125,13 @@ class machine {
     } catch (...) {
       // Copies may still be on their way from where the next run puts its data.
       settle();
-      memory_.forget_sent();
+      memory_.fixed().forget_sent();
       throw;
     }
   }
   void finish() {
     backend_.wait();
-    if (const fault_word f = memory_.found_fault(); f != no_fault) fail(f);
+    if (const fault_word f = memory_.fixed().found_fault(); f != no_fault) fail(f);
   }
 
   /// Copies a variable of the program to the host; null if the plan never stores it.
@@ -160,7 +160,7 @@ class machine {
     return nullptr;
   }
   /// The numbers that statements read: attributes, and what an optimizer sets before a step.
-  float* constants() { return memory_.constants(); }
+  float* constants() { return memory_.fixed().constants(); }
 
  private:
   template <class Work>

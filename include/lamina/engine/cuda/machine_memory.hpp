@@ -63,7 +63,6 @@ class machine_memory {
   float** arguments() { return arguments_; }
   void set_first_rows(const std::int64_t* first) { std::copy_n(first, domains, first_row_); }
   const std::int64_t* first_rows() const { return first_row_; }
-  float* constants() { return fixed_.constants(); }
 
   float* scratch() const {
     return more_scratch_.data() == nullptr ? in_arena(scratch_at_)
@@ -131,7 +130,7 @@ class machine_memory {
     std::size_t end = 0;
     for (int d = batch::domain; d < domains; ++d) {
       const int rows = layout.fed[d] ? rows_[d] : 0;
-      constants()[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
+      fixed_.constants()[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
     }
     range_ = data_range<P>(rows_);
     end += range_.size();
@@ -182,10 +181,7 @@ class machine_memory {
     if constexpr (has_blocks) blocks_.begin_run();
     if constexpr (has_row_loops<P>) steps_.close();
     fixed_.begin_run(seed);
-    if constexpr (!has_blocks) {
-      if constexpr (requires { backend_.use(); }) backend_.use();
-      fixed_.upload_changes();
-    }
+    if constexpr (!has_blocks) fixed_.upload_changes();
     if (prefetched_.take(arena_.data(), rows_, feeds_, host_offsets_)) return true;
     range_.gather(data_.data(), given, rows_, feeds_, host_offsets_);
     return false;
@@ -196,8 +192,7 @@ class machine_memory {
   }
   place_array<Backend>& array(int i) { return blocks_.array(i); }
   auto& blocks() { return blocks_; }
-  /// Of the row loop that the host walks along.
-  auto& steps() { return steps_; }
+  auto& steps() { return steps_; }  // of the row loop that the host walks along
   Backend& backend() { return backend_; }
   const int** host_offsets() { return host_offsets_; }
   run_state context(std::uint64_t, std::uint64_t, const row_maker* maker) {
@@ -248,28 +243,19 @@ class machine_memory {
     return found;
   }
 
-  void download_results() { fixed_.download_results(); }
-  fault_word found_fault() { return fixed_.found_fault(); }
-  /// A run goes on, or has failed on its way: nothing is known of the place's numbers.
-  void forget_results() { fixed_.forget_results(); }
-  void forget_sent() { fixed_.forget_sent(); }
+  /// What a run is given in numbers, and what it reports.
+  auto& fixed() { return fixed_; }
 
   /// Copies a variable to the host, as it lies.
   LAMINA_COLD float* fetch(const variable_place& v) {
-    if (v.slot.space == memory_space::fixed)
-      if (float* const found = fixed_.result(v.slot.offset, bytes_of(v))) return found;
+    if (float* const found = fixed_.result(v.slot, bytes_of(v))) return found;
     const float* const from = address_of(v.slot);
     return from == nullptr ? nullptr : fetched_.fetch(v.slot, from, bytes_of(v));
   }
-
   /// The way back, of what fetch() gave.
   LAMINA_COLD void store(const variable_place& v) {
-    if (v.slot.space == memory_space::fixed)
-      if (const float* const found = fixed_.result(v.slot.offset, bytes_of(v))) {
-        backend_.upload(address_of(v.slot), found, bytes_of(v));
-        return backend_.wait();
-      }
-    fetched_.store(v.slot, address_of(v.slot), bytes_of(v));
+    const std::size_t bytes = bytes_of(v);
+    fetched_.store(v.slot, fixed_.result(v.slot, bytes), address_of(v.slot), bytes);
   }
 
   /// The n-th gradient of rows.
