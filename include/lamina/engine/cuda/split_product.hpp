@@ -18,7 +18,9 @@ struct product_split {
   static constexpr int shortest = 4 * Shape::depth < 64 ? 4 * Shape::depth : 64;
 
   /// The most parts of a product over `depth` terms: 1 if it is never split.
-  static constexpr int most(int depth) { return depth < 2 * shortest ? 1 : depth / shortest; }
+  static constexpr int most(int depth) {
+    return depth < 2 * shortest ? 1 : (depth - 1) / shortest + 1;
+  }
   static int parts(int rows, int width, int depth) {
     const auto tiles = [](int n, int each) { return (n + each - 1) / each; };
     const int all = tiles(rows, Shape::rows) * tiles(width, Shape::columns);
