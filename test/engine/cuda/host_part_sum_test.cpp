@@ -224,3 +224,12 @@ TEST_CASE("parts of sums fit into the memory of as many rows, or of more") {
       }
     }
 }
+
+TEST_CASE("a line is a warp's, or, of very many that are short, a part's of one") {
+  CHECK(cuda::line_team_bits(64, 10) == 5);
+  CHECK(cuda::line_team_bits(8191, 10) == 5);
+  CHECK(cuda::line_team_bits(8192, 16) == 2);
+  CHECK(cuda::line_team_bits(8192, 17) == 3);
+  CHECK(cuda::line_team_bits(1 << 18, 32) == 3);
+  CHECK(cuda::line_team_bits(1 << 18, 33) == 5);
+}

@@ -50,16 +50,29 @@ struct product_body {
     for (int t = team.index; t < tiles; t += team.count) {
       const int row0 = t / across(g) * Shape::rows, column0 = t % across(g) * Shape::columns;
       mine.multiply(team, s, 0, g.depth, row0, left, column0, right);
-      mine.each(team, s, [&](int y, int x, const pack& sums) {
-        const int row = row0 + y, column = column0 + x;
-        if (row < g.rows && column < g.width)
-          runner::run(g.of, sums,
-                      {static_cast<std::ptrdiff_t>(row) * g.width + column, row, column});
-      });
+      mine.template each_some<runner::together>(team, s,
+                                                [&](int y, int step, int x, const auto& sums) {
+                                                  finish(g, row0 + y, step, column0 + x, sums);
+                                                });
     }
   }
 
  private:
+  template <int N>
+  static LAMINA_INLINE LAMINA_FN void finish(const arguments& g, int row, int step, int column,
+                                             const pack (&sums)[N]) {
+    if (row >= g.rows || column >= g.width) return;
+    place at[N];
+    int inside = 0;
+    LAMINA_CUDA_UNROLL
+    for (int n = 0; n < N; ++n) {
+      const bool is_inside = row + n * step < g.rows;
+      inside += is_inside;
+      const int r = is_inside ? row + n * step : row;
+      at[n] = {static_cast<std::ptrdiff_t>(r) * g.width + column, r, column};
+    }
+    runner::run_some(g.of, sums, at, inside);
+  }
   static LAMINA_FN int across(const arguments& g) {
     return (g.width + Shape::columns - 1) / Shape::columns;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/statement_runner.hpp - runs a group's statements on one pack of a thread.
+// lamina/engine/cuda/statement_runner.hpp - runs a group's statements on the packs of a thread: on
+// one, or on some at once, whose loads are on their way together.
 #pragma once
 
 #include <cstddef>
@@ -145,11 +146,14 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
   static constexpr bool by_place = (operand_reader<In>::by_place || ...);
   static constexpr int channels = largest<operand_reader<In>::channels...>();
   static constexpr bool updates = false;
-  template <bool Constant, class Pack>
-  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, Pack* values,
-                                          int number, const place& at) {
-    values[number] =
-        apply_lanes<Op, K>(operand_reader<In>::template get<Constant>(a, head, values, at)...);
+  template <bool Constant, int N, class Pack, int Values>
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack (&head)[N],
+                                          Pack (&values)[N][Values], int number,
+                                          const place (&at)[N], int /*inside*/) {
+    LAMINA_CUDA_UNROLL
+    for (int n = 0; n < N; ++n)
+      values[n][number] = apply_lanes<Op, K>(
+          operand_reader<In>::template get<Constant>(a, head[n], values[n], at[n])...);
   }
   // Behind all loads of the group: nothing in it reads from memory what it writes there.
   template <class Pack>
@@ -179,34 +183,61 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
     if constexpr (!Reader::is_numbers && Reader::argument >= 0)
       store_pack(a[Reader::argument] + at.offset, x);
   }
-  template <bool, class Pack>
-  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, Pack* values, int,
-                                          const place& at) {
-    const Pack grad = operand_reader<Grad>::template get<false>(a, head, values, at);
+  // What several packs need is loaded before the first of them is stored: no compiler knows that
+  // they are apart.
+  template <bool, int N, class Pack, int Values>
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack (&head)[N],
+                                          Pack (&values)[N][Values], int, const place (&at)[N],
+                                          int inside) {
     const float* const number = a[numbers_argument];
-    // Without numbers the update is somebody else's: the gradient itself is wanted.
-    if (number == nullptr) return put<operand_reader<Param>>(a, grad, at);
-    Pack param = operand_reader<Param>::template get<false>(a, head, values, at);
-    Pack state[sizeof...(In) + 1] = {
-        operand_reader<In>::template get<false>(a, head, values, at)...};
-    float n[numbers];
+    Pack grad[N], param[N], state[N][sizeof...(In) + 1];
     LAMINA_CUDA_UNROLL
-    for (int k = 0; k < numbers; ++k) n[k] = number[k];
+    for (int n = 0; n < N; ++n)
+      grad[n] = operand_reader<Grad>::template get<false>(a, head[n], values[n], at[n]);
+    // Without numbers the update is somebody else's: the gradient itself is wanted.
+    if (number == nullptr) {
+      LAMINA_CUDA_UNROLL
+      for (int n = 0; n < N; ++n)
+        if (n < inside) put<operand_reader<Param>>(a, grad[n], at[n]);
+      return;
+    }
+    LAMINA_CUDA_UNROLL
+    for (int n = 0; n < N; ++n) {
+      param[n] = operand_reader<Param>::template get<false>(a, head[n], values[n], at[n]);
+      [[maybe_unused]] int i = 0;
+      ((state[n][i++] = operand_reader<In>::template get<false>(a, head[n], values[n], at[n])),
+       ...);
+    }
+    float factor[numbers];
+    LAMINA_CUDA_UNROLL
+    for (int k = 0; k < numbers; ++k) factor[k] = number[k];
+    LAMINA_CUDA_UNROLL
+    for (int n = 0; n < N; ++n) {
+      apply(param[n], grad[n], state[n], factor);
+      if (n >= inside) continue;
+      put<operand_reader<Param>>(a, param[n], at[n]);
+      [[maybe_unused]] int i = 0;
+      (put<operand_reader<In>>(a, state[n][i++], at[n]), ...);
+    }
+  }
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void store(float* const*, const Pack*, int, const place&) {}
+
+ private:
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void apply(Pack& param, const Pack& grad,
+                                            Pack (&state)[sizeof...(In) + 1],
+                                            const float (&factor)[numbers]) {
     LAMINA_CUDA_UNROLL
     for (int j = 0; j < Pack::width; ++j) {
       float s[sizeof...(In) + 1];
       LAMINA_CUDA_UNROLL
       for (int i = 0; i < states; ++i) s[i] = state[i].v[j];
-      Op::apply(param.v[j], grad.v[j], s, n, has_norms ? n + numbers - 2 : nullptr);
+      Op::apply(param.v[j], grad.v[j], s, factor, has_norms ? factor + numbers - 2 : nullptr);
       LAMINA_CUDA_UNROLL
       for (int i = 0; i < states; ++i) state[i].v[j] = s[i];
     }
-    put<operand_reader<Param>>(a, param, at);
-    int i = 0;
-    ((put<operand_reader<In>>(a, state[i], at), ++i), ...);
   }
-  template <class Pack>
-  static LAMINA_INLINE LAMINA_FN void store(float* const*, const Pack*, int, const place&) {}
 };
 
 }  // namespace detail
@@ -235,18 +266,41 @@ struct statement_runner<expression::statements<S...>> {
   /// The same; returns the value of statement `Value`, of -1 that of the head. `Constant`: the
   /// kernel writes nothing that it reads.
   template <int Value, bool Constant = !updates, class Pack>
-  static LAMINA_INLINE LAMINA_FN Pack run_for([[maybe_unused]] float* const* a, const Pack& head,
-                                              const place& at) {
-    Pack values[count + 1];
-    int number = 0;
-    ((detail::one_statement<S>::template run<Constant>(a, head, values, number, at), ++number),
-     ...);
-    number = 0;
-    ((detail::one_statement<S>::store(a, values, number, at), ++number), ...);
+  static LAMINA_INLINE LAMINA_FN Pack run_for(float* const* a, const Pack& head, const place& at) {
+    const Pack heads[1] = {head};
+    const place places[1] = {at};
+    Pack values[1][count + 1];
+    run_all<Constant>(a, heads, values, places, 1);
     if constexpr (Value < 0)
       return head;
     else
-      return values[Value];
+      return values[0][Value];
+  }
+  /// On N packs, of which the first `inside` are stored; the others stand where one may read.
+  template <int N, class Pack>
+  static LAMINA_INLINE LAMINA_FN void run_some(float* const* a, const Pack (&heads)[N],
+                                               const place (&at)[N], int inside) {
+    Pack values[N][count + 1];
+    run_all<!updates>(a, heads, values, at, inside);
+  }
+  /// Packs at once, so that what is loaded for them finds room in registers.
+  static constexpr int together = count > 4 ? 1 : count > 2 ? 2 : 4;
+
+ private:
+  template <bool Constant, int N, class Pack>
+  static LAMINA_INLINE LAMINA_FN void run_all([[maybe_unused]] float* const* a,
+                                              const Pack (&heads)[N], Pack (&values)[N][count + 1],
+                                              const place (&at)[N], [[maybe_unused]] int inside) {
+    int number = 0;
+    ((detail::one_statement<S>::template run<Constant>(a, heads, values, number, at, inside),
+      ++number),
+     ...);
+    LAMINA_CUDA_UNROLL
+    for (int n = 0; n < N; ++n) {
+      if (n >= inside) continue;
+      number = 0;
+      ((detail::one_statement<S>::store(a, values[n], number, at[n]), ++number), ...);
+    }
   }
 };
 

@@ -129,6 +129,12 @@ class tensor_share {
   /// neighbouring packs.
   template <class F>
   LAMINA_INLINE LAMINA_FN void each(const Team& team, memory& s, const F& f) const {
+    each_some<1>(team, s,
+                 [&](int row, int, int column, const pack(&sums)[1]) { f(row, column, sums[0]); });
+  }
+  /// f(first row, rows from pack to pack, column, sums) for N packs below each other.
+  template <int N, class F>
+  LAMINA_INLINE LAMINA_FN void each_some(const Team& team, memory& s, const F& f) const {
     LAMINA_CUDA_UNROLL
     for (int n = 0; n < here; ++n) {
       const place_in_tile p(team.rank(n));
@@ -144,12 +150,17 @@ class tensor_share {
       }
     }
     team.barrier();
-    constexpr int wide = Shape::columns / pack_width;
+    constexpr int wide = Shape::columns / pack_width, step = Shape::threads / wide;
+    static_assert(Shape::threads % wide == 0 && Shape::rows % (N * step) == 0);
     for (int n = 0; n < here; ++n) {
+      const int column = team.rank(n) % wide * pack_width;
       LAMINA_CUDA_KEEP_LOOP
-      for (int i = team.rank(n); i < Shape::rows * wide; i += Shape::threads) {
-        const int row = i / wide, column = i % wide * pack_width;
-        f(row, column, load_pack(&s.sums[row * memory::sum_stride + column]));
+      for (int row = team.rank(n) / wide; row < Shape::rows; row += N * step) {
+        pack sums[N];
+        LAMINA_CUDA_UNROLL
+        for (int k = 0; k < N; ++k)
+          sums[k] = load_pack(&s.sums[(row + k * step) * memory::sum_stride + column]);
+        f(row, step, column, sums);
       }
     }
     team.barrier();

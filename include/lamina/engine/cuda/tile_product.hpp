@@ -145,6 +145,11 @@ struct tile_share {
     LAMINA_CUDA_UNROLL
     for (int i = 0; i < Shape::each; ++i) f(y + i, x, sums[i]);
   }
+  /// f(first row, rows from pack to pack, column, sums) for all packs, which lie below each other.
+  template <int, class Team, class F>
+  LAMINA_INLINE LAMINA_FN void each_some(const Team&, tile_memory<Shape>&, const F& f) const {
+    f(y, 1, x, sums);
+  }
 
  private:
   template <int Width>

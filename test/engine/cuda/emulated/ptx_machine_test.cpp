@@ -183,6 +183,36 @@ even:
   CHECK(failure_of(some + "bar.sync 0;\nbehind:") == "");
 }
 
+TEST_CASE("parts of a warp exchange numbers each by itself") {
+  // Four threads each; the later ones go around more often, and nobody else is waited for.
+  memory.assign(32, 0);
+  run(R"(
+  and.b32 %r3, %r2, 28;
+  shr.u32 %r4, %r3, 2;
+  mov.u32 %r6, 15;
+  shl.b32 %r6, %r6, %r3;
+  mov.u32 %r5, %r2;
+  mov.u32 %r7, 0;
+again:
+  shfl.sync.bfly.b32 %r8|%p3, %r5, 1, 31, %r6;
+  add.s32 %r5, %r5, %r8;
+  add.s32 %r7, %r7, 1;
+  setp.le.u32 %p2, %r7, %r4;
+  @%p2 bra again;
+  bar.warp.sync %r6;
+  cvt.rn.f32.u32 %f1, %r5;
+  st.global.f32 [%rd3], %f1;
+)",
+      1, 32);
+  for (int i = 0; i < 32; ++i)
+    CHECK(memory[static_cast<std::size_t>(i)] == static_cast<float>((i + (i ^ 1)) << i / 4));
+  CHECK(faults.empty());
+  CHECK(has(failure_of("and.b32 %r3, %r2, 1;\n setp.eq.u32 %p1, %r3, 0;\n @%p1 bra behind;\n"
+                       "shfl.sync.bfly.b32 %r3, %r2, 1, 31, 15;\n bra.uni end;\nbehind:\n"
+                       "bar.warp.sync 15;\nend:"),
+            "is not reached by all threads of a warp that it needs"));
+}
+
 TEST_CASE("sums of all threads by atomics are no race") {
   memory.assign(1, 0);
   run("atom.global.add.u32 %r3, [%rd1], 1;", 3, 64);
