@@ -132,7 +132,8 @@ class tensor_share {
     each_some<1>(team, s,
                  [&](int row, int, int column, const pack(&sums)[1]) { f(row, column, sums[0]); });
   }
-  /// f(first row, rows from pack to pack, column, sums) for N packs below each other.
+  /// f(first row, rows from pack to pack, column, sums) for N packs below each other, or for all
+  /// that a thread has.
   template <int N, class F>
   LAMINA_INLINE LAMINA_FN void each_some(const Team& team, memory& s, const F& f) const {
     LAMINA_CUDA_UNROLL
@@ -151,14 +152,16 @@ class tensor_share {
     }
     team.barrier();
     constexpr int wide = Shape::columns / pack_width, step = Shape::threads / wide;
-    static_assert(Shape::threads % wide == 0 && Shape::rows % (N * step) == 0);
+    constexpr int all = Shape::rows / step, together = N < all ? N : all;
+    static_assert(step * wide == Shape::threads && all * step == Shape::rows &&
+                  all % together == 0);
     for (int n = 0; n < here; ++n) {
       const int column = team.rank(n) % wide * pack_width;
       LAMINA_CUDA_KEEP_LOOP
-      for (int row = team.rank(n) / wide; row < Shape::rows; row += N * step) {
-        pack sums[N];
+      for (int row = team.rank(n) / wide; row < Shape::rows; row += together * step) {
+        pack sums[together];
         LAMINA_CUDA_UNROLL
-        for (int k = 0; k < N; ++k)
+        for (int k = 0; k < together; ++k)
           sums[k] = load_pack(&s.sums[(row + k * step) * memory::sum_stride + column]);
         f(row, step, column, sums);
       }
