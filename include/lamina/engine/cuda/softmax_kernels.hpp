@@ -15,6 +15,17 @@ namespace detail {
 template <class Team>
 LAMINA_INLINE LAMINA_FN float softmax_line(const float* x, float* y, int n, const Team& team) {
   float most = x[0];
+  // A number a thread stays in its register.
+  if (n <= team.size()) {
+    const int j = team.rank();
+    const bool is_inside = j < n;
+    const float own = is_inside ? x[j] : most;
+    most = largest_of(team, own);
+    const float part = is_inside ? math::exp(own - most) : 0.0f;
+    const float sum = sum_of(team, part);
+    if (is_inside) y[j] = part * (1.0f / sum);
+    return math::log(sum) + most;
+  }
   for (int j = team.rank(); j < n; j += team.size()) most = x[j] > most ? x[j] : most;
   most = largest_of(team, most);
   float sum = 0;

@@ -82,7 +82,6 @@ struct part_product_body {
 template <class S>
 struct part_statements_body {
   using runner = statement_runner<S>;
-  static constexpr int at_once = 4;
   struct arguments : group_arguments<at_least_one(runner::arguments)> {
     const float* part;
     std::ptrdiff_t step;  // floats from part to part
@@ -98,23 +97,30 @@ struct part_statements_body {
     const float* from = g.part + static_cast<std::ptrdiff_t>(i) * pack_width;
     pack sum = load_constant(from);
     // Some at once, so that the way of one is the way of all.
+    int left = g.parts - 1;
     LAMINA_CUDA_KEEP_LOOP
-    for (int left = g.parts - 1; left > 0; left -= at_once) {
-      pack some[at_once];
-      LAMINA_CUDA_UNROLL
-      for (int n = 0; n < at_once; ++n) {
-        from += g.step;
-        some[n] = n < left ? load_constant(from) : filled(0.0f);
-      }
-      LAMINA_CUDA_UNROLL
-      for (int n = 0; n < at_once; ++n) {
-        LAMINA_CUDA_UNROLL
-        for (int j = 0; j < pack_width; ++j) sum.v[j] += some[n].v[j];
-      }
-    }
+    for (; left > 4; left -= 8) add<8>(sum, from, g.step, left);
+    if (left > 0) add<4>(sum, from, g.step, left);
     runner::run(g.of, sum,
                 {static_cast<std::ptrdiff_t>(row) * g.width + column, row, column, g.channel_size,
                  g.channels});
+  }
+
+ private:
+  template <int N>
+  static LAMINA_INLINE LAMINA_FN void add(pack& sum, const float*& from, std::ptrdiff_t step,
+                                          int left) {
+    pack some[N];
+    LAMINA_CUDA_UNROLL
+    for (int n = 0; n < N; ++n) {
+      from += step;
+      some[n] = n < left ? load_constant(from) : filled(0.0f);
+    }
+    LAMINA_CUDA_UNROLL
+    for (int n = 0; n < N; ++n) {
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j) sum.v[j] += some[n].v[j];
+    }
   }
 };
 
