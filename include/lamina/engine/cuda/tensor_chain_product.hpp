@@ -180,7 +180,7 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
             const int row = p.row(r) < lines ? p.row(r) : 0;
             LAMINA_CUDA_UNROLL
             for (int i = 0; i < 4; ++i)
-              mine.left[r][i] = across_rows(left, left_step, word0 + fragment::left_word(p.lane, i),
+              mine.left[r][i] = across_rows(left, left_step, word0 + word_of_rows(p.lane, i / 2),
                                             row + fragment::left_row(p.lane, i));
           }
           LAMINA_CUDA_UNROLL
@@ -188,9 +188,8 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
             const int column = p.column(c) < columns ? p.column(c) : 0;
             LAMINA_CUDA_UNROLL
             for (int i = 0; i < 2; ++i)
-              mine.right[c][i] =
-                  across_rows(right, right_step, word0 + fragment::right_word(p.lane, i),
-                              column + fragment::right_column(p.lane));
+              mine.right[c][i] = across_rows(right, right_step, word0 + word_of_rows(p.lane, i),
+                                             column + fragment::right_column(p.lane));
           }
         }
         multiply_fragments<Format>(
@@ -237,6 +236,12 @@ struct chain_shape<tensor_shape<Format, Rows, Columns, Depth, Down, Across>, Wid
     }
 
    private:
+    /// Which rows are word `half` of a lane: any order is right that both sides have. Rows lie an
+    /// odd multiple of four banks apart, so that every second one of them is read without
+    /// conflicts.
+    static LAMINA_INLINE LAMINA_FN int word_of_rows(int lane, int half) {
+      return terms == 1 ? lane % 4 * 2 + half : lane % 4 + half * 4;
+    }
     /// Word `w` of the terms that lie below each other: those of one activation in several rows.
     static LAMINA_INLINE LAMINA_FN word across_rows(const word* from, int step, int w, int line) {
       if constexpr (terms == 1) {
