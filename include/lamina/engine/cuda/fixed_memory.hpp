@@ -21,7 +21,7 @@ namespace detail {
 /// run, as a cost or a metric is; 0 if there are more of them than one looks at in passing.
 template <class P>
 constexpr int find_result_floats() {
-  constexpr int most = 4096;
+  constexpr int most = 1 << 14;
   int end = 0;
   for (int n = 0; n < plan<P>::pinned.count; ++n) {
     const plan_variable& v = plan<P>::lowered.variables[plan<P>::pinned.ids[n]];
