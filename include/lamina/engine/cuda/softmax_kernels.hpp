@@ -11,28 +11,23 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// y = softmax of the n numbers at x; returns the log-partition function.
+/// y = softmax of the n numbers at x; returns the log-partition function. The first number of a
+/// thread, which of short lines is the only one, stays in its register.
 template <class Team>
 LAMINA_INLINE LAMINA_FN float softmax_line(const float* x, float* y, int n, const Team& team) {
-  float most = x[0];
-  // A number a thread stays in its register.
-  if (n <= team.size()) {
-    const int j = team.rank();
-    const bool is_inside = j < n;
-    const float own = is_inside ? x[j] : most;
-    most = largest_of(team, own);
-    const float part = is_inside ? math::exp(own - most) : 0.0f;
-    const float sum = sum_of(team, part);
-    if (is_inside) y[j] = part * (1.0f / sum);
-    return math::log(sum) + most;
-  }
-  for (int j = team.rank(); j < n; j += team.size()) most = x[j] > most ? x[j] : most;
+  const int first = team.rank(), step = team.size();
+  const bool has_first = first < n;
+  const float own = x[has_first ? first : 0];
+  float most = own;
+  for (int j = first + step; j < n; j += step) most = x[j] > most ? x[j] : most;
   most = largest_of(team, most);
-  float sum = 0;
-  for (int j = team.rank(); j < n; j += team.size()) sum += y[j] = math::exp(x[j] - most);
+  const float part = has_first ? math::exp(own - most) : 0.0f;
+  float sum = part;
+  for (int j = first + step; j < n; j += step) sum += y[j] = math::exp(x[j] - most);
   sum = sum_of(team, sum);
   const float factor = 1.0f / sum;
-  for (int j = team.rank(); j < n; j += team.size()) y[j] *= factor;
+  if (has_first) y[first] = part * factor;
+  for (int j = first + step; j < n; j += step) y[j] *= factor;
   return math::log(sum) + most;
 }
 
