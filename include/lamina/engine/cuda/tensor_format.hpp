@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/tensor_format.hpp - numbers as tensor cores multiply them: how a float is
-// rounded, and the product of one warp. Operands are rounded, sums are floats.
+// rounded, or cut in two, and the product of one warp. Sums are floats.
 #pragma once
 
 #include <bit>

@@ -57,7 +57,7 @@ struct tensor_memory {
   struct tile {
     alignas(16) std::uint32_t left[detail::side_room<Shape::rows, Shape::words>];
     alignas(16) std::uint32_t right[detail::side_room<Shape::columns, Shape::words>];
-    detail::shared_terms<Shape::depth> rows, columns;
+    detail::shared_terms<Shape::depth> left_terms, right_terms;
   };
   union {
     tile tiles[2];
@@ -93,14 +93,14 @@ class tensor_share {
     const auto find = [&](int k, typename memory::tile& to) {
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < here; ++n) {
-        find_terms<0>(left, k, team.rank(n), to.rows);
-        find_terms<1>(right, k, team.rank(n), to.columns);
+        find_terms<0>(left, k, team.rank(n), to.left_terms);
+        find_terms<1>(right, k, team.rank(n), to.right_terms);
       }
     };
     const auto load = [&](int k, typename memory::tile& from) {
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < here; ++n)
-        rows[n].load(left, k, from.rows), columns[n].load(right, k, from.columns);
+        rows[n].load(left, k, from.left_terms), columns[n].load(right, k, from.right_terms);
     };
     const auto store = [&](typename memory::tile& to) {
       LAMINA_CUDA_UNROLL
