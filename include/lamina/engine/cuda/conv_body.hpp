@@ -52,6 +52,11 @@ struct conv_sides {
 
 namespace detail {
 
+/// Teams of convolutions that a processor is to hold at least: of low tiles one, or else nvcc takes
+/// registers for more of them, and writes some to memory.
+template <class Shape>
+inline constexpr int least_resident_tiles = Shape::rows <= 16 ? 1 : 0;
+
 /// Tiles of channels by places of all images; groups one after the other.
 template <conv_kind Kind, class Shape>
 struct image_tiles {
@@ -120,6 +125,7 @@ struct conv_body {
   using arguments = conv_arguments<detail::largest<1, runner::arguments - 1>() + 1>;
   using tiles = detail::image_tiles<Kind, Shape>;
   static constexpr int threads = Shape::threads;
+  static constexpr int least_resident = detail::least_resident_tiles<Shape>;
   using shared = typename Shape::memory;
   static int teams(const arguments& g) { return tiles::count(g); }
 
@@ -148,7 +154,7 @@ struct part_conv_body {
   using arguments = part_conv_arguments;
   using tiles = detail::image_tiles<Kind, Shape>;
   static constexpr int threads = Shape::threads;
-  static constexpr int least_resident = 1;  // or a low tile's registers would be written to memory
+  static constexpr int least_resident = detail::least_resident_tiles<Shape>;
   using shared = typename Shape::memory;
   static int teams(const arguments& g) { return g.parts * tiles::count(g); }
 
@@ -220,6 +226,7 @@ template <class Shape>
 struct conv_filter_body {
   using arguments = conv_filter_arguments;
   static constexpr int threads = Shape::threads;
+  static constexpr int least_resident = detail::least_resident_tiles<Shape>;
   using shared = typename Shape::memory;
   static LAMINA_FN int tiles(const arguments& g) { return g.conv.groups * across(g) * down(g); }
   static int teams(const arguments& g) { return tiles(g) * g.parts; }
