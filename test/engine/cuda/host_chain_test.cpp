@@ -32,7 +32,7 @@ struct lone_tile : Tile {
 template <class Base>
 struct lone_host : Base {
   using Base::Base;
-  using chain_tile = lone_tile<typename Base::chain_tile>;
+  using product_tile = lone_tile<typename Base::product_tile>;
 };
 
 /// A chain of many rows rounds what lone products round, and adds in their order, but for the sums

@@ -87,7 +87,7 @@ struct chain_launch {
   template <class Backend>
   static void run_tiles(Backend& b, const call_site& c, const chain_sites& sites,
                         const int* links) {
-    using shape = chain_shape<typename Backend::chain_tile, Widest>;
+    using shape = chain_shape<typename Backend::product_tile, Widest>;
     using body = chain_body<Turned, shape, L...>;
     typename body::arguments g{};
     const chain_room room{shape::operands};
@@ -133,7 +133,7 @@ struct chain_gradient_launch;
 template <unsigned Weights, unsigned Biases, class... L, class... M>
 struct chain_gradient_launch<Weights, Biases, chain_list<L...>, M...> {
   template <class Backend>
-  using shape = chain_shape<typename Backend::chain_tile, chain_limits::narrow, 2>;
+  using shape = chain_shape<typename Backend::product_tile, chain_limits::narrow, 2>;
 
   /// `members`: two groups a place, -1 where it has none.
   template <class Backend>

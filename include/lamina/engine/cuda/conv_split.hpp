@@ -35,10 +35,7 @@ class conv_split {
     const int all = groups_ * tiles(made_, Shape::rows) * tiles(rows * size_, Shape::columns);
     return std::clamp(resident / std::max(1, all), 1, most());
   }
-  /// Terms of each part but the last: whole tiles.
-  int part_terms(int parts) const {
-    return (terms() + parts * Shape::depth - 1) / (parts * Shape::depth) * Shape::depth;
-  }
+  int part_terms(int parts) const { return product_split<Shape>::part_terms(terms(), parts); }
   /// Floats for the parts of as many rows, or of fewer, which may be cut into more.
   std::ptrdiff_t scratch(int rows) const {
     if (most() == 1) return 0;

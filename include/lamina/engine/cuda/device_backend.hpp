@@ -21,7 +21,6 @@ namespace lamina::engine::cuda {
 class device_backend : public device_graphs {
  public:
   using product_tile = tensor_shape<float32_format, 64, 64, 32, 2, 2>;
-  using chain_tile = product_tile;
   using sum_tile = sum_shape<8, 32>;
   /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
   static constexpr int block_threads = 256, row_threads = block_threads;

@@ -139,16 +139,15 @@ void device_backend::lines(const typename Body::arguments& a) {
   const auto blocks = [&](int each) {
     return detail::blocks_for(a.lines, each, std::int64_t{processors_} * 8);
   };
-  constexpr int warp_bits = 5;
-  int bits = warp_bits;
-  if constexpr (requires { requires Body::short_lines; }) bits = line_team_bits(a.lines, a.width);
+  constexpr bool may_be_short = requires { requires Body::short_lines; };
+  const int bits = may_be_short ? line_team_bits(a.lines, a.width) : warp_bits;
   if (a.width > 1024) {
     detail::line_kernel<Body, block_team<block_threads>>
         <<<blocks(1), block_threads, 0, stream_>>>(a);
   } else if (bits == warp_bits) {
     detail::line_kernel<Body, warp_team>
-        <<<blocks(block_threads / 32), block_threads, 0, stream_>>>(a);
-  } else if constexpr (requires { requires Body::short_lines; }) {
+        <<<blocks(block_threads >> warp_bits), block_threads, 0, stream_>>>(a);
+  } else if constexpr (may_be_short) {
     detail::short_line_kernel<Body>
         <<<blocks(block_threads >> bits), block_threads, 0, stream_>>>(a, bits);
   }

@@ -28,7 +28,6 @@ class host_backend {
 
  public:
   using product_tile = typename bodies::product_tile;
-  using chain_tile = product_tile;
   using sum_tile = typename bodies::sum_tile;
   static constexpr int row_threads = bodies::row_threads;
 

@@ -322,6 +322,6 @@ consteval auto plan_at_place() {
 /// branches have no chains.
 template <class P, class Backend>
 using place_plan =
-    typename decltype(detail::plan_at_place<P, Backend::chain_tile::operands>())::type;
+    typename decltype(detail::plan_at_place<P, Backend::product_tile::operands>())::type;
 
 }  // namespace lamina::engine::cuda

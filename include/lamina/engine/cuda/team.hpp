@@ -43,13 +43,15 @@ struct lane_team {
   LAMINA_FN void barrier() const {}
 };
 
-/// How many threads of a warp, as a power of two, take a line of `width` numbers: all of them,
+/// The threads of a warp, as a power of two.
+inline constexpr int warp_bits = 5;
+/// How many of them, as a power of two, take a line of `width` numbers: all of them,
 /// unless there are so many lines that a device has enough to do with fewer. By sizes alone: equal
 /// inputs give equal bits.
 constexpr int line_team_bits(int lines, int width) {
   constexpr int many = 1 << 13;
-  if (lines < many) return 5;
-  return width <= 16 ? 2 : width <= 32 ? 3 : 5;
+  if (lines < many) return warp_bits;
+  return width <= 16 ? 2 : width <= 32 ? 3 : warp_bits;
 }
 
 #if defined(__CUDACC__)

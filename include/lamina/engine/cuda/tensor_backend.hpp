@@ -11,7 +11,6 @@ namespace lamina::engine::cuda {
 template <class Backend, class Format>
 struct tensor_backend : Backend {
   using product_tile = tensor_shape<Format, 64, 64, 32, 2, 2>;
-  using chain_tile = product_tile;
   using Backend::Backend;
 };
 

@@ -37,7 +37,6 @@ void launch(stream* s, const char* kernel, const Arguments& a, const Run& run) {
 struct device : lamina::engine::cuda::device_backend {
   using bodies = lamina::engine::cuda::host_bodies<1>;
   using product_tile = bodies::product_tile;
-  using chain_tile = product_tile;
   using sum_tile = bodies::sum_tile;
   static constexpr int row_threads = bodies::row_threads;
   using device_backend::device_backend;
