@@ -69,6 +69,36 @@ inline constexpr auto halved = lamina::program([](lamina::block& main) {
   return detail::cost_of(h) + detail::cost_of(w);
 });
 
+/// Each mini-batch says how often two loops run whose gradients are wanted, and which branches
+/// they take: seldom more than a few times, but now and then many.
+inline constexpr auto told_by_values = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto h = layer::fc<4>(x);
+  auto zero = layer::fill_constant<float>(main, 0);
+  auto half = layer::fill_constant<float>(main, 0.5f);
+  auto left = layer::scale(layer::square(layer::mean(x)), 1100.0f);
+  auto going = layer::greater_than(left, zero);
+  layer::while_loop(going, [&](lamina::block&) {
+    auto turned = layer::cond(
+        detail::positive(layer::mean(h)),
+        [&](lamina::block&) { return layer::tanh(layer::fc<4>(h)); },
+        [&](lamina::block&) { return layer::sin(h); });
+    h = layer::scale(turned, 0.5f) + layer::scale(h, 0.25f);
+    left = left - layer::fill_constant<float>(main, 1);
+    layer::greater_than(left, zero, going);
+  });
+  auto size = layer::mean(layer::square(h));
+  auto more = layer::less_than(size, half);
+  auto y = layer::tanh(layer::fc<2>(h));
+  layer::while_loop(more, [&](lamina::block&) {
+    y = y * layer::sigmoid(layer::fc<2>(y)) + layer::tanh(layer::fc<2>(h));
+    size = size + layer::scale(layer::square(layer::mean(x)), 2.0f) +
+           layer::fill_constant<float>(main, 0.05f);
+    layer::less_than(size, half, more);
+  });
+  return detail::cost_of(h) + detail::cost_of(y);
+});
+
 /// Loops inside of loops, with slots that an iteration leaves to the next one.
 inline constexpr auto nested = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 3>(main);

@@ -6,17 +6,16 @@
 // gradient does, the arguments that lie in the frame get their addresses.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
+#include <type_traits>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
+#include <lamina/engine/call/array_pool.hpp>
+#include <lamina/engine/call/block_error.hpp>
 #include <lamina/engine/call/block_schedule.hpp>
+#include <lamina/engine/call/frame_copies.hpp>
 #include <lamina/engine/call/frame_memory.hpp>
 #include <lamina/engine/call/row_maker.hpp>
-#include <lamina/engine/call/tensor_array.hpp>
-#include <lamina/program/names.hpp>
 
 namespace lamina::engine {
 
@@ -29,8 +28,10 @@ namespace lamina::engine {
 ///   static constexpr int own_words(int loop);   words of a frame that are the engine's ...
 ///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and where they lie
 /// and, where something else may walk along a block:
-///   static bool hand_over(memory_type&, int group, const block_call&, int argument,
-///                         std::uint64_t limit, run_once);   whether it has taken the block over
+///   static bool takes_over(memory_type&, int block);
+///   static void hand_over(memory_type&, int group, const block_call&, int argument,
+///                         std::uint64_t limit, const frame_copies&, run_once);
+///   static void run_if_kept(memory_type&, int block, const frame_copies&, rest);   what follows
 /// and, where it does all iterations of some loops at once:
 ///   static bool begin_steps(memory_type&, int group, int block);   whether it does so with these
 ///   static void end_steps(memory_type&, int group);
@@ -45,7 +46,7 @@ class block_runner {
   using tables = block_schedule<P, schedule>;
 
   block_runner() = default;
-  explicit block_runner(chunks from) : from_(from), frames_{{}, frame_stack<chunks>(from)} {}
+  explicit block_runner(chunks from) : arrays_(from), frames_{{}, frame_stack<chunks>(from)} {}
 
   /// The most iterations of one loop; one more throws, or the frames of a loop that never ends
   /// would take all memory.
@@ -53,12 +54,7 @@ class block_runner {
 
   /// Throws: a loop has not ended, and its condition is a variable of this number.
   [[noreturn]] LAMINA_COLD void fail_endless(int condition) const {
-    text message("lamina: while: expected the condition '");
-    std::string name(static_cast<std::size_t>(name_length(schedule::program, condition)), ' ');
-    name_writer w{name.data()};
-    write_name(schedule::program, condition, w);
-    message << name << "' to be false after " << limit_ << " iterations, found true";
-    throw error(message);
+    fail_endless_loop<schedule>(condition, limit_);
   }
 
   /// Where read_minibatch gets its data.
@@ -75,10 +71,7 @@ class block_runner {
     if constexpr (requires { context_.source; })
       if (source_.next != nullptr) context_.source = &own_source_;
     frames_.reset({});
-    if constexpr (tables::keeps_arrays) {
-      unused_arrays_.clear();
-      for (const auto& a : spare_arrays_) unused_arrays_.push_back(a.get());
-    }
+    if constexpr (tables::keeps_arrays) arrays_.give_back_all();
     for (int d = 0; d < domains; ++d) {
       known_[d] = table.fed[d];
       if (!known_[d]) Engine::rows(memory)[d] = 0;
@@ -120,26 +113,37 @@ class block_runner {
     const std::uint64_t outer = context_.iteration;
     context_.iteration = iterations_[block]++;
     const list_range r = table.entries[block];
-    for (int g = r.first; g < r.first + r.count; ++g) {
+    run_groups(r.first, r.first + r.count, given);
+    context_.iteration = outer;
+  }
+  void run_groups(int g, int end, unsigned long long given) {
+    for (; g < end; ++g) {
       const auto& e = schedule::table.entries[g];
       if ((e.feeds & ~given) != 0) continue;
       if constexpr (tables::has_views) context_.view = table.told[g];
-      if (e.run != nullptr)
+      if (e.run != nullptr) {
         Engine::run_group(*memory_, g, context_);
-      else
-        call(g, table.calls[e.group.rows], e.first_argument);
+        continue;
+      }
+      const block_call& c = table.calls[e.group.rows];
+      if constexpr (hands_over) {
+        if (Engine::takes_over(*memory_, c.block)) {
+          hand_over(g, c, e.first_argument);
+          if (c.use == block_use::loop && copies_.of(c.loop).floats > 0)
+            return Engine::run_if_kept(*memory_, c.block, copies_.of(c.loop),
+                                       [&] { run_groups(g + 1, end, given); });
+          continue;
+        }
+      }
+      call(g, c, e.first_argument);
     }
-    context_.iteration = outer;
   }
   void run_inner(int block) { run_block(block, ~0ull); }
+  static void run_inner_of(void* self, int block) {
+    static_cast<block_runner*>(self)->run_inner(block);
+  }
 
   void call(int group, const block_call& c, int argument) {
-    if constexpr (requires { &Engine::hand_over; })
-      if (Engine::hand_over(*memory_, group, c, argument, limit_,
-                            {this, c.block, [](void* self, int block) {
-                               static_cast<block_runner*>(self)->run_inner(block);
-                             }}))
-        return;
     bool joined = false;
     if constexpr (requires { Engine::begin_steps(*memory_, group, c.block); })
       joined = Engine::begin_steps(*memory_, group, c.block);
@@ -164,10 +168,22 @@ class block_runner {
   }
   bool is_true(int argument) const { return Engine::is_true(*memory_, argument); }
 
+  static constexpr bool hands_over = requires { &Engine::takes_over; };
+  void hand_over(int group, const block_call& c, int argument) {
+    if (c.use == block_use::loop && table.loops[c.loop].keeps)
+      copies_.make(
+          c.loop, frames_.values, limit_, [this](int domain) { return rows_of(domain); },
+          [this](const kept_rows& kept, float* data) { place(kept, data); });
+    Engine::hand_over(*memory_, group, c, argument, limit_,
+                      c.loop < 0 ? frame_copies{} : copies_.of(c.loop),
+                      {this, c.block, &run_inner_of});
+  }
+
   LAMINA_NOINLINE void run_loop(const block_call& c, int argument) {
     const loop_desc& loop = table.loops[c.loop];
     last_[c.loop] = nullptr;
-    for (std::uint64_t n = 0; is_true(argument); ++n) {
+    std::uint64_t n = 0;
+    for (; is_true(argument); ++n) {
       if (n == limit_) fail_endless(c.condition);
       for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i)
         known_[table.made_domains[i]] = false;
@@ -184,6 +200,7 @@ class block_runner {
         frames_.reset(below);
       }
     }
+    if constexpr (hands_over) copies_.note_walk(c.loop, n);
   }
   LAMINA_NOINLINE void run_gradient(const block_call& c) {
     const loop_desc& loop = table.loops[c.loop];
@@ -250,7 +267,7 @@ class block_runner {
     for (int inner = 0; tables::nests_loops && inner < tables::loop_count; ++inner)
       if (table.loops[inner].parent == l) *at++ = to_word(last_[inner]);
     for (int i = loop.arrays; tables::keeps_arrays && i < loop.arrays + loop.array_count; ++i) {
-      array_type* const spare = take_array();
+      array_type* const spare = arrays_.take();
       spare->clear();
       spare->swap(memory_->array(table.kept_arrays[i]));
       *at++ = to_word(spare);
@@ -307,19 +324,8 @@ class block_runner {
   void free(const loop_desc& loop, word* frame) {
     word* const arrays = array_words(loop, frame);
     for (int i = tables::keeps_arrays ? loop.array_count : 0; i-- > 0;)
-      unused_arrays_.push_back(from_word<array_type>(arrays[i]));
+      arrays_.give_back(from_word<array_type>(arrays[i]));
     frames_.free(frame + begin_words, frame + end_words);
-  }
-
-  array_type* take_array() {
-    if (unused_arrays_.empty()) {
-      spare_arrays_.insert(spare_arrays_.begin(), std::make_unique<array_type>(from_));
-      unused_arrays_.reserve(spare_arrays_.size());
-      return spare_arrays_.front().get();
-    }
-    array_type* const taken = unused_arrays_.back();
-    unused_arrays_.pop_back();
-    return taken;
   }
 
   // -- rows --------------------------------------------------------------------------------------
@@ -353,7 +359,8 @@ class block_runner {
       const bool fewer = rows < Engine::rows(*memory_)[domain] &&
                          schedule::program.domains[domain].kind == domain_kind::step;
       if (Engine::rows(*memory_)[domain] == rows || fewer) return;
-      if (!table.changes[domain] || is_kept(domain)) fail_rows(domain, rows);
+      if (!table.changes[domain] || tables::keeps_rows(domain))
+        fail_changed_rows<schedule>(domain, Engine::rows(*memory_)[domain], rows);
     }
     memory_->make_rows(domain, rows);
     context_.scratch = memory_->scratch();
@@ -366,34 +373,18 @@ class block_runner {
         if (table.kept[loop.kept + k].domain == domain) push_rows(loop, last_[l], k);
     }
   }
-  // A frame has the same rows of a domain from its begin to its end.
-  static bool is_kept(int domain) {
-    for (const loop_desc& loop : table.loops)
-      for (int k = loop.kept; k < loop.kept + loop.kept_count; ++k)
-        if (table.kept[k].domain == domain) return true;
-    return false;
-  }
-  [[noreturn]] LAMINA_COLD void fail_rows(int domain, int rows) const {
-    text message("lamina: rows of '");
-    const domain_desc& d = schedule::program.domains[domain];
-    message << (domain == batch::domain ? std::string_view("batch")
-                                        : std::string_view(schedule::program.characters + d.offset,
-                                                           static_cast<std::size_t>(d.length)))
-            << "': expected " << Engine::rows(*memory_)[domain] << ", found " << rows;
-    throw error(message);
-  }
 
   memory_type* memory_ = nullptr;
   context_type context_{};
   row_maker maker_{};
   minibatch_source source_{}, own_source_{};
-  [[no_unique_address]] chunks from_{};
+  array_pool<chunks> arrays_;
   memory_of_frames frames_;
   word* last_[at_least_one(tables::loop_count)] = {};
   bool known_[domains] = {};
   std::uint64_t iterations_[at_least_one(tables::blocks)] = {};
-  std::vector<std::unique_ptr<array_type>> spare_arrays_;
-  std::vector<array_type*> unused_arrays_;
+  [[no_unique_address]] std::conditional_t<hands_over, loops_with_copies<tables>, no_copies>
+      copies_;
   std::uint64_t limit_ = 1000000;
 };
 

@@ -279,6 +279,14 @@ struct block_schedule {
   }
   static constexpr table_type table = make();
 
+  /// Whether frames have rows of a domain: then the same ones from their begin to their end.
+  static constexpr bool keeps_rows(int domain) {
+    for (const loop_desc& loop : table.loops)
+      for (int k = loop.kept; k < loop.kept + loop.kept_count; ++k)
+        if (table.kept[k].domain == domain) return true;
+    return false;
+  }
+
   // What iterations of some loop need: what those of none need is no code either.
   template <class Needs>
   static constexpr bool some_loop(const Needs& needs) {

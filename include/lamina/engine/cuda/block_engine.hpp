@@ -3,6 +3,7 @@
 // branches.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/call/block_runner.hpp>
+#include <lamina/engine/cuda/condition_body.hpp>
+#include <lamina/engine/cuda/frame_copy_body.hpp>
 #include <lamina/engine/cuda/group_memory.hpp>
 #include <lamina/engine/cuda/machine_memory.hpp>
 #include <lamina/engine/cuda/row_loop_runner.hpp>
@@ -122,13 +125,40 @@ struct place_block_engine {
     m.blocks().send(e.first_argument, next, m.arguments());
   }
   static bool is_true(memory_type& m, int argument) { return m.is_true(argument); }
-  /// To a graph that is being recorded.
-  static bool hand_over(memory_type& m, int group, const block_call& c, int argument,
-                        std::uint64_t limit, const run_once& pass) {
-    if (!known::table.node[c.block] || !m.backend().records_conditions()) return false;
-    m.backend().template add_conditional<condition_body>(
-        c.use == block_use::loop, m.condition(group, c.block, argument, limit), pass);
-    return true;
+  /// A graph that is being recorded takes over what a condition at the place decides on.
+  static bool takes_over(memory_type& m, int block) {
+    return known::table.node[block] && m.backend().records_conditions();
+  }
+  static void hand_over(memory_type& m, int group, const block_call& c, int argument,
+                        std::uint64_t limit, const frame_copies& frames, const run_once& pass) {
+    Backend& b = m.backend();
+    const int packs = static_cast<int>(frames.floats / pack_width);
+    unsigned* const done = m.fixed().begun(c.block);
+    if (c.use == block_use::loop_gradient) {
+      const unsigned* const begun = m.fixed().begun(known::blocks::table.loops[c.loop].body);
+      return b.template add_conditional<iterations_left_body>(true, {begun, done, true}, [&] {
+        if (packs > 0)
+          b.template elements<take_frame_body>({frames.copies, frames.frame, begun, done, packs});
+        pass();
+      });
+    }
+    const bool keeps = packs > 0 && frames.most < limit;
+    const std::uint64_t most = std::min<std::uint64_t>(keeps ? frames.most : limit, 1u << 31);
+    b.template add_conditional<condition_body>(
+        c.use == block_use::loop,
+        {reinterpret_cast<const std::uint8_t*>(m.arguments()[argument]), done,
+         static_cast<unsigned>(most), keeps ? loop_fault::no_room : loop_fault::endless,
+         m.fixed().fault(), group, true},
+        [&] {
+          pass();
+          if (packs > 0)
+            b.template elements<keep_frame_body>({frames.frame, frames.copies, done, packs});
+        });
+  }
+  template <class Rest>
+  static void run_if_kept(memory_type& m, int block, const frame_copies& frames, const Rest& rest) {
+    m.backend().template add_conditional<frames_kept_body>(
+        false, {m.fixed().begun(block), static_cast<unsigned>(frames.most), true}, rest);
   }
   /// Whether the groups of the block that group g runs become one kernel (row_loop.hpp); then what
   /// is listed between these two is launched by the second.

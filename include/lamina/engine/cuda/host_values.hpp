@@ -7,68 +7,10 @@
 // memory, walks along the blocks without waiting, and kernels run behind it.
 #pragma once
 
+#include <lamina/engine/cuda/graph_blocks.hpp>
 #include <lamina/operators/block_operators.hpp>
-#include <lamina/operators/dropout.hpp>
-#include <lamina/operators/fill.hpp>
-#include <lamina/operators/print.hpp>
-#include <lamina/operators/rank_table.hpp>
-#include <lamina/operators/read_minibatch.hpp>
-#include <lamina/operators/split_merge.hpp>
-#include <lamina/optimizer/step_operators.hpp>
-#include <lamina/plan/plan.hpp>
 
 namespace lamina::engine::cuda {
-
-/// Whether a kernel takes input `slot` from the host, if that has it: a condition of rows, the
-/// number of a slot or of a step, a rank table.
-constexpr bool is_taken_by_host(const operator_schema* schema, int slot) {
-  if (schema == &schema_of<write_to_array>() || schema == &schema_of<read_from_array>() ||
-      schema == &schema_of<write_to_array_gradient>() ||
-      schema == &schema_of<lod_tensor_to_array>() || schema == &schema_of<array_to_lod_tensor>() ||
-      schema == &schema_of<reorder_lod_tensor_by_rank>() || schema == &schema_of<last_rnn_memory>())
-    return slot == 1;
-  if (schema == &schema_of<read_from_array_gradient>() ||
-      schema == &schema_of<gradient_of<reorder_lod_tensor_by_rank>>() ||
-      schema == &schema_of<last_rnn_memory_gradient>())
-    return slot == 0;
-  return schema == &schema_of<shrink_rnn_memory>() && slot >= 1;
-}
-/// Whether it waits for them if the host has them not, where it does not fail.
-constexpr bool waits_for_rows(const operator_schema* schema) {
-  return schema == &schema_of<split_lod_tensor>();
-}
-
-/// Operators that the host does a part of each time: nothing stands for that in a graph.
-constexpr bool is_done_with_host(const operator_schema* schema) {
-  return schema == &schema_of<print>() || schema == &schema_of<read_minibatch>() ||
-         schema == &schema_of<decayed_learning_rate>();
-}
-
-/// Operators that the host alone computes.
-constexpr bool is_of_host(const operator_schema* schema) {
-  return schema == &schema_of<read_minibatch>() || schema == &schema_of<lod_rank_table>() ||
-         schema == &schema_of<max_sequence_len>() || schema == &schema_of<lod_array_length>();
-}
-/// Those that it computes where their inputs are its own.
-constexpr bool may_be_of_host(const operator_schema* schema) {
-  return is_of_host(schema) || schema->kind == operator_kind::pointwise ||
-         schema == &schema_of<fill_constant>();
-}
-
-/// Operators whose numbers are others each time that they run.
-constexpr bool draws_numbers(const operator_schema* schema) {
-  return schema == &schema_of<dropout>() || schema == &schema_of<uniform_random>() ||
-         schema == &schema_of<gaussian_random>() ||
-         schema == &schema_of<truncated_gaussian_random>() ||
-         schema == &schema_of<uniform_random_batch_size_like>() ||
-         schema == &schema_of<gaussian_random_batch_size_like>();
-}
-
-/// The first result of an instruction that is a number of the host, if it makes any: those before
-/// it are data that it reads.
-constexpr int first_number(const instruction& i) {
-  return i.schema == &schema_of<read_minibatch>() ? i.outputs + i.output_count - 1 : i.outputs;
-}
 
 /// By plan variable of program P: whether the host computes it, and whether the place needs it too.
 template <int Variables, int Blocks>
@@ -90,45 +32,6 @@ struct host_values {
     return true;
   }
 };
-
-namespace detail {
-
-/// Whether a graph may run the block of an instruction as often as a condition at the place says:
-/// each pass does the same with the same arrays. So it has no frames, no arrays of tensors, makes
-/// no rows, and draws no random numbers.
-template <class P, class L>
-constexpr bool repeats_alike(const L& l, const instruction& block) {
-  using plan_type = plan<P>;
-  const bool loop = block.schema == &schema_of<while_block>();
-  if (!loop && (block.schema == &schema_of<while_block_gradient>() ||
-                l.variables[l.operands[block.inputs].id].rows < 0))
-    return false;
-  for (int b = 0; loop && b < P::desc.count.blocks; ++b)
-    if (P::desc.blocks[b].forward_block == block.runs) return false;
-  const auto plain = [&](int v) {
-    if (v < 0) return true;
-    const int root = l.variables[v].root;
-    const memory_space space = plan_type::memory.slots[root].space;
-    // Products of a loop's rows are not put aside here (collect_kernels.hpp).
-    if (space == memory_space::array && root >= P::desc.count.variables) return true;
-    return space != memory_space::array && space != memory_space::frame &&
-           space != memory_space::view && plan_type::fed.of[domain_of_rows(l.variables[v].rows)];
-  };
-  for (int k = 0; k < l.count.instructions; ++k) {
-    const instruction i = l.instructions[k];
-    if (!is_inside(P::desc, i.block, block.runs)) continue;
-    if (draws_numbers(i.schema) || is_of_host(i.schema) || is_done_with_host(i.schema))
-      return false;
-    if (i.runs >= 0 && !repeats_alike<P>(l, i)) return false;
-    for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
-      if (!plain(l.operands[a].id)) return false;
-    for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
-      if (!plain(l.results[o])) return false;
-  }
-  return true;
-}
-
-}  // namespace detail
 
 template <class P>
 constexpr auto find_host_values() {
@@ -154,10 +57,7 @@ constexpr auto find_host_values() {
     r.computed[table] = known && plan_type::memory.slots[table].space != memory_space::frame;
     r.ranks = true;
   }
-  bool alike[at_least_one(P::desc.count.blocks)] = {};
-  for (int k = 0; k < l.count.instructions; ++k)
-    if (l.instructions[k].runs >= 0)
-      alike[l.instructions[k].runs] = detail::repeats_alike<P>(l, l.instructions[k]);
+  constexpr auto alike = find_graph_blocks<P>();
   const auto in_node = [&](int block) {
     for (; block > 0; block = P::desc.blocks[block].parent)
       if (r.node[block]) return true;
@@ -167,10 +67,12 @@ constexpr auto find_host_values() {
     changed = false;
     for (int k = 0; k < l.count.instructions; ++k) {
       const instruction i = l.instructions[k];
-      if (i.runs < 0 || !alike[i.runs] || r.node[i.runs] ||
-          r.computed[root(l.operands[i.inputs].id)])
-        continue;
-      r.node[i.runs] = changed = true;
+      if (i.runs < 0 || !alike.of[i.runs] || r.node[i.runs]) continue;
+      // The gradient of a loop has no condition of its own.
+      const bool decides = i.schema == &schema_of<while_block_gradient>()
+                               ? r.node[P::desc.blocks[i.runs].forward_block]
+                               : !r.computed[root(l.operands[i.inputs].id)];
+      if (decides) r.node[i.runs] = changed = true;
     }
     for (int k = 0; k < l.count.instructions; ++k) {
       const instruction i = l.instructions[k];

@@ -103,35 +103,21 @@ class machine {
   }
   /// The first half of a run: what is launched is not waited for. finish() is the other half.
   void start(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
-    bool data_are_there = false;
-    const auto work = [&] {
-      memory_.upload(data_are_there);
-      if constexpr (has_blocks) {
-        blocks_.run(memory_, given, seed, step);
-      } else {
-        run_state state = memory_.state();
-        for (int g = 0; g < schedule::groups; ++g) {
-          state.scratch = memory_.scratch(g);
-          if ((schedule::table.entries[g].feeds & ~given) == 0)
-            run_place_group(backend_, memory_, g, state);
-        }
-        if constexpr (requires { backend_.join_branches(); }) backend_.join_branches();
-      }
-      memory_.fixed().download_results();
-    };
-    try {
-      data_are_there = memory_.stage(given, seed + step);
-      perform(work, given, data_are_there);
-    } catch (...) {
-      // Copies may still be on their way from where the next run puts its data.
-      settle();
-      memory_.fixed().forget_sent();
-      throw;
-    }
+    begun_ = {given, seed, step};
+    settle_if_fails([&] {
+      const bool data_are_there = memory_.stage(given, seed + step);
+      perform([&] { run_groups(data_are_there); }, given, data_are_there);
+    });
   }
   void finish() {
     backend_.wait();
-    if (const fault_word f = memory_.fixed().found_fault(); f != no_fault) fail(f);
+    fault_word f = memory_.fixed().found_fault();
+    if constexpr (has_blocks)
+      if (lacks_room(f)) {
+        settle_if_fails([&] { run_again(); });
+        f = memory_.fixed().found_fault();
+      }
+    if (f != no_fault) fail(f);
   }
 
   /// Copies a variable of the program to the host; null if the plan never stores it.
@@ -163,6 +149,51 @@ class machine {
   float* constants() { return memory_.fixed().constants(); }
 
  private:
+  struct run_begun {
+    unsigned long long given;
+    std::uint64_t seed, step;
+  };
+
+  void run_groups(bool data_are_there) {
+    memory_.upload(data_are_there);
+    if constexpr (has_blocks) {
+      blocks_.run(memory_, begun_.given, begun_.seed, begun_.step);
+    } else {
+      run_state state = memory_.state();
+      for (int g = 0; g < schedule::groups; ++g) {
+        state.scratch = memory_.scratch(g);
+        if ((schedule::table.entries[g].feeds & ~begun_.given) == 0)
+          run_place_group(backend_, memory_, g, state);
+      }
+      if constexpr (requires { backend_.join_branches(); }) backend_.join_branches();
+    }
+    memory_.fixed().download_results();
+  }
+  /// Whether a graph has stopped at a loop for whose frames it had too little room: what was
+  /// recorded of the program holds no more.
+  static bool lacks_room(fault_word f) {
+    return f != no_fault && schedule::table.entries[f >> 32].run == nullptr &&
+           static_cast<loop_fault>(f & 0xffffffffu) == loop_fault::no_room;
+  }
+  /// The same run, whose data are at the place, once more, which the host walks along: it has left
+  /// nothing behind so far.
+  LAMINA_COLD void run_again() requires has_blocks {
+    backend_.forget();
+    memory_.begin_run(begun_.seed + begun_.step);
+    backend_.once([&] { run_groups(true); });
+    backend_.wait();
+  }
+  template <class Work>
+  void settle_if_fails(const Work& work) {
+    try {
+      work();
+    } catch (...) {
+      // Copies may still be on their way from where the next run puts its data.
+      settle();
+      memory_.fixed().forget_sent();
+      throw;
+    }
+  }
   template <class Work>
   void perform(const Work& work, unsigned long long given, bool data_are_there) {
     if (!repeats()) return backend_.once(work);
@@ -276,7 +307,8 @@ class machine {
 
   Backend& backend_;
   memory_type memory_;
-  std::string key_;  // of what is run
+  std::string key_;    // of what is run
+  run_begun begun_{};  // the run that was started last
   [[no_unique_address]] std::conditional_t<has_blocks, place_block_runner<P, Backend>,
                                            detail::no_block_memory>
       blocks_;

@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include <lamina/engine/cuda/block_memory.hpp>
-#include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/countable_rows.hpp>
 #include <lamina/engine/cuda/data_range.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
@@ -175,12 +174,15 @@ class machine_memory {
   void prefetch(const Rows& rows, const void* const* data) {
     prefetched_.fetch(rows.count, data, rows.offsets);
   }
-  /// Copies data and seed to where copies start; returns whether the data are at the place.
-  bool stage(unsigned long long given, std::uint64_t seed) {
+  void begin_run(std::uint64_t seed) {
     numbers_.begin_run();
     if constexpr (has_blocks) blocks_.begin_run();
     if constexpr (has_row_loops<P>) steps_.close();
     fixed_.begin_run(seed);
+  }
+  /// Copies data and seed to where copies start; returns whether the data are at the place.
+  bool stage(unsigned long long given, std::uint64_t seed) {
+    begin_run(seed);
     if constexpr (!has_blocks) fixed_.upload_changes();
     if (prefetched_.take(arena_.data(), rows_, feeds_, host_offsets_)) return true;
     range_.gather(data_.data(), given, rows_, feeds_, host_offsets_);
@@ -225,15 +227,6 @@ class machine_memory {
     int* const to = blocks_.offsets_at_place(domain, bytes);
     offsets_[domain] = to;
     blocks_.send(to, host_offsets_[domain], bytes);
-  }
-  /// What a graph needs to decide whether a block runs.
-  condition_body::arguments condition(int group, int block, int argument, std::uint64_t limit) {
-    return {reinterpret_cast<const std::uint8_t*>(arguments_[argument]),
-            fixed_.begun(block),
-            static_cast<unsigned>(std::min<std::uint64_t>(limit, 1u << 31)),
-            fixed_.fault(),
-            group,
-            true};
   }
   bool is_true(int argument) {
     const float* const here = blocks_.on_host()[argument];

@@ -338,6 +338,8 @@ void run_all(backend& device) {
   report("a recurrence in a loop", test::train_both(test::repeated, sgd, device, {7, 64, 7, 7}),
          1e-3);
   report("as long as values say", test::train_both(test::halved, sgd, device, sizes), 1e-3);
+  report("loops told by values",
+         test::train_both(test::told_by_values, sgd, device, std::vector<int>(12, 7)), 1e-3);
   report("decided by values", test::train_both(test::decided, sgd, device, sizes), 1e-3);
   report("branches", test::train_both(test::branches, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("branches in a loop", test::train_both(test::choices, sgd, device, {7, 64, 7}), 1e-3);

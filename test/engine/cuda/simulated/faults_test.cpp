@@ -146,6 +146,10 @@ TEST_CASE("every call of the runtime may fail") {
           "cudaStreamUpdateCaptureDependencies", "cudaStreamBeginCaptureToGraph"})
       CHECK_THAT(told, Catch::Contains(call));
   }
+  SECTION("loops for whose frames a graph has too little room") {
+    CHECK_THAT(fail_each<at_one>(test::told_by_values, schedule::late, 5),
+               Catch::Contains("cudaGraphLaunch"));
+  }
   SECTION("a loop that is one kernel, and recorded") {
     CHECK_THAT(fail_each<at_one>(test::gated, schedule::late, 2),
                Catch::Contains("cudaGraphLaunch"));
