@@ -69,10 +69,14 @@ LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint6
   }
 }
 
-/// The stream of the n-th dropout operator of a program when it was run `iteration` times before in
-/// this run. The first 2^24 iterations have streams of their own.
+/// The stream of an operator that was run `iteration` times before in this run; `first` is that of
+/// its first time. The first 2^24 iterations have streams of their own.
+LAMINA_FN constexpr std::uint64_t later_stream(std::uint64_t first, std::uint64_t iteration) {
+  return first + (iteration << 40);
+}
+/// The stream of the n-th dropout operator of a program.
 LAMINA_FN constexpr std::uint64_t dropout_stream(std::uint64_t n, std::uint64_t iteration = 0) {
-  return n + (std::uint64_t{1} << 32) + (iteration << 40);
+  return later_stream(n + (std::uint64_t{1} << 32), iteration);
 }
 
 /// Operators that fill a variable with random numbers.
@@ -86,7 +90,7 @@ enum class random_type : std::uint8_t {
 /// The stream of the n-th operator of a type, as dropout_stream.
 LAMINA_FN constexpr std::uint64_t random_stream(random_type type, std::uint64_t n,
                                                 std::uint64_t iteration = 0) {
-  return n + (static_cast<std::uint64_t>(type) << 33) + (iteration << 40);
+  return later_stream(n + (static_cast<std::uint64_t>(type) << 33), iteration);
 }
 
 /// Whether dropout keeps an element.

@@ -61,7 +61,8 @@ TEST_CASE("what a place has recorded of loops and branches does the same again")
       (!known_of<test::decided>::repeats && known_of<test::decided>::repeats_with_nodes));
   STATIC_REQUIRE(known_of<test::ragged>::repeats);
   STATIC_REQUIRE((!known_of<test::halved>::repeats && known_of<test::halved>::repeats_with_nodes));
-  STATIC_REQUIRE(!known_of<test::branches>::repeats_with_nodes);
+  STATIC_REQUIRE(known_of<test::branches>::repeats_with_nodes);
+  STATIC_REQUIRE(known_of<test::choices>::repeats_with_nodes);
   const std::vector<int> again = {5, 5, 5, 3, 5, 3, 3};
   CHECK(test::train_both(test::steps, sgd, recorder, again).worst() < 1e-5);
   CHECK(test::train_both(test::nested, sgd, recorder, again).worst() < 1e-5);
@@ -69,7 +70,8 @@ TEST_CASE("what a place has recorded of loops and branches does the same again")
   CHECK(test::train_both(test::halved, sgd, recorder, again).worst() < 1e-5);
   // Where lengths come back, and where they do not.
   CHECK(test::train_both(test::ragged, sgd, recorder, again).worst() < 1e-5);
-  // These are walked along by the host each time.
+  // With as many rows for each branch as there are in all.
+  CHECK(test::train_both(test::branches, sgd, recorder, again).worst() < 1e-5);
   CHECK(test::train_both(test::choices, sgd, recorder, again).worst() < 1e-5);
 }
 
@@ -81,11 +83,29 @@ TEST_CASE("a recorded loop whose gradient is wanted runs as often as values say"
   recorder.defer();
   recorder.note_calls(&calls);
   const std::vector<int> equal(40, 3);
-  CHECK(test::train_both(test::told_by_values, sgd, recorder, equal).worst() < 1e-5);
+  const test::difference recorded = test::train_both(test::told_by_values, sgd, recorder, equal);
+  CHECK(recorded.worst() < 1e-4);
   // Where a graph has too little room for frames, the host walks along the loop, once.
   const auto runs = std::count(calls.begin(), calls.end(), 'r');
   CHECK(runs > 40);
   CHECK(runs < 50);
+  // It does what the host does that walks along: the same bits, and the same random numbers.
+  cuda::host_backend<1> walking;
+  const test::difference walked = test::train_both(test::told_by_values, sgd, walking, equal);
+  CHECK(walked.cost == recorded.cost);
+  CHECK(walked.parameters == recorded.parameters);
+}
+
+TEST_CASE("recorded branches take rows as values say, whoever gets none") {
+  STATIC_REQUIRE(known_of<test::parted>::repeats_with_nodes);
+  cuda::host_backend<1> recorder;
+  recorder.record();
+  recorder.defer();
+  const std::vector<int> few = {1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 5, 5, 5, 5};
+  CHECK(test::train_both(test::parted, sgd, recorder, few).worst() < 1e-5);
+  // How many there are the host has to know here.
+  STATIC_REQUIRE(!known_of<test::counted>::repeats_with_nodes);
+  CHECK(test::train_both(test::counted, sgd, recorder, few).worst() < 1e-5);
 }
 
 TEST_CASE("loops and branches at a place tell what they do on the CPU") {

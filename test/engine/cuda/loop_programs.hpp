@@ -82,7 +82,7 @@ inline constexpr auto told_by_values = lamina::program([](lamina::block& main) {
     auto turned = layer::cond(
         detail::positive(layer::mean(h)),
         [&](lamina::block&) { return layer::tanh(layer::fc<4>(h)); },
-        [&](lamina::block&) { return layer::sin(h); });
+        [&](lamina::block&) { return layer::dropout(layer::sin(h), 0.25f); });
     h = layer::scale(turned, 0.5f) + layer::scale(h, 0.25f);
     left = left - layer::fill_constant<float>(main, 1);
     layer::greater_than(left, zero, going);
@@ -91,7 +91,8 @@ inline constexpr auto told_by_values = lamina::program([](lamina::block& main) {
   auto more = layer::less_than(size, half);
   auto y = layer::tanh(layer::fc<2>(h));
   layer::while_loop(more, [&](lamina::block&) {
-    y = y * layer::sigmoid(layer::fc<2>(y)) + layer::tanh(layer::fc<2>(h));
+    auto before = layer::dropout(y, 0.125f);
+    y = before * layer::sigmoid(layer::fc<2>(y)) + layer::tanh(layer::fc<2>(h));
     size = size + layer::scale(layer::square(layer::mean(x)), 2.0f) +
            layer::fill_constant<float>(main, 0.05f);
     layer::less_than(size, half, more);
@@ -159,6 +160,57 @@ inline constexpr auto choices = lamina::program([](lamina::block& main) {
     layer::less_than(i, three, going);
   });
   return detail::cost_of(h);
+});
+
+/// Rows that go one way or the other where numbers of the other way are none for it, again inside
+/// of a branch, and in each iteration of loops that values decide.
+inline constexpr auto parted = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto key = layer::data<"key", float>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto h = layer::tanh(layer::fc<4>(x));
+  auto y = layer::if_else(
+      detail::positive(key),
+      [&](auto& yes) {
+        auto some = layer::dropout(layer::softmax(yes.input(h)), 0.25f);
+        return layer::fc<4>(std::tuple{layer::log(yes.input(key)), some});
+      },
+      [&](auto& no) {
+        auto mine = no.input(h);
+        return layer::if_else(
+            detail::positive(layer::reduce_sum<1>(no.input(x), layer::keep_dim)),
+            [&](auto& yes) { return layer::layer_norm(layer::fc<4>(yes.input(mine))); },
+            [&](auto& still) { return layer::tanh(still.input(mine)); });
+      });
+  auto limit = layer::fill_constant<float>(main, 0.02f);
+  auto going = layer::greater_than(layer::mean(layer::square(h)), limit);
+  layer::while_loop(going, [&](lamina::block&) {
+    h = layer::if_else(
+        detail::positive(key), [&](auto& yes) { return layer::fc<4>(yes.input(h)); },
+        [&](auto& no) { return layer::sin(no.input(h)); });
+    h = layer::scale(h, 0.5f);
+    layer::greater_than(layer::mean(layer::square(h)), limit, going);
+  });
+  auto cost = layer::if_else(
+      detail::positive(layer::scale(key, -1)),
+      [&](auto& yes) {
+        return layer::softmax_with_cross_entropy(layer::fc<5>(yes.input(y)), yes.input(label));
+      },
+      [&](auto& no) { return layer::reduce_sum<1>(layer::square(no.input(y)), layer::keep_dim); });
+  return layer::mean(cost) + detail::cost_of(h);
+});
+
+/// A branch whose result depends on how many rows it has.
+inline constexpr auto counted = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto y = layer::if_else(
+      detail::positive(layer::data<"key", float>(main)),
+      [&](auto& yes) {
+        auto h = layer::fc<4>(yes.input(x));
+        return h * layer::mean(layer::square(h));
+      },
+      [&](auto& no) { return layer::fc<4>(no.input(x)); });
+  return detail::cost_of(y);
 });
 
 /// Branches by values, and loops by values and by counters, whose gradients nobody wants: all of it

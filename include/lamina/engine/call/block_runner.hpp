@@ -28,7 +28,9 @@ namespace lamina::engine {
 ///   static constexpr int own_words(int loop);   words of a frame that are the engine's ...
 ///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and where they lie
 /// and, where something else may walk along a block:
+///   static bool pads(memory_type&, int domain);   whether it knows the rows of one that is made
 ///   static bool takes_over(memory_type&, int block);
+///   static const unsigned* passes(memory_type&, int block);   where it counts those
 ///   static void hand_over(memory_type&, int group, const block_call&, int argument,
 ///                         std::uint64_t limit, const frame_copies&, run_once);
 ///   static void run_if_kept(memory_type&, int block, const frame_copies&, rest);   what follows
@@ -73,8 +75,8 @@ class block_runner {
     frames_.reset({});
     if constexpr (tables::keeps_arrays) arrays_.give_back_all();
     for (int d = 0; d < domains; ++d) {
-      known_[d] = table.fed[d];
-      if (!known_[d]) Engine::rows(memory)[d] = 0;
+      if (!table.fed[d]) Engine::rows(memory)[d] = 0;
+      known_[d] = table.fed[d] || pads(d);
     }
     context_.scratch = memory.scratch();
     for (std::uint64_t& n : iterations_) n = 0;
@@ -110,11 +112,13 @@ class block_runner {
     const list_range arrays = table.block_arrays[block];
     for (int i = arrays.first; i < arrays.first + arrays.count; ++i)
       memory_->array(table.arrays[i]).clear();
-    const std::uint64_t outer = context_.iteration;
+    const context_type outer = context_;
     context_.iteration = iterations_[block]++;
+    if constexpr (hands_over) context_.passes = Engine::passes(*memory_, block);
     const list_range r = table.entries[block];
     run_groups(r.first, r.first + r.count, given);
-    context_.iteration = outer;
+    context_.iteration = outer.iteration;
+    if constexpr (hands_over) context_.passes = outer.passes;
   }
   void run_groups(int g, int end, unsigned long long given) {
     for (; g < end; ++g) {
@@ -186,7 +190,7 @@ class block_runner {
     for (; is_true(argument); ++n) {
       if (n == limit_) fail_endless(c.condition);
       for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i)
-        known_[table.made_domains[i]] = false;
+        known_[table.made_domains[i]] = pads(table.made_domains[i]);
       if (tables::keeps_frames && loop.keeps) {
         begin(c.loop, loop);
         run_inner(c.block);
@@ -230,7 +234,8 @@ class block_runner {
     last_[l] = frame;
     for (int k = 0; k < loop.kept_count; ++k) {
       frame[first_word + k] = 0;
-      if (!table.kept[loop.kept + k].late) push_rows(loop, frame, k);
+      const kept_rows& kept = table.kept[loop.kept + k];
+      if (!kept.late || known_[kept.domain]) push_rows(loop, frame, k);
     }
     if (Engine::own_words(l) > 0)
       Engine::place_own(*memory_, l, frame + words - Engine::own_words(l));
@@ -352,6 +357,10 @@ class block_runner {
   }
   static int* make_offsets(void* self, int domain, int sequences) {
     return static_cast<block_runner*>(self)->memory_->make_offsets(domain, sequences);
+  }
+  bool pads(int domain) {
+    if constexpr (hands_over) return Engine::pads(*memory_, domain);
+    return false;
   }
   void set_rows(int domain, int rows) {
     if (known_[domain]) {

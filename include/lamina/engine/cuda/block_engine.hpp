@@ -129,6 +129,18 @@ struct place_block_engine {
   static bool takes_over(memory_type& m, int block) {
     return known::table.node[block] && m.backend().records_conditions();
   }
+  /// Whether it has as many rows of a domain as there may be: then they are known.
+  static bool pads(memory_type& m, int domain) {
+    if (!known::padded.of[domain] || !m.backend().records_conditions()) return false;
+    int most[known::domains];
+    known::find_most_rows(m.rows(), most);
+    m.make_rows(domain, most[domain]);
+    return true;
+  }
+  /// Where the place counts the passes of a block that a graph repeats; else null.
+  static const unsigned* passes(memory_type& m, int block) {
+    return takes_over(m, block) ? m.fixed().passes(block) : nullptr;
+  }
   static void hand_over(memory_type& m, int group, const block_call& c, int argument,
                         std::uint64_t limit, const frame_copies& frames, const run_once& pass) {
     Backend& b = m.backend();
@@ -142,13 +154,19 @@ struct place_block_engine {
         pass();
       });
     }
+    // Of rows that a mask has chosen the first one says what the mask says, if there are any.
+    bool wanted = true;
+    if (const argument_info& info = schedule::table.info[argument]; c.use == block_use::if_rows) {
+      if (operator_call::rows_of(m.rows(), info.rows) == 0) return;
+      wanted = known::padded.truth[domain_of_rows(info.rows)];
+    }
     const bool keeps = packs > 0 && frames.most < limit;
     const std::uint64_t most = std::min<std::uint64_t>(keeps ? frames.most : limit, 1u << 31);
     b.template add_conditional<condition_body>(
         c.use == block_use::loop,
-        {reinterpret_cast<const std::uint8_t*>(m.arguments()[argument]), done,
-         static_cast<unsigned>(most), keeps ? loop_fault::no_room : loop_fault::endless,
-         m.fixed().fault(), group, true},
+        {reinterpret_cast<const std::uint8_t*>(m.arguments()[argument]), wanted, done,
+         m.fixed().passes(c.block), static_cast<unsigned>(most),
+         keeps ? loop_fault::no_room : loop_fault::endless, m.fixed().fault(), group, true},
         [&] {
           pass();
           if (packs > 0)

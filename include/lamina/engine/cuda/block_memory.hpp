@@ -22,6 +22,7 @@ struct host_table {
   using schedule = schedule_table<P, Backend>;
   using blocks = block_schedule<P, schedule>;
   static constexpr const auto& values = host_values_of<P>;
+  static constexpr const auto& padded = graph_blocks_of<P>.padded;
   static constexpr int arguments = schedule::arguments;
   static constexpr int domains = P::desc.count.domains;
 
@@ -96,16 +97,23 @@ struct host_table {
   static constexpr table_type table = make();
 
   /// Whether the host knows the rows of every domain before a run begins: those of steps depend on
-  /// the lengths of sequences that are fed. What somebody may ask for behind a run has fed rows.
+  /// the lengths of sequences that are fed, and others are padded in a graph. What somebody may ask
+  /// for behind a run has fed rows.
   static constexpr bool knows_rows = [] {
     for (int d = 0; d < domains; ++d)
-      if (!plan_type::fed.of[d] && P::desc.domains[d].kind != domain_kind::step) return false;
+      if (!plan_type::fed.of[d] && P::desc.domains[d].kind != domain_kind::step && !padded.of[d])
+        return false;
     for (int n = 0; n < plan_type::pinned.count; ++n)
       if (!plan_type::fed
                .of[domain_of_rows(plan_type::lowered.variables[plan_type::pinned.ids[n]].rows)])
         return false;
     return true;
   }();
+  /// By domain: its rows, where padded ones are as many as there may be.
+  static void find_most_rows(const int* rows, int* most) {
+    for (int d = 0; d < domains; ++d)
+      most[d] = padded.of[d] ? most[P::desc.domains[d].parent] : rows[d];
+  }
   /// Whether what a run does depends on the numbers of rows and on the lengths of sequences alone,
   /// so that it may be recorded.
   static constexpr bool repeats = !values.waits && knows_rows;
@@ -228,6 +236,15 @@ class block_memory {
         static_cast<std::size_t>(width) * static_cast<std::size_t>(wanted) * sizeof(float));
     capacity = wanted;
     return true;
+  }
+  /// Makes room for rows that graphs pad, and sets their numbers; returns whether arrays have
+  /// moved.
+  bool reserve_padded(const int* width, int* rows) {
+    known::find_most_rows(rows, rows);
+    bool moved = false;
+    for (int d = 0; d < domains; ++d)
+      if (known::padded.of[d]) moved = grow(d, rows[d], width[d]) || moved;
+    return moved;
   }
   float* begin(int domain) const {
     return reinterpret_cast<float*>(made_[static_cast<std::size_t>(domain)].data());

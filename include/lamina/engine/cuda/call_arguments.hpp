@@ -8,6 +8,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
+#include <lamina/engine/cuda/random_source.hpp>
 #include <lamina/engine/cuda/team.hpp>
 
 #if !defined(__CUDA_ARCH__)
@@ -130,9 +131,8 @@ struct call_arguments {
   argument_view in[3], out[3];
   float number[2];
   int integer[2];
-  std::uint64_t own_seed, stream;
-  const std::uint64_t* seed;  // of the run; null: own_seed
-  std::int64_t first_row;     // of this mini-batch in a larger one
+  random_source random;
+  std::int64_t first_row;  // of this mini-batch in a larger one
   fault_word* fault;
   int group;
   int lines;  // that the teams share

@@ -70,6 +70,7 @@ struct run_state {
   const int* const* host_offsets = nullptr;  // by domain
   int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
+  const unsigned* passes = nullptr;  // at the place: one more than that, where a graph repeats it
   const minibatch_source* source = nullptr;  // of read_minibatch
   const float* cost_gradient = nullptr;      // null: it is 1
 
@@ -140,6 +141,11 @@ struct call_site : operator_call {
     if (n < 0 || n >= std::numeric_limits<int>::max())
       fail(*this, {"expected an index from 0 on, found ", n});
     return static_cast<int>(n);
+  }
+  /// What an operator draws from whose first stream is `first`: by a seed of its own if it has one.
+  random_source random(std::uint64_t first, std::uint64_t own_seed, bool has_own) const {
+    return {own_seed, run.passes != nullptr ? first : later_stream(first, run.iteration),
+            has_own ? nullptr : run.seed, run.passes};
   }
   /// Sets the rows of a domain. Arrays of this domain move: take operands anew.
   void set_rows(int domain, int rows) const {

@@ -16,7 +16,9 @@ enum class loop_fault : int { endless, no_room };
 struct condition_body {
   struct arguments {
     const std::uint8_t* condition;
-    unsigned* begun;  // iterations
+    bool wanted;       // what it has to be
+    unsigned* begun;   // iterations
+    unsigned* passes;  // in all of the run
     unsigned limit;
     loop_fault beyond;
     fault_word* fault;
@@ -25,8 +27,11 @@ struct condition_body {
   };
   static LAMINA_INLINE LAMINA_FN bool run(const arguments& a) {
     if (a.enters) *a.begun = 0;
-    if (*a.condition == 0) return false;
-    if ((*a.begun)++ < a.limit) return true;
+    if ((*a.condition != 0) != a.wanted) return false;
+    if ((*a.begun)++ < a.limit) {
+      ++*a.passes;
+      return true;
+    }
     report_fault(a.fault, a.group, static_cast<int>(a.beyond));
     return false;
   }

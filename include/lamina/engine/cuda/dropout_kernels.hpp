@@ -17,9 +17,8 @@ struct call_kernel<dropout> {
     a.number[0] = static_cast<float>(c.number(0));
     a.number[1] = dropout_factor(c);
     a.integer[0] = c.integer(1);
-    a.stream = dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run.iteration);
-    a.own_seed = static_cast<std::uint64_t>(c.number(3));
-    a.seed = c.flag(2) ? nullptr : c.run.seed;
+    a.random = c.random(dropout_stream(static_cast<std::uint64_t>(c.ordinal())),
+                        static_cast<std::uint64_t>(c.number(3)), c.flag(2));
     a.first_row = c.run.first_row[c.input(0).domain];
     c.share_rows(a, a.in[0]);
   }
@@ -36,14 +35,14 @@ struct call_kernel<dropout> {
       }
       return;
     }
-    const std::uint64_t seed = a.seed != nullptr ? *a.seed : a.own_seed;
+    const std::uint64_t seed = a.random.seed(), stream = a.random.stream();
     const std::uint64_t first = static_cast<std::uint64_t>(a.first_row + r) *
                                 static_cast<std::uint64_t>(n),
                         end = first + static_cast<std::uint64_t>(n);
     // Four numbers a counter, as they lie in the whole mini-batch.
     for (std::uint64_t b = first / 4 + static_cast<std::uint64_t>(team.rank()); b * 4 < end;
          b += static_cast<std::uint64_t>(team.size())) {
-      const random_words words = philox(seed, a.stream, b);
+      const random_words words = philox(seed, stream, b);
       for (std::uint64_t w = 0; w < 4; ++w) {
         const std::uint64_t at = b * 4 + w;
         if (at < first || at >= end) continue;

@@ -97,8 +97,10 @@ class fixed_memory {
   float* constant(int i) const { return at<float>(0) + i; }
   const std::uint64_t* seed() const { return at<const std::uint64_t>(seed_offset); }
   fault_word* fault() const { return at<fault_word>(fault_offset); }
-  /// How often a block was begun that a graph runs.
+  /// How often a block was begun that a graph runs, since the loop around it has come to it.
   unsigned* begun(int block) const { return at<unsigned>(begun_offset) + block; }
+  /// The same in all of a run, however often what it is a part of was begun.
+  unsigned* passes(int block) const { return begun(P::desc.count.blocks + block); }
   float* variables() const { return at<float>(variables_at); }
 
  private:
@@ -107,7 +109,7 @@ class fixed_memory {
   static constexpr std::size_t fault_offset = seed_offset + sizeof(std::uint64_t);
   static constexpr std::size_t begun_offset = fault_offset + sizeof(fault_word);
   static constexpr std::size_t numbers_bytes =
-      begun_offset + static_cast<std::size_t>(P::desc.count.blocks) * sizeof(unsigned);
+      begun_offset + 2 * static_cast<std::size_t>(P::desc.count.blocks) * sizeof(unsigned);
   static constexpr std::size_t variables_at = (numbers_bytes + 255) / 256 * 256;
   static constexpr std::size_t results_bytes =
       result_floats == 0

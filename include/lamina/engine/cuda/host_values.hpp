@@ -57,7 +57,7 @@ constexpr auto find_host_values() {
     r.computed[table] = known && plan_type::memory.slots[table].space != memory_space::frame;
     r.ranks = true;
   }
-  constexpr auto alike = find_graph_blocks<P>();
+  constexpr const auto& alike = graph_blocks_of<P>;
   const auto in_node = [&](int block) {
     for (; block > 0; block = P::desc.blocks[block].parent)
       if (r.node[block]) return true;
@@ -103,7 +103,14 @@ constexpr auto find_host_values() {
     }
     const bool here = r.makes(l, i);
     r.lacks = r.lacks || (is_of_host(i.schema) && !here);
-    if (waits_for_rows(i.schema) || is_done_with_host(i.schema)) r.waits = r.reads = true;
+    if (waits_for_rows(i.schema) || is_done_with_host(i.schema)) {
+      r.waits = true;
+      bool padded = waits_for_rows(i.schema);
+      for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+        if (const int v = l.results[o]; v >= 0)
+          padded = padded && alike.padded.of[domain_of_rows(l.variables[v].rows)];
+      r.reads = r.reads || !padded;
+    }
     for (int a = 0; !here && a < i.input_count; ++a) {
       const int v = root(l.operands[i.inputs + a].id);
       if (v < 0) continue;

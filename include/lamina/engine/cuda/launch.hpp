@@ -22,6 +22,7 @@
 #include <lamina/engine/cuda/ctc_kernels.hpp>
 #include <lamina/engine/cuda/distance_kernels.hpp>
 #include <lamina/engine/cuda/dropout_kernels.hpp>
+#include <lamina/engine/cuda/frame_copy_body.hpp>
 #include <lamina/engine/cuda/gru_kernels.hpp>
 #include <lamina/engine/cuda/image_norm_kernels.hpp>
 #include <lamina/engine/cuda/join_kernels.hpp>

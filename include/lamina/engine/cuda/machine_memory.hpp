@@ -125,7 +125,10 @@ class machine_memory {
     countable_.require(layout.fed, rows_);
     // There is no memory yet, but rows are all that tells how much is needed.
     bool moved = select_rows();
-    const std::ptrdiff_t scratch = needed_scratch(rows_);
+    int most[domains];
+    std::copy_n(rows_, domains, most);
+    if constexpr (has_blocks) moved = blocks_.reserve_padded(layout.width, most) || moved;
+    const std::ptrdiff_t scratch = needed_scratch(most);
     std::size_t end = 0;
     for (int d = batch::domain; d < domains; ++d) {
       const int rows = layout.fed[d] ? rows_[d] : 0;

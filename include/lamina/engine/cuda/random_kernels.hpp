@@ -20,20 +20,20 @@ struct random_body {
     divider columns;
     dtype type;
     float first, second;
-    std::uint64_t own_seed, stream, place;
-    const std::uint64_t* seed;  // of the run; null: own_seed
+    random_source random;
+    std::uint64_t place;
     int count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const std::uint64_t seed = a.seed != nullptr ? *a.seed : a.own_seed;
+    const std::uint64_t seed = a.random.seed(), stream = a.random.stream();
     const std::uint64_t at = a.place + static_cast<std::uint64_t>(i);
     float x;
     if constexpr (Type == random_type::uniform)
-      x = random_uniform_at(seed, a.stream, at, a.first, a.second);
+      x = random_uniform_at(seed, stream, at, a.first, a.second);
     else if constexpr (Type == random_type::normal)
-      x = a.first + a.second * random_normal_at(seed, a.stream, at);
+      x = a.first + a.second * random_normal_at(seed, stream, at);
     else
-      x = a.first + a.second * random_truncated_normal_at(seed, a.stream, at);
+      x = a.first + a.second * random_truncated_normal_at(seed, stream, at);
     int column = i;
     const int row = a.columns.divide(column);
     store_number(a.to, a.type, row * a.stride + column, static_cast<double>(x));
@@ -52,10 +52,9 @@ struct random_kernel {
         out.domain == 0 ? 0 : static_cast<std::uint64_t>(c.run.first_row[out.domain]);
     b.template elements<random_body<Type>>(
         {out.data, out.stride, divider(out.columns), out.type, static_cast<float>(c.number(2)),
-         static_cast<float>(c.number(3)), own,
-         random_stream(Stream, static_cast<std::uint64_t>(c.ordinal()), c.run.iteration),
-         first_row * static_cast<std::uint64_t>(out.columns), own != 0 ? nullptr : c.run.seed,
-         out.rows * out.columns});
+         static_cast<float>(c.number(3)),
+         c.random(random_stream(Stream, static_cast<std::uint64_t>(c.ordinal())), own, own != 0),
+         first_row * static_cast<std::uint64_t>(out.columns), out.rows * out.columns});
   }
 };
 

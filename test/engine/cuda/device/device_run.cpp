@@ -342,7 +342,9 @@ void run_all(backend& device) {
          test::train_both(test::told_by_values, sgd, device, std::vector<int>(12, 7)), 1e-3);
   report("decided by values", test::train_both(test::decided, sgd, device, sizes), 1e-3);
   report("branches", test::train_both(test::branches, sgd, device, {7, 64, 7, 7}), 1e-3);
-  report("branches in a loop", test::train_both(test::choices, sgd, device, {7, 64, 7}), 1e-3);
+  report("branches in a loop", test::train_both(test::choices, sgd, device, {7, 64, 7, 7}), 1e-3);
+  report("rows in parts", test::train_both(test::parted, sgd, device, {7, 64, 7, 7, 64, 1, 1, 1}),
+         1e-3);
   // The same seed gives the same bits.
   const auto a =
       test::train_both(test::functions, optimizer::adam{.learning_rate = 0.01f}, device, sizes);

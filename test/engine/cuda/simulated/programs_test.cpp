@@ -161,8 +161,13 @@ TEST_CASE("loops and branches by the calls of a device", "[loops]") {
   CHECK(worst_of(test::told_by_values, sgd, std::vector<int>(24, 3)) < 1e-4);
   CHECK(simulated::now.graphs_launched > 12);
   CHECK(simulated::now.graphs_launched < 23);
+  // Branches of rows have as many rows as there are in all.
   CHECK(worst_of(test::branches, sgd, again) < 1e-4);
+  CHECK(simulated::now.graphs_launched == 5);
   CHECK(worst_of(test::choices, sgd, again) < 1e-4);
+  CHECK(simulated::now.graphs_launched == 5);
+  CHECK(worst_of(test::parted, sgd, {1, 1, 1, 1, 1, 2, 2, 2, 2, 5, 5}) < 1e-4);
+  CHECK(simulated::now.graphs_launched == 8);
 }
 
 TEST_CASE("a driver without conditional nodes leaves them to the host") {
