@@ -23,6 +23,9 @@ namespace lamina::engine {
 ///   static void hand_over(memory_type&, int group, const block_call&, int argument,
 ///                         std::uint64_t limit, const frame_copies&, run_once);
 ///   static void run_if_kept(memory_type&, int block, const frame_copies&, rest);   what follows
+///   static int part_end(memory_type&, int group, int end);   behind groups that it does at once
+///   static void run_part(memory_type&, int group, int end, unsigned long long given,
+///                        context_type&, work);
 /// and, where it does all iterations of some loops at once:
 ///   static bool begin_steps(memory_type&, int group, int block);   whether it does so with these
 ///   static void end_steps(memory_type&, int group);
@@ -73,6 +76,12 @@ class block_runner : loop_frames<P, Engine> {
   }
   void run_groups(int g, int end, unsigned long long given) {
     for (; g < end; ++g) {
+      if constexpr (hands_over)
+        if (const int next = Engine::part_end(*memory_, g, end); next > g) {
+          Engine::run_part(*memory_, g, next, given, context_, [&] { run_groups(g, next, given); });
+          g = next - 1;
+          continue;
+        }
       const auto& e = schedule::table.entries[g];
       if ((e.feeds & ~given) != 0) continue;
       if constexpr (tables::has_views) context_.view = table.told[g];

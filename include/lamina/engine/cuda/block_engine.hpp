@@ -125,6 +125,39 @@ struct place_block_engine {
     m.blocks().send(e.first_argument, next, m.arguments());
   }
   static bool is_true(memory_type& m, int argument) { return m.is_true(argument); }
+  /// Behind the groups from g on that are one graph while the host walks along the others; g if
+  /// there is none.
+  static int part_end(memory_type& m, int g, int end) {
+    if (!m.blocks().records_parts() || known::parts.of[g] == part_step::none) return g;
+    if constexpr (has_row_loops<P>)
+      if (m.steps().is_open()) return g;
+    int e = g;
+    while (e < end && known::parts.of[e] != part_step::none &&
+           (known::parts.of[e] != part_step::node || m.backend().knows_conditions()))
+      ++e;
+    return e - g < least_part ? g : e;
+  }
+  /// Runs groups g to before `end` by `work`.
+  template <class Work>
+  static void run_part(memory_type& m, int g, int end, unsigned long long given,
+                       context_type& context, const Work& work) {
+    const int block = known::parts.block[g];
+    auto& key = m.blocks().part_key();
+    key.begin(g, given);
+    key.add_rows(m);
+    bool draws = false;
+    for (int k = g; k < end; ++k) draws = draws || known::parts.of[k] == part_step::draw;
+    if (draws && block > 0) {
+      context.passes = m.fixed().passes(block);
+      m.backend().template elements<detail::fill_body>(
+          {m.fixed().passes(block), 1, divider(1), dtype::int32,
+           static_cast<double>(context.iteration + 1), 1});
+    }
+    m.blocks().record_parts(false);
+    m.backend().replay(key.view(), work);
+    m.blocks().record_parts(true);
+    context.passes = nullptr;
+  }
   /// A graph that is being recorded takes over what a condition at the place decides on.
   static bool takes_over(memory_type& m, int block) {
     return known::table.node[block] && m.backend().records_conditions();

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include <lamina/engine/call/block_schedule.hpp>
+#include <lamina/engine/cuda/graph_parts.hpp>
 #include <lamina/engine/cuda/host_values.hpp>
 #include <lamina/engine/cuda/place_array.hpp>
+#include <lamina/engine/cuda/run_key.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
 
 namespace lamina::engine::cuda {
@@ -23,6 +25,7 @@ struct host_table {
   using blocks = block_schedule<P, schedule>;
   static constexpr const auto& values = host_values_of<P>;
   static constexpr const auto& padded = graph_blocks_of<P>.padded;
+  static constexpr const auto& parts = graph_parts_of<P>;
   static constexpr int arguments = schedule::arguments;
   static constexpr int domains = P::desc.count.domains;
 
@@ -203,6 +206,11 @@ class block_memory {
           reinterpret_cast<float*>(words + known::table.frame_numbers[i].word);
   }
 
+  /// Whether parts of the program become graphs, for the whole is none.
+  bool records_parts() const { return records_parts_; }
+  void record_parts(bool records) { records_parts_ = records; }
+  auto& part_key() { return part_key_; }
+
   void begin_run() { sent_.clear(); }
   /// Copies numbers to the place; they may be others right after.
   void send(void* to, const void* from, std::size_t bytes) {
@@ -272,6 +280,8 @@ class block_memory {
   std::uint64_t numbers_[at_least_one(known::table.number_count)] = {};
   float* on_host_[at_least_one(schedule::arguments)] = {};
   int capacity_[domains] = {};
+  run_key<P, known::values.ranks> part_key_;
+  bool records_parts_ = false;
 };
 
 namespace detail {

@@ -153,7 +153,7 @@ class device_graphs : public device_memory {
     bool seen = false;
     std::vector<void*> kept;  // that the graph copies from
   };
-  static constexpr std::size_t most_recorded = 32;
+  static constexpr std::size_t most_recorded = 128;
 
   LAMINA_COLD recorded& find(std::string_view key) {
     for (recorded& r : recorded_)

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include <lamina/core/check.hpp>
@@ -15,6 +14,7 @@
 #include <lamina/engine/call/made_rows.hpp>
 #include <lamina/engine/cuda/block_engine.hpp>
 #include <lamina/engine/cuda/machine_memory.hpp>
+#include <lamina/engine/cuda/run_key.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -29,6 +29,11 @@ class machine {
   static constexpr int domains = P::desc.count.domains;
   /// Whether it has loops or branches: everything else is one pass.
   static constexpr bool has_blocks = schedule::has_blocks;
+  /// Whether what is done depends on the lengths of sequences.
+  static constexpr bool ranks = [] {
+    if constexpr (has_blocks) return host_table<P, Backend>::values.ranks;
+    return false;
+  }();
   static_assert(check<(schedule::lacking < 0), gets_type<typename schedule::lacking_group>>,
                 "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
   static_assert(check<computes_in_float<P>>,
@@ -180,6 +185,7 @@ class machine {
   LAMINA_COLD void run_again() requires has_blocks {
     backend_.forget();
     memory_.begin_run(begun_.seed + begun_.step);
+    memory_.blocks().record_parts(false);
     backend_.once([&] { run_groups(true); });
     backend_.wait();
   }
@@ -196,25 +202,11 @@ class machine {
   }
   template <class Work>
   void perform(const Work& work, unsigned long long given, bool data_are_there) {
+    if constexpr (has_blocks) memory_.blocks().record_parts(!repeats());
     if (!repeats()) return backend_.once(work);
-    key_.clear();
-    for (int d = batch::domain; d < domains; ++d)
-      if (plan_type::fed.of[d])
-        add_to_key(memory_.rows() + d, 1), add_to_key(memory_.first_rows() + d, 1);
-    add_to_key(&given, 1);
-    add_to_key(&data_are_there, 1);
-    if constexpr (has_blocks)
-      if constexpr (host_table<P, Backend>::values.ranks)
-        for (int d = batch::domain + 1; d < domains; ++d)
-          if (const int* const offsets = memory_.host_offsets()[d];
-              offsets != nullptr && P::desc.domains[d].kind == domain_kind::sequence)
-            add_to_key(offsets, rows(P::desc.domains[d].parent) + 1);
-    backend_.replay(key_, work);
-  }
-  template <class T>
-  void add_to_key(const T* numbers, int count) {
-    key_.append(reinterpret_cast<const char*>(numbers),
-                static_cast<std::size_t>(count) * sizeof(T));
+    key_.begin(given, data_are_there);
+    key_.add_rows(memory_);
+    backend_.replay(key_.view(), work);
   }
   LAMINA_COLD void settle() noexcept {
     try {
@@ -307,8 +299,8 @@ class machine {
 
   Backend& backend_;
   memory_type memory_;
-  std::string key_;    // of what is run
-  run_begun begun_{};  // the run that was started last
+  run_key<P, ranks> key_;  // of what is run
+  run_begun begun_{};      // the run that was started last
   [[no_unique_address]] std::conditional_t<has_blocks, place_block_runner<P, Backend>,
                                            detail::no_block_memory>
       blocks_;

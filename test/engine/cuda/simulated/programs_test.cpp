@@ -190,11 +190,16 @@ TEST_CASE("tables and made sequences by the calls of a device") {
 TEST_CASE("training loops as programs by the calls of a device") {
   static constexpr optimizer::adam limited{.learning_rate = 0.02f,
                                            .clip = lamina::clip_by_global_norm(0.2f)};
+  static constexpr optimizer::adam lazy{.learning_rate = 0.01f, .lazy_mode = true};
   for (const auto order : {simulated::schedule::late, simulated::schedule::random}) {
     simulated::begin_test(order);
     {
       simulated::device d(0);
       CHECK(test::run_both(test::trained<limited>, d, test::row_minibatches()).worst() < 1e-3);
+      // Before and behind the learning rate, for three mini-batches as large as others since there
+      // was memory for the largest.
+      CHECK(simulated::now.graphs_launched == 2 * 3);
+      CHECK(test::run_both(test::passes<lazy>, d, test::sentence_minibatches()).worst() < 1e-3);
     }
     CHECK(simulated::now.broken_rules == "");
     CHECK(simulated::now.gave_all_back());
