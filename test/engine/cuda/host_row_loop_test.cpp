@@ -72,6 +72,7 @@ TEST_CASE("row loops at a place learn what they do on the CPU") {
   SECTION("products behind each other") { check(test::gated); }
   SECTION("weights that find no room") { check(test::broad); }
   SECTION("what a loop carries") { check(test::carried); }
+  SECTION("cells of an operator") { check(test::unit_cells); }
   SECTION("inside of a loop") { check(test::repeated); }
   SECTION("with values of the sample") { check(test::ragged); }
 }

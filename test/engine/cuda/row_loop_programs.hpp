@@ -11,6 +11,7 @@
 
 #include <lamina/engine/cuda/row_loop.hpp>
 #include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/layers/lstm_unit.hpp>
 #include <lamina/layers/static_rnn.hpp>
 #include <lamina/layers/tensor_array.hpp>
 
@@ -67,6 +68,23 @@ inline constexpr auto broad = lamina::program([](lamina::block& main) {
     return next;
   });
   return pieces::cost_of(layer::sequence_pool(h, {.type = lamina::pool::max}));
+});
+
+/// The cells of an operator, over sequences of different length: columns beside each other, and
+/// taken apart again on the way back.
+inline constexpr auto unit_cells = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto h = layer::dynamic_rnn(x, [&](auto& step) {
+    auto state = step.memory(lamina::dims<6>);
+    auto cell = step.memory(lamina::dims<6>, {.value = 0.5f});
+    auto below = layer::tanh(layer::fc<3>(step.input(x)));
+    auto [next, next_cell] = layer::lstm_unit(below, state, cell, {.forget_bias = 1});
+    step.update(state, next);
+    step.update(cell, next_cell);
+    return std::tuple{next, step.last(cell)};
+  });
+  return pieces::cost_of(layer::sequence_pool(std::get<0>(h), {.type = lamina::pool::max})) +
+         pieces::cost_of(std::get<1>(h));
 });
 
 /// What a counting loop carries without arrays, and a value that is only read there.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/engine/call/lstm_unit_step.hpp>
+#include <lamina/engine/cuda/cell_function.hpp>
 #include <lamina/engine/cuda/recurrent_body.hpp>
 #include <lamina/operators/lstm.hpp>
 
@@ -11,44 +12,51 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-struct lstm_unit_arguments {
+struct lstm_unit_arrays {
   row_array x, before, cell, hidden, d_cell, d_hidden, dx, d_before;
-  divider cells;
+  int cells;
   float forget_bias;
-  int count;
 
   LAMINA_INLINE LAMINA_FN lstm_unit_step<float> gates(int r, int j) const {
     const float* const g = x.row(r) + j;
-    const int n = cells.divisor();
-    return {g[0], g[n] + forget_bias, g[2 * n], g[3 * n]};
+    return {g[0], g[cells] + forget_bias, g[2 * cells], g[3 * cells]};
   }
+  /// Cell j of row r.
+  LAMINA_INLINE LAMINA_FN void step(int r, int j) const {
+    const lstm_unit_step<float> g = gates(r, j);
+    const float now = g.cell(before.row(r)[j]);
+    if (cell) cell.row(r)[j] = now;
+    if (hidden) hidden.row(r)[j] = g.hidden(now);
+  }
+  LAMINA_INLINE LAMINA_FN void step_back(int r, int j) const {
+    const auto slopes = gates(r, j).backward(cell.row(r)[j], before.row(r)[j], d_cell.row(r)[j],
+                                             d_hidden.row(r)[j]);
+    if (d_before) d_before.row(r)[j] = slopes.before;
+    if (!dx) return;
+    float* const to = dx.row(r) + j;
+    to[0] = slopes.i;
+    to[cells] = slopes.f;
+    to[2 * cells] = slopes.o;
+    to[3 * cells] = slopes.candidate;
+  }
+};
+struct lstm_unit_arguments : lstm_unit_arrays {
+  divider by_cells;
+  int count;
 };
 
 struct lstm_unit_body {
   using arguments = lstm_unit_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int j = i;
-    const int r = a.cells.divide(j);
-    const lstm_unit_step<float> gates = a.gates(r, j);
-    const float now = gates.cell(a.before.row(r)[j]);
-    if (a.cell) a.cell.row(r)[j] = now;
-    if (a.hidden) a.hidden.row(r)[j] = gates.hidden(now);
+    const int r = a.by_cells.divide(i);
+    a.step(r, i);
   }
 };
 struct lstm_unit_slope_body {
   using arguments = lstm_unit_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int j = i;
-    const int r = a.cells.divide(j), n = a.cells.divisor();
-    const auto slopes = a.gates(r, j).backward(a.cell.row(r)[j], a.before.row(r)[j],
-                                               a.d_cell.row(r)[j], a.d_hidden.row(r)[j]);
-    if (a.d_before) a.d_before.row(r)[j] = slopes.before;
-    if (!a.dx) return;
-    float* const to = a.dx.row(r) + j;
-    to[0] = slopes.i;
-    to[n] = slopes.f;
-    to[2 * n] = slopes.o;
-    to[3 * n] = slopes.candidate;
+    const int r = a.by_cells.divide(i);
+    a.step_back(r, i);
   }
 };
 
@@ -58,13 +66,46 @@ inline lstm_unit_arguments lstm_unit_of(const call_site& c) {
   lstm_unit_arguments a{};
   a.x = c.input(0);
   a.before = before;
-  a.cells = divider(before.columns);
+  a.cells = before.columns;
+  a.by_cells = divider(before.columns);
   a.forget_bias = static_cast<float>(c.number(0));
   a.count = before.rows * before.columns;
   return a;
 }
 
 }  // namespace detail
+
+/// X, C_prev; C, H.
+template <>
+struct cell_function<lstm_unit> {
+  static LAMINA_INLINE LAMINA_FN void run(const cell_arrays& of, int row, int cell) {
+    detail::lstm_unit_arrays a{};
+    a.x = {of.of[0], of.broad_stride};
+    a.before = {of.of[1], of.stride};
+    a.cell = {of.of[2], of.stride};
+    a.hidden = {of.of[3], of.stride};
+    a.cells = of.cells;
+    a.forget_bias = of.number;
+    a.step(row, cell);
+  }
+};
+/// X, C_prev, C, and the slopes of C and H; those of X and C_prev.
+template <>
+struct cell_function<gradient_of<lstm_unit>> {
+  static LAMINA_INLINE LAMINA_FN void run(const cell_arrays& of, int row, int cell) {
+    detail::lstm_unit_arrays a{};
+    a.x = {of.of[0], of.broad_stride};
+    a.before = {of.of[1], of.stride};
+    a.cell = {of.of[2], of.stride};
+    a.d_cell = {of.of[3], of.stride};
+    a.d_hidden = {of.of[4], of.stride};
+    a.dx = {of.of[5], of.broad_stride};
+    a.d_before = {of.of[6], of.stride};
+    a.cells = of.cells;
+    a.forget_bias = of.number;
+    a.step_back(row, cell);
+  }
+};
 
 template <>
 struct call_kernel<lstm_unit> {

@@ -86,14 +86,18 @@ struct fill_body {
 template <class Backend>
 void copy_part(Backend& b, const operator_call& c, dtype type, int rank,
                const std::ptrdiff_t* extent, const array_part& from, const array_part& to) {
-  loop_nest<2> loops;
-  for (int d = 0; d < rank; ++d) loops.add(extent[d], from.step[d], to.step[d]);
-  const int bytes = size_of(type);
-  detail::part_copy_body::arguments a{static_cast<const char*>(from.data) + from.offset * bytes,
-                                      static_cast<char*>(to.data) + to.offset * bytes,
-                                      element_loops<2>(c, loops), bytes, 0};
-  a.count = a.loops.count;
-  b.template elements<detail::part_copy_body>(a);
+  if constexpr (requires { b.copy_columns(extent, from, to); }) {
+    b.copy_columns(extent, from, to);
+  } else {
+    loop_nest<2> loops;
+    for (int d = 0; d < rank; ++d) loops.add(extent[d], from.step[d], to.step[d]);
+    const int bytes = size_of(type);
+    detail::part_copy_body::arguments a{static_cast<const char*>(from.data) + from.offset * bytes,
+                                        static_cast<char*>(to.data) + to.offset * bytes,
+                                        element_loops<2>(c, loops), bytes, 0};
+    a.count = a.loops.count;
+    b.template elements<detail::part_copy_body>(a);
+  }
 }
 
 /// Nothing to do where the plan lets both lie in one place.

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <lamina/engine/cuda/host_values.hpp>
+#include <lamina/operators/concat.hpp>
 #include <lamina/operators/elementwise.hpp>
+#include <lamina/operators/lstm.hpp>
 #include <lamina/operators/tensor_array.hpp>
 #include <lamina/plan/plan.hpp>
 
@@ -20,7 +22,8 @@ enum class row_step : std::uint8_t {
   none,         // the host's own work
   product,      // a product with weights from outside, and statements on it
   pointwise,    // statements
-  call,         // moves rows into arrays of tensors, or out of them
+  cells,        // an operator, element by element (cell_function.hpp)
+  call,         // moves rows into arrays of tensors, or out of them, or columns
   row_sum,      // adds up the rows of all iterations: a gradient of a bias
   product_sum,  // adds up products of the rows of all iterations: a gradient of weights
 };
@@ -139,8 +142,10 @@ class row_loop_finder {
       case group_head::reduce_rows:
         return is_row_sum(b, g, d, i);
       case group_head::call:
-        return i.schema == &schema_of<collect_product>() ? is_product_sum(b, g, i)
-                                                         : is_row_call(b, g, i);
+        if (i.schema == &schema_of<collect_product>()) return is_product_sum(b, g, i);
+        if (i.schema == &schema_of<lstm_unit>() || i.schema == &schema_of<gradient_of<lstm_unit>>())
+          return is_cells(b, g, i);
+        return is_row_call(b, g, i);
       default:
         return false;
     }
@@ -240,9 +245,39 @@ class row_loop_finder {
     return true;
   }
 
-  /// Calls that move rows of floats as numbers of the host say.
+  /// Rows of floats, all of them of one domain.
+  constexpr bool is_cells(int b, int g, const instruction& i) {
+    int rows = 0;
+    const auto fits = [&](int v) {
+      if (v < 0) return true;
+      const int r = L.variables[v].rows;
+      if (!is_float(root(v)) || r >= 0 || parts_of_rows(r) != 1 || (rows < 0 && r != rows))
+        return false;
+      rows = r;
+      return true;
+    };
+    for (int a = i.inputs; a < i.inputs + i.input_count; ++a)
+      if (!fits(L.operands[a].id)) return false;
+    for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+      if (!fits(L.results[o])) return false;
+    return computes(b, g, row_step::cells);
+  }
+
+  /// Whether columns of rows are put beside each other, or taken apart.
+  static constexpr bool joins_columns(const instruction& i) {
+    if (i.schema != &schema_of<concat>() && i.schema != &schema_of<gradient_of<concat>>())
+      return false;
+    const operator_desc& op = P::desc.operators[i.op];
+    if (op.attributes < 0 || P::desc.attributes[op.attributes].number != 1) return false;
+    for (int a = op.inputs + 1; a < op.inputs + 1 + P::desc.arguments[op.inputs]; ++a)
+      if (P::desc.variables[P::desc.arguments[a]].rank != 2) return false;
+    return true;
+  }
+
+  /// Calls that move rows of floats as numbers of the host say, or columns.
   constexpr bool is_row_call(int b, int g, const instruction& i) {
-    if (i.schema != &schema_of<read_from_array>() && i.schema != &schema_of<write_to_array>() &&
+    if (!joins_columns(i) && i.schema != &schema_of<read_from_array>() &&
+        i.schema != &schema_of<write_to_array>() &&
         i.schema != &schema_of<read_from_array_gradient>() &&
         i.schema != &schema_of<write_to_array_gradient>() &&
         i.schema != &schema_of<shrink_rnn_memory>() &&

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <lamina/core/padding.hpp>
+#include <lamina/engine/cuda/cell_function.hpp>
 #include <lamina/engine/cuda/statement_runner.hpp>
 #include <lamina/engine/cuda/team.hpp>
 
@@ -24,7 +25,8 @@ struct step_head {
   std::int32_t from_stride, to_stride;  // floats from row to row of a move; of a left side, a group
   std::int32_t depth;                   // terms of a product
   std::int32_t number;                  // of the weights of a product; of the thread that begins a
-                                        // move: moves by other threads do not wait for each other
+                                        // move: moves by other threads do not wait for each other;
+                                        // the bits of an operator's attribute
 };
 template <int Arguments>
 struct step_item : step_head {
@@ -66,6 +68,13 @@ struct product_step {
 template <class S>
 struct pointwise_step {
   using runner = statement_runner<S>;
+  static constexpr bool multiplies = false;
+};
+
+/// An operator, element by element (cell_function.hpp).
+template <class Op>
+struct cell_step {
+  using function = cell_function<Op>;
   static constexpr bool multiplies = false;
 };
 
@@ -168,6 +177,8 @@ struct row_loop_body {
     if (s.kind == Kind) {
       if constexpr (Step::multiplies)
         multiply<Step>(g, s, row0, n, team, room);
+      else if constexpr (requires { typename Step::function; })
+        call<Step>(s, row0, n, team);
       else
         apply<Step>(s, row0, n, team);
       return;
@@ -175,6 +186,15 @@ struct row_loop_body {
     if constexpr (sizeof...(More) > 0) compute<Kind + 1, More...>(g, s, row0, n, team, room);
   }
 
+  template <class Step, class Team>
+  static LAMINA_INLINE LAMINA_FN void call(const item& s, int row0, int n, const Team& team) {
+    const cell_arrays arrays{s.of, s.from_stride, s.to_stride, s.columns,
+                             __builtin_bit_cast(float, s.number)};
+    each_thread(team, [&](int rank) {
+      for (int i = rank; i < n * s.columns; i += Threads)
+        Step::function::run(arrays, row0 + i / s.columns, i % s.columns);
+    });
+  }
   template <class Step, class Team>
   static LAMINA_INLINE LAMINA_FN void apply(const item& s, int row0, int n, const Team& team) {
     const int packs = s.to_stride / pack_width;

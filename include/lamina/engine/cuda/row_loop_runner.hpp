@@ -5,6 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 #include <lamina/engine/cuda/chain_room.hpp>
@@ -25,14 +27,24 @@ struct row_loop_table {
   using launch_function = void (*)(Backend&, row_loop_arguments&);
   using list_function = void (*)(step_list<Backend>&, const call_site&);
 
+  template <class Group>
+  struct called_by;
+  template <class Op>
+  struct called_by<expression::call_expression<Op>> {
+    using type = Op;
+  };
   template <int Block, int Kind>
   static consteval auto make_step() {
     constexpr int g = loops.group_of(Block, Kind, plan_type::grouped);
-    using statements = typename detail::statements_of<expression::group_of<plan_type, g>>::type;
-    if constexpr (loops.step[g] == row_step::product)
-      return type_tag<product_step<statements>>{};
-    else
-      return type_tag<pointwise_step<statements>>{};
+    if constexpr (loops.step[g] == row_step::cells) {
+      return type_tag<cell_step<typename called_by<expression::group_of<plan_type, g>>::type>>{};
+    } else {
+      using statements = typename detail::statements_of<expression::group_of<plan_type, g>>::type;
+      if constexpr (loops.step[g] == row_step::product)
+        return type_tag<product_step<statements>>{};
+      else
+        return type_tag<pointwise_step<statements>>{};
+    }
   }
   template <int Block, class Kinds>
   struct body;
@@ -108,6 +120,13 @@ struct row_loop_table {
   static constexpr unsigned stored_by(int g) {
     const group_code c = plan_type::code.groups[g];
     unsigned r = 0;
+    if (loops.step[g] == row_step::cells) {
+      const instruction& i =
+          plan_type::lowered
+              .instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
+      for (int o = 0; o < i.output_count; ++o) r |= 1u << (i.input_count + o);
+      return r;
+    }
     for (int s = c.statements; s < c.statements + c.statement_count; ++s)
       if (const int to = plan_type::code.statements[s].store; to >= 0 && to < 32) r |= 1u << to;
     return r;
@@ -176,6 +195,14 @@ class row_loop_runner {
         list.add_group({f.kind, 0, 0, state.rows_of(c.group.rows), c.group.columns,
                         multiplies ? static_cast<int>(c.info(0).stride) : 0,
                         padded(c.group.columns), multiplies ? c.group.depth : 0, f.product},
+                       c.arguments, f.arguments, f.stores);
+        break;
+      }
+      case row_step::cells: {
+        const operand cells = c.at_position(1);
+        list.add_group({f.kind, 0, 0, cells.rows, cells.columns, static_cast<int>(c.info(0).stride),
+                        static_cast<int>(cells.stride), 0,
+                        std::bit_cast<std::int32_t>(static_cast<float>(c.number(0)))},
                        c.arguments, f.arguments, f.stores);
         break;
       }

@@ -58,7 +58,10 @@ class step_list {
   /// Lists a group that reads and writes so many arrays; bits of `stores` are those that it writes.
   void add_group(step_head head, float* const* of, int arguments, unsigned stores) {
     if (head.rows <= 0) return;
-    const auto range = [&](int i) { return range_of(of[i], head.rows, head.to_stride); };
+    // Of arrays of two widths, as those of a call, the broad ones count.
+    const std::ptrdiff_t stride =
+        head.depth > 0 ? head.to_stride : std::max(head.from_stride, head.to_stride);
+    const auto range = [&](int i) { return range_of(of[i], head.rows, stride); };
     const int first = head.depth > 0 ? 2 : 0;
     if (head.depth > 0) head.waits = conflicts(range_of(of[0], head.rows, head.from_stride), false);
     for (int i = first; i < arguments && !head.waits; ++i)
@@ -114,6 +117,13 @@ class step_list {
     add_move(adds ? step_head::add : step_head::copy, 0, rows, columns,
              {const_cast<float*>(static_cast<const float*>(a.from)), a.from_stride},
              {static_cast<float*>(a.to), a.to_stride});
+  }
+  /// Columns of rows become columns of others.
+  void copy_columns(const std::ptrdiff_t* extent, const engine::array_part& from,
+                    const engine::array_part& to) {
+    add_move(step_head::copy, 0, static_cast<int>(extent[0]), static_cast<int>(extent[1]),
+             {static_cast<float*>(from.data) + from.offset, from.step[0]},
+             {static_cast<float*>(to.data) + to.offset, to.step[0]});
   }
   void clear_rows(const operand& to, int first) {
     add_move(step_head::clear, first, to.rows, to.columns, {nullptr, 0},

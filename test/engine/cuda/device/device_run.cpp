@@ -335,6 +335,8 @@ void run_all(backend& device) {
   report("a gated one", test::train_both(test::gated, sgd, device, {7, 64, 7, 7, 7}), 1e-3);
   report("a broad one", test::train_both(test::broad, sgd, device, {7, 64, 7}), 1e-3);
   report("what a loop carries", test::train_both(test::carried, sgd, device, {7, 700, 7, 7}), 1e-3);
+  report("cells of an operator", test::train_both(test::unit_cells, sgd, device, {7, 64, 7, 7}),
+         1e-3);
   report("a recurrence in a loop", test::train_both(test::repeated, sgd, device, {7, 64, 7, 7}),
          1e-3);
   report("as long as values say", test::train_both(test::halved, sgd, device, sizes), 1e-3);

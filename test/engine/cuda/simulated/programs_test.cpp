@@ -154,6 +154,7 @@ TEST_CASE("loops and branches by the calls of a device", "[loops]") {
   CHECK(worst_of(test::gated, sgd, again) < 1e-4);
   CHECK(simulated::now.graphs_launched == 5);
   CHECK(worst_of(test::repeated, sgd, again) < 1e-4);
+  CHECK(worst_of(test::unit_cells, sgd, {3, 5, 3, 3}) < 1e-4);
   // So are loops whose gradients are wanted; where there is no room for another frame, the host
   // walks along, and then the program is recorded anew.
   CHECK(worst_of(test::halved, sgd, again) < 1e-4);
