@@ -73,6 +73,7 @@ TEST_CASE("row loops at a place learn what they do on the CPU") {
   SECTION("weights that find no room") { check(test::broad); }
   SECTION("what a loop carries") { check(test::carried); }
   SECTION("cells of an operator") { check(test::unit_cells); }
+  SECTION("random numbers of each step") { check(test::steps); }
   SECTION("inside of a loop") { check(test::repeated); }
   SECTION("with values of the sample") { check(test::ragged); }
 }

@@ -79,7 +79,7 @@ inline constexpr auto unit_cells = lamina::program([](lamina::block& main) {
     auto cell = step.memory(lamina::dims<6>, {.value = 0.5f});
     auto below = layer::tanh(layer::fc<3>(step.input(x)));
     auto [next, next_cell] = layer::lstm_unit(below, state, cell, {.forget_bias = 1});
-    step.update(state, next);
+    step.update(state, layer::dropout(next, 0.25f));
     step.update(cell, next_cell);
     return std::tuple{next, step.last(cell)};
   });

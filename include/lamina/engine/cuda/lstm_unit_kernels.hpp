@@ -75,9 +75,18 @@ inline lstm_unit_arguments lstm_unit_of(const call_site& c) {
 
 }  // namespace detail
 
+namespace detail {
+inline cell_call lstm_unit_call(const call_site& c) {
+  const operand x = c.input(0), before = c.input(1);
+  return {before.rows, before.columns, x.stride, before.stride, static_cast<float>(c.number(0)),
+          {}};
+}
+}  // namespace detail
+
 /// X, C_prev; C, H.
 template <>
 struct cell_function<lstm_unit> {
+  static cell_call call(const call_site& c) { return detail::lstm_unit_call(c); }
   static LAMINA_INLINE LAMINA_FN void run(const cell_arrays& of, int row, int cell) {
     detail::lstm_unit_arrays a{};
     a.x = {of.of[0], of.broad_stride};
@@ -92,6 +101,7 @@ struct cell_function<lstm_unit> {
 /// X, C_prev, C, and the slopes of C and H; those of X and C_prev.
 template <>
 struct cell_function<gradient_of<lstm_unit>> {
+  static cell_call call(const call_site& c) { return detail::lstm_unit_call(c); }
   static LAMINA_INLINE LAMINA_FN void run(const cell_arrays& of, int row, int cell) {
     detail::lstm_unit_arrays a{};
     a.x = {of.of[0], of.broad_stride};

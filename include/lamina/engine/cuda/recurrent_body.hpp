@@ -15,7 +15,7 @@ struct row_array {
   std::ptrdiff_t stride;
 
   row_array() = default;
-  row_array(float* d, std::ptrdiff_t s) : data(d), stride(s) {}
+  LAMINA_INLINE LAMINA_FN row_array(float* d, std::ptrdiff_t s) : data(d), stride(s) {}
   row_array(const operand& o) : data(o ? o.row<float>(0) : nullptr), stride(o.stride) {}
   LAMINA_INLINE LAMINA_FN float* row(int r) const { return data + r * stride; }
   LAMINA_INLINE LAMINA_FN explicit operator bool() const { return data != nullptr; }

@@ -8,6 +8,7 @@
 // aside and added up at once.
 #pragma once
 
+#include <lamina/engine/cuda/cell_function.hpp>
 #include <lamina/engine/cuda/host_values.hpp>
 #include <lamina/operators/concat.hpp>
 #include <lamina/operators/elementwise.hpp>
@@ -143,7 +144,9 @@ class row_loop_finder {
         return is_row_sum(b, g, d, i);
       case group_head::call:
         if (i.schema == &schema_of<collect_product>()) return is_product_sum(b, g, i);
-        if (i.schema == &schema_of<lstm_unit>() || i.schema == &schema_of<gradient_of<lstm_unit>>())
+        if (i.schema == &schema_of<lstm_unit>() ||
+            i.schema == &schema_of<gradient_of<lstm_unit>>() || i.schema == &schema_of<dropout>() ||
+            i.schema == &schema_of<gradient_of<dropout>>())
           return is_cells(b, g, i);
         return is_row_call(b, g, i);
       default:
@@ -187,7 +190,8 @@ class row_loop_finder {
   }
   constexpr bool computes(int b, int g, row_step how) {
     const group_desc d = B.groups[g];
-    const int arguments = plan_type::code.groups[g].argument_count;
+    const int arguments = plan_type::code.groups[g].argument_count +
+                          (how == row_step::cells ? cell_call::most_words : 0);
     if (arguments > row_loop_limits::arguments) return false;
     found_.step[g] = how;
     if (found_.arguments[b] < arguments) found_.arguments[b] = arguments;
@@ -245,13 +249,15 @@ class row_loop_finder {
     return true;
   }
 
-  /// Rows of floats, all of them of one domain.
+  /// Rows of floats, and the mask of a dropout, all of them of one domain.
   constexpr bool is_cells(int b, int g, const instruction& i) {
     int rows = 0;
     const auto fits = [&](int v) {
       if (v < 0) return true;
       const int r = L.variables[v].rows;
-      if (!is_float(root(v)) || r >= 0 || parts_of_rows(r) != 1 || (rows < 0 && r != rows))
+      const bool is_mask = L.variables[v].type == dtype::uint8;
+      if ((!is_float(root(v)) && !is_mask) || r >= 0 || parts_of_rows(r) != 1 ||
+          (rows < 0 && r != rows))
         return false;
       rows = r;
       return true;

@@ -26,6 +26,7 @@ struct row_loop_table {
   static constexpr int blocks = P::desc.count.blocks, groups = schedule::groups;
   using launch_function = void (*)(Backend&, row_loop_arguments&);
   using list_function = void (*)(step_list<Backend>&, const call_site&);
+  using cell_function_call = cell_call (*)(const call_site&);
 
   template <class Group>
   struct called_by;
@@ -68,7 +69,8 @@ struct row_loop_table {
 
   struct table_type {
     launch_function launch[at_least_one(blocks)];
-    list_function list[at_least_one(plan_type::kernels)];  // by kernel
+    list_function list[at_least_one(plan_type::kernels)];        // by kernel
+    cell_function_call cells[at_least_one(plan_type::kernels)];  // by kernel
   };
   template <int Block>
   static constexpr launch_function launch_of() {
@@ -77,23 +79,31 @@ struct row_loop_table {
     else
       return nullptr;
   }
-  static constexpr bool lists(int kernel) {
+  static constexpr bool is_step(int kernel, row_step step) {
     for (int g = 0; g < groups; ++g)
-      if (plan_type::distinct.kernel[g] == kernel && loops.step[g] == row_step::call) return true;
+      if (plan_type::distinct.kernel[g] == kernel && loops.step[g] == step) return true;
     return false;
   }
   template <int Kernel>
   static constexpr list_function list_of() {
-    if constexpr (lists(Kernel))
+    if constexpr (is_step(Kernel, row_step::call))
       return &group_launch<typename schedule::template distinct_group<Kernel>>::template run<
           step_list<Backend>>;
+    else
+      return nullptr;
+  }
+  template <int Kernel>
+  static constexpr cell_function_call cells_of() {
+    if constexpr (is_step(Kernel, row_step::cells))
+      return &cell_function<
+          typename called_by<typename schedule::template distinct_group<Kernel>>::type>::call;
     else
       return nullptr;
   }
   template <int... B, int... K>
   static constexpr table_type make(std::integer_sequence<int, B...>,
                                    std::integer_sequence<int, K...>) {
-    return {{launch_of<B>()...}, {list_of<K>()...}};
+    return {{launch_of<B>()...}, {list_of<K>()...}, {cells_of<K>()...}};
   }
   static constexpr table_type table = make(std::make_integer_sequence<int, blocks>{},
                                            std::make_integer_sequence<int, plan_type::kernels>{});
@@ -106,6 +116,7 @@ struct row_loop_table {
     std::uint8_t arguments;
     unsigned stores;  // a bit for each argument that is written
     list_function list;
+    cell_function_call cells;
   };
   struct block_facts {
     bool is_row_loop;
@@ -134,17 +145,17 @@ struct row_loop_table {
   static constexpr facts_type make_facts() {
     facts_type t{};
     for (int g = 0; g < groups; ++g) {
-      t.groups[g] = {
-          loops.step[g],
-          static_cast<std::int8_t>(loops.kind[g]),
-          static_cast<std::int8_t>(loops.product[g]),
-          static_cast<std::int8_t>(loops.left[g]),
-          static_cast<std::int8_t>(loops.right[g]),
-          loops.puts_left[g],
-          loops.puts_right[g],
-          0,
-          stored_by(g),
-          loops.step[g] == row_step::call ? table.list[plan_type::distinct.kernel[g]] : nullptr};
+      t.groups[g] = {loops.step[g],
+                     static_cast<std::int8_t>(loops.kind[g]),
+                     static_cast<std::int8_t>(loops.product[g]),
+                     static_cast<std::int8_t>(loops.left[g]),
+                     static_cast<std::int8_t>(loops.right[g]),
+                     loops.puts_left[g],
+                     loops.puts_right[g],
+                     0,
+                     stored_by(g),
+                     table.list[plan_type::distinct.kernel[g]],
+                     table.cells[plan_type::distinct.kernel[g]]};
       if (loops.step[g] != row_step::none)
         t.groups[g].arguments =
             static_cast<std::uint8_t>(std::min(255, plan_type::code.groups[g].argument_count));
@@ -199,11 +210,10 @@ class row_loop_runner {
         break;
       }
       case row_step::cells: {
-        const operand cells = c.at_position(1);
-        list.add_group({f.kind, 0, 0, cells.rows, cells.columns, static_cast<int>(c.info(0).stride),
-                        static_cast<int>(cells.stride), 0,
-                        std::bit_cast<std::int32_t>(static_cast<float>(c.number(0)))},
-                       c.arguments, f.arguments, f.stores);
+        const cell_call call = f.cells(c);
+        list.add_group({f.kind, 0, 0, call.rows, call.cells, static_cast<int>(call.broad_stride),
+                        static_cast<int>(call.stride), 0, std::bit_cast<std::int32_t>(call.number)},
+                       c.arguments, f.arguments, f.stores, &call);
         break;
       }
       case row_step::call:

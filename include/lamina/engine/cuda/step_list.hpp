@@ -56,7 +56,8 @@ class step_list {
   int rows() const { return rows_; }
 
   /// Lists a group that reads and writes so many arrays; bits of `stores` are those that it writes.
-  void add_group(step_head head, float* const* of, int arguments, unsigned stores) {
+  void add_group(step_head head, float* const* of, int arguments, unsigned stores,
+                 const cell_call* call = nullptr) {
     if (head.rows <= 0) return;
     // Of arrays of two widths, as those of a call, the broad ones count.
     const std::ptrdiff_t stride =
@@ -70,6 +71,11 @@ class step_list {
     if (head.waits || head.depth > 0) forget_open();
     for (int i = first; i < arguments; ++i) open_.push_back({range(i), (stores >> i & 1u) != 0});
     push(head, of, arguments);
+    if (call == nullptr) return;
+    const std::size_t words = steps_.size() - static_cast<std::size_t>(words_ - arguments) +
+                              static_cast<std::size_t>(step_words::head);
+    std::copy_n(call->words, cell_call::most_words,
+                steps_.begin() + static_cast<std::ptrdiff_t>(words));
   }
   /// Puts the rows of an operand behind those that list n of what is put aside has.
   void put_aside(int n, const operand& x) {
