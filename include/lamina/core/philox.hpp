@@ -43,7 +43,11 @@ LAMINA_FN constexpr float uniform_from(std::uint32_t word) {
 /// The `index`-th number in [0, 1) of a stream.
 LAMINA_FN constexpr float uniform_at(std::uint64_t seed, std::uint64_t stream,
                                      std::uint64_t index) {
-  return uniform_from(philox(seed, stream, index >> 2).word[index & 3]);
+  const random_words w = philox(seed, stream, index >> 2);
+  // A device keeps in registers what no index chooses from.
+  const bool odd = (index & 1) != 0;
+  const std::uint32_t low = odd ? w.word[1] : w.word[0], high = odd ? w.word[3] : w.word[2];
+  return uniform_from((index & 2) != 0 ? high : low);
 }
 
 }  // namespace lamina

@@ -147,7 +147,7 @@ TEST_CASE("every call of the runtime may fail") {
       CHECK_THAT(told, Catch::Contains(call));
   }
   SECTION("loops for whose frames a graph has too little room") {
-    CHECK_THAT(fail_each<at_one>(test::told_by_values, schedule::late, 5),
+    CHECK_THAT(fail_each<at_one>(test::told_by_values, schedule::late, 13),
                Catch::Contains("cudaGraphLaunch"));
   }
   SECTION("a loop that is one kernel, and recorded") {
