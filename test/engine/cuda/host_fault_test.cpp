@@ -67,9 +67,9 @@ struct failing_place : cuda::host_backend<1> {
     all->make("upload_ahead");
     host::upload_ahead(to, from, bytes);
   }
-  void take_ahead(void* to, const void* from, std::size_t bytes) {
+  void take_ahead() {
     all->make("take_ahead");
-    host::take_ahead(to, from, bytes);
+    host::take_ahead();
   }
   void wait() {
     host::wait();  // nothing is on its way afterwards, whatever came of it

@@ -80,7 +80,7 @@ inline std::vector<std::vector<row_sample>> row_minibatches() {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> number(-1, 1);
   std::vector<std::vector<row_sample>> all;
-  for (const int n : {3, 5, 3, 9, 5, 1, 9, 3, 3, 9}) {
+  for (const int n : {3, 5, 3, 9, 5, 1, 9, 3, 3, 9, 9, 9}) {
     all.emplace_back();
     for (int i = 0; i < n; ++i) {
       std::vector<float> x;

@@ -143,7 +143,7 @@ struct place_block_engine {
                        context_type& context, const Work& work) {
     const int block = known::parts.block[g];
     auto& key = m.blocks().part_key();
-    key.begin(g, given);
+    key.begin(g, given, m.data_turn());
     key.add_rows(m);
     bool draws = false;
     for (int k = g; k < end; ++k) draws = draws || known::parts.of[k] == part_step::draw;

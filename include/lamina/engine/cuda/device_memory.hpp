@@ -69,13 +69,10 @@ class device_memory : public device_stream {
                  "cudaMemcpyAsync to the device");
     check_call(cudaEventRecord(arrived_, copies_), "cudaEventRecord");
   }
-  /// Copies within the device what upload_ahead() has brought there.
-  void take_ahead(void* to, const void* from, std::size_t bytes) {
+  /// What follows may read what upload_ahead() has brought there.
+  void take_ahead() {
     use();
     check_call(cudaStreamWaitEvent(stream_, arrived_, 0), "cudaStreamWaitEvent");
-    if (bytes != 0)
-      check_call(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_),
-                 "cudaMemcpyAsync within the device");
     check_call(cudaEventRecord(taken_, stream_), "cudaEventRecord");
   }
   void wait() { check_call(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }

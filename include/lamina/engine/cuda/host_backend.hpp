@@ -74,11 +74,10 @@ class host_backend {
     note('a');
     ahead_ = [=] { std::memcpy(to, from, bytes); };
   }
-  void take_ahead(void* to, const void* from, std::size_t bytes) {
+  void take_ahead() {
     note('t');
-    perform([=, copy = std::exchange(ahead_, nullptr)] {
+    perform([copy = std::exchange(ahead_, nullptr)] {
       if (copy) copy();
-      if (bytes != 0) std::memcpy(to, from, bytes);
     });
   }
   void wait() {

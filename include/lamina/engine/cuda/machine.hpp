@@ -204,7 +204,7 @@ class machine {
   void perform(const Work& work, unsigned long long given, bool data_are_there) {
     if constexpr (has_blocks) memory_.blocks().record_parts(!repeats());
     if (!repeats()) return backend_.once(work);
-    key_.begin(given, data_are_there);
+    key_.begin(given, data_are_there, memory_.data_turn());
     key_.add_rows(memory_);
     backend_.replay(key_.view(), work);
   }

@@ -10,12 +10,11 @@
 
 #include <lamina/engine/cuda/block_memory.hpp>
 #include <lamina/engine/cuda/countable_rows.hpp>
-#include <lamina/engine/cuda/data_range.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
+#include <lamina/engine/cuda/fed_data.hpp>
 #include <lamina/engine/cuda/fetched_variables.hpp>
 #include <lamina/engine/cuda/fixed_memory.hpp>
 #include <lamina/engine/cuda/place_numbers.hpp>
-#include <lamina/engine/cuda/prefetched_data.hpp>
 #include <lamina/engine/cuda/row_loop.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
 #include <lamina/engine/cuda/selected_rows.hpp>
@@ -24,8 +23,9 @@
 
 namespace lamina::engine::cuda {
 
-/// Constants, seed and what has a fixed place lie in one memory, which stays as it is. Data and
-/// what has rows lie in an arena, which is allocated anew only when rows grow.
+/// Constants, seed and what has a fixed place lie in one memory, which stays as it is. Data lie in
+/// a range of their own, and what has rows in an arena; they are allocated anew only when rows
+/// grow.
 template <class P, class Backend>
 class machine_memory {
  public:
@@ -42,9 +42,8 @@ class machine_memory {
         fixed_(b),
         arena_(b),
         more_scratch_(b),
-        data_(b),
         numbers_(b),
-        prefetched_(b),
+        fed_(b),
         fetched_(b),
         blocks_(b),
         steps_(b),
@@ -134,8 +133,6 @@ class machine_memory {
       const int rows = layout.fed[d] ? rows_[d] : 0;
       fixed_.constants()[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
     }
-    range_ = data_range<P>(rows_);
-    end += range_.size();
     for (int d = batch::domain; d < domains; ++d) {
       if (!layout.fed[d]) continue;
       arena_at_[d] = end;
@@ -148,24 +145,22 @@ class machine_memory {
     scratch_lanes_ = has_blocks || lane > (std::size_t{16} << 20) ? 1 : 4;
     scratch_step_ = static_cast<std::ptrdiff_t>(lane / sizeof(float));
     end += lane * static_cast<std::size_t>(scratch_lanes_);
-    const planned_memory planned(backend_, fixed_.bytes_at_place() + end);
+    const planned_memory planned(backend_, fixed_.bytes_at_place() + fed_.bind(rows_) + end);
     // What was recorded names places of the memory that is gone.
-    moved = arena_.reserve(end) || moved;
-    if (data_.reserve(range_.size()) || moved) backend_.forget();
+    moved = fed_.reserve() || moved;
+    if (arena_.reserve(end) || moved) backend_.forget();
     // Once there is more than the fed rows needed, it serves all groups: with more of these too.
     if constexpr (has_blocks)
       if ((more_scratch_.data() != nullptr || moves_) && reserve_more_scratch()) backend_.forget();
-    for (int d = batch::domain; d < domains; ++d)
-      if (range_.has_offsets(d))
-        offsets_[d] = reinterpret_cast<const int*>(arena_.data() + range_.offsets(d));
     if constexpr (has_blocks) blocks_.bind(rows_);
     place_arguments();
+    fed_.place(arguments_, offsets_);
     bound_ = fits_ = true, moves_ = false;
   }
   void feed(int data, const void* values) { feeds_[data] = values; }
   /// Makes the mini-batch that was prefetched that of a run that goes on, bound to it and fed.
   void take_prefetched() {
-    prefetched_.take(arena_.data(), rows_, feeds_, host_offsets_);
+    take_fetched();
     if constexpr (has_blocks) blocks_.begin_run();
     for (int d = batch::domain; d < domains; ++d)
       if (layout.fed[d]) send_inverse_rows(d);
@@ -175,7 +170,7 @@ class machine_memory {
   /// it.
   template <class Rows>
   void prefetch(const Rows& rows, const void* const* data) {
-    prefetched_.fetch(rows.count, data, rows.offsets);
+    fed_.fetch(rows.count, data, rows.offsets);
   }
   void begin_run(std::uint64_t seed) {
     numbers_.begin_run();
@@ -187,14 +182,16 @@ class machine_memory {
   bool stage(unsigned long long given, std::uint64_t seed) {
     begin_run(seed);
     if constexpr (!has_blocks) fixed_.upload_changes();
-    if (prefetched_.take(arena_.data(), rows_, feeds_, host_offsets_)) return true;
-    range_.gather(data_.data(), given, rows_, feeds_, host_offsets_);
+    if (take_fetched()) return true;
+    fed_.gather(given, rows_, feeds_, host_offsets_);
     return false;
   }
   void upload(bool data_are_there) {
     if constexpr (has_blocks) fixed_.upload();
-    if (!data_are_there) backend_.upload(arena_.data(), data_.data(), range_.size());
+    if (!data_are_there) fed_.upload();
   }
+  /// Which of two ranges the data of the run lie in.
+  int data_turn() const { return fed_.turn(); }
   place_array<Backend>& array(int i) { return blocks_.array(i); }
   auto& blocks() { return blocks_; }
   auto& steps() { return steps_; }  // of the row loop that the host walks along
@@ -292,7 +289,7 @@ class machine_memory {
       case memory_space::numbers:
         return outside_.leaves_updates ? nullptr : fixed_.constant(s.offset);
       case memory_space::feed:
-        return in_arena(range_.data(s.offset));
+        return fed_.address(s.offset);
       case memory_space::none:
         return s.offset >= 0 ? fixed_.constant(s.offset) : nullptr;
       default:
@@ -340,6 +337,11 @@ class machine_memory {
         arguments_[a] = address_of(schedule::table.slots[a]);
     }
   }
+  bool take_fetched() {
+    const bool found = fed_.take(rows_, feeds_, host_offsets_);
+    if (found) fed_.place(arguments_, offsets_);
+    return found;
+  }
   void send_inverse_rows(int domain) {
     const int rows = rows_[domain];
     backend_.template elements<detail::fill_body>({fixed_.constant(inverse_rows(domain)), 1,
@@ -361,12 +363,10 @@ class machine_memory {
   outside_memory outside_;
   fixed_memory<P, Backend> fixed_;
   device_buffer<Backend> arena_, more_scratch_;
-  staging_buffer<Backend> data_;
   place_numbers<Backend> numbers_;
-  prefetched_data<P, Backend> prefetched_;
+  fed_data<P, schedule, Backend> fed_;
   fetched_variables<Backend> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};
-  data_range<P> range_;  // at the begin of the arena
   std::size_t arena_at_[domains] = {};
   std::size_t scratch_at_ = 0;
   int scratch_lanes_ = 1;

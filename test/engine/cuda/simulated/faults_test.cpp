@@ -28,7 +28,7 @@ namespace {
 
 constexpr optimizer::sgd sgd{.learning_rate = 0.1f};
 /// Mini-batches that grow, come back, and are recorded.
-const std::vector<int> sizes = {4, 9, 9, 9, 2};
+const std::vector<int> sizes = {4, 9, 9, 9, 9, 2};
 
 /// The costs of some steps, the next mini-batch of which is copied while each computes.
 template <class P, class Trainer>

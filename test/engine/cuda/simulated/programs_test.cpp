@@ -197,8 +197,8 @@ TEST_CASE("training loops as programs by the calls of a device") {
     {
       simulated::device d(0);
       CHECK(test::run_both(test::trained<limited>, d, test::row_minibatches()).worst() < 1e-3);
-      // Before and behind the learning rate, for three mini-batches as large as others since there
-      // was memory for the largest.
+      // Before and behind the learning rate, for the last three mini-batches: others as large lay
+      // in the same range since both have memory for them.
       CHECK(simulated::now.graphs_launched == 2 * 3);
       CHECK(test::run_both(test::passes<lazy>, d, test::sentence_minibatches()).worst() < 1e-3);
     }
