@@ -56,6 +56,7 @@ class step_list {
   int rows() const { return rows_; }
 
   /// Lists a group that reads and writes so many arrays; bits of `stores` are those that it writes.
+  /// `call`: of an operator, whose words follow the arrays.
   void add_group(step_head head, float* const* of, int arguments, unsigned stores,
                  const cell_call* call = nullptr) {
     if (head.rows <= 0) return;
