@@ -40,6 +40,11 @@ TEST_CASE("sequences in branches and steps at a place are those of the CPU") {
   CHECK(apart(test::made_in_steps) < 2e-4);
 }
 
+TEST_CASE("steps of sequences that a program makes at a place are those of the CPU") {
+  CHECK(apart(test::steps_in_steps) < 2e-5);
+  CHECK(apart(test::steps_in_branches) < 2e-5);
+}
+
 namespace {
 
 constexpr auto named = lamina::program([](lamina::block& main) {

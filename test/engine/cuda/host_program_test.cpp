@@ -59,6 +59,16 @@ TEST_CASE("a training loop that is a program learns at a place what it does on t
   }
 }
 
+TEST_CASE("a place says when a training loop ends, where its values decide") {
+  const auto batches = test::row_minibatches();
+  CHECK(apart(test::until_learned<momentum>, batches) < 1e-5);
+  cuda::host_backend<1> backend;
+  lamina::model model{test::until_learned<momentum>, 3};
+  const lamina::run_summary summary = lamina::run_by(backend, model, batches, {.seed = 11});
+  CHECK(summary.minibatches > 1);
+  CHECK(summary.minibatches < 12);
+}
+
 TEST_CASE("passes around mini-batches of sentences at a place are those of the CPU") {
   CHECK(apart(test::passes<lazy>, test::sentence_minibatches()) < 5e-5);
 }

@@ -12,6 +12,7 @@
 #include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/if_else.hpp>
 #include <lamina/layers/static_rnn.hpp>
+#include <lamina/layers/while_loop.hpp>
 
 namespace test {
 
@@ -125,6 +126,58 @@ inline constexpr auto made_in_steps = lamina::program([](lamina::block& main) {
     return next;
   });
   return detail::cost_of(out) + detail::cost_of(detail::pooled(states));
+});
+
+/// A recurrence over the whole source in each step.
+inline constexpr auto steps_in_steps = lamina::program([](lamina::block& main) {
+  auto target = layer::sequence<"target", float, 3>(main);
+  auto source = layer::sequence<"source", float, 3>(main);
+  auto h = layer::fc<3>(source);
+  auto out = layer::dynamic_rnn(target, [&](auto& step) {
+    auto in = layer::fc<3>(step.input(target));
+    auto seen = step.static_input(h);
+    auto state = step.memory(lamina::dims<3>);
+    auto [inner, last] = layer::dynamic_rnn(seen, [&](auto& inside) {
+      auto m = inside.memory(in);
+      auto next = layer::tanh(layer::fc<3>(std::tuple{m, inside.input(seen)}));
+      inside.update(m, next);
+      return std::tuple{next, inside.last(m)};
+    });
+    auto next = layer::tanh(state + last) + detail::pooled(layer::square(inner));
+    step.update(state, layer::scale(next, 0.25f));
+    return next;
+  });
+  return detail::cost_of(detail::pooled(out));
+});
+/// A recurrence over the sentences that a branch gets: others in each iteration.
+inline constexpr auto steps_in_branches = lamina::program([](lamina::block& main) {
+  auto x = layer::nested_sequence<"x", float, 3>(main);
+  auto key = layer::data<"key", float>(main);
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto two = layer::fill_constant<std::int64_t>(main, 2);
+  auto h = layer::fc<3>(x);
+  auto weight = layer::fill_constant<float>(main, 1);
+  auto total = layer::fill_constant<float>(main, 0);
+  auto going = layer::less_than(i, two);
+  layer::while_loop(going, [&](lamina::block&) {
+    auto y = layer::if_else(
+        detail::positive(layer::elementwise_mul(key, weight)),
+        [&](auto& yes) {
+          auto in = yes.input(h);
+          return layer::dynamic_rnn(in, [&](auto& step) {
+            auto m = step.memory(lamina::dims<3>);
+            auto next = layer::tanh(layer::fc<3>(m) + layer::fc<3>(step.input(in)));
+            step.update(m, next);
+            return next;
+          });
+        },
+        [&](auto& no) { return layer::sin(layer::fc<3>(no.input(h))); });
+    total = total + layer::scale(detail::cost_of(detail::pooled(detail::pooled(y))), 0.5f);
+    weight = layer::scale(weight, -0.5f);
+    layer::increment(i);
+    layer::less_than(i, two, going);
+  });
+  return total;
 });
 
 }  // namespace test

@@ -37,6 +37,32 @@ inline constexpr auto trained = lamina::program([](lamina::block& main) {
   return last;
 });
 
+/// As long as there are mini-batches and the cost is not small: the place says whether it is, and
+/// changes a number of slots that the host knows.
+template <const auto& Opt>
+inline constexpr auto until_learned = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto enough = layer::fill_constant<float>(main, 0.9f);
+  auto last = layer::fill_constant<float>(main, 0);
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<float, 5>, lamina::field<std::int64_t>>(loop,
+                                                                                             more);
+    auto kept = layer::array_write(x, layer::fill_constant<std::int64_t>(loop, 1));
+    auto logits = layer::fc<3>(layer::fc<20>(x, {.act = activation::tanh}));
+    auto cost = layer::mean(layer::softmax_with_cross_entropy(logits, label));
+    Opt.minimize(cost);
+    auto slots = layer::array_length(kept);
+    auto going = layer::greater_than(cost, enough);
+    layer::conditional_block(going, [&](lamina::block&) {
+      slots = slots + layer::cast<std::int64_t>(layer::scale(cost, 4.0f));
+    });
+    last = cost + layer::cast<float>(slots);
+    more = layer::logical_and(more, going);
+  });
+  return last;
+});
+
 /// Passes around mini-batches of sentences: rows of a table, a recurrence, steps of a loop, a mask
 /// that is another in each iteration.
 template <const auto& Opt>

@@ -18,6 +18,8 @@ namespace lamina::engine {
 ///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and where they lie
 /// and, where something else may walk along a block:
 ///   static bool pads(memory_type&, int domain);   whether it knows the rows of one that is made
+///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);   what it has of an
+///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);   iteration besides
 ///   static bool takes_over(memory_type&, int block);
 ///   static const unsigned* passes(memory_type&, int block);   where it counts those
 ///   static void hand_over(memory_type&, int group, const block_call&, int argument,

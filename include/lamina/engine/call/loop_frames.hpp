@@ -133,6 +133,9 @@ class loop_frames {
     for (int i = loop.views; tables::keeps_views && i < loop.views + loop.view_count; ++i)
       *at++ = to_word(
           memory_->arguments()[table.view_arguments[table.views[table.kept_views[i]].first]]);
+    if constexpr (hands_over)
+      Engine::keep_own(*memory_, l, at,
+                       [this](std::size_t floats) { return frames_.heads.push(floats); });
   }
   // A copy of where the sequences of a domain begin; null for other rows.
   int* kept_offsets(int domain) {
@@ -166,6 +169,7 @@ class loop_frames {
       if (frame[first_word + k] != 0)
         place(table.kept[loop.kept + k], from_word<float>(frame[first_word + k]));
     if (Engine::own_words(l) > 0) Engine::place_own(*memory_, l, at);
+    if constexpr (hands_over) Engine::restore_own(*memory_, l, at);
   }
 
   static word* array_words(const loop_desc& loop, word* frame) {

@@ -169,9 +169,14 @@ struct call_kernel<read_from_array_gradient> {
 
 template <>
 struct call_kernel<lod_array_length> {
+  static constexpr bool launches = true;
   template <class Backend>
   static void here(Backend&, const call_site& c) {
     *c.output(0).row<std::int64_t>(0) = detail::array_of<Backend>(c.input(0)).size();
+  }
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    fill(b, c.output(0), detail::array_of<Backend>(c.input(0)).size());
   }
 };
 

@@ -116,6 +116,7 @@ struct place_block_engine {
                                           [&] { row_loop_runner<P, Backend>::add(m, g, state); });
       return run_place_group(m.backend(), m, g, state);
     }
+    m.blocks().make_ranks(g, m.rows());
     const auto& e = schedule::table.entries[g];
     e.run_here(m.backend(), {schedule::program, m.blocks().on_host() + e.first_argument,
                              schedule::table.info + e.first_argument, e.group, state, g,
@@ -225,6 +226,13 @@ struct place_block_engine {
   static void place_own(memory_type& m, int loop, std::uintptr_t* words) {
     m.blocks().place_own(loop, words);
   }
+  template <class Push>
+  static void keep_own(memory_type& m, int loop, std::uintptr_t* words, const Push& push) {
+    m.blocks().keep_own(loop, words, push);
+  }
+  static void restore_own(memory_type& m, int loop, const std::uintptr_t* words) {
+    m.blocks().restore_own(loop, words);
+  }
 };
 
 /// Runs the blocks of program P.
@@ -234,14 +242,5 @@ class place_block_runner : public engine::block_runner<P, place_block_engine<P, 
   explicit place_block_runner(Backend& b)
       : engine::block_runner<P, place_block_engine<P, Backend>>(place_chunks<Backend>{&b}) {}
 };
-
-/// Whether all numbers that a program goes by are of a kind that a place runs.
-template <class P, class Backend>
-constexpr bool runs_blocks() {
-  if constexpr (schedule_table<P, Backend>::has_blocks)
-    return !host_table<P, Backend>::values.lacks;
-  else
-    return true;
-}
 
 }  // namespace lamina::engine::cuda

@@ -32,16 +32,22 @@ struct host_table {
   struct frame_number {
     int argument, word;
   };
+  struct rank_arguments {
+    list_range arguments;
+    int width;       // words of a row
+    int loop, word;  // the loop whose frames keep it, or -1, and the word with its address
+  };
   struct table_type {
     bool here[at_least_one(schedule::groups)];   // by group: the host runs it
     bool inner[at_least_one(schedule::groups)];  // by group: it is of a loop or branch
     bool sent[at_least_one(arguments)];          // a result of the host that the place needs
     int number[at_least_one(arguments)];         // of a number on the host, or -1
-    int ranks[at_least_one(arguments)];          // of a rank table, or -1
-    int ranks_domain[at_least_one(arguments)], ranks_width[at_least_one(arguments)];  // by table
     list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers that its frames keep
     int words[at_least_one(blocks::loop_count)];
     frame_number frame_numbers[at_least_one(arguments)];
+    rank_arguments ranks[at_least_one(arguments)];     // by rank table
+    int of_ranks[at_least_one(arguments)];             // arguments, table by table
+    int made_ranks[at_least_one(schedule::groups)];    // by group: the table that it makes, or -1
     bool node[at_least_one(P::desc.count.blocks)];  // a recorded graph may run the block
     bool divides[domains];  // something is divided by the rows of a domain that is not fed
     int number_count, ranks_count;
@@ -49,10 +55,10 @@ struct host_table {
   static constexpr table_type make() {
     constexpr const auto& lowered = plan_type::lowered;
     table_type t{};
-    int of[at_least_one(lowered.count.variables)];  // by variable: of its number or table
+    int of[at_least_one(lowered.count.variables)];  // by variable: its number
     for (int& n : of) n = -1;
     for (int a = 0; a < arguments; ++a) {
-      t.number[a] = t.ranks[a] = -1;
+      t.number[a] = -1;
       const int v = plan_type::code.arguments[a];
       if (v < 0) {
         for (int d = batch::domain; d < domains; ++d)
@@ -60,20 +66,12 @@ struct host_table {
             t.divides[d] = !plan_type::fed.of[d];
         continue;
       }
-      if (!values.computed[v]) continue;
-      const bool ranks = lowered.variables[v].rows < 0;
-      if (of[v] < 0) {
-        of[v] = ranks ? t.ranks_count++ : t.number_count++;
-        if (ranks) {
-          t.ranks_domain[of[v]] = domain_of_rows(lowered.variables[v].rows);
-          t.ranks_width[of[v]] = row_width(lowered.variables[v]);
-        }
-      }
-      (ranks ? t.ranks : t.number)[a] = of[v];
+      if (!values.computed[v] || is_ranks(v)) continue;
+      if (of[v] < 0) of[v] = t.number_count++;
+      t.number[a] = of[v];
     }
     for (int g = 0; g < schedule::groups; ++g) {
-      const instruction& i =
-          lowered.instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
+      const instruction& i = head_of(g);
       t.here[g] = values.makes(lowered, i);
       t.inner[g] = i.block > 0;
       const group_code& c = plan_type::code.groups[g];
@@ -95,7 +93,36 @@ struct host_table {
         ++t.frames[l].count;
       }
     }
+    find_ranks(t);
     return t;
+  }
+  static constexpr const instruction& head_of(int g) {
+    return plan_type::lowered
+        .instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
+  }
+  /// Whether what the host computes has rows: then it is a rank table.
+  static constexpr bool is_ranks(int v) { return plan_type::lowered.variables[v].rows < 0; }
+  static constexpr void find_ranks(table_type& t) {
+    for (int& n : t.made_ranks) n = -1;
+    int used = 0;
+    for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
+      if (!values.computed[v] || !is_ranks(v)) continue;
+      rank_arguments& table = t.ranks[t.ranks_count];
+      table = {{used, 0}, row_width(plan_type::lowered.variables[v]), -1, 0};
+      for (int g = 0; g < schedule::groups; ++g) {
+        const group_code& c = plan_type::code.groups[g];
+        for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+          if (plan_type::code.arguments[a] != v) continue;
+          t.of_ranks[used++] = a;
+          ++table.arguments.count;
+          if (head_of(g).schema == &schema_of<lod_rank_table>()) t.made_ranks[g] = t.ranks_count;
+        }
+      }
+      for (int l = 0; l < blocks::loop_count; ++l)
+        if (plan_type::reach.frame(v) == blocks::table.loops[l].body)
+          table.loop = l, table.word = t.words[l]++;
+      ++t.ranks_count;
+    }
   }
   static constexpr table_type table = make();
 
@@ -169,7 +196,6 @@ class block_memory {
   LAMINA_COLD explicit block_memory(Backend& b) : backend_(b), sent_(b) {
     for (int i = 0; i < known::plan_type::memory.arrays; ++i)
       arrays_.emplace_back(place_chunks<Backend>{&b});
-    for (int i = 0; i < known::table.ranks_count; ++i) ranks_.emplace_back(b);
     for (int d = 0; d < domains; ++d) made_.emplace_back(b), offsets_.emplace_back(b);
     for (int a = 0; a < schedule::arguments; ++a) {
       if (known::table.number[a] >= 0)
@@ -184,19 +210,15 @@ class block_memory {
   /// Where the host has arguments; null for what only the place has.
   float* const* on_host() const { return on_host_; }
 
-  /// Rank tables have one row for each sequence that is fed.
-  void bind(const int* rows) {
-    for (int a = 0; a < schedule::arguments; ++a) {
-      const int n = known::table.ranks[a];
-      if (n < 0) continue;
-      const int width = known::table.ranks_width[n], all = rows[known::table.ranks_domain[n]];
-      auto& memory = ranks_[static_cast<std::size_t>(n)];
-      memory.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(all + 1) *
-                     sizeof(float));
-    }
-    for (int a = 0; a < schedule::arguments; ++a)
-      if (const int n = known::table.ranks[a]; n >= 0)
-        on_host_[a] = reinterpret_cast<float*>(ranks_[static_cast<std::size_t>(n)].data());
+  /// Room for the rank table that group g makes, if it does: a row for each of its sequences.
+  void make_ranks(int g, const int* rows) {
+    const int n = known::table.made_ranks[g];
+    if (n < 0) return;
+    const auto& table = known::table.ranks[n];
+    const argument_info& info = schedule::table.info[known::table.of_ranks[table.arguments.first]];
+    ranks_[n].resize(static_cast<std::size_t>(operator_call::rows_of(rows, info.rows) + 1) *
+                     static_cast<std::size_t>(table.width) / 2);
+    place_ranks(n, ranks_[n].data());
   }
   /// The numbers that a frame keeps lie in its words.
   void place_own(int loop, std::uintptr_t* words) {
@@ -204,6 +226,23 @@ class block_memory {
     for (int i = r.first; i < r.first + r.count; ++i)
       on_host_[known::table.frame_numbers[i].argument] =
           reinterpret_cast<float*>(words + known::table.frame_numbers[i].word);
+  }
+  /// The rank tables that a frame keeps are copied to memory of its own (`push`: of so many floats)
+  /// when its iteration ends, ...
+  template <class Push>
+  void keep_own(int loop, std::uintptr_t* words, const Push& push) {
+    for (int n = 0; n < known::table.ranks_count; ++n) {
+      if (known::table.ranks[n].loop != loop) continue;
+      float* const to = push(2 * ranks_[n].size());
+      std::memcpy(to, ranks_[n].data(), ranks_[n].size() * sizeof(std::int64_t));
+      words[known::table.ranks[n].word] = reinterpret_cast<std::uintptr_t>(to);
+    }
+  }
+  /// ... and read there when its gradient begins.
+  void restore_own(int loop, const std::uintptr_t* words) {
+    for (int n = 0; n < known::table.ranks_count; ++n)
+      if (known::table.ranks[n].loop == loop)
+        place_ranks(n, reinterpret_cast<void*>(words[known::table.ranks[n].word]));
   }
 
   /// Whether parts of the program become graphs, for the whole is none.
@@ -270,12 +309,18 @@ class block_memory {
   }
 
  private:
+  void place_ranks(int n, void* at) {
+    const list_range r = known::table.ranks[n].arguments;
+    for (int i = r.first; i < r.first + r.count; ++i)
+      on_host_[known::table.of_ranks[i]] = static_cast<float*>(at);
+  }
+
   Backend& backend_;
   std::vector<place_array<Backend>> arrays_;
-  std::vector<staging_buffer<Backend>> ranks_;
   std::vector<device_buffer<Backend>> made_;  // by domain: arenas of those that are not fed
   std::vector<device_buffer<Backend>> offsets_;
   std::vector<int> host_offsets_[domains];
+  std::vector<std::int64_t> ranks_[at_least_one(known::table.ranks_count)];
   sent_numbers<Backend> sent_;
   std::uint64_t numbers_[at_least_one(known::table.number_count)] = {};
   float* on_host_[at_least_one(schedule::arguments)] = {};

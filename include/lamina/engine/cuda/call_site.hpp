@@ -191,7 +191,7 @@ struct call_site : operator_call {
 ///   static constexpr bool launches = true;
 /// and, when it needs memory, the floats for it: static std::ptrdiff_t scratch(const call_site&).
 /// An operator that only the host computes has `template <class Backend> static void
-/// here(Backend&, const call_site&)` instead: the arguments are then those of the host.
+/// here(Backend&, const call_site&)`, too or instead: the arguments are then those of the host.
 template <class Op>
 struct call_kernel;
 

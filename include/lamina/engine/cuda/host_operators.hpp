@@ -39,7 +39,8 @@ constexpr bool is_done_with_host(const operator_schema* schema) {
          schema == &schema_of<decayed_learning_rate>();
 }
 
-/// Operators that the host alone computes.
+/// Operators that the host alone computes; what it found is sent where it is not the only one to
+/// compute the result.
 constexpr bool is_of_host(const operator_schema* schema) {
   return schema == &schema_of<read_minibatch>() || schema == &schema_of<lod_rank_table>() ||
          schema == &schema_of<max_sequence_len>() || schema == &schema_of<lod_array_length>();

@@ -21,7 +21,6 @@ struct host_values {
   bool waits;                       // some condition or number of a slot is the place's
   bool ranks;                       // what is done depends on the lengths of sequences
   bool reads;                       // ... even where graphs run what they can
-  bool lacks;                       // an operator that only the host computes needs what it has not
 
   /// Whether the host makes the call of an instruction.
   template <class L>
@@ -51,11 +50,7 @@ constexpr auto find_host_values() {
   for (int k = 0; k < l.count.instructions; ++k) {
     const instruction i = l.instructions[k];
     if (i.schema != &schema_of<lod_rank_table>()) continue;
-    // A table is made once a run, with a row for each sequence, and as many are fed.
-    const int table = root(l.results[i.outputs]);
-    const bool known = plan_type::fed.of[domain_of_rows(l.variables[table].rows)];
-    r.computed[table] = known && plan_type::memory.slots[table].space != memory_space::frame;
-    r.ranks = true;
+    r.computed[root(l.results[i.outputs])] = r.ranks = true;
   }
   constexpr const auto& alike = graph_blocks_of<P>;
   const auto in_node = [&](int block) {
@@ -102,7 +97,6 @@ constexpr auto find_host_values() {
       continue;
     }
     const bool here = r.makes(l, i);
-    r.lacks = r.lacks || (is_of_host(i.schema) && !here);
     if (waits_for_rows(i.schema) || is_done_with_host(i.schema)) {
       r.waits = true;
       bool padded = waits_for_rows(i.schema);
@@ -116,8 +110,6 @@ constexpr auto find_host_values() {
       if (v < 0) continue;
       if (is_taken_by_host(i.schema, a)) {
         if (!r.computed[v]) r.waits = r.reads = true;
-        // Nobody else knows what a table says.
-        r.lacks = r.lacks || (!r.computed[v] && l.variables[v].rows < 0);
       } else if (r.computed[v]) {
         r.sent[v] = true;
       }

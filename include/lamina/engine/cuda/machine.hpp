@@ -38,10 +38,6 @@ class machine {
                 "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
   static_assert(check<computes_in_float<P>>,
                 "lamina: cuda: expected a program in float, found one in double");
-  static_assert(
-      check<runs_blocks<P, Backend>()>,
-      "lamina: cuda: rank tables of rows that a program makes do not run on the device yet: see "
-      "docs/cuda.md");
 
   LAMINA_COLD machine(Backend& b, const outside_memory& outside)
       : backend_(b), memory_(b, outside), blocks_(b) {

@@ -152,7 +152,6 @@ class machine_memory {
     // Once there is more than the fed rows needed, it serves all groups: with more of these too.
     if constexpr (has_blocks)
       if ((more_scratch_.data() != nullptr || moves_) && reserve_more_scratch()) backend_.forget();
-    if constexpr (has_blocks) blocks_.bind(rows_);
     place_arguments();
     fed_.place(arguments_, offsets_);
     bound_ = fits_ = true, moves_ = false;

@@ -31,7 +31,8 @@ class run_key {
     if constexpr (Ranks)
       for (int d = batch::domain + 1; d < domains; ++d)
         if (const int* const offsets = memory.host_offsets()[d];
-            offsets != nullptr && P::desc.domains[d].kind == domain_kind::sequence)
+            offsets != nullptr && plan<P>::fed.of[d] &&
+            P::desc.domains[d].kind == domain_kind::sequence)
           add(offsets, memory.rows()[P::desc.domains[d].parent] + 1);
   }
   std::string_view view() const { return key_; }
