@@ -60,7 +60,8 @@ TEST_CASE("a chain of products at a place learns what it does on the CPU") {
   SECTION("of equal layers") {
     CHECK(test::train_both(test::narrow, sgd, backend, {7, 12, 1, 70}).worst() < 1e-5);
     CHECK(backend.links.size() == 8);
-    CHECK(backend.links[0] == of_few_rows + 5);
+    // With the slope of the cost behind them.
+    CHECK(backend.links[0] == of_few_rows + 5 + 1);
     CHECK(backend.links[1] == with_gradients + 4);
   }
   SECTION("of others") {
@@ -75,8 +76,8 @@ TEST_CASE("gradients of many rows are added up in parts") {
   // One part; several that are one sum; several sums; parts of several tiles.
   CHECK(test::train_both(test::thin, sgd, backend, {3, 700, 1100, 17000, 64}).worst() < 2e-5);
   const int slopes = with_gradients + 3;
-  CHECK(backend.links == std::vector<int>{of_few_rows + 4, slopes, 4, slopes, 4, slopes, 4, slopes,
-                                          of_few_rows + 4, slopes});
+  CHECK(backend.links == std::vector<int>{of_few_rows + 4 + 1, slopes, 4, slopes, 4, slopes, 4,
+                                          slopes, of_few_rows + 4 + 1, slopes});
   noting_host<tensor_host<lamina::cuda::tf32_type>> tf32;
   CHECK(test::train_both(test::thin, sgd, tf32, {3, 1100}).worst() < 2e-3);
 }

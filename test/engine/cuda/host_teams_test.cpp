@@ -10,6 +10,7 @@
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/norm_programs.hpp"
 #include "engine/cuda/noting_host.hpp"
+#include "engine/cuda/pass_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/training_programs.hpp"
@@ -39,6 +40,12 @@ TEST_CASE("teams of threads walk along a chain", "[threads]") {
   CHECK(test::train_both(test::uneven, sgd, backend, {7, 3}).worst() < 1e-5);
   CHECK(!backend.links.empty());
   CHECK(test::test_both<cuda::host_backend<4>>(test::uneven, 9) < 1e-5);
+}
+
+TEST_CASE("teams of threads take rows through a pass", "[threads]") {
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::classifier, sgd, backend, {7, 9}).worst() < 1e-5);
+  CHECK(test::train_both(test::weighed, sgd, backend, {7, 1}).worst() < 1e-5);
 }
 
 TEST_CASE("teams of threads convolve", "[threads]") {

@@ -6,7 +6,7 @@
 
 #include <lamina/engine/cuda/chain_body.hpp>
 #include <lamina/engine/cuda/chain_gradient_body.hpp>
-#include <lamina/engine/cuda/row_chain_body.hpp>
+#include <lamina/engine/cuda/row_pass_body.hpp>
 
 namespace test {
 
@@ -16,13 +16,13 @@ template <class Body>
 inline constexpr int links_of = 0;
 /// Is added to the links of a chain that adds up gradients of weights.
 inline constexpr int with_gradients = 100;
-/// Is added to the links of a chain whose teams take a pack of rows.
+/// Is added to the steps of what teams do that take a pack of rows.
 inline constexpr int of_few_rows = 200;
 template <bool Turned, class Shape, class... L>
 inline constexpr int links_of<cuda::chain_body<Turned, Shape, L...>> = sizeof...(L);
-template <bool Turned, int Threads, class... L>
-inline constexpr int links_of<cuda::row_chain_body<Turned, Threads, L...>> =
-    of_few_rows + sizeof...(L);
+template <int Threads, class... Steps>
+inline constexpr int links_of<cuda::row_pass_body<Threads, Steps...>> = of_few_rows +
+                                                                        sizeof...(Steps);
 template <unsigned Weights, unsigned Biases, class Shape, class... L>
 inline constexpr int links_of<cuda::chain_gradient_body<Weights, Biases, Shape, L...>> =
     with_gradients + sizeof...(L);

@@ -5,98 +5,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
 #include <lamina/engine/call/block_runner.hpp>
 #include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/frame_copy_body.hpp>
-#include <lamina/engine/cuda/group_memory.hpp>
+#include <lamina/engine/cuda/group_runner.hpp>
 #include <lamina/engine/cuda/machine_memory.hpp>
 #include <lamina/engine/cuda/row_loop_runner.hpp>
-#include <lamina/program/names.hpp>
 
 namespace lamina::engine::cuda {
-
-namespace detail {
-
-/// Adds which variable the group writes: that is the layer's.
-template <class P, class Backend>
-[[noreturn]] LAMINA_COLD void fail_group(int g, const error& what) {
-  const int variable = schedule_table<P, Backend>::table.entries[g].group.variable;
-  if (variable < 0) throw error(what);
-  const auto& names = run_time_program<P>::desc;
-  std::string name(static_cast<std::size_t>(name_length(names, variable)), ' ');
-  name_writer w{name.data()};
-  write_name(names, variable, w);
-  throw error(text() << what.what() << " (for " << name << ")");
-}
-
-/// Does what has to do with group g.
-template <class P, class Backend, class Work>
-void told(int g, const Work& work) {
-  try {
-    work();
-  } catch (const error& what) {
-    fail_group<P, Backend>(g, what);
-  }
-}
-
-/// A group of a chain that is about to run.
-template <class P, class Backend>
-call_site site_in_chain(const void* memory, int g, const run_state& state) {
-  return static_cast<const machine_memory<P, Backend>*>(memory)->site(g, state);
-}
-
-/// Runs group g, or the chain whose first link it is. What is recorded of it are nodes beside those
-/// that have nothing to do with its memory.
-template <class P, class Backend, class Work>
-void run_in_branch(Backend& b, const machine_memory<P, Backend>& memory, int g,
-                   const call_site& site, const Work& work) {
-  using schedule = schedule_table<P, Backend>;
-  if constexpr (group_memory<P, Backend>::known && requires { b.records_branches(); }) {
-    if (b.records_branches()) {
-      std::vector<memory_use> uses;
-      group_memory<P, Backend>::add_uses(site, g, uses);
-      if constexpr (schedule::has_chains)
-        if (const int n = schedule::chains.chain[g]; n >= 0)
-          for (int q = g + 1; q < schedule::groups; ++q)
-            if (schedule::chains.chain[q] == n)
-              group_memory<P, Backend>::add_uses(memory.site(q, site.run), q, uses);
-      b.begin_branch(uses);
-      work();
-      return b.end_branch(uses);
-    }
-  }
-  work();
-}
-
-}  // namespace detail
-
-/// Runs group g by a backend; one that is a link of a chain with the first of its links.
-template <class P, class Backend>
-void run_place_group(Backend& b, const machine_memory<P, Backend>& memory, int g,
-                     const run_state& state) {
-  using schedule = schedule_table<P, Backend>;
-  const call_site next = memory.site(g, state);
-  if constexpr (schedule::has_chains)
-    if (const int n = schedule::chains.chain[g]; n >= 0 && schedule::chains.first[n] != g) return;
-  const auto run = [&] {
-    b.begin_group(next);
-    if constexpr (schedule::has_chains)
-      if (const int n = schedule::chains.chain[g]; n >= 0) {
-        const auto& chain = schedule::chains.of[n];
-        chain.run(b, next, {&memory, &detail::site_in_chain<P, Backend>}, chain.links,
-                  chain.members);
-        return b.end_group();
-      }
-    schedule::table.entries[g].run(b, next);
-    b.end_group();
-  };
-  detail::told<P, Backend>(g, [&] { detail::run_in_branch<P>(b, memory, g, next, run); });
-}
 
 /// How blocks are run at a place: the host walks along them and knows where all arrays lie and how
 /// many rows they have; kernels follow.
@@ -112,9 +29,9 @@ struct place_block_engine {
     if (!known::table.here[g]) {
       if constexpr (has_row_loops<P>)
         if (m.steps().is_open())
-          return detail::told<P, Backend>(g,
-                                          [&] { row_loop_runner<P, Backend>::add(m, g, state); });
-      return run_place_group(m.backend(), m, g, state);
+          return group_runner<P, Backend>::told(
+              g, [&] { row_loop_runner<P, Backend>::add(m, g, state); });
+      return group_runner<P, Backend>::run(m.backend(), m, g, state);
     }
     m.blocks().make_ranks(g, m.rows());
     const auto& e = schedule::table.entries[g];
@@ -218,7 +135,7 @@ struct place_block_engine {
     return row_loop_runner<P, Backend>::begin(m, g, block);
   }
   static void end_steps(memory_type& m, int g) requires(has_row_loops<P>) {
-    detail::told<P, Backend>(g, [&] { row_loop_runner<P, Backend>::end(m); });
+    group_runner<P, Backend>::told(g, [&] { row_loop_runner<P, Backend>::end(m); });
   }
   static int* rows(memory_type& m) { return m.rows(); }
   static const int** offsets(memory_type& m) { return m.host_offsets(); }

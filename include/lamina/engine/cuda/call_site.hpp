@@ -73,6 +73,7 @@ struct run_state {
   const unsigned* passes = nullptr;  // at the place: one more than that, where a graph repeats it
   const minibatch_source* source = nullptr;  // of read_minibatch
   const float* cost_gradient = nullptr;      // null: it is 1
+  unsigned long long given = ~0ull;          // data of this run, a bit each
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };

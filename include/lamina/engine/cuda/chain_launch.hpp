@@ -4,88 +4,62 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include <lamina/engine/cuda/chain_gradient_body.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/product_chain.hpp>
-#include <lamina/engine/cuda/row_chain_body.hpp>
+#include <lamina/engine/cuda/row_pass_launch.hpp>
 #include <lamina/engine/cuda/split_product.hpp>
 #include <lamina/expression/expression.hpp>
 
 namespace lamina::engine::cuda {
 
-/// The groups of a chain as call sites, by their numbers.
-struct chain_sites {
-  const void* memory;
-  call_site (*of)(const void* memory, int group, const run_state&);
-};
-
 namespace detail {
-
-/// Statement of group G of a plan that makes what is handed on; -1: the head does.
-template <class Plan, int G>
-constexpr int passing_statement() {
-  constexpr int v = Plan::chains.passed[G];
-  if (v < 0) return -1;
-  const group_desc d = Plan::grouped.groups[G];
-  int number = -1, statement = -1;
-  for (int n = 0; n < d.count; ++n) {
-    const instruction i = Plan::lowered.instructions[Plan::grouped.order[d.first + n]];
-    const int made = Plan::lowered.variables[Plan::lowered.results[i.outputs]].root;
-    // The head is a statement only where it is stored.
-    if (n > 0 || Plan::grouped.stored[made]) ++statement;
-    if (made == v) number = n > 0 ? statement : -1;
-  }
-  return number;
-}
 
 template <class Plan, int G>
 using link_of = chain_link<typename statements_of<expression::group_of<Plan, G>>::type,
-                           passing_statement<Plan, G>()>;
+                           passing_statement<Plan, G>(Plan::chains.passed[G])>;
+
+/// Links of a chain as steps of packs of rows.
+template <bool Turned, std::size_t Number, class L>
+struct row_link;
+template <bool Turned, std::size_t Number, class S, int Value>
+struct row_link<Turned, Number, chain_link<S, Value>> {
+  using type = row_product<S, Value, Turned, Number == 0, true>;
+};
 
 /// What the kernel of a chain is told of its links.
-inline void tell_links(chain_links<>&, const chain_sites&, const run_state&, const int*) {}
+inline void tell_links(chain_links<>&, const joined_sites&, const run_state&, const int*) {}
 template <class... Rest>
-void tell_links(chain_links<Rest...>& links, const chain_sites& sites, const run_state& run,
+void tell_links(chain_links<Rest...>& links, const joined_sites& sites, const run_state& run,
                 const int* group) {
-  auto& g = links.link;
-  const call_site c = sites.of(sites.memory, *group, run);
-  constexpr int count = static_cast<int>(sizeof(g.of) / sizeof(g.of[0]));
-  for (int i = 0; i < count; ++i) g.of[i] = c.arguments[i];
-  g.weight_stride = c.info(1).stride;
-  g.columns = c.group.columns;
-  g.depth = c.group.depth;
+  tell_link(links.link, sites(*group, run));
   tell_links(links.rest, sites, run, group + 1);
 }
 
-template <bool Turned, int Widest, class... L>
+/// `Passes`: few rows are those of a pass.
+template <bool Turned, int Widest, bool Passes, class... L>
 struct chain_launch {
   template <class Backend>
-  static void run(Backend& b, const call_site& c, const chain_sites& sites, const int* links,
+  static void run(Backend& b, const call_site& c, const joined_sites& sites, const int* links,
                   const int*) {
-    if (c.run.rows_of(c.group.rows) <= chain_limits::few_rows)
-      run_rows(b, c, sites, links);
-    else
-      run_tiles(b, c, sites, links);
+    if constexpr (!Passes)
+      if (c.run.rows_of(c.group.rows) <= chain_limits::few_rows)
+        return run_rows(b, c, sites, links, std::index_sequence_for<L...>{});
+    run_tiles(b, c, sites, links);
   }
 
  private:
-  template <class Backend>
-  static void run_rows(Backend& b, const call_site& c, const chain_sites& sites, const int* links) {
-    using body = row_chain_body<Turned, Backend::row_threads, L...>;
-    typename body::arguments g{};
-    g.left_stride = c.info(0).stride;
-    g.rows = c.run.rows_of(c.group.rows);
-    tell_links(g.links, sites, c.run, links);
-    if constexpr (Turned)
-      for (int n = 0; n < static_cast<int>(sizeof...(L)); ++n) {
-        const group_info& l = sites.of(sites.memory, links[n], c.run).group;
-        g.weights += row_chain_room::weights(l.columns, l.depth);
-      }
-    if (g.rows > 0) b.template teams<body>(g);
+  template <class Backend, std::size_t... N>
+  static void run_rows(Backend& b, const call_site& c, const joined_sites& sites, const int* links,
+                       std::index_sequence<N...>) {
+    row_pass_launch<typename row_link<Turned, N, L>::type...>::run(b, c.run.rows_of(c.group.rows),
+                                                                   c.run, sites, links);
   }
   template <class Backend>
-  static void run_tiles(Backend& b, const call_site& c, const chain_sites& sites,
+  static void run_tiles(Backend& b, const call_site& c, const joined_sites& sites,
                         const int* links) {
     using shape = chain_shape<typename Backend::product_tile, Widest>;
     using body = chain_body<Turned, shape, L...>;
@@ -96,7 +70,7 @@ struct chain_launch {
     tell_links(g.links, sites, c.run, links);
     int most_words = 0, weights = 0;
     for (int n = 0; n < static_cast<int>(sizeof...(L)); ++n) {
-      const group_info& l = sites.of(sites.memory, links[n], c.run).group;
+      const group_info& l = sites(links[n], c.run).group;
       most_words = std::max(most_words, room.words(l.depth));
       weights += room.weights(l.depth, l.columns);
     }
@@ -137,7 +111,7 @@ struct chain_gradient_launch<Weights, Biases, chain_list<L...>, M...> {
 
   /// `members`: two groups a place, -1 where it has none.
   template <class Backend>
-  static void run(Backend& b, const call_site& c, const chain_sites& sites, const int* links,
+  static void run(Backend& b, const call_site& c, const joined_sites& sites, const int* links,
                   const int* members) {
     using body = chain_gradient_body<Weights, Biases, shape<Backend>, L...>;
     typename body::arguments g{};
@@ -149,7 +123,7 @@ struct chain_gradient_launch<Weights, Biases, chain_list<L...>, M...> {
     tell_links(g.links, sites, c.run, links);
     int most_terms = 0, weights = 0;
     for (int n = 0; n < static_cast<int>(sizeof...(L)); ++n) {
-      const group_info& l = sites.of(sites.memory, links[n], c.run).group;
+      const group_info& l = sites(links[n], c.run).group;
       most_terms = std::max({most_terms, l.depth, l.columns});
       weights += room.weights(l.depth, l.columns);
       g.slopes[n].columns = l.depth;
@@ -158,7 +132,7 @@ struct chain_gradient_launch<Weights, Biases, chain_list<L...>, M...> {
     for (int p = 0; p < body::places; ++p) {
       chain_slope& s = g.slopes[p];
       if (members[2 * p] >= 0) {
-        const call_site w = sites.of(sites.memory, members[2 * p], c.run);
+        const call_site w = sites(members[2 * p], c.run);
         s.left = w.arguments[0];
         s.left_stride = w.info(0).stride;
         s.lines = w.group.rows;
@@ -192,8 +166,8 @@ struct chain_gradient_launch<Weights, Biases, chain_list<L...>, M...> {
         ++k;
       }
       const chain_slope& s = g.slopes[p / 2];
-      runs[which](b, sites.of(sites.memory, next, c.run), sum + (p % 2 == 0 ? s.weights : s.bias),
-                  g.part_floats, sums);
+      runs[which](b, sites(next, c.run), sum + (p % 2 == 0 ? s.weights : s.bias), g.part_floats,
+                  sums);
       at = next;
     }
   }
@@ -246,8 +220,8 @@ struct chain_of {
           detail::chain_member<typename detail::statements_of<
               expression::group_of<Plan, lists.present[M]>>::type>...>>{};
     else
-      return type_tag<
-          detail::chain_launch<turned, widest, detail::link_of<Plan, lists.links[N]>...>>{};
+      return type_tag<detail::chain_launch<turned, widest, Plan::passes.is_step(first),
+                                           detail::link_of<Plan, lists.links[N]>...>>{};
   }
   using type = typename decltype(make(std::make_integer_sequence<int, links>{},
                                       std::make_integer_sequence<int, members>{}))::type;

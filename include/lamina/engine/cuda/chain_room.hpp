@@ -39,4 +39,19 @@ struct chain_room {
   }
 };
 
+/// Floats of the shared memory of a team that takes a pack of rows through products.
+struct row_pass_room {
+  /// A pack of rows for each term, and for each thread or column.
+  static constexpr int activations = chain_limits::width * pack_width;
+  static constexpr int sums(int threads) {
+    return (threads > chain_limits::width ? threads : chain_limits::width) * pack_width;
+  }
+  static constexpr int weights_at(int threads) { return activations + sums(threads); }
+  /// Weights that are read by their rows, of which neighbours lie in different banks.
+  LAMINA_FN static constexpr int line_step(int depth) { return depth | 1; }
+  LAMINA_FN static constexpr int weights(int columns, int depth) {
+    return columns * line_step(depth);
+  }
+};
+
 }  // namespace lamina::engine::cuda

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(Body::threads, least_resident<Body>)
 }
 /// Of bodies that say at run time how much shared memory a team needs.
 template <class Body>
-__global__ void __launch_bounds__(Body::threads)
+__global__ void __launch_bounds__(Body::threads, least_resident<Body>)
     room_kernel(const __grid_constant__ typename Body::arguments g) {
   extern __shared__ float4 room[];
   Body::run(g, block_team<Body::threads>::mine(), static_cast<void*>(room));

@@ -106,6 +106,13 @@ template <group_head Head, class S>
 struct product_launch {
   static constexpr bool exists = true;
   template <class Backend>
+  static auto product_arguments(const call_site& c) {
+    auto g = arguments_of<product_body<Head, S, typename Backend::product_tile>>(c);
+    g.left_stride = c.info(0).stride;
+    g.right_stride = c.info(1).stride;
+    return g;
+  }
+  template <class Backend>
   static void run(Backend& b, const call_site& c) {
     b.template teams<product_body<Head, S, typename Backend::product_tile>>(
         product_arguments<Backend>(c));
@@ -122,8 +129,14 @@ struct product_launch {
   }
   template <class Backend>
   static std::ptrdiff_t split_scratch(const call_site& c) {
-    return product_split<typename Backend::product_tile>::scratch(
-        c.run.rows_of(c.group.rows), padded(c.group.columns), c.run.rows_of(c.group.depth));
+    const int rows = c.run.rows_of(c.group.rows), width = padded(c.group.columns);
+    const std::ptrdiff_t floats = product_split<typename Backend::product_tile>::scratch(
+        rows, width, c.run.rows_of(c.group.depth));
+    // A pass of few rows begins with parts, be it one.
+    return width > chain_limits::width
+               ? floats
+               : std::max<std::ptrdiff_t>(
+                     floats, std::ptrdiff_t{std::min(rows, chain_limits::few_rows)} * width);
   }
 
   // Of products that may be large enough for the library of a backend, if it has one.
@@ -147,13 +160,6 @@ struct product_launch {
   }
 
  private:
-  template <class Backend>
-  static auto product_arguments(const call_site& c) {
-    auto g = arguments_of<product_body<Head, S, typename Backend::product_tile>>(c);
-    g.left_stride = c.info(0).stride;
-    g.right_stride = c.info(1).stride;
-    return g;
-  }
   template <class Backend>
   static bool is_large(const call_site& c) {
     return Backend::rule_of_library::takes(c.run.rows_of(c.group.rows), c.group.columns,

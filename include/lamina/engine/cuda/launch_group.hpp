@@ -18,6 +18,14 @@ struct statements_of<expression::group_expression<Head, S>> {
   using type = S;
 };
 
+/// The operator of a group that is a call.
+template <class Group>
+struct called_by;
+template <class Op>
+struct called_by<expression::call_expression<Op>> {
+  using type = Op;
+};
+
 template <class Body>
 typename Body::arguments arguments_of(const call_site& c) {
   typename Body::arguments g{};

@@ -161,10 +161,11 @@ class machine {
       blocks_.run(memory_, begun_.given, begun_.seed, begun_.step);
     } else {
       run_state state = memory_.state();
+      state.given = begun_.given;
       for (int g = 0; g < schedule::groups; ++g) {
         state.scratch = memory_.scratch(g);
         if ((schedule::table.entries[g].feeds & ~begun_.given) == 0)
-          run_place_group(backend_, memory_, g, state);
+          group_runner<P, Backend>::run(backend_, memory_, g, state);
       }
       if constexpr (requires { backend_.join_branches(); }) backend_.join_branches();
     }

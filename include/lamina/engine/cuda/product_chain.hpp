@@ -279,49 +279,4 @@ constexpr auto join_chains() {
   return r;
 }
 
-/// A plan whose chains of products are one group each.
-template <class P, auto const& Chains>
-struct chained_plan : plan<P> {
-  using base = plan<P>;
-  static constexpr auto chains = Chains;
-  static constexpr auto grouped = join_chains<P, base::lowered, base::grouped, Chains>();
-  static constexpr code_table code = emit_code<base::lowered, grouped>();
-  static constexpr auto distinct = find_distinct<base::lowered, grouped, code>();
-  static constexpr auto same = find_same_elements<P, base::lowered, grouped>();
-  static constexpr auto memory =
-      place_variables<P, base::lowered, grouped, base::reach, base::views, same>();
-  static constexpr int kernels = distinct.count;
-};
-
-namespace detail {
-
-template <class P, operand_layout Layout>
-constexpr auto find_chains() {
-  if constexpr (P::desc.count.blocks == 1 && plan<P>::fed.all() && plan<P>::memory.arrays == 0) {
-    return chain_finder<plan<P>::lowered, plan<P>::grouped>(Layout).run();
-  } else {
-    return product_chains<0>{};
-  }
-}
-template <class P, operand_layout Layout>
-inline constexpr auto chains_of = find_chains<P, Layout>();
-
-template <class P, operand_layout Layout>
-consteval auto plan_at_place() {
-  if constexpr (chains_of<P, Layout>.count > 0)
-    return type_tag<chained_plan<P, chains_of<P, Layout>>>{};
-  else if constexpr (has_row_loops<P>)
-    return type_tag<row_loop_plan<P>>{};
-  else
-    return type_tag<plan<P>>{};
-}
-
-}  // namespace detail
-
-/// The plan of a program for a backend: with chains where it has some, or with row loops. Loops and
-/// branches have no chains.
-template <class P, class Backend>
-using place_plan =
-    typename decltype(detail::plan_at_place<P, Backend::product_tile::operands>())::type;
-
 }  // namespace lamina::engine::cuda

@@ -28,17 +28,12 @@ struct row_loop_table {
   using list_function = void (*)(step_list<Backend>&, const call_site&);
   using cell_function_call = cell_call (*)(const call_site&);
 
-  template <class Group>
-  struct called_by;
-  template <class Op>
-  struct called_by<expression::call_expression<Op>> {
-    using type = Op;
-  };
   template <int Block, int Kind>
   static consteval auto make_step() {
     constexpr int g = loops.group_of(Block, Kind, plan_type::grouped);
     if constexpr (loops.step[g] == row_step::cells) {
-      return type_tag<cell_step<typename called_by<expression::group_of<plan_type, g>>::type>>{};
+      return type_tag<
+          cell_step<typename detail::called_by<expression::group_of<plan_type, g>>::type>>{};
     } else {
       using statements = typename detail::statements_of<expression::group_of<plan_type, g>>::type;
       if constexpr (loops.step[g] == row_step::product)
@@ -95,8 +90,8 @@ struct row_loop_table {
   template <int Kernel>
   static constexpr cell_function_call cells_of() {
     if constexpr (is_step(Kernel, row_step::cells))
-      return &cell_function<
-          typename called_by<typename schedule::template distinct_group<Kernel>>::type>::call;
+      return &cell_function<typename detail::called_by<
+          typename schedule::template distinct_group<Kernel>>::type>::call;
     else
       return nullptr;
   }

@@ -8,6 +8,7 @@
 
 #include <lamina/engine/cuda/chain_launch.hpp>
 #include <lamina/engine/cuda/launch.hpp>
+#include <lamina/engine/cuda/place_plan.hpp>
 #include <lamina/plan/call_program.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
@@ -27,10 +28,12 @@ struct schedule_table {
   static constexpr bool has_blocks =
       P::desc.count.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
 
-  /// Whether some of its products are launched together.
-  static constexpr bool has_chains = requires { plan_type::chains; };
-  using chain_function = void (*)(Backend&, const call_site&, const chain_sites&, const int* links,
+  /// Whether some of its groups are launched together.
+  static constexpr bool joins = requires { plan_type::chains; };
+  using chain_function = void (*)(Backend&, const call_site&, const joined_sites&, const int* links,
                                   const int* members);
+  using pass_function = void (*)(Backend&, int rows, const run_state&, const joined_sites&,
+                                 const int* groups);
 
   struct entry {
     launch_function run;       // null: an operator that runs a block, whose number is group.rows
@@ -91,7 +94,7 @@ struct schedule_table {
   }
   /// Whether a group of kernel K is launched by itself.
   static constexpr bool is_launched(int kernel) {
-    if constexpr (has_chains) {
+    if constexpr (joins) {
       for (int g = 0; g < groups; ++g)
         if (plan_type::distinct.kernel[g] == kernel && plan_type::chains.chain[g] < 0) return true;
       return false;
@@ -171,8 +174,40 @@ struct schedule_table {
   }
 
   static constexpr auto chains = [] {
-    if constexpr (has_chains)
+    if constexpr (joins)
       return make_chains(std::make_integer_sequence<int, plan_type::chains.count>{});
+    else
+      return 0;
+  }();
+
+  struct pass_entry {
+    pass_function run;
+    const int* groups;  // of its steps
+    int first, rows;    // its first group; the rows that it computes
+    bool sums;          // it begins with a product of many terms
+    unsigned long long feeds;
+  };
+  struct pass_table {
+    pass_entry of[at_least_one(groups)];
+    int pass[at_least_one(groups)];     // by group: whose it is, or -1
+    bool before[at_least_one(groups)];  // by group: it is launched before its pass
+  };
+  template <int... N>
+  static constexpr pass_table make_passes(std::integer_sequence<int, N...>) {
+    pass_table t{};
+    ((t.of[N] = pass_entry{&row_pass_of<plan_type, N>::type::template run<Backend>,
+                           row_pass_of<plan_type, N>::list.of, plan_type::passes.first[N],
+                           plan_type::passes.rows[N],
+                           plan_type::passes.step[plan_type::passes.first[N]] == pass_step::sum,
+                           plan_type::passes.feeds[N]}),
+     ...);
+    copy_items(t.pass, plan_type::passes.pass, groups);
+    for (int g = 0; g < groups; ++g) t.before[g] = plan_type::passes.step[g] == pass_step::before;
+    return t;
+  }
+  static constexpr auto passes = [] {
+    if constexpr (joins)
+      return make_passes(std::make_integer_sequence<int, plan_type::passes.count>{});
     else
       return 0;
   }();
@@ -210,7 +245,7 @@ struct schedule_table {
                        call_program<P>::called_by(i)},
                       k.of[number].checked,
                       d.feeds};
-      if constexpr (has_chains)
+      if constexpr (joins)
         if (const int chain = chains.chain[g]; chain >= 0 && chains.first[chain] == g)
           t.entries[g].scratch = chains.of[chain].scratch;
       if (i.runs >= 0) {

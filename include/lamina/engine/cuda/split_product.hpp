@@ -78,6 +78,37 @@ struct part_product_body {
   static LAMINA_FN int down(const arguments& g) { return (g.rows + Shape::rows - 1) / Shape::rows; }
 };
 
+namespace detail {
+
+template <int N>
+LAMINA_INLINE LAMINA_FN void add_some_parts(pack& sum, const float*& from, std::ptrdiff_t step,
+                                            int left) {
+  pack some[N];
+  LAMINA_CUDA_UNROLL
+  for (int n = 0; n < N; ++n) {
+    from += step;
+    some[n] = n < left ? load_constant(from) : filled(0.0f);
+  }
+  LAMINA_CUDA_UNROLL
+  for (int n = 0; n < N; ++n) {
+    LAMINA_CUDA_UNROLL
+    for (int j = 0; j < pack_width; ++j) sum.v[j] += some[n].v[j];
+  }
+}
+
+}  // namespace detail
+
+/// The sum of packs that lie `step` floats apart, in their order.
+LAMINA_INLINE LAMINA_FN pack sum_of_parts(const float* from, std::ptrdiff_t step, int parts) {
+  pack sum = load_constant(from);
+  // Some at once, so that the way of one is the way of all.
+  int left = parts - 1;
+  LAMINA_CUDA_KEEP_LOOP
+  for (; left > 4; left -= 8) detail::add_some_parts<8>(sum, from, step, left);
+  if (left > 0) detail::add_some_parts<4>(sum, from, step, left);
+  return sum;
+}
+
 /// The sum of the parts, in their order, as the head of a group.
 template <class S>
 struct part_statements_body {
@@ -95,32 +126,10 @@ struct part_statements_body {
     const int row = g.packs.divide(column);
     column *= pack_width;
     const float* from = g.part + static_cast<std::ptrdiff_t>(i) * pack_width;
-    pack sum = load_constant(from);
-    // Some at once, so that the way of one is the way of all.
-    int left = g.parts - 1;
-    LAMINA_CUDA_KEEP_LOOP
-    for (; left > 4; left -= 8) add<8>(sum, from, g.step, left);
-    if (left > 0) add<4>(sum, from, g.step, left);
+    const pack sum = sum_of_parts(from, g.step, g.parts);
     runner::run(g.of, sum,
                 {static_cast<std::ptrdiff_t>(row) * g.width + column, row, column, g.channel_size,
                  g.channels});
-  }
-
- private:
-  template <int N>
-  static LAMINA_INLINE LAMINA_FN void add(pack& sum, const float*& from, std::ptrdiff_t step,
-                                          int left) {
-    pack some[N];
-    LAMINA_CUDA_UNROLL
-    for (int n = 0; n < N; ++n) {
-      from += step;
-      some[n] = n < left ? load_constant(from) : filled(0.0f);
-    }
-    LAMINA_CUDA_UNROLL
-    for (int n = 0; n < N; ++n) {
-      LAMINA_CUDA_UNROLL
-      for (int j = 0; j < pack_width; ++j) sum.v[j] += some[n].v[j];
-    }
   }
 };
 
@@ -147,16 +156,16 @@ void add_product_parts(Backend& b, const group_arguments<Arguments>& g, int colu
   b.template elements<body>(sum);
 }
 
-/// A product, in parts where it has few tiles and many terms; `scratch` has room for these.
-template <group_head Head, class S, class Backend, class Arguments>
-void run_in_parts(Backend& b, const Arguments& g, float* scratch) {
+/// The parts of a product one behind the other at `to`, as many as there may be of its sizes;
+/// returns their number.
+template <group_head Head, class Backend, class Arguments>
+int run_parts(Backend& b, const Arguments& g, float* to) {
   using shape = typename Backend::product_tile;
   const int parts = product_split<shape>::parts(g.rows, g.width, g.depth);
-  if (parts == 1) return b.template teams<product_body<Head, S, shape>>(g);
   part_product_arguments p{};
   p.of[0] = g.of[0];
   p.of[1] = g.of[1];
-  p.of[2] = scratch;
+  p.of[2] = to;
   p.rows = g.rows;
   p.columns = g.columns;
   p.width = g.width;
@@ -166,7 +175,16 @@ void run_in_parts(Backend& b, const Arguments& g, float* scratch) {
   p.part_terms = product_split<shape>::part_terms(g.depth, parts);
   p.parts = (g.depth + p.part_terms - 1) / p.part_terms;
   b.template teams<part_product_body<Head, shape>>(p);
-  add_product_parts<S>(b, g, g.width, scratch, p.parts);
+  return p.parts;
+}
+
+/// A product, in parts where it has few tiles and many terms; `scratch` has room for these.
+template <group_head Head, class S, class Backend, class Arguments>
+void run_in_parts(Backend& b, const Arguments& g, float* scratch) {
+  using shape = typename Backend::product_tile;
+  if (product_split<shape>::parts(g.rows, g.width, g.depth) == 1)
+    return b.template teams<product_body<Head, S, shape>>(g);
+  add_product_parts<S>(b, g, g.width, scratch, run_parts<Head>(b, g, scratch));
 }
 
 }  // namespace detail

@@ -201,6 +201,20 @@ LAMINA_INLINE LAMINA_FN void each_thread(const Team& team, const F& f) {
   }
 }
 
+/// f(i, team) for i from `first` to before `end`, each by a warp of the team, or by one thread of
+/// the host.
+template <class Team, class F>
+LAMINA_INLINE LAMINA_FN void each_line(const Team& team, int first, int end, const F& f) {
+#if defined(__CUDA_ARCH__)
+  const int warps = team.size() >> warp_bits;
+  for (int i = first + (team.rank() >> warp_bits); i < end; i += warps) f(i, warp_team{i, end});
+#else
+  each_thread(team, [&](int rank) {
+    for (int i = first + rank; i < end; i += team.size()) f(i, serial_team{i, end});
+  });
+#endif
+}
+
 /// The sum, the largest and the smallest of one number a thread.
 template <class Team, class T>
 LAMINA_INLINE LAMINA_FN T sum_of(const Team& team, T x) {

@@ -25,6 +25,7 @@
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/norm_programs.hpp"
 #include "engine/cuda/operator_programs.hpp"
+#include "engine/cuda/pass_programs.hpp"
 #include "engine/cuda/places_both.hpp"
 #include "engine/cuda/row_loop_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
@@ -140,6 +141,7 @@ void run_tensors(const char* name, double most) {
   };
   run("dense", test::classes, sizes);
   run("chains of products", test::uneven, {7, 12, 570, 7, 7, 12, 570});
+  run("passes of few rows", test::classifier, {7, 70, 570, 7, 7});
   run("split products", test::deep, sizes);
   run("every function", test::functions, sizes);
   run("lenet", test::lenet, {7, 64, 7, 7});
@@ -213,6 +215,8 @@ constexpr optimizer::adam lazy_adam{
 void run_programs(backend& device) {
   report("a program that trains",
          test::run_both(test::trained<limited_adam>, device, test::row_minibatches()), 1e-3);
+  report("as long as the cost says",
+         test::run_both(test::until_learned<limited_adam>, device, test::row_minibatches()), 1e-3);
   report("passes over sentences",
          test::run_both(test::passes<lazy_adam>, device, test::sentence_minibatches()), 1e-3);
 }
@@ -239,6 +243,11 @@ void run_all(backend& device) {
   constexpr auto halves = test::sequence_lengths::halves;
   report("chains of equal products", test::train_both(test::narrow, sgd, device, sizes), 1e-4);
   report("chains of products", test::train_both(test::uneven, sgd, device, {7, 1000, 7, 7}), 1e-4);
+  report("passes of few rows",
+         test::train_both(test::classifier, sgd, device, {7, 70, 7, 7, 570, 7}), 1e-4);
+  report("passes around others",
+         test::train_both(test::weighed, sgd, device, {7, 70, 7, 7, 570, 7}), 1e-4);
+  report("passes of towers", test::train_both(test::towers, sgd, device, {7, 70, 7, 7}), 1e-4);
   report("split products", test::train_both(test::deep, sgd, device, sizes), 1e-4);
   const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
   report("limited norms", test::train_both(test::classes, limited, device, sizes), 1e-4);
@@ -324,6 +333,9 @@ void run_all(backend& device) {
   report("ways of sequences", test::train_both(test::ways, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("decoder", test::train_both(test::decoder, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("made in steps", test::train_both(test::made_in_steps, sgd, device, {7, 64, 7}), 1e-3);
+  report("steps in steps", test::train_both(test::steps_in_steps, sgd, device, {7, 64, 7}), 1e-3);
+  report("steps in branches", test::train_both(test::steps_in_branches, sgd, device, {7, 64, 7}),
+         1e-3);
   // Recorded with all iterations, walked along by the host, and read from the device.
   report("steps of a dimension", test::train_both(test::steps, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 1e-3);
