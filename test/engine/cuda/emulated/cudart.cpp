@@ -75,6 +75,24 @@ struct simulated_surroundings : surroundings {
     found->second.value = holds ? 1 : 0;
     found->second.set = true;
   }
+  /// Launches of a graph wait for those only that they follow.
+  std::uint32_t begin(std::uint32_t launch) override {
+    if (simulated::now.path.empty() || simulated::now.graph_runs != run_) {
+      run_ = simulated::now.graph_runs;
+      first_ = launch;
+      places_.clear();
+    }
+    places_.push_back(simulated::now.path);
+    return first_;
+  }
+  bool is_over(std::uint32_t before) override {
+    return simulated::is_over_before(places_[before - first_], places_.back());
+  }
+
+ private:
+  std::vector<std::vector<simulated::place_in_graph>> places_;  // by launch
+  std::uint32_t first_ = 0;
+  unsigned run_ = 0;
 };
 
 machine device;
@@ -104,7 +122,7 @@ struct closing {
     if (!path.empty()) write_counts(path);
     std::size_t run = 0;
     for (const auto& [name, c] : device.counted) run += c.issued != 0;
-    std::fprintf(stderr, "emulated device: %u launches of %zu kernels\n", device.launch, run);
+    std::fprintf(stderr, "emulated device: %u launches of %zu kernels\n", device.kernels, run);
     for (const auto& [what, times] : faults())
       std::fprintf(stderr, "emulated device: %s\n", what.c_str());
     if (!simulated::now.broken_rules.empty())
@@ -142,6 +160,9 @@ void begin() {
   static simulated_surroundings around;
   device.code = &m;
   device.around = &around;
+  simulated::now.touches = [](const void* at, std::size_t bytes, bool writes) {
+    device.copy(at, bytes, writes);
+  };
   static closing at_end;
 }
 

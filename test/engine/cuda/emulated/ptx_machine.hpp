@@ -77,6 +77,10 @@ struct surroundings {
   virtual bool find_allocation(std::uint64_t address, char*& begin, char*& end) = 0;
   virtual void tell_fault(const std::string& what) = 0;
   virtual void set_condition(std::uint64_t handle, bool holds) = 0;
+  /// A launch or a copy begins; returns the first one that may still be at work beside it.
+  virtual std::uint32_t begin(std::uint32_t launch) { return launch; }
+  /// Whether launch `before` is over before the one that has begun last.
+  virtual bool is_over(std::uint32_t /*before*/) { return true; }
 
  protected:
   ~surroundings() = default;
@@ -94,7 +98,8 @@ struct machine {
   // Of a launch.
   kernel* running = nullptr;
   const char* parameters = nullptr;
-  std::uint32_t launch = 0;
+  std::uint32_t launch = 0, kernels = 0, first_beside = 0;  // copies are launches, too
+  std::vector<signed char> over;  // by launch from the first one on: whether it is; -1: not asked
   kernel_counts* count = nullptr;
   // Of a block.
   std::vector<char> shared;
@@ -111,6 +116,22 @@ struct machine {
   char *range_begin = nullptr, *range_end = nullptr;
   std::vector<visits>* range_visits = nullptr;
   std::map<char*, std::vector<visits>> all_visits;
+
+  void begin_launch() {
+    ++launch;
+    first_beside = around->begin(launch);
+    over.assign(launch - first_beside, -1);
+  }
+  /// Whether somebody who was there before is perhaps still at work.
+  bool may_be_beside(const visit& v) {
+    if (v.launch == launch || v.launch < first_beside) return false;
+    signed char& known = over[v.launch - first_beside];
+    if (known < 0) known = around->is_over(v.launch) ? 1 : 0;
+    return known == 0;
+  }
+  /// A copy reads or writes an array: whether kernels that it does not wait for, or that do not
+  /// wait for it, do so is told.
+  void copy(const void* at, std::size_t bytes, bool writes);
 
   void run(kernel& k, dim3 grid_size, dim3 block_size, const std::vector<char>& arguments,
            std::size_t dynamic_shared);

@@ -25,11 +25,14 @@ struct array_around : emulated::surroundings {
   }
   void tell_fault(const std::string& what) override { faults += what + "\n"; }
   void set_condition(std::uint64_t, bool) override {}
+  std::uint32_t begin(std::uint32_t launch) override { return waits ? launch : 1; }
+  bool is_over(std::uint32_t) override { return waits; }
+  bool waits = true;  // each launch for those before
 };
 
-/// Runs a kernel of an array and a number over `memory`.
+/// Launches a kernel of an array and a number over `memory` so many times.
 void run(const std::string& body, unsigned blocks, unsigned threads, std::uint32_t number = 0,
-         std::size_t dynamic_shared = 0) {
+         std::size_t dynamic_shared = 0, int times = 1, bool waits = true) {
   emulated::module m;
   emulated::read_module(m, R"(.version 9.0
 .target sm_90
@@ -57,13 +60,15 @@ void run(const std::string& body, unsigned blocks, unsigned threads, std::uint32
   faults.clear();
   emulated::machine processor;
   array_around around;
+  around.waits = waits;
   processor.code = &m;
   processor.around = &around;
   std::vector<char> arguments(12);
   const float* const p = memory.data();
   std::memcpy(arguments.data(), &p, 8);
   std::memcpy(arguments.data() + 8, &number, 4);
-  processor.run(m.kernels.at("k"), {blocks, 1, 1}, {threads, 1, 1}, arguments, dynamic_shared);
+  for (; times > 0; --times)
+    processor.run(m.kernels.at("k"), {blocks, 1, 1}, {threads, 1, 1}, arguments, dynamic_shared);
 }
 std::string failure_of(const std::string& body, unsigned blocks = 1, unsigned threads = 32) {
   try {
@@ -211,6 +216,43 @@ again:
                        "shfl.sync.bfly.b32 %r3, %r2, 1, 31, 15;\n bra.uni end;\nbehind:\n"
                        "bar.warp.sync 15;\nend:"),
             "is not reached by all threads of a warp that it needs"));
+}
+
+TEST_CASE("launches that do not wait for each other touch other memory") {
+  const std::string add =
+      "ld.global.f32 %f1, [%rd3];\n add.f32 %f1, %f1, 0f3F800000;\n"
+      "st.global.f32 [%rd3], %f1;";
+  memory.assign(32, 0);
+  run(add, 1, 32, 0, 0, 2);
+  CHECK(memory == std::vector<float>(32, 2));
+  CHECK(faults.empty());
+  run(add, 1, 32, 0, 0, 2, false);
+  CHECK(has(faults, "reads what a launch beside this one writes"));
+  run("mov.f32 %f1, 0f41000000;\n st.global.f32 [%rd3], %f1;", 1, 32, 0, 0, 2, false);
+  CHECK(faults.empty());  // the same number again
+  run("st.global.u32 [%rd3], %r2;\n ld.global.f32 %f1, [%rd3];", 1, 32, 0, 0, 1, false);
+  CHECK(faults.empty());
+}
+
+TEST_CASE("a copy beside a launch touches other memory") {
+  memory.assign(32, 0);
+  emulated::machine processor;
+  array_around around;
+  around.waits = false;
+  processor.around = &around;
+  faults.clear();
+  processor.copy(memory.data(), 64, true);
+  processor.copy(memory.data() + 16, 64, false);
+  CHECK(faults.empty());
+  processor.copy(memory.data() + 15, 4, false);
+  CHECK(has(faults, "a copy reads what a launch beside it reads or writes"));
+  faults.clear();
+  processor.copy(memory.data() + 16, 4, true);
+  CHECK(has(faults, "a copy writes what a launch beside it reads or writes"));
+  faults.clear();
+  around.waits = true;
+  processor.copy(memory.data(), 128, true);
+  CHECK(faults.empty());
 }
 
 TEST_CASE("sums of all threads by atomics are no race") {

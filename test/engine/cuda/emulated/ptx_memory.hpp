@@ -87,7 +87,9 @@ inline void note_read(const machine& m, const warp& w, visit& v, int lane) {
   }
 }
 inline void check_read(machine& m, const warp& w, visits& v, int lane, const instruction& i) {
-  if (is_beside(m, w, v.write, lane))
+  if (m.may_be_beside(v.write))
+    m.tell("reads what a launch beside this one writes", lane);
+  else if (is_beside(m, w, v.write, lane))
     m.tell(std::string("reads what ") +
                (same_block(m, v.write) ? "another thread" : "another block") +
                " writes, with no barrier between",
@@ -98,7 +100,9 @@ inline void check_read(machine& m, const warp& w, visits& v, int lane, const ins
 }
 inline void check_write(machine& m, const warp& w, visits& v, int lane, bool changes) {
   if (changes) {
-    if (is_beside(m, w, v.write, lane))
+    if (m.may_be_beside(v.write) || m.may_be_beside(v.read))
+      m.tell("writes what a launch beside this one reads or writes", lane);
+    else if (is_beside(m, w, v.write, lane))
       m.tell(std::string("writes what ") +
                  (same_block(m, v.write) ? "another thread" : "another block") +
                  " writes, with no barrier between",

@@ -84,13 +84,36 @@ inline char* machine::find(std::uint64_t address, std::size_t bytes, space where
   return p;
 }
 
+inline void machine::copy(const void* at, std::size_t bytes, bool writes) {
+  char *begin = nullptr, *end = nullptr;
+  const char* const p = static_cast<const char*>(at);
+  if (!finds_races || !around->find_allocation(reinterpret_cast<std::uintptr_t>(at), begin, end))
+    return;
+  begin_launch();
+  auto& visited = all_visits[begin];
+  const std::size_t words = static_cast<std::size_t>(end - begin + 3) / 4;
+  if (visited.size() != words) visited.assign(words, {});
+  const visit mine{launch, many_blocks, many_warps, 0, 0};
+  bool beside = false;
+  for (std::size_t w = static_cast<std::size_t>(p - begin) / 4;
+       w < (static_cast<std::size_t>(p - begin) + bytes + 3) / 4; ++w) {
+    visits& v = visited[w];
+    beside = beside || may_be_beside(v.write) || (writes && may_be_beside(v.read));
+    (writes ? v.write : v.read) = mine;
+  }
+  if (beside)
+    around->tell_fault(std::string("a copy ") + (writes ? "writes" : "reads") +
+                       " what a launch beside it reads or writes");
+}
+
 inline void machine::run(kernel& k, dim3 grid_size, dim3 block_size,
                          const std::vector<char>& arguments, std::size_t dynamic_shared) {
   if (!k.decoded) decode(*code, k);
   running = &k;
   parameters = arguments.data();
   grid = grid_size, size = block_size;
-  ++launch;
+  begin_launch();
+  ++kernels;
   range_begin = range_end = nullptr;
   shared_bytes = k.shared_bytes + dynamic_shared;
   const int threads = static_cast<int>(size.x * size.y * size.z), warps = (threads + 31) / 32;

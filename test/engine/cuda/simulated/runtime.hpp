@@ -44,6 +44,14 @@ struct step {
 struct graph {
   std::vector<std::shared_ptr<step>> steps;
   graph* root = nullptr;  // itself, or the graph around a body
+  /// By node: those that are over before it begins.
+  mutable std::vector<std::vector<bool>> before = {};
+};
+/// A node that is being run, and for which time its graph is, where that is a body.
+struct place_in_graph {
+  const graph* of;
+  std::size_t node;
+  int pass;
 };
 struct executable {
   graph recorded;
@@ -99,6 +107,10 @@ struct state {
   std::map<unsigned long long, condition> conditions;
   std::set<std::pair<int, int>> reached;
   int inside = 0;  // how many steps are being run, one in another
+  unsigned graph_runs = 0;
+  std::vector<place_in_graph> path;  // of what is being run: nodes, one in another
+  /// Is told of each copy, if anybody wants to know: the memory that it reads or writes.
+  std::function<void(const void* at, std::size_t bytes, bool writes)> touches;
 
   void tell(const std::string& rule) {
     if (broken_rules.find(rule) == std::string::npos) broken_rules += rule + "\n";
@@ -229,18 +241,49 @@ inline std::vector<const step*> order_of(const graph& g) {
   }
   return order;
 }
-inline void run_steps(const graph& g) {
+/// Which nodes are over before another one begins.
+inline void find_order(const graph& g) {
+  if (g.before.size() == g.steps.size()) return;
+  g.before.assign(g.steps.size(), {});
+  std::map<const step*, std::size_t> number;
+  for (std::size_t n = 0; n < g.steps.size(); ++n) {
+    std::vector<bool>& before = g.before[n];
+    before.resize(g.steps.size());
+    for (const step* const f : g.steps[n]->follows) {
+      const std::size_t k = number.at(f);
+      before[k] = true;
+      for (std::size_t i = 0; i < k; ++i)
+        if (g.before[k][i]) before[i] = true;
+    }
+    number[g.steps[n].get()] = n;
+  }
+}
+/// Whether what was run at the first place is over before what is run at the second one begins.
+inline bool is_over_before(const std::vector<place_in_graph>& a,
+                           const std::vector<place_in_graph>& b) {
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    if (a[i].of != b[i].of || a[i].pass != b[i].pass) return true;
+    if (a[i].node != b[i].node) return b[i].of->before[b[i].node][a[i].node];
+  }
+  return true;
+}
+inline void run_steps(const graph& g, int pass) {
+  find_order(g);
+  std::map<const step*, std::size_t> number;
+  for (std::size_t n = 0; n < g.steps.size(); ++n) number[g.steps[n].get()] = n;
   for (const step* const s : order_of(g)) {
+    now.path.push_back({&g, number.at(s), pass});
     if (s->body == nullptr) {
       s->run();
-      continue;
+    } else {
+      const condition& c = now.conditions.at(s->handle);
+      if (!c.set) now.tell("a conditional node runs before its condition is set");
+      for (int n = 0; c.value != 0; ++n) {
+        run_steps(*s->body, n);
+        if (!s->repeats) break;
+      }
     }
-    const condition& c = now.conditions.at(s->handle);
-    if (!c.set) now.tell("a conditional node runs before its condition is set");
-    while (c.value != 0) {
-      run_steps(*s->body);
-      if (!s->repeats) break;
-    }
+    now.path.pop_back();
   }
 }
 inline void forget_conditions(const graph& g) {
@@ -253,7 +296,11 @@ inline void forget_conditions(const graph& g) {
 /// Conditions have no value when a graph begins.
 inline void run_graph(const graph& g) {
   forget_conditions(g);
-  run_steps(g);
+  ++now.graph_runs;
+  run_steps(g, 0);
+}
+inline void touch(const void* at, std::size_t bytes, bool writes) {
+  if (now.touches) now.touches(at, bytes, writes);
 }
 /// Does the next work of a stream; false where there is none, or it waits.
 inline bool work_once(stream& s) {
