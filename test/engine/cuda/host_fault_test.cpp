@@ -209,7 +209,7 @@ TEST_CASE("a failed call names the layer, or the parameter that is updated") {
       all += std::string(e.what()) + "\n";
     }
   }
-  CHECK_THAT(all, Catch::Contains("lamina: cuda: launch: failed on request (for fc_1.tmp_0)\n"));
+  CHECK_THAT(all, Catch::Contains("lamina: cuda: launch: failed on request (for fc_0.tmp_0)\n"));
   CHECK_THAT(all, Catch::Contains(
                       "lamina: cuda: launch: failed on request (for the update of fc_1.w_0)\n"));
 }

@@ -41,6 +41,10 @@ TEST_CASE("a pass of few rows learns what the CPU does") {
     CHECK(test::train_both(test::classes, sgd, backend, {7, 12, 1, 70}).worst() < 1e-5);
     CHECK(count_of(backend, 7) == 4);
   }
+  SECTION("to slopes of a broad layer") {
+    CHECK(test::train_both(test::broad_layer, sgd, backend, {7, 12, 1, 70}).worst() < 1e-5);
+    CHECK(count_of(backend, 5) == 4);
+  }
   SECTION("around others") {
     CHECK(test::train_both(test::weighed, sgd, backend, {7, 12, 1, 70}).worst() < 1e-5);
     CHECK(*std::max_element(backend.links.begin(), backend.links.end()) > of_few_rows + 12);

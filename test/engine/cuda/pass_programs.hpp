@@ -21,6 +21,14 @@ inline constexpr auto classifier = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label, {.ignore_index = 3}));
 });
 
+/// Slopes of a layer that is wider than those of chains.
+inline constexpr auto broad_layer = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 13>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto logits = layer::fc<5>(layer::fc<301>(x, {.act = activation::relu}));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
 /// Probabilities and soft labels, costs that weigh rows, layers that go around others; what passes
 /// have in between is read by somebody behind.
 inline constexpr auto weighed = lamina::program([](lamina::block& main) {

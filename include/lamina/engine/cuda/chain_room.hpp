@@ -41,12 +41,13 @@ struct chain_room {
 
 /// Floats of the shared memory of a team that takes a pack of rows through products.
 struct row_pass_room {
+  /// The most columns of a product that hands on nothing, and numbers of its weights.
+  static constexpr int widest = 512, most_weights = chain_limits::width * chain_limits::width;
   /// A pack of rows for each term, and for each thread or column.
   static constexpr int activations = chain_limits::width * pack_width;
-  static constexpr int sums(int threads) {
-    return (threads > chain_limits::width ? threads : chain_limits::width) * pack_width;
+  static constexpr int weights_at(int threads, int columns) {
+    return activations + (threads > columns ? threads : columns) * pack_width;
   }
-  static constexpr int weights_at(int threads) { return activations + sums(threads); }
   /// Weights that are read by their rows, of which neighbours lie in different banks.
   LAMINA_FN static constexpr int line_step(int depth) { return depth | 1; }
   LAMINA_FN static constexpr int weights(int columns, int depth) {

@@ -141,12 +141,16 @@ class row_pass_finder {
     switch (d.head) {
       case group_head::gemm:
       case group_head::gemm_dx:
-        if (parts_of_rows(d.rows) != 1 || d.columns > chain_limits::width || d.depth < 1 ||
-            !has_plain_statements(g, 1) || !is_float(operand_of(at(g, 0), 0)))
+        if (parts_of_rows(d.rows) != 1 || d.depth < 1 || !has_plain_statements(g, 1) ||
+            !is_float(operand_of(at(g, 0), 0)))
           return pass_step::none;
         if (d.depth > chain_limits::width)
-          return d.head == group_head::gemm ? pass_step::sum : pass_step::none;
-        return pass_step::product;
+          return d.head == group_head::gemm && d.columns <= chain_limits::width ? pass_step::sum
+                                                                                : pass_step::none;
+        return d.columns <= row_pass_room::widest &&
+                       d.columns * d.depth <= row_pass_room::most_weights
+                   ? pass_step::product
+                   : pass_step::none;
       case group_head::pointwise:
         return parts_of_rows(d.rows) == 1 && d.columns <= chain_limits::width &&
                        has_plain_statements(g, 0)
@@ -199,8 +203,7 @@ class row_pass_finder {
     for (int h = first + 1; h < groups && h <= last + reach; ++h) {
       const pass_step kind = kind_of(h);
       if (kind == pass_step::none || kind == pass_step::sum || found_.step[h] != pass_step::none ||
-          is_taken(h) || B.groups[h].block != B.groups[first].block ||
-          rows_of(h) != rows_of(first) || !reads_pass(h))
+          is_taken(h) || !is_run_with(first, h) || rows_of(h) != rows_of(first) || !reads_pass(h))
         continue;
       const int before = added_count_;
       if (!add(h)) {
@@ -221,6 +224,10 @@ class row_pass_finder {
       found_.feeds[p] |= B.groups[added_[k]].feeds;
       if (found_.is_step(added_[k])) ++found_.steps[p];
     }
+  }
+  /// Whether groups are always run together: an evaluator may be given some data alone.
+  static constexpr bool is_run_with(int g, int h) {
+    return !P::desc.is_test || B.groups[g].feeds == B.groups[h].feeds;
   }
   constexpr void undo(int to) {
     while (added_count_ > to) {
@@ -269,7 +276,8 @@ class row_pass_finder {
   }
   constexpr bool add_one(int g) {
     const pass_step kind = kind_of(g);
-    constexpr int room = chain_limits::words - row_pass_room::weights_at(256);
+    constexpr int room =
+        chain_limits::words - row_pass_room::weights_at(256, row_pass_room::widest);
     if (!may_run_in_pass(g, kind)) return false;
     if (steps_ == row_pass_limits::steps || bytes_ + bytes_of(g) > row_pass_limits::bytes ||
         words_ + words_of(g) > room)
@@ -315,8 +323,7 @@ class row_pass_finder {
   }
   /// Adds group w, which g of the pass reads: as a step, or as one that is launched before.
   constexpr bool add_needed(int w, int g) {
-    if (found_.step[w] != pass_step::none || Chains.chain[w] >= 0 ||
-        B.groups[w].block != B.groups[g].block)
+    if (found_.step[w] != pass_step::none || Chains.chain[w] >= 0 || !is_run_with(first_, w))
       return false;
     if (kind_of(w) == pass_step::statements && rows_of(w) == rows_of(g)) return add_one(w);
     const group_desc d = B.groups[w];

@@ -79,7 +79,7 @@ template <int Threads, class... Steps>
 struct row_pass_body {
   struct arguments {
     int rows;
-    int weights;  // floats of all that are read by their rows
+    int weights_at, all_words;  // where weights that are read by their rows begin, and their end
     chain_links<Steps...> steps;
   };
   static_assert(sizeof(arguments) <= 4096);  // what devices take by value
@@ -88,19 +88,18 @@ struct row_pass_body {
   /// registers that they need.
   static constexpr int least_resident = 2;
   static constexpr int sums_at = row_pass_room::activations;
-  static constexpr int weights_at = row_pass_room::weights_at(Threads);
   static std::size_t shared_bytes(const arguments& g) {
-    return static_cast<std::size_t>(weights_at + g.weights) * sizeof(float);
+    return static_cast<std::size_t>(g.all_words) * sizeof(float);
   }
   static int teams(const arguments& g) { return (g.rows + pack_width - 1) / pack_width; }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, void* memory) {
     float* const all = static_cast<float*>(memory);
-    load_weights(team, all + weights_at, g.steps);
+    load_weights(team, all + g.weights_at, g.steps);
     LAMINA_CUDA_KEEP_LOOP
     for (int t = team.index; t * pack_width < g.rows; t += team.count)
-      follow(g, team, all, all + weights_at, t * pack_width, g.steps);
+      follow(g, team, all, all + g.weights_at, t * pack_width, g.steps);
   }
 
  private:

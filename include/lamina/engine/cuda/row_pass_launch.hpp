@@ -2,6 +2,7 @@
 // lamina/engine/cuda/row_pass_launch.hpp - a pass of few rows as a function that launches it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -51,22 +52,28 @@ void tell_link(Arguments& g, const call_site& c) {
   g.depth = c.group.depth;
 }
 
+/// What the products of a pass need of the shared memory of a team.
+struct pass_room {
+  int columns = 0, weights = 0;
+};
+
 /// What a kernel is told of a step. The product whose parts a sum adds up is launched here.
 template <class Step>
 struct step_launch;
 template <class S, int Value, bool Turned, bool Loads, bool Constant>
 struct step_launch<row_product<S, Value, Turned, Loads, Constant>> {
   template <class Backend, class Arguments>
-  static void tell(Backend&, const call_site& c, Arguments& g, int& weights) {
+  static void tell(Backend&, const call_site& c, Arguments& g, pass_room& room) {
     tell_link(g, c);
     g.left_stride = c.info(0).stride;
-    if (Turned) weights += row_pass_room::weights(g.columns, g.depth);
+    room.columns = std::max(room.columns, padded(g.columns));
+    if (Turned) room.weights += row_pass_room::weights(g.columns, g.depth);
   }
 };
 template <class S, int Value>
 struct step_launch<row_part_sum<S, Value>> {
   template <class Backend, class Arguments>
-  static void tell(Backend& b, const call_site& c, Arguments& g, int&) {
+  static void tell(Backend& b, const call_site& c, Arguments& g, pass_room&) {
     tell_arrays(g, c);
     const auto p = product_launch<group_head::gemm, S>::template product_arguments<Backend>(c);
     g.part = c.run.scratch;
@@ -78,7 +85,7 @@ struct step_launch<row_part_sum<S, Value>> {
 template <class S>
 struct step_launch<row_statements<S>> {
   template <class Backend, class Arguments>
-  static void tell(Backend&, const call_site& c, Arguments& g, int&) {
+  static void tell(Backend&, const call_site& c, Arguments& g, pass_room&) {
     tell_arrays(g, c);
     g.width = padded(c.group.columns);
   }
@@ -86,7 +93,7 @@ struct step_launch<row_statements<S>> {
 template <class Op>
 struct step_launch<row_call<Op>> {
   template <class Backend>
-  static void tell(Backend&, const call_site& c, call_arguments& g, int&) {
+  static void tell(Backend&, const call_site& c, call_arguments& g, pass_room&) {
     g.fault = c.run.fault;
     g.group = c.number_of_group;
     call_kernel<Op>::prepare(c, g);
@@ -102,20 +109,23 @@ struct row_pass_launch {
     using body = row_pass_body<Backend::row_threads, Steps...>;
     if (rows == 0) return;
     typename body::arguments g{};
+    pass_room room;
     g.rows = rows;
-    tell(b, g.steps, sites, run, groups, g.weights);
+    tell(b, g.steps, sites, run, groups, room);
+    g.weights_at = row_pass_room::weights_at(body::threads, room.columns);
+    g.all_words = g.weights_at + room.weights;
     b.template teams<body>(g);
   }
 
  private:
   template <class Backend>
   static void tell(Backend&, chain_links<>&, const joined_sites&, const run_state&, const int*,
-                   int&) {}
+                   pass_room&) {}
   template <class Backend, class Step, class... Rest>
   static void tell(Backend& b, chain_links<Step, Rest...>& steps, const joined_sites& sites,
-                   const run_state& run, const int* group, int& weights) {
-    step_launch<Step>::tell(b, sites(*group, run), steps.link, weights);
-    tell(b, steps.rest, sites, run, group + 1, weights);
+                   const run_state& run, const int* group, pass_room& room) {
+    step_launch<Step>::tell(b, sites(*group, run), steps.link, room);
+    tell(b, steps.rest, sites, run, group + 1, room);
   }
 };
 

@@ -247,6 +247,8 @@ void run_all(backend& device) {
          test::train_both(test::classifier, sgd, device, {7, 70, 7, 7, 570, 7}), 1e-4);
   report("passes around others",
          test::train_both(test::weighed, sgd, device, {7, 70, 7, 7, 570, 7}), 1e-4);
+  report("passes to a broad layer", test::train_both(test::broad_layer, sgd, device, {7, 70, 7, 7}),
+         1e-4);
   report("passes of towers", test::train_both(test::towers, sgd, device, {7, 70, 7, 7}), 1e-4);
   report("split products", test::train_both(test::deep, sgd, device, sizes), 1e-4);
   const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
