@@ -64,6 +64,15 @@ TEST_CASE("many rows take the groups of a pass one by one") {
   CHECK(test::train_both(test::towers, sgd, backend, {513, 7, 513}).worst() < 2e-5);
 }
 
+TEST_CASE("passes through layers at random") {
+  host backend;
+  const std::vector<int> sizes = {5, 70, 520};
+  CHECK(test::train_both(test::random_rows<22, 7>, sgd, backend, sizes).worst() < 1e-5);
+  CHECK(test::train_both(test::random_rows<102, 12>, sgd, backend, sizes).worst() < 1e-5);
+  CHECK(test::train_both(test::random_rows<106, 12>, sgd, backend, sizes).worst() < 1e-5);
+  CHECK(*std::max_element(backend.links.begin(), backend.links.end()) > of_few_rows + 20);
+}
+
 TEST_CASE("passes are recorded, and leave updates to others") {
   host backend;
   backend.record();

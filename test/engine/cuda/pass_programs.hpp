@@ -60,4 +60,65 @@ inline constexpr auto towers = lamina::program([](lamina::block& main) {
          layer::mean(layer::square(e));
 });
 
+namespace detail {
+
+constexpr unsigned mixed(unsigned x) {
+  x ^= x >> 16;
+  x *= 0x7feb352d;
+  x ^= x >> 15;
+  x *= 0x846ca68b;
+  return x ^ x >> 16;
+}
+
+/// So many layers more, each chosen by the seed, on two values of 40 numbers and the cost so far.
+template <unsigned Seed, int Left, class A, class B, class Cost, class Weight, class Label>
+constexpr auto random_layers(A a, B b, Cost cost, Weight weight, Label label) {
+  constexpr unsigned kind = Left == 0 ? 99 : mixed(Seed * 64 + Left) % 12;
+  const auto go_on = [&](auto x, auto y, auto sum) {
+    return random_layers<Seed, Left - 1>(x, y, sum, weight, label);
+  };
+  if constexpr (kind == 0)
+    return go_on(layer::fc<40>(a, {.act = activation::relu}), b, cost);
+  else if constexpr (kind == 1)
+    return go_on(layer::fc<40>(a, {.act = activation::tanh}), a, cost);
+  else if constexpr (kind == 2)
+    return go_on(a + b, a, cost);
+  else if constexpr (kind == 3)
+    return go_on(layer::fc<40>(b, {.bias = false}) * a, b, cost);
+  else if constexpr (kind == 4)
+    return go_on(layer::dropout(a, 0.25f), b, cost);
+  else if constexpr (kind == 5)
+    return go_on(layer::softmax(a), layer::tanh(b), cost);
+  else if constexpr (kind == 6)
+    return go_on(layer::elementwise_mul<0>(a, weight), b, cost);
+  else if constexpr (kind == 7)
+    return go_on(layer::fc<40>(layer::fc<150>(a, {.act = activation::sigmoid})), b, cost);
+  else if constexpr (kind == 8)
+    return go_on(a, b,
+                 cost + layer::mean(layer::softmax_with_cross_entropy(layer::fc<5>(a), label)));
+  else if constexpr (kind == 9)
+    return go_on(a, layer::fc<40>(a + b, {.act = activation::relu}),
+                 cost + layer::mean(layer::elementwise_mul(
+                            layer::cross_entropy(layer::softmax(layer::fc<5>(b)), label), weight)));
+  else if constexpr (kind == 10)
+    return go_on(layer::elementwise_mul(a, layer::mean(b)), a, cost);
+  else if constexpr (kind == 11)
+    return go_on(layer::fc<40>(layer::fc<90>(a, {.act = activation::relu})), b, cost);
+  else
+    return cost + layer::mean(layer::square(a)) + layer::mean(b);
+}
+
+}  // namespace detail
+
+/// Layers, costs and what lies between them at random: what a pass may take is another each time.
+template <unsigned Seed, int Count>
+inline constexpr auto random_rows = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 20>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto weight = layer::data<"weight", float>(main);
+  auto a = layer::fc<40>(x, {.act = activation::tanh});
+  auto cost = layer::mean(layer::softmax_with_cross_entropy(layer::fc<5>(a), label));
+  return detail::random_layers<Seed, Count>(a, layer::scale(a, 0.5f), cost, weight, label);
+});
+
 }  // namespace test

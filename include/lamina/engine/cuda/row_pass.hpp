@@ -197,7 +197,7 @@ class row_pass_finder {
   constexpr void follow(int first) {
     first_ = first;
     added_count_ = steps_ = bytes_ = words_ = 0;
-    if (!add(first)) return;
+    if (!add(first)) return undo(0);
     int items = 1, last = first;
     bool has_others = kind_of(first) != pass_step::product;
     for (int h = first + 1; h < groups && h <= last + reach; ++h) {

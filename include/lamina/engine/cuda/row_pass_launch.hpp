@@ -100,9 +100,9 @@ struct step_launch<row_call<Op>> {
   }
 };
 
+/// Launches a pass of so many rows; `groups`: those of its steps, in their order.
 template <class... Steps>
 struct row_pass_launch {
-  /// `groups`: of the steps; c: of one that has the rows of the pass.
   template <class Backend>
   static void run(Backend& b, int rows, const run_state& run, const joined_sites& sites,
                   const int* groups) {
