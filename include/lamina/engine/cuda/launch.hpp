@@ -14,6 +14,7 @@
 #include <lamina/engine/cuda/axis_kernels.hpp>
 #include <lamina/engine/cuda/batch_norm_kernels.hpp>
 #include <lamina/engine/cuda/beam_search_kernels.hpp>
+#include <lamina/engine/cuda/chain_room.hpp>
 #include <lamina/engine/cuda/collect_kernels.hpp>
 #include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/conv_kernels.hpp>
