@@ -53,7 +53,7 @@ void tell_link(Arguments& g, const call_site& c) {
 }
 
 /// What the products of a pass need of the shared memory of a team.
-struct pass_room {
+struct pass_needs {
   int columns = 0, weights = 0;
 };
 
@@ -63,17 +63,17 @@ struct step_launch;
 template <class S, int Value, bool Turned, bool Loads, bool Constant>
 struct step_launch<row_product<S, Value, Turned, Loads, Constant>> {
   template <class Backend, class Arguments>
-  static void tell(Backend&, const call_site& c, Arguments& g, pass_room& room) {
+  static void tell(Backend&, const call_site& c, Arguments& g, pass_needs& needs) {
     tell_link(g, c);
     g.left_stride = c.info(0).stride;
-    room.columns = std::max(room.columns, padded(g.columns));
-    if (Turned) room.weights += row_pass_room::weights(g.columns, g.depth);
+    needs.columns = std::max(needs.columns, padded(g.columns));
+    if (Turned) needs.weights += row_pass_room::weights(g.columns, g.depth);
   }
 };
 template <class S, int Value>
 struct step_launch<row_part_sum<S, Value>> {
   template <class Backend, class Arguments>
-  static void tell(Backend& b, const call_site& c, Arguments& g, pass_room&) {
+  static void tell(Backend& b, const call_site& c, Arguments& g, pass_needs&) {
     tell_arrays(g, c);
     const auto p = product_launch<group_head::gemm, S>::template product_arguments<Backend>(c);
     g.part = c.run.scratch;
@@ -85,7 +85,7 @@ struct step_launch<row_part_sum<S, Value>> {
 template <class S>
 struct step_launch<row_statements<S>> {
   template <class Backend, class Arguments>
-  static void tell(Backend&, const call_site& c, Arguments& g, pass_room&) {
+  static void tell(Backend&, const call_site& c, Arguments& g, pass_needs&) {
     tell_arrays(g, c);
     g.width = padded(c.group.columns);
   }
@@ -93,7 +93,7 @@ struct step_launch<row_statements<S>> {
 template <class Op>
 struct step_launch<row_call<Op>> {
   template <class Backend>
-  static void tell(Backend&, const call_site& c, call_arguments& g, pass_room&) {
+  static void tell(Backend&, const call_site& c, call_arguments& g, pass_needs&) {
     g.fault = c.run.fault;
     g.group = c.number_of_group;
     call_kernel<Op>::prepare(c, g);
@@ -109,23 +109,23 @@ struct row_pass_launch {
     using body = row_pass_body<Backend::row_threads, Steps...>;
     if (rows == 0) return;
     typename body::arguments g{};
-    pass_room room;
+    pass_needs needs;
     g.rows = rows;
-    tell(b, g.steps, sites, run, groups, room);
-    g.weights_at = row_pass_room::weights_at(body::threads, room.columns);
-    g.all_words = g.weights_at + room.weights;
+    tell(b, g.steps, sites, run, groups, needs);
+    g.weights_at = row_pass_room::weights_at(body::threads, needs.columns);
+    g.all_words = g.weights_at + needs.weights;
     b.template teams<body>(g);
   }
 
  private:
   template <class Backend>
   static void tell(Backend&, chain_links<>&, const joined_sites&, const run_state&, const int*,
-                   pass_room&) {}
+                   pass_needs&) {}
   template <class Backend, class Step, class... Rest>
   static void tell(Backend& b, chain_links<Step, Rest...>& steps, const joined_sites& sites,
-                   const run_state& run, const int* group, pass_room& room) {
-    step_launch<Step>::tell(b, sites(*group, run), steps.link, room);
-    tell(b, steps.rest, sites, run, group + 1, room);
+                   const run_state& run, const int* group, pass_needs& needs) {
+    step_launch<Step>::tell(b, sites(*group, run), steps.link, needs);
+    tell(b, steps.rest, sites, run, group + 1, needs);
   }
 };
 
