@@ -23,7 +23,7 @@ namespace detail {
 template <class P>
 class graph_block_finder {
   using plan_type = plan<P>;
-  static constexpr const lowered_program& l = plan_type::lowered;
+  static constexpr const auto& l = plan_type::lowered;
   static constexpr int blocks = P::desc.count.blocks, domains = P::desc.count.domains;
 
  public:

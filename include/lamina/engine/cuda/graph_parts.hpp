@@ -36,7 +36,7 @@ namespace detail {
 template <class P>
 class graph_part_finder {
   using plan_type = plan<P>;
-  static constexpr const lowered_program& l = plan_type::lowered;
+  static constexpr const auto& l = plan_type::lowered;
   static constexpr const auto& values = host_values_of<P>;
 
  public:

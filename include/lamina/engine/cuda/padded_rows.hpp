@@ -47,7 +47,7 @@ constexpr bool computes_rows(const operator_schema* schema) {
 template <class P>
 class padded_rows_finder {
   using plan_type = plan<P>;
-  static constexpr const lowered_program& l = plan_type::lowered;
+  static constexpr const auto& l = plan_type::lowered;
   static constexpr int domains = P::desc.count.domains;
 
  public:

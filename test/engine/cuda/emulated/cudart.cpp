@@ -334,6 +334,12 @@ cudaError_t __cudaLaunchKernel(test::emulated::kernel* k, dim3 grid, dim3 block,
                                std::size_t shared, cudaStream_t s) {
   return test::emulated::launch(k, grid, block, arguments, shared, s);
 }
+/// As clang launches a kernel.
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared, cudaStream_t s) {
+  return test::emulated::launch(test::emulated::kernel_of(function), grid, block, arguments, shared,
+                                s);
+}
 cudaError_t cudaFuncSetAttribute(const void* function, int what, int value) {
   auto* const k = test::emulated::kernel_of(function);
   // Dynamic shared memory: 227 KiB a block, less what is static.

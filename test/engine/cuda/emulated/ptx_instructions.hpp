@@ -188,6 +188,8 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
     a = &three<u32, u32, u32, u32, permuted>;
   } else if (name == "bmsk" && has("clamp")) {
     a = &two<u32, u32, u32, bit_mask>;
+  } else if (name == "bfe" && type == "u32") {
+    a = &three<u32, u32, u32, u32, extracted_bits>;
   } else if (name == "bfi" && type == "b64") {
     a = &insert_bits_64;
   } else if (name == "popc" && type == "b32") {

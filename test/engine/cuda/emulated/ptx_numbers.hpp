@@ -244,6 +244,11 @@ inline void insert_bits_64(machine&, warp& w, const instruction& i) {
     d[l] = (b[l] & ~mask) | (at >= 64 ? 0 : (a[l] << at & mask));
   });
 }
+inline constexpr auto extracted_bits = [](u32 a, u32 b, u32 c) {
+  const u32 at = b & 255, count = c & 255;
+  const u64 mask = count >= 32 ? ~u64{0} : (u64{1} << count) - 1;
+  return at >= 32 ? u32{0} : static_cast<u32>(a >> at & mask);
+};
 inline void select(machine&, warp& w, const instruction& i) {
   const u64 *a = w.value(i.of[0]), *b = w.value(i.of[1]);
   u64* d = w.result(i.to[0]);
