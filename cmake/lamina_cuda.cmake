@@ -7,11 +7,6 @@
 # -arch=sm_90. Sources of CMake's language CUDA contain their kernels.
 include_guard(GLOBAL)
 
-# Installed, the script is in the folder of programs.
-find_program(LAMINA_CUDA_KERNELS NAMES cuda_kernels lamina_cuda_kernels NO_CACHE NO_DEFAULT_PATH
-             PATHS "${CMAKE_CURRENT_LIST_DIR}" "${CMAKE_CURRENT_LIST_DIR}/../../../bin")
-set_property(GLOBAL PROPERTY lamina_cuda_kernels "${LAMINA_CUDA_KERNELS}")
-
 function(lamina_cuda target)
   cmake_parse_arguments(PARSE_ARGV 1 _cuda "" "" "HEADERS;OPTIONS")
   get_target_property(_type ${target} TYPE)
@@ -38,9 +33,11 @@ function(lamina_cuda target)
   if(NOT CUDAToolkit_NVCC_EXECUTABLE)
     message(FATAL_ERROR "lamina_cuda: expected nvcc in the CUDA Toolkit, found none")
   endif()
-  get_property(_script GLOBAL PROPERTY lamina_cuda_kernels)
+  # Installed, the script is in the folder of programs.
+  find_program(_script NAMES cuda_kernels lamina_cuda_kernels NO_CACHE REQUIRED NO_DEFAULT_PATH
+               PATHS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin")
   set(_kernels "${CMAKE_CURRENT_BINARY_DIR}/${target}_cuda_kernels.o")
-  list(TRANSFORM _cuda_HEADERS PREPEND "-i;" )
+  list(TRANSFORM _cuda_HEADERS PREPEND "-i;")
   if(_cuda_OPTIONS)
     list(PREPEND _cuda_OPTIONS --)
   endif()
