@@ -74,9 +74,6 @@ class group_runner {
     const auto& pass = schedule::passes.of[n];
     const int rows = state.rows_of(pass.rows);
     if (rows > chain_limits::few_rows || (pass.feeds & ~state.given) != 0) return false;
-    if constexpr (has_library<Backend>)
-      if (const group_info& first = schedule::table.entries[pass.first].group; pass.sums)
-        return !Backend::rule_of_library::takes(rows, first.columns, first.depth);
     return true;
   }
   static void run_pass(Backend& b, const memory_type& memory, int n, int g,

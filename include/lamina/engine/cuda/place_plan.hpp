@@ -30,8 +30,7 @@ namespace detail {
 
 /// Loops and branches have neither chains nor passes.
 template <class P>
-inline constexpr bool joins_groups = P::desc.count.blocks == 1 &&
-                                     plan<P>::fed.all() && plan<P>::memory.arrays == 0;
+inline constexpr bool joins_groups = false;
 
 template <class P, operand_layout Layout>
 constexpr auto find_chains() {
