@@ -16,14 +16,12 @@
 #include <lamina/engine/cuda/batch_norm_kernels.hpp>
 #include <lamina/engine/cuda/beam_search_kernels.hpp>
 #include <lamina/engine/cuda/collect_kernels.hpp>
-#include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/conv_kernels.hpp>
 #include <lamina/engine/cuda/copy_kernels.hpp>
 #include <lamina/engine/cuda/crf_kernels.hpp>
 #include <lamina/engine/cuda/ctc_kernels.hpp>
 #include <lamina/engine/cuda/distance_kernels.hpp>
 #include <lamina/engine/cuda/dropout_kernels.hpp>
-#include <lamina/engine/cuda/frame_copy_body.hpp>
 #include <lamina/engine/cuda/gru_kernels.hpp>
 #include <lamina/engine/cuda/image_norm_kernels.hpp>
 #include <lamina/engine/cuda/join_kernels.hpp>
