@@ -51,11 +51,12 @@ inline constexpr cublasComputeType_t compute_type<lamina::cuda::bfloat16_type> =
 
 /// `Base` with products by cuBLASLt. Sums in parts (split-K) are added by a step of their own and
 /// without atomics, so that equal inputs give equal bits.
-template <class Base, class Arithmetic = lamina::cuda::float32_type>
+/// `Workspace`: the floats that it may use for a product; 32 MiB, as NVIDIA advises for sm_90.
+template <class Base, class Arithmetic = lamina::cuda::float32_type,
+          std::ptrdiff_t Workspace = std::ptrdiff_t{1} << 23>
 class cublaslt_backend : public Base {
  public:
-  /// Floats of the workspace of a product: 32 MiB, as NVIDIA advises for sm_90.
-  static constexpr std::ptrdiff_t product_workspace = std::ptrdiff_t{1} << 23;
+  static constexpr std::ptrdiff_t product_workspace = Workspace;
 
   LAMINA_COLD explicit cublaslt_backend(int number = 0) : Base(number) {
     cublasLtHandle_t made = nullptr;
