@@ -118,6 +118,10 @@ struct unless_skipped_backend {
   void elements(const typename Body::arguments& a) {
     backend.template elements<detail::unless_skipped<Body>>({a, state});
   }
+  template <class Terms, class Result>
+  void sum(int count, const Terms& terms, const Result& result, void* scratch) {
+    backend.sum(count, terms, result, scratch);
+  }
 };
 
 /// The factor at a place, and what the host last saw of it.
