@@ -31,28 +31,27 @@ struct batch_norm_lines {
   using arguments = batch_norm_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int c, const Team& team) {
+    const int n = a.elements.count();
+    double sum = 0, squares = 0;
+    a.elements.each(c, team, [&](int row, int column) {
+      sum += static_cast<double>(a.x[row * a.x_stride + column]);
+    });
+    const double middle = sum_of(team, sum) / at_least_one(n);
+    a.elements.each(c, team, [&](int row, int column) {
+      const double off = static_cast<double>(a.x[row * a.x_stride + column]) - middle;
+      squares += off * off;
+    });
+    squares = sum_of(team, squares);
+    if (team.rank() != 0) return;
     float mean = a.in[1][c], variance = a.in[2][c];
     // Without rows the moving statistics stay.
-    if (const int n = a.elements.count(); n > 0) {
-      double sum = 0, squares = 0;
-      a.elements.each(c, team, [&](int row, int column) {
-        sum += static_cast<double>(a.x[row * a.x_stride + column]);
-      });
-      const double middle = sum_of(team, sum) / n;
-      a.elements.each(c, team, [&](int row, int column) {
-        const double off = static_cast<double>(a.x[row * a.x_stride + column]) - middle;
-        squares += off * off;
-      });
-      const float found = static_cast<float>(middle);
-      const float spread = static_cast<float>(sum_of(team, squares) / n);
-      if (team.rank() == 0 && a.out[0] != nullptr)
-        a.out[0][c] = a.keep * mean + (1 - a.keep) * found;
-      if (team.rank() == 0 && a.out[1] != nullptr)
-        a.out[1][c] = a.keep * variance + (1 - a.keep) * spread;
+    if (n > 0) {
+      const float found = static_cast<float>(middle), spread = static_cast<float>(squares / n);
+      if (a.out[0] != nullptr) a.out[0][c] = a.keep * mean + (1 - a.keep) * found;
+      if (a.out[1] != nullptr) a.out[1][c] = a.keep * variance + (1 - a.keep) * spread;
       mean = found;
       variance = spread;
     }
-    if (team.rank() != 0) return;
     const float inverse = 1 / math::sqrt(variance + a.epsilon);
     if (a.out[2] != nullptr) a.out[2][c] = mean;
     if (a.out[3] != nullptr) a.out[3][c] = inverse;

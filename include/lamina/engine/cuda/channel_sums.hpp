@@ -10,15 +10,14 @@
 
 namespace lamina::engine::cuda {
 
-/// The elements of a channel: `size` neighbours in each row. Without more than one they are those
-/// of a column.
+/// The elements of the channels of an array, `size` neighbours in each row; none of an absent one.
 struct channel_elements {
   int rows, channels;
   divider size;
 
   channel_elements() = default;
   channel_elements(const operand& x, int count)
-      : rows(x.rows), channels(count), size(count > 0 ? x.columns / count : 0) {}
+      : rows(x ? x.rows : 0), channels(count), size(count > 0 ? x.columns / count : 0) {}
   LAMINA_INLINE LAMINA_FN int count() const { return rows * size.divisor(); }
   /// f(row, column) for each element of a channel that the calling thread has.
   template <class Team, class F>
