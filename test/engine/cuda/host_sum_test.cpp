@@ -118,14 +118,19 @@ TEST_CASE("teams sum channels", "[threads]") {
 TEST_CASE("sums of millions of equal terms lose no digit") {
   serial b;
   // One number stands for all.
-  const float one = 1;
-  float sum = 0;
+  const float each = 100.1f;
   constexpr int rows = 20'000'000;
+  float sum = 0;
   std::vector<double> scratch(
       static_cast<std::size_t>(cuda::column_scratch<serial>(1, rows, 1) / 2));
-  cuda::sum_columns(b, cuda::array_terms{&one, 0}, cuda::store_sums{&sum}, rows, 1,
+  cuda::sum_columns(b, cuda::array_terms{&each, 0}, cuda::store_sums{&sum}, rows, 1,
                     reinterpret_cast<float*>(scratch.data()));
-  CHECK(sum == rows);
+  CHECK(sum == static_cast<float>(rows * static_cast<double>(each)));
+  cuda::channel_sum_lines::arguments a{&each, 0, &sum, {}, 1, rows, 1};
+  a.elements.rows = rows;
+  a.elements.channels = 1;
+  b.lines<cuda::team_lines<cuda::channel_sum_lines>>(a);
+  CHECK(sum == static_cast<float>(rows * static_cast<double>(each)));
   std::vector<float> x(1'000'000, 100.1f);
   float mean = 0;
   b.sum(1'000'000, cuda::element_terms<cuda::element_itself>{x.data(), 1000, cuda::divider(1000)},
