@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/channel_sums.hpp>
 #include <lamina/engine/cuda/conv_body.hpp>
 #include <lamina/engine/cuda/conv_split.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/part_sum_body.hpp>
-#include <lamina/engine/cuda/part_sums.hpp>
 #include <lamina/operators/conv.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -139,45 +139,6 @@ class filter_gradient {
   int terms_, seen_, filters_;
 };
 
-/// The sums of the channels of images.
-struct channel_sum : added_parts<1> {
-  struct arguments : part_sum_arguments {
-    const float* from;
-    std::ptrdiff_t stride;
-    float* to;
-  };
-  template <class Walk, class Pack = typename Walk::pack_type>
-  static LAMINA_INLINE LAMINA_FN void part(const arguments& a, const Walk& walk, Pack (&found)[1]) {
-    Pack sum = filled<Pack>(0.0f);
-    walk.each([&](int row, int column) {
-      const Pack x = load_constant<Pack>(a.from + row * a.stride + column);
-      LAMINA_CUDA_UNROLL
-      for (int j = 0; j < Pack::width; ++j) sum.v[j] += x.v[j];
-    });
-    found[0] = walk.total(sum);
-  }
-  static LAMINA_INLINE LAMINA_FN void finish(const arguments& a, int c, const float (&found)[1]) {
-    a.to[c] = found[0];
-  }
-};
-template <class Backend>
-void add_channels(Backend& b, const operand& x, const operand& to, float* scratch) {
-  channel_sum::arguments a{};
-  a.rows = x.rows;
-  a.channels = to.columns;
-  a.size = a.channels > 0 ? x.columns / a.channels : 0;
-  a.from = x.row<const float>(0);
-  a.stride = x.stride;
-  a.to = to.row<float>(0);
-  a.packs = is_packs(a.from, a.stride, elements_together(a.rows, a.channels, a.size));
-  sum_images<channel_sum>(b, a, scratch);
-}
-template <class Backend>
-std::ptrdiff_t channel_scratch(const operand& x, int channels) {
-  return image_part_floats<channel_sum, Backend>(x.rows, channels,
-                                                 channels > 0 ? x.columns / channels : 0);
-}
-
 /// One number for each channel of an image is added to all of its elements.
 struct channel_add_body {
   struct arguments {
@@ -252,11 +213,7 @@ struct call_kernel<channel_sums> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    detail::add_channels(b, c.input(0), c.output(0), c.run.scratch);
-  }
-  template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::channel_scratch<Backend>(c.input(0), c.output(0).columns);
+    add_channels(b, c.input(0), c.output(0));
   }
 };
 
@@ -306,17 +263,15 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
     const conv_shape s(c, d, x, w, conv_transpose_attributes);
     if (dx) detail::convolve<conv_kind::forward, Ways & every_way>(b, s, d, w, dx, c.run.scratch);
     if (dw) detail::filter_gradient(s, x.rows).run<(Ways >> way_bits)>(b, d, x, dw, c.run.scratch);
-    if (dbias) detail::add_channels(b, d, dbias, c.run.scratch);
+    if (dbias) add_channels(b, d, dbias);
   }
   template <class Backend, unsigned Ways>
   static std::ptrdiff_t scratch(const call_site& c) {
     const operand x = c.input(0);
-    const operand d = c.input(3);
-    const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);
-    // Each one's parts are gone when those of the next one come.
-    return std::max({detail::conv_scratch<conv_kind::forward, Ways & every_way, Backend>(s, x.rows),
-                     detail::filter_gradient(s, x.rows).scratch<Backend, (Ways >> way_bits)>(),
-                     detail::channel_scratch<Backend>(d, s.groups * s.large_channels)});
+    const conv_shape s(c, c.input(3), x, c.input(1), conv_transpose_attributes);
+    // The parts of one are gone when those of the other come.
+    return std::max(detail::conv_scratch<conv_kind::forward, Ways & every_way, Backend>(s, x.rows),
+                    detail::filter_gradient(s, x.rows).scratch<Backend, (Ways >> way_bits)>());
   }
 };
 
