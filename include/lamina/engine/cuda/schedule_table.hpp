@@ -19,7 +19,7 @@ struct schedule_table {
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int arguments = plan_type::code.count.arguments;
-  static constexpr const program_view& program = call_program<P>::view;
+  static constexpr const auto& program = call_program<P>::view;
   using launch_function = void (*)(Backend&, const call_site&);
   using scratch_function = std::ptrdiff_t (*)(const call_site&);
   /// Whether it has loops or branches, or makes rows or arrays: everything else is one pass.
