@@ -116,16 +116,12 @@ struct place_of_warps {
   void elements(const typename Body::arguments& a) {
     for (int i = 0; i < a.count; ++i) Body::run(a, i);
   }
-  /// clang asks for it where convolutions might have few channels; none has here.
-  template <class Body>
-  void cells(const typename Body::arguments&);
 };
 
-/// Small images of a convolution by 3 x 3 with padding, or large ones from them, by the low tile of
-/// a place: whether whole numbers come out exactly. Sides are equal, so the two are mirror images.
-/// Terms are cut into `parts`, for which there is room then.
+/// Small images of a convolution by 3 x 3 with padding, or large ones from them: whether whole
+/// numbers come out exactly. Sides are equal, so the two are mirror images.
 template <cuda::conv_kind Kind, class Backend>
-void check_low_tile(int made, int read, int parts = 1) {
+void check_convolution(int made, int read) {
   constexpr bool forward = Kind == cuda::conv_kind::forward;
   constexpr int rows = 3, side = 5, size = side * side, taps = 9;
   std::mt19937 random(7);
@@ -144,12 +140,8 @@ void check_low_tile(int made, int read, int parts = 1) {
     o.stride = m.stride;
     return o;
   };
-  using split = cuda::detail::conv_split<Kind, cuda::conv_tile<Backend, cuda::conv_way::half>>;
-  matrix room(1, static_cast<int>(split(s).scratch(rows)));
-  CHECK(split(s).parts(rows) == parts);
   Backend place;
-  cuda::detail::convolve<Kind, cuda::way_bit(cuda::conv_way::half)>(
-      place, s, operand_of(from), operand_of(filter), operand_of(to), room.data());
+  cuda::detail::convolve<Kind>(place, s, operand_of(from), operand_of(filter), operand_of(to));
   int wrong = 0;
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < made; ++c)
@@ -248,20 +240,15 @@ TEST_CASE("warps that wait for each other multiply as one after the other do", "
 
 TEST_CASE("warps side by side convolve as one after the other do", "[threads]") {
   using enum cuda::conv_kind;
-  check_low_tile<forward, place_of_warps<float32_format>>(11, 4);
-  check_low_tile<spread, place_of_warps<float32_format>>(17, 4);
-  check_low_tile<forward, place_of_warps<tf32_format>>(11, 4);
-  check_low_tile<spread, place_of_warps<tf32_format>>(17, 4);
-  check_low_tile<forward, place_of_warps<bfloat16_format>>(17, 4);
-  check_low_tile<spread, place_of_warps<float16_format>>(11, 4);
-  // In parts, whose sums are added.
-  check_low_tile<forward, place_of_warps<float32_format>>(12, 40, 2);
-  check_low_tile<spread, place_of_warps<bfloat16_format>>(12, 40, 2);
-  check_low_tile<forward, tensors<float32_format>>(20, 60, 4);
-  check_low_tile<spread, tensors<tf32_format>>(20, 60, 4);
-  // With all lanes: tiles of 32 x 128, several side by side.
-  check_low_tile<forward, tensors<tf32_format>>(20, 7);
-  check_low_tile<spread, tensors<tf32_format>>(33, 7);
+  check_convolution<forward, place_of_warps<float32_format>>(11, 4);
+  check_convolution<spread, place_of_warps<float32_format>>(17, 4);
+  check_convolution<forward, place_of_warps<tf32_format>>(11, 4);
+  check_convolution<spread, place_of_warps<tf32_format>>(17, 4);
+  check_convolution<forward, place_of_warps<bfloat16_format>>(17, 4);
+  check_convolution<spread, place_of_warps<float16_format>>(11, 4);
+  // With all lanes.
+  check_convolution<forward, tensors<tf32_format>>(20, 7);
+  check_convolution<spread, tensors<tf32_format>>(33, 7);
 }
 
 TEST_CASE("operands are rounded to the nearest, sums are not") {

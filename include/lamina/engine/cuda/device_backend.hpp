@@ -20,7 +20,7 @@ namespace lamina::engine::cuda {
 /// copies what will be needed next. Not for two threads at once.
 class device_backend : public device_graphs {
  public:
-  using product_tile = tensor_shape<float32_format, 64, 64, 32, 2, 2>;
+  using product_tile = tile_shape<64, 64, 16, 4>;
   using sum_tile = sum_shape<8, 32>;
   /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
   static constexpr int block_threads = 256, row_threads = block_threads;

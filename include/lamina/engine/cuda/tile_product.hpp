@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/tile_product.hpp - a tile of a product by a team of threads: every matrix
-// product and every convolution is one, and differs in how its two sides are read.
+// lamina/engine/cuda/tile_product.hpp - a tile of a matrix product by a block of threads, in plain
+// floats: operands go from global memory through registers to shared memory, sums stay in
+// registers. Products and convolutions differ in the readers of their two operands.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,8 @@ struct tile_memory;
 template <class Shape>
 struct tile_share;
 
-/// A tile of Rows x Columns, `Depth` terms at a time; each thread has `Each` rows of a pack.
+/// A block computes Rows x Columns results, `Depth` terms of their sums at a time; a thread
+/// computes `Each` rows of one pack of columns.
 template <int Rows, int Columns, int Depth, int Each>
 struct tile_shape {
   using memory = tile_memory<tile_shape>;
@@ -33,19 +35,14 @@ struct tile_shape {
   static constexpr int threads = Rows / Each * (Columns / pack_width);
   static constexpr operand_layout operands{1, 0, false};
   static_assert(Rows % Each == 0 && Columns % pack_width == 0);
-
-  template <int R>
-  static constexpr int most_each = R < Each ? R : Each;
-  /// A tile of as many threads that is `Fold` times lower, and the wider: `Fold` times, unless it
-  /// has fewer rows than a thread has here.
-  template <int Fold>
-  using flat =
-      tile_shape<Rows / Fold, threads * pack_width / (Rows / Fold / most_each<Rows / Fold>), Depth,
-                 most_each<Rows / Fold>>;
 };
 
-/// What the threads of a team share. The gap puts what lies below each other in different banks;
-/// packs stay aligned.
+/// Tiles of `size` that cover `n` rows or columns.
+LAMINA_INLINE LAMINA_FN int tiles_for(int n, int size) { return (n + size - 1) / size; }
+
+/// Shared memory: the next `depth` terms of each row of the left operand and of each column of the
+/// right one. A row of it is a pack longer than the tile, so that threads that store terms of one
+/// line hit different banks, and packs stay aligned.
 template <class Shape>
 struct tile_memory {
   alignas(16) float left[Shape::depth][Shape::rows + pack_width];
@@ -54,42 +51,44 @@ struct tile_memory {
 
 namespace detail {
 
-/// Copies Lines x Depth numbers of one side, by way of registers: while some are on their way,
-/// those before are multiplied. A side tells what is known of a line (a row of the left, a column
-/// of the right) and of a term apart, so that each thread finds out once; of a long side it takes
-/// several lines, and finds out about a term for all of them:
-///   static constexpr bool along_depth;   neighbouring threads take neighbouring terms
+/// Copies Lines x Depth numbers of an operand from global to shared memory. A line is a row of the
+/// left operand or a column of the right one. A reader splits the address of an element into what
+/// depends on the line and what depends on the term, so that a thread computes each only once:
+///   static constexpr bool along_depth;   neighbours in memory are terms; else they are lines
 ///   line_type line(int) const;   deep_type deep(int) const;
-///   float get(line_type, deep_type) const;   0 outside
-template <int Lines, int Depth, int Threads, class Side>
-struct side_copy {
-  static constexpr int first = Side::along_depth ? Depth : Lines < 32 ? Lines : 32;
-  static constexpr int across = Threads < first ? Threads : first, down = Threads / across;
-  static constexpr int line_step = Side::along_depth ? down : across;
-  static constexpr int deep_step = Side::along_depth ? across : down;
-  static constexpr int lines = Lines / line_step, depths = Depth / deep_step;
+///   float get(line_type, deep_type) const;   0 for a term past the last
+template <int Lines, int Depth, int Threads, class Reader>
+struct tile_loader {
+  // Threads with consecutive ranks read neighbours in memory.
+  static constexpr int fastest = Reader::along_depth ? Depth : Lines < 32 ? Lines : 32;
+  static constexpr int across = Threads < fastest ? Threads : fastest, down = Threads / across;
+  static constexpr int line_step = Reader::along_depth ? down : across;
+  static constexpr int deep_step = Reader::along_depth ? across : down;
+  static constexpr int lines = Lines / line_step, depths = Depth / deep_step;  // of one thread
   static_assert(Lines % line_step == 0 && Depth % deep_step == 0 && Threads % across == 0);
 
-  const Side& side;
+  const Reader& reader;
   int line0, deep0;
-  typename Side::line_type line[lines];
+  typename Reader::line_type line[lines];
   float loaded[depths][lines];
 
-  LAMINA_INLINE LAMINA_FN side_copy(const Side& s, int rank, int begin)
-      : side(s),
-        line0(Side::along_depth ? rank / across : rank % across),
-        deep0(Side::along_depth ? rank % across : rank / across) {
+  LAMINA_INLINE LAMINA_FN tile_loader(const Reader& r, int rank, int first_line)
+      : reader(r),
+        line0(Reader::along_depth ? rank / across : rank % across),
+        deep0(Reader::along_depth ? rank % across : rank / across) {
     LAMINA_CUDA_UNROLL
-    for (int i = 0; i < lines; ++i) line[i] = side.line(begin + line0 + i * line_step);
+    for (int i = 0; i < lines; ++i) line[i] = reader.line(first_line + line0 + i * line_step);
   }
+  /// Global memory to registers, from term k on.
   LAMINA_INLINE LAMINA_FN void load(int k) {
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < depths; ++d) {
-      const auto deep = side.deep(k + deep0 + d * deep_step);
+      const auto deep = reader.deep(k + deep0 + d * deep_step);
       LAMINA_CUDA_UNROLL
-      for (int i = 0; i < lines; ++i) loaded[d][i] = side.get(line[i], deep);
+      for (int i = 0; i < lines; ++i) loaded[d][i] = reader.get(line[i], deep);
     }
   }
+  /// Registers to shared memory.
   template <int Width>
   LAMINA_INLINE LAMINA_FN void store(float (&to)[Depth][Width]) const {
     LAMINA_CUDA_UNROLL
@@ -101,76 +100,95 @@ struct side_copy {
   }
 };
 
+/// The pack at the columns of a thread, of several rows.
+template <int Rows>
+struct tile_sums {
+  pack row[Rows];
+
+  LAMINA_INLINE LAMINA_FN void clear() {
+    LAMINA_CUDA_UNROLL
+    for (int r = 0; r < Rows; ++r) row[r] = filled(0.0f);
+  }
+  LAMINA_INLINE LAMINA_FN void add(const tile_sums& other) {
+    LAMINA_CUDA_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j) row[r].v[j] += other.row[r].v[j];
+    }
+  }
+  /// Adds the outer product of a column of the left operand and a row of the right one.
+  LAMINA_INLINE LAMINA_FN void add_product(const float* left, const pack& right) {
+    static_assert(Rows % pack_width == 0);
+    LAMINA_CUDA_UNROLL
+    for (int first = 0; first < Rows; first += pack_width) {
+      const pack a = load_pack(left + first);
+      LAMINA_CUDA_UNROLL
+      for (int r = 0; r < pack_width; ++r) {
+        LAMINA_CUDA_UNROLL
+        for (int j = 0; j < pack_width; ++j) row[first + r].v[j] += a.v[r] * right.v[j];
+      }
+    }
+  }
+};
+
 }  // namespace detail
 
-/// A thread's share of a tile: rows y to y + each of the pack of columns at x.
+/// What a thread computes of a tile: rows y to y + each of the pack of columns at x.
 template <class Shape>
 struct tile_share {
   static constexpr int wide = Shape::columns / pack_width;
+  /// A float that adds up 10^6 terms loses digits: the terms of a block are added up by themselves,
+  /// and then the sums of the blocks.
+  static constexpr int tiles_of_block = 512 / Shape::depth;
   int x, y;
-  pack sums[Shape::each];
+  detail::tile_sums<Shape::each> sums;
 
   template <class Team>
   LAMINA_INLINE LAMINA_FN explicit tile_share(const Team& team)
       : x(team.rank() % wide * pack_width), y(team.rank() / wide * Shape::each) {}
 
-  /// sums = the terms from `first` to before `end`, added in this order, of the tile that begins at
-  /// (row0, column0).
+  /// sums = the products of the terms from `first` to before `end`, added in this order, for the
+  /// tile whose upper left corner is (row0, column0).
   template <class Team, class Left, class Right>
   LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int first, int end,
                                         int row0, const Left& left, int column0,
                                         const Right& right) {
-    LAMINA_CUDA_UNROLL
-    for (int r = 0; r < Shape::each; ++r) sums[r] = filled(0.0f);
-    detail::side_copy<Shape::rows, Shape::depth, Shape::threads, Left> rows(left, team.rank(),
-                                                                            row0);
-    detail::side_copy<Shape::columns, Shape::depth, Shape::threads, Right> columns(
+    detail::tile_loader<Shape::rows, Shape::depth, Shape::threads, Left> rows(left, team.rank(),
+                                                                              row0);
+    detail::tile_loader<Shape::columns, Shape::depth, Shape::threads, Right> columns(
         right, team.rank(), column0);
+    detail::tile_sums<Shape::each> block;
+    sums.clear(), block.clear();
+    int tiles_left = tiles_of_block;
     if (first < end) rows.load(first), columns.load(first);
     LAMINA_CUDA_KEEP_LOOP
     for (int k = first; k < end; k += Shape::depth) {
-      rows.store(s.left);
-      columns.store(s.right);
+      rows.store(s.left), columns.store(s.right);
       team.barrier();
+      // These loads are under way while the tile in shared memory is multiplied.
       if (k + Shape::depth < end) rows.load(k + Shape::depth), columns.load(k + Shape::depth);
       LAMINA_CUDA_UNROLL
-      for (int d = 0; d < Shape::depth; ++d) add_term(s.left[d], load_pack(&s.right[d][x]));
+      for (int d = 0; d < Shape::depth; ++d)
+        block.add_product(&s.left[d][y], load_pack(&s.right[d][x]));
+      if (--tiles_left == 0) {
+        sums.add(block), block.clear();
+        tiles_left = tiles_of_block;
+      }
       team.barrier();
     }
+    sums.add(block);
   }
 
   /// f(row, column, sums) for each pack of the thread, by its place in the tile.
   template <class Team, class F>
   LAMINA_INLINE LAMINA_FN void each(const Team&, tile_memory<Shape>&, const F& f) const {
     LAMINA_CUDA_UNROLL
-    for (int i = 0; i < Shape::each; ++i) f(y + i, x, sums[i]);
+    for (int i = 0; i < Shape::each; ++i) f(y + i, x, sums.row[i]);
   }
   /// f(first row, rows from pack to pack, column, sums) for all packs, which lie below each other.
   template <int, class Team, class F>
   LAMINA_INLINE LAMINA_FN void each_some(const Team&, tile_memory<Shape>&, const F& f) const {
-    f(y, 1, x, sums);
-  }
-
- private:
-  template <int Width>
-  LAMINA_INLINE LAMINA_FN void add_term(const float (&left)[Width], const pack& b) {
-    float a[Shape::each];
-    if constexpr (Shape::each % pack_width == 0) {
-      LAMINA_CUDA_UNROLL
-      for (int r = 0; r < Shape::each; r += pack_width) {
-        const pack some = load_pack(&left[y + r]);
-        LAMINA_CUDA_UNROLL
-        for (int i = 0; i < pack_width; ++i) a[r + i] = some.v[i];
-      }
-    } else {
-      LAMINA_CUDA_UNROLL
-      for (int r = 0; r < Shape::each; ++r) a[r] = left[y + r];
-    }
-    LAMINA_CUDA_UNROLL
-    for (int r = 0; r < Shape::each; ++r) {
-      LAMINA_CUDA_UNROLL
-      for (int j = 0; j < pack_width; ++j) sums[r].v[j] += a[r] * b.v[j];
-    }
+    f(y, 1, x, sums.row);
   }
 };
 
