@@ -129,8 +129,9 @@ void check_convolution(int made, int read) {
   matrix from(rows, read * size), to(rows, made * size);
   matrix filter(forward ? made : read, (forward ? read : made) * taps, 0);
   from.fill(whole), filter.fill(whole);
-  const int dims[] = {filter.rows, filter.columns / taps, 3, 3};
-  lamina::engine::conv_shape s(dims, 4, 1);
+  lamina::engine::conv_shape s;
+  s.large_channels = filter.columns / taps;
+  s.small_channels = filter.rows;
   for (int d = 1; d < 3; ++d) s.side[d] = {side, side, 3, 1, 1, 1};
   const auto operand_of = [](matrix& m) {
     lamina::engine::operand o{};
