@@ -15,8 +15,7 @@ struct place {
   int number = 0;
 };
 
-/// A place whose type says how it computes, as lamina::cuda::place{0, lamina::cuda::tf32}, or how
-/// many there are, as lamina::cuda::places{0, 1}.
+/// A place whose type says how it computes, as lamina::cuda::place{0, lamina::cuda::tf32}.
 template <class Place>
 concept typed_place = requires {
   typename Place::arithmetic;

@@ -45,33 +45,13 @@ class device_trainer : public place_trainer<P, Opt> {
 
   /// One mini-batch. Returns the cost before the update.
   float step(const batch_view<P>& batch) {
-    start(batch);
-    return finish();
-  }
-  /// The first half of a step, which does not wait for the place.
-  void start(const batch_view<P>& batch) {
     batch.feed_to(machine_);
     constexpr auto& where = detail::update_constants_of<training>;
     const auto scalars = state_.scalars(steps_);
     for (int i = 0; i < parameters && updates_ == nullptr; ++i)
       if (where.first[i] >= 0)
         state_.set_numbers(i, scalars, machine_.constants() + where.first[i]);
-    machine_.start(~0ull, seed_, static_cast<std::uint64_t>(steps_));
-  }
-  /// Copies the mini-batch of the step after this one to the place; between the halves of a step,
-  /// once. What goes wrong with it is that step's to say.
-  void prefetch(const batch_view<P>& next) noexcept {
-    const void* data[at_least_one(batch_view<P>::layers)];
-    for (int i = 0; i < batch_view<P>::layers; ++i) data[i] = next.data[i];
-    try {
-      machine_.prefetch(next.rows, data);
-    } catch (...) {
-      // The next step copies it itself.
-    }
-  }
-  /// The other half. Returns the cost before the update.
-  float finish() {
-    machine_.finish();
+    machine_.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
     bool updated = true;
     if (updates_ != nullptr)
       updated = updates_->run(

@@ -32,8 +32,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
   if (options.passes < 0)
     throw error("lamina: train: expected 0 passes or more, found " +
                 std::to_string(options.passes));
-  constexpr bool ahead = requires(const batch_view<P>& next) { t.prefetch(next); };
-  feeder<P> feeders[ahead ? 2 : 1];
+  lamina::feeder<P> feeder;
   training_position at;
   const checkpoint_options& saving = options.checkpoint;
   if (!saving.directory.empty()) {
@@ -63,19 +62,12 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
     report({.kind = event_kind::begin_pass, .pass = pass});
     means.begin();
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
-    minibatch_walk<P, decltype(elements)> walk(elements, feeders);
+    minibatch_walk<P, decltype(elements)> walk(elements, feeder);
     std::int64_t batch = walk.skip(pass == at.pass ? at.batch : 0);
     while (walk.next()) {
-      const int rows = walk.now().rows();
+      const int rows = feeder.rows();
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
-      double cost;
-      if constexpr (ahead) {
-        t.start(walk.now().view());
-        if (const feeder<P>* const next = walk.look_ahead()) t.prefetch(next->view());
-        cost = static_cast<double>(t.finish());
-      } else {
-        cost = static_cast<double>(t.step(walk.now().view()));
-      }
+      const double cost = static_cast<double>(t.step(feeder.view()));
       means.add(t, cost, rows);
       event e{.kind = event_kind::end_forward_backward,
               .pass = pass,

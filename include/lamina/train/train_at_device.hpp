@@ -2,31 +2,16 @@
 // lamina/train/train_at_device.hpp - training on the CPU or on a CUDA device, as options say.
 #pragma once
 
-#include <memory>
 #include <string>
-#include <vector>
 
-#if defined(LAMINA_HAS_NCCL)
-#include <lamina/engine/cuda/nccl_sum.hpp>
-#endif
-#include <lamina/engine/cuda/peer_sum.hpp>
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/engine/cuda/place_backend.hpp>
 #include <lamina/train/device_trainer.hpp>
-#include <lamina/train/places_trainer.hpp>
 #include <lamina/train/train.hpp>
 
 namespace lamina {
 
 namespace detail {
-
-/// What adds up gradients. A part of the names of functions that differ by it.
-template <class Backend>
-#if defined(LAMINA_HAS_NCCL)
-using sum_over_places = engine::cuda::nccl_sum<Backend>;
-#else
-using sum_over_places = engine::cuda::peer_sum<Backend>;
-#endif
 
 LAMINA_COLD inline void check_threads(const train_options& options) {
   if (options.threads != 1)
@@ -45,21 +30,6 @@ train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P
   detail::check_threads(options);
   backend device(at.number);
   device_trainer<P, Opt, backend> t(device, opt, m, options.seed);
-  return detail::train_loop<P>(t, batches, options);
-}
-
-/// The same at several devices of one machine, each with a part of every mini-batch.
-template <class Arithmetic, class Opt, class P, class Reader,
-          class Backend = engine::cuda::place_backend<Arithmetic>,
-          class Sum = detail::sum_over_places<Backend>>
-train_result train_at(const cuda::places<Arithmetic>& at, const Opt& opt, model<P>& m,
-                      Reader& batches, const train_options& options) {
-  detail::check_threads(options);
-  std::vector<std::unique_ptr<Backend>> devices;
-  std::vector<Backend*> places;
-  for (const int n : at.numbers)
-    places.push_back(devices.emplace_back(std::make_unique<Backend>(n)).get());
-  places_trainer<P, Opt, Backend, Sum> t(places, opt, m, options.seed);
   return detail::train_loop<P>(t, batches, options);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops and branches at a place compute what the CPU's engine does.
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "engine/cuda/loop_programs.hpp"
+#include "engine/cuda/recurrence_programs.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/host_backend.hpp>
@@ -45,7 +45,7 @@ TEST_CASE("branches at a place learn what they do on the CPU") {
 }
 
 namespace {
-// How a training program at a place goes on: whether it may be recorded, and with conditions.
+// What the host knows of a training program at a place: whether its launches repeat.
 template <class P>
 using known = cuda::host_table<lamina::training_program<P, optimizer::sgd>, cuda::host_backend<1>>;
 template <auto const& Program>
@@ -57,12 +57,12 @@ TEST_CASE("what a place has recorded of loops and branches does the same again")
   recorder.record();
   STATIC_REQUIRE(known_of<test::steps>::repeats);
   STATIC_REQUIRE(known_of<test::nested>::repeats);
-  STATIC_REQUIRE(
-      (!known_of<test::decided>::repeats && known_of<test::decided>::repeats_with_nodes));
   STATIC_REQUIRE(known_of<test::ragged>::repeats);
-  STATIC_REQUIRE((!known_of<test::halved>::repeats && known_of<test::halved>::repeats_with_nodes));
-  STATIC_REQUIRE(known_of<test::branches>::repeats_with_nodes);
-  STATIC_REQUIRE(known_of<test::choices>::repeats_with_nodes);
+  // The host waits for conditions and for the number of chosen rows.
+  STATIC_REQUIRE(!known_of<test::decided>::repeats);
+  STATIC_REQUIRE(!known_of<test::halved>::repeats);
+  STATIC_REQUIRE(!known_of<test::branches>::repeats);
+  STATIC_REQUIRE(!known_of<test::choices>::repeats);
   const std::vector<int> again = {5, 5, 5, 3, 5, 3, 3};
   CHECK(test::train_both(test::steps, sgd, recorder, again).worst() < 1e-5);
   CHECK(test::train_both(test::nested, sgd, recorder, again).worst() < 1e-5);
@@ -70,42 +70,35 @@ TEST_CASE("what a place has recorded of loops and branches does the same again")
   CHECK(test::train_both(test::halved, sgd, recorder, again).worst() < 1e-5);
   // Where lengths come back, and where they do not.
   CHECK(test::train_both(test::ragged, sgd, recorder, again).worst() < 1e-5);
-  // With as many rows for each branch as there are in all.
   CHECK(test::train_both(test::branches, sgd, recorder, again).worst() < 1e-5);
   CHECK(test::train_both(test::choices, sgd, recorder, again).worst() < 1e-5);
 }
 
-TEST_CASE("a recorded loop whose gradient is wanted runs as often as values say") {
-  STATIC_REQUIRE(known_of<test::told_by_values>::repeats_with_nodes);
-  cuda::host_backend<1> recorder;
-  std::string calls;
-  recorder.record();
-  recorder.defer();
-  recorder.note_calls(&calls);
-  const std::vector<int> equal(40, 3);
-  const test::difference recorded = test::train_both(test::told_by_values, sgd, recorder, equal);
-  CHECK(recorded.worst() < 1e-4);
-  // Where a graph has too little room for frames, the host walks along the loop, once.
-  const auto runs = std::count(calls.begin(), calls.end(), 'r');
-  CHECK(runs > 40);
-  CHECK(runs < 50);
-  // It does what the host does that walks along: the same bits, and the same random numbers.
-  cuda::host_backend<1> walking;
-  const test::difference walked = test::train_both(test::told_by_values, sgd, walking, equal);
-  CHECK(walked.cost == recorded.cost);
-  CHECK(walked.parameters == recorded.parameters);
+TEST_CASE("loops by values keep a frame for each iteration that their gradient reads") {
+  cuda::host_backend<1> backend;
+  backend.defer();
+  const std::vector<int> equal(12, 3);
+  CHECK(test::train_both(test::told_by_values, sgd, backend, equal).worst() < 1e-4);
 }
 
-TEST_CASE("recorded branches take rows as values say, whoever gets none") {
-  STATIC_REQUIRE(known_of<test::parted>::repeats_with_nodes);
+TEST_CASE("branches take rows as values say, also none") {
+  cuda::host_backend<1> backend;
+  backend.defer();
+  const std::vector<int> few = {1, 1, 1, 1, 2, 2, 2, 2, 5, 5};
+  CHECK(test::train_both(test::parted, sgd, backend, few).worst() < 1e-5);
+  CHECK(test::train_both(test::counted, sgd, backend, few).worst() < 1e-5);
+}
+
+TEST_CASE("recurrences written by hand learn what they do on the CPU") {
   cuda::host_backend<1> recorder;
   recorder.record();
-  recorder.defer();
-  const std::vector<int> few = {1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 5, 5, 5, 5};
-  CHECK(test::train_both(test::parted, sgd, recorder, few).worst() < 1e-5);
-  // How many there are the host has to know here.
-  STATIC_REQUIRE(!known_of<test::counted>::repeats_with_nodes);
-  CHECK(test::train_both(test::counted, sgd, recorder, few).worst() < 1e-5);
+  const std::vector<int> again = {5, 3, 5, 5};
+  CHECK(test::train_both(test::recurrence, sgd, recorder, again).worst() < 1e-5);
+  CHECK(test::train_both(test::gated, sgd, recorder, again).worst() < 1e-5);
+  CHECK(test::train_both(test::broad, sgd, recorder, {3, 3}).worst() < 1e-5);
+  CHECK(test::train_both(test::unit_cells, sgd, recorder, again).worst() < 1e-5);
+  CHECK(test::train_both(test::carried, sgd, recorder, again).worst() < 1e-5);
+  CHECK(test::train_both(test::repeated, sgd, recorder, again).worst() < 1e-5);
 }
 
 TEST_CASE("loops and branches at a place tell what they do on the CPU") {
@@ -134,18 +127,6 @@ constexpr auto unwritten = lamina::program([](lamina::block& main) {
   auto one = layer::fill_constant<std::int64_t>(main, 1);
   return layer::array_read(layer::array_write(x, zero), one);
 });
-// Goes on as long as x is not zero: for ever, or not at all.
-constexpr auto by_value = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 2>(main);
-  auto zero = layer::fill_constant<float>(main, 0);
-  auto going = layer::greater_than(layer::mean(layer::square(x)), zero);
-  auto y = layer::scale(x, 2.0f);
-  layer::while_loop(going, [&](lamina::block&) {
-    y = layer::tanh(y);
-    layer::greater_than(layer::mean(layer::square(x)), zero, going);
-  });
-  return y;
-});
 template <class P>
 std::string message_of(P, std::uint64_t most) {
   cuda::host_backend<1> backend;
@@ -169,24 +150,6 @@ TEST_CASE("what fails in a loop at a place is told as on the CPU") {
   CHECK(message_of(unwritten, 100) ==
         "lamina: read_from_array: expected a value at index 1 of an array of 1 values, found none "
         "(for array_read_0.tmp_0)");
-}
-
-TEST_CASE("a recorded loop that does not end is told as on the CPU") {
-  using P = std::remove_const_t<decltype(by_value)>;
-  cuda::host_backend<1> recorder;
-  recorder.record();
-  cuda::machine<P, cuda::host_backend<1>> machine(recorder, {});
-  machine.limit_iterations(100);
-  float x[2] = {};
-  machine.feed(0, x);
-  machine.run(~0ull, 0, 0);  // nothing to go on with
-  machine.run(~0ull, 0, 0);  // recorded
-  x[0] = 1;
-  CHECK_THROWS_WITH(machine.run(~0ull, 0, 0),
-                    "lamina: while: expected the condition 'while_0.tmp_1' to be false after 100 "
-                    "iterations, found true");
-  x[0] = 0;
-  CHECK_NOTHROW(machine.run(~0ull, 0, 0));
 }
 
 TEST_CASE("a number that is out of range in a loop at a place is told with its row") {

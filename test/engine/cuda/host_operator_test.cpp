@@ -7,7 +7,6 @@
 
 #include "engine/cuda/check_areas.hpp"
 #include "engine/cuda/operator_programs.hpp"
-#include "engine/cuda/places_both.hpp"
 #include "stderr_text.hpp"
 #include <catch2/catch.hpp>
 
@@ -86,8 +85,6 @@ TEST_CASE("statistics that do not begin with zeros do so when a place trains, to
   const optimizer::sgd sgd{.learning_rate = 0.1f};
   cuda::host_backend<1> backend;
   CHECK(test::train_both(test::counted_areas, sgd, backend, {6, 9, 6}, 2).worst() < 1e-5);
-  const test::several<cuda::host_backend<1>> places(2);
-  CHECK(test::train_at_all(test::counted_areas, sgd, places, {6, 9, 6}, 2).worst() < 1e-5);
 }
 
 TEST_CASE("a place prints what the CPU does") {

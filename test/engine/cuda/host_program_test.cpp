@@ -36,12 +36,10 @@ constexpr optimizer::adagrad adagrad{
 constexpr optimizer::adam lazy{
     .learning_rate = 0.01f, .lazy_mode = true, .clip = lamina::clip_by_global_norm(0.3f)};
 
-/// Work is done as late as it is waited for; what stands between two groups of the host is
-/// recorded.
+/// Work is done as late as it is waited for.
 template <class P, class Batches>
 double apart(P program, const Batches& batches) {
   cuda::host_backend<1> backend;
-  backend.record();
   backend.defer();
   return test::run_both(program, backend, batches).worst();
 }
@@ -71,30 +69,6 @@ TEST_CASE("a place says when a training loop ends, where its values decide") {
 
 TEST_CASE("passes around mini-batches of sentences at a place are those of the CPU") {
   CHECK(apart(test::passes<lazy>, test::sentence_minibatches()) < 5e-5);
-}
-
-TEST_CASE("the host waits once a mini-batch, with the next one on its way") {
-  cuda::host_backend<1> backend;
-  using P = std::remove_const_t<decltype(test::trained<momentum>)>;
-  lamina::model<P> model{test::trained<momentum>, 3};
-  backend.defer();
-  std::string calls;
-  backend.note_calls(&calls);
-  const auto batches = test::row_minibatches();
-  CHECK(lamina::run_by(backend, model, batches, {}).minibatches == 12);
-  // All that follows the mini-batch is one graph.
-  std::string wanted;
-  for (std::size_t i = 0; i < batches.size(); ++i) wanted += "awtr";
-  CHECK_THAT(calls, Catch::Contains(wanted));
-  // What stands before the learning rate, and what stands behind it, are two. Of a schedule the
-  // host knows the step, once it has looked where it begins.
-  lamina::model<std::remove_const_t<decltype(test::trained<scheduled>)>> other{
-      test::trained<scheduled>, 3};
-  calls.clear();
-  lamina::run_by(backend, other, batches, {});
-  wanted = "awtrwr";
-  for (std::size_t i = 1; i < batches.size(); ++i) wanted += "awtrr";
-  CHECK_THAT(calls, Catch::Contains(wanted));
 }
 
 TEST_CASE("what a mini-batch at a place has wrong is told when the next one is read") {

@@ -3,7 +3,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/cuda/places_both.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include <catch2/catch.hpp>
 
@@ -73,43 +72,12 @@ TEST_CASE("rows of sequences that a program makes are updated as on the CPU") {
             .worst() < 1e-5);
 }
 
-namespace {
-
-/// Mini-batches that do not divide by two or three, and ones with fewer samples than places.
-const std::vector<int> shared_sizes = {7, 12, 1, 2, 7};
-
-template <class P, class Opt>
-double apart_at(int count, P program, const Opt& opt, bool late = false) {
-  const test::several<cuda::host_backend<1>> places(count);
-  for (auto* const b : places.all())
-    if (late) b->defer();
-  return test::train_at_all(program, opt, places, shared_sizes).worst();
-}
-
-}  // namespace
-
-TEST_CASE("several places add up the rows that each of them has") {
-  constexpr optimizer::adam lazy{
-      .learning_rate = 0.01f, .lazy_mode = true, .clip = lamina::clip_by_global_norm(0.1f)};
-  for (const int count : {1, 2, 3}) {
-    INFO(count << " places");
-    CHECK(apart_at(count, test::tables, optimizer::sgd{.learning_rate = 0.5f}) < 1e-5);
-    CHECK(apart_at(count, test::tables, lazy) < 5e-5);
-  }
-  CHECK(apart_at(3, test::tables, optimizer::lamb{.learning_rate = 0.02f}) < 2e-5);
-  CHECK(apart_at(2, test::kept_words, optimizer::sgd{.learning_rate = 0.1f}) < 1e-5);
-}
-
-TEST_CASE("rows are exchanged as late as they may be", "[threads]") {
-  CHECK(apart_at(3, test::tables, optimizer::sgd{.learning_rate = 0.5f}, true) < 1e-5);
-}
-
-TEST_CASE("a mini-batch without words leaves a table as it was at several places") {
+TEST_CASE("a mini-batch without words leaves a table as it was") {
   using P = std::remove_const_t<decltype(test::kept_words)>;
-  const test::several<cuda::host_backend<1>> places(2);
+  cuda::host_backend<1> backend;
   lamina::model m{test::kept_words, 3};
-  lamina::places_trainer<P, optimizer::sgd, cuda::host_backend<1>> t(
-      places.all(), {.learning_rate = 0.1f}, m, 11);
+  lamina::device_trainer<P, optimizer::sgd, cuda::host_backend<1>> t(
+      backend, {.learning_rate = 0.1f}, m, 11);
   const test::random_samples<P> s(6, 5);
   t.step(s.batch(0, 6));
   t.bring_back();
@@ -121,7 +89,6 @@ TEST_CASE("a mini-batch without words leaves a table as it was at several places
   lamina::feeder<P> empty;
   empty.fill(std::vector<std::vector<std::int64_t>>(3));
   t.step(empty.view());
-  CHECK(test::places_agree<P>(t, 2));
   t.bring_back();
   CHECK(words() == before);
 }

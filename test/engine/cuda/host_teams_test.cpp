@@ -3,14 +3,12 @@
 // engine does.
 #include <type_traits>
 
-#include "engine/cuda/chain_programs.hpp"
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/norm_programs.hpp"
-#include "engine/cuda/noting_host.hpp"
-#include "engine/cuda/pass_programs.hpp"
+#include "engine/cuda/product_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/training_programs.hpp"
@@ -34,18 +32,11 @@ TEST_CASE("teams of threads multiply and update as the CPU does", "[threads]") {
             .worst() < 1e-5);
 }
 
-TEST_CASE("teams of threads walk along a chain", "[threads]") {
-  test::noting_host<cuda::host_backend<4>> backend;
-  CHECK(test::train_both(test::narrow, sgd, backend, {7, 12}).worst() < 1e-5);
-  CHECK(test::train_both(test::uneven, sgd, backend, {7, 3}).worst() < 1e-5);
-  CHECK(!backend.links.empty());
-  CHECK(test::test_both<cuda::host_backend<4>>(test::uneven, 9) < 1e-5);
-}
-
-TEST_CASE("teams of threads take rows through a pass", "[threads]") {
+TEST_CASE("teams of threads multiply odd widths", "[threads]") {
   cuda::host_backend<4> backend;
-  CHECK(test::train_both(test::classifier, sgd, backend, {7, 9}).worst() < 1e-5);
+  CHECK(test::train_both(test::uneven, sgd, backend, {7, 3}).worst() < 1e-5);
   CHECK(test::train_both(test::weighed, sgd, backend, {7, 1}).worst() < 1e-5);
+  CHECK(test::test_both<cuda::host_backend<4>>(test::uneven, 9) < 1e-5);
 }
 
 TEST_CASE("teams of threads convolve", "[threads]") {

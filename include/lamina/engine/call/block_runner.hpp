@@ -16,26 +16,13 @@ namespace lamina::engine {
 ///   static const int** offsets(memory_type&);
 ///   static constexpr int own_words(int loop);   words of a frame that are the engine's ...
 ///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and where they lie
-/// and, where something else may walk along a block:
-///   static bool pads(memory_type&, int domain);   whether it knows the rows of one that is made
-///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);   what it has of an
-///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);   iteration besides
-///   static bool takes_over(memory_type&, int block);
-///   static const unsigned* passes(memory_type&, int block);   where it counts those
-///   static void hand_over(memory_type&, int group, const block_call&, int argument,
-///                         std::uint64_t limit, const frame_copies&, run_once);
-///   static void run_if_kept(memory_type&, int block, const frame_copies&, rest);   what follows
-///   static int part_end(memory_type&, int group, int end);   behind groups that it does at once
-///   static void run_part(memory_type&, int group, int end, unsigned long long given,
-///                        context_type&, work);
-/// and, where it does all iterations of some loops at once:
-///   static bool begin_steps(memory_type&, int group, int block);   whether it does so with these
-///   static void end_steps(memory_type&, int group);
+/// and, where the engine keeps values of its own in the frame of an iteration:
+///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
+///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);
 template <class P, class Engine>
 class block_runner : loop_frames<P, Engine> {
   using base = loop_frames<P, Engine>;
-  using base::context_, base::copies_, base::frames_, base::last_, base::memory_, base::table;
-  using base::hands_over;
+  using base::context_, base::frames_, base::last_, base::memory_, base::table;
   using typename base::context_type, typename base::memory_type, typename base::tables;
   using typename base::schedule, typename base::word;
 
@@ -68,22 +55,14 @@ class block_runner : loop_frames<P, Engine> {
     const list_range arrays = table.block_arrays[block];
     for (int i = arrays.first; i < arrays.first + arrays.count; ++i)
       memory_->array(table.arrays[i]).clear();
-    const context_type outer = context_;
+    const std::uint64_t outer = context_.iteration;
     context_.iteration = iterations_[block]++;
-    if constexpr (hands_over) context_.passes = Engine::passes(*memory_, block);
     const list_range r = table.entries[block];
     run_groups(r.first, r.first + r.count, given);
-    context_.iteration = outer.iteration;
-    if constexpr (hands_over) context_.passes = outer.passes;
+    context_.iteration = outer;
   }
   void run_groups(int g, int end, unsigned long long given) {
     for (; g < end; ++g) {
-      if constexpr (hands_over)
-        if (const int next = Engine::part_end(*memory_, g, end); next > g) {
-          Engine::run_part(*memory_, g, next, given, context_, [&] { run_groups(g, next, given); });
-          g = next - 1;
-          continue;
-        }
       const auto& e = schedule::table.entries[g];
       if ((e.feeds & ~given) != 0) continue;
       if constexpr (tables::has_views) context_.view = table.told[g];
@@ -91,33 +70,12 @@ class block_runner : loop_frames<P, Engine> {
         Engine::run_group(*memory_, g, context_);
         continue;
       }
-      const block_call& c = table.calls[e.group.rows];
-      if constexpr (hands_over) {
-        if (Engine::takes_over(*memory_, c.block)) {
-          hand_over(g, c, e.first_argument);
-          if (c.use == block_use::loop && copies_.of(c.loop).floats > 0)
-            return Engine::run_if_kept(*memory_, c.block, copies_.of(c.loop),
-                                       [&] { run_groups(g + 1, end, given); });
-          continue;
-        }
-      }
-      call(g, c, e.first_argument);
+      call(table.calls[e.group.rows], e.first_argument);
     }
   }
   void run_inner(int block) { run_block(block, ~0ull); }
-  static void run_inner_of(void* self, int block) {
-    static_cast<block_runner*>(self)->run_inner(block);
-  }
 
-  void call(int group, const block_call& c, int argument) {
-    bool joined = false;
-    if constexpr (requires { Engine::begin_steps(*memory_, group, c.block); })
-      joined = Engine::begin_steps(*memory_, group, c.block);
-    run_block_of(c, argument);
-    if constexpr (requires { Engine::end_steps(*memory_, group); })
-      if (joined) Engine::end_steps(*memory_, group);
-  }
-  void run_block_of(const block_call& c, int argument) {
+  void call(const block_call& c, int argument) {
     switch (c.use) {
       case block_use::loop:
         return run_loop(c, argument);
@@ -134,18 +92,10 @@ class block_runner : loop_frames<P, Engine> {
   }
   bool is_true(int argument) const { return Engine::is_true(*memory_, argument); }
 
-  void hand_over(int group, const block_call& c, int argument) {
-    if (c.use == block_use::loop && table.loops[c.loop].keeps) base::make_copies(c.loop, limit_);
-    Engine::hand_over(*memory_, group, c, argument, limit_,
-                      c.loop < 0 ? frame_copies{} : copies_.of(c.loop),
-                      {this, c.block, &run_inner_of});
-  }
-
   LAMINA_NOINLINE void run_loop(const block_call& c, int argument) {
     const loop_desc& loop = table.loops[c.loop];
     last_[c.loop] = nullptr;
-    std::uint64_t n = 0;
-    for (; is_true(argument); ++n) {
+    for (std::uint64_t n = 0; is_true(argument); ++n) {
       if (n == limit_) fail_endless(c.condition);
       base::forget_rows(loop);
       if (tables::keeps_frames && loop.keeps) {
@@ -161,7 +111,6 @@ class block_runner : loop_frames<P, Engine> {
         frames_.reset(below);
       }
     }
-    if constexpr (hands_over) copies_.note_walk(c.loop, n);
   }
   LAMINA_NOINLINE void run_gradient(const block_call& c) {
     const loop_desc& loop = table.loops[c.loop];

@@ -51,15 +51,6 @@ struct list_range {
   int first, count;
 };
 
-/// One pass along a block.
-struct run_once {
-  void* runner;
-  int block;
-  void (*run)(void* runner, int block);
-
-  void operator()() const { run(runner, block); }
-};
-
 /// Tables of program P, whose groups are those of Schedule.
 template <class P, class Schedule>
 struct block_schedule {

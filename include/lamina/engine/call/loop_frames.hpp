@@ -8,12 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include <lamina/engine/call/array_pool.hpp>
 #include <lamina/engine/call/block_error.hpp>
 #include <lamina/engine/call/block_schedule.hpp>
-#include <lamina/engine/call/frame_copies.hpp>
 #include <lamina/engine/call/frame_memory.hpp>
 #include <lamina/engine/call/row_maker.hpp>
 
@@ -32,8 +30,8 @@ class loop_frames {
   using tables = block_schedule<P, schedule>;
   static constexpr int domains = P::desc.count.domains;
   static constexpr const typename tables::table_type& table = tables::table;
-  /// Whether something else may walk along a block.
-  static constexpr bool hands_over = requires { &Engine::takes_over; };
+  /// Whether the engine keeps values of its own in a frame.
+  static constexpr bool keeps_own = requires { &Engine::restore_own; };
 
   loop_frames() = default;
   explicit loop_frames(chunks from) : arrays_(from), frames_{{}, frame_stack<chunks>(from)} {}
@@ -71,7 +69,7 @@ class loop_frames {
     if constexpr (tables::keeps_arrays) arrays_.give_back_all();
     for (int d = 0; d < domains; ++d) {
       if (!table.fed[d]) Engine::rows(memory)[d] = 0;
-      known_[d] = table.fed[d] || pads(d);
+      known_[d] = table.fed[d];
     }
     context_.scratch = memory.scratch();
   }
@@ -133,7 +131,7 @@ class loop_frames {
     for (int i = loop.views; tables::keeps_views && i < loop.views + loop.view_count; ++i)
       *at++ = to_word(
           memory_->arguments()[table.view_arguments[table.views[table.kept_views[i]].first]]);
-    if constexpr (hands_over)
+    if constexpr (keeps_own)
       Engine::keep_own(*memory_, l, at,
                        [this](std::size_t floats) { return frames_.heads.push(floats); });
   }
@@ -169,7 +167,7 @@ class loop_frames {
       if (frame[first_word + k] != 0)
         place(table.kept[loop.kept + k], from_word<float>(frame[first_word + k]));
     if (Engine::own_words(l) > 0) Engine::place_own(*memory_, l, at);
-    if constexpr (hands_over) Engine::restore_own(*memory_, l, at);
+    if constexpr (keeps_own) Engine::restore_own(*memory_, l, at);
   }
 
   static word* array_words(const loop_desc& loop, word* frame) {
@@ -189,16 +187,10 @@ class loop_frames {
       arrays_.give_back(from_word<array_type>(arrays[i]));
     frames_.free(frame + begin_words, frame + end_words);
   }
-  /// One frame, and room for copies of it, where the host does not walk along the iterations.
-  void make_copies(int l, std::uint64_t limit) {
-    copies_.make(
-        l, frames_.values, limit, [this](int domain) { return rows_of(domain); },
-        [this](const kept_rows& kept, float* data) { place(kept, data); });
-  }
   /// Before an iteration: the rows that it makes are not known.
   void forget_rows(const loop_desc& loop) {
     for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i)
-      known_[table.made_domains[i]] = pads(table.made_domains[i]);
+      known_[table.made_domains[i]] = false;
   }
 
   memory_type* memory_ = nullptr;
@@ -206,8 +198,6 @@ class loop_frames {
   array_pool<chunks> arrays_;
   memory_of_frames frames_;
   word* last_[at_least_one(tables::loop_count)] = {};
-  [[no_unique_address]] std::conditional_t<hands_over, loops_with_copies<tables>, no_copies>
-      copies_;
 
  private:
   static void set_rows(void* self, int domain, int rows) {
@@ -226,10 +216,6 @@ class loop_frames {
   }
   static int* make_offsets(void* self, int domain, int sequences) {
     return static_cast<loop_frames*>(self)->memory_->make_offsets(domain, sequences);
-  }
-  bool pads(int domain) {
-    if constexpr (hands_over) return Engine::pads(*memory_, domain);
-    return false;
   }
   void set_rows(int domain, int rows) {
     if (known_[domain]) {

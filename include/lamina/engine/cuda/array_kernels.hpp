@@ -20,7 +20,7 @@ namespace detail {
 /// The array of tensors that an operand stands for.
 template <class Backend>
 auto& array_of(const operand& o) {
-  return *static_cast<place_array<typename array_owner<Backend>::type>*>(o.data);
+  return *static_cast<place_array<Backend>*>(o.data);
 }
 /// Slot i of an array, which has a value, as an operand.
 template <class Backend>

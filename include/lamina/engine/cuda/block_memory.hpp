@@ -10,7 +10,6 @@
 
 #include <lamina/engine/cuda/host_table.hpp>
 #include <lamina/engine/cuda/place_array.hpp>
-#include <lamina/engine/cuda/run_key.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -108,11 +107,6 @@ class block_memory {
         place_ranks(n, reinterpret_cast<void*>(words[known::table.ranks[n].word]));
   }
 
-  /// Whether parts of the program become graphs, for the whole is none.
-  bool records_parts() const { return records_parts_; }
-  void record_parts(bool records) { records_parts_ = records; }
-  auto& part_key() { return part_key_; }
-
   void begin_run() { sent_.clear(); }
   /// Copies numbers to the place; they may be others right after.
   void send(void* to, const void* from, std::size_t bytes) {
@@ -140,21 +134,12 @@ class block_memory {
     if (rows <= capacity) return false;
     // The old memory is released first: where there is none for more, there is room for no row.
     capacity = 0;
-    // Rows of another run are a little more or less.
+    // Reserve slack: the number of rows varies between runs.
     const int wanted = rows + rows / 4;
     made_[static_cast<std::size_t>(domain)].reserve(
         static_cast<std::size_t>(width) * static_cast<std::size_t>(wanted) * sizeof(float));
     capacity = wanted;
     return true;
-  }
-  /// Makes room for rows that graphs pad, and sets their numbers; returns whether arrays have
-  /// moved.
-  bool reserve_padded(const int* width, int* rows) {
-    known::find_most_rows(rows, rows);
-    bool moved = false;
-    for (int d = 0; d < domains; ++d)
-      if (known::padded.of[d]) moved = grow(d, rows[d], width[d]) || moved;
-    return moved;
   }
   float* begin(int domain) const {
     return reinterpret_cast<float*>(made_[static_cast<std::size_t>(domain)].data());
@@ -188,8 +173,6 @@ class block_memory {
   std::uint64_t numbers_[at_least_one(known::table.number_count)] = {};
   float* on_host_[at_least_one(schedule::arguments)] = {};
   int capacity_[domains] = {};
-  run_key<P, known::values.ranks> part_key_;
-  bool records_parts_ = false;
 };
 
 namespace detail {

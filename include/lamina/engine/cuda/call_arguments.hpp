@@ -154,8 +154,6 @@ struct call_arguments {
 template <class Kernel>
 struct line_body {
   using arguments = call_arguments;
-  /// Whether there may be many lines of a few numbers each.
-  static constexpr bool short_lines = requires { requires Kernel::short_lines; };
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, const Team& team) {
     for (int i = team.index; i < a.lines; i += team.count) Kernel::line(a, i, team);

@@ -70,7 +70,6 @@ struct run_state {
   const int* const* host_offsets = nullptr;  // by domain
   int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
-  const unsigned* passes = nullptr;  // at the place: one more than that, where a graph repeats it
   const minibatch_source* source = nullptr;  // of read_minibatch
   const float* cost_gradient = nullptr;      // null: it is 1
   unsigned long long given = ~0ull;          // data of this run, a bit each
@@ -145,8 +144,7 @@ struct call_site : operator_call {
   }
   /// What an operator draws from whose first stream is `first`: by a seed of its own if it has one.
   random_source random(std::uint64_t first, std::uint64_t own_seed, bool has_own) const {
-    return {own_seed, run.passes != nullptr ? first : later_stream(first, run.iteration),
-            has_own ? nullptr : run.seed, run.passes};
+    return {own_seed, later_stream(first, run.iteration), has_own ? nullptr : run.seed};
   }
   /// Sets the rows of a domain. Arrays of this domain move: take operands anew.
   void set_rows(int domain, int rows) const {

@@ -10,15 +10,15 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
-#include <lamina/engine/cuda/device_graphs.hpp>
+#include <lamina/engine/cuda/device_graph.hpp>
 #include <lamina/engine/cuda/product_body.hpp>
 #include <lamina/engine/cuda/tensor_product.hpp>
 
 namespace lamina::engine::cuda {
 
-/// Device `number` of this machine. Work is done in the order of the calls, on one stream; another
-/// copies what will be needed next. Not for two threads at once.
-class device_backend : public device_graphs {
+/// Device `number` of this machine. Work is done in the order of the calls, on one stream. Not for
+/// two threads at once.
+class device_backend : public device_graph {
  public:
   using product_tile = tile_shape<64, 64, 16, 4>;
   using sum_tile = sum_shape<8, 32>;
@@ -26,7 +26,7 @@ class device_backend : public device_graphs {
   static constexpr int block_threads = 256, row_threads = block_threads;
 
   /// Throws lamina::error where there is no driver, or no such device.
-  LAMINA_COLD explicit device_backend(int number = 0) : device_graphs(number) {
+  LAMINA_COLD explicit device_backend(int number = 0) : device_graph(number) {
     int devices = 0;
     const cudaError_t found = cudaGetDeviceCount(&devices);
     if (found != cudaSuccess || devices == 0)
@@ -39,18 +39,19 @@ class device_backend : public device_graphs {
     check_call(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, number),
                "cudaDeviceGetAttribute");
     create();
-    int driver = 0;
-    check_call(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-    conditions_ = LAMINA_CUDA_CONDITIONS != 0 && driver >= 12040;
-    // One launch after the other, each waited for: a failure then names its operator.
-    const char* const careful = std::getenv("LAMINA_CUDA_CHECK");
-    careful_ = careful != nullptr && careful[0] == '1';
+    const auto is_set = [](const char* name) {
+      const char* const value = std::getenv(name);
+      return value != nullptr && value[0] == '1';
+    };
+    // Each launch is waited for: a failure then names its operator.
+    careful_ = is_set("LAMINA_CUDA_CHECK");
+    // A step that comes back with the same rows is replayed as one graph. Off by default until a
+    // device has run the comparisons of docs/cuda.md.
+    captures_ = is_set("LAMINA_CUDA_GRAPHS") && !careful_;
   }
   device_backend(const device_backend&) = delete;
   device_backend& operator=(const device_backend&) = delete;
 
-  /// Whether the steps of a loop may be one launch: a failure is then the loop's.
-  bool joins_steps() const { return !careful_; }
   /// Notes which group is launched next, for messages; the machine says which layer's it is.
   void begin_group(const call_site& site) { operator_ = site.schema().type; }
   void end_group() {
@@ -58,35 +59,7 @@ class device_backend : public device_graphs {
     operator_ = nullptr;
   }
 
-#if LAMINA_CUDA_CONDITIONS
-  /// Records `work` as a block of its own, which runs if a condition holds, or as long as it does.
-  template <class Body, class Work>
-  void add_conditional(bool repeats, typename Body::arguments a, const Work& work) {
-    cudaGraphConditionalHandle handle;
-    check_call(cudaGraphConditionalHandleCreate(&handle, root_, 0, 0),
-               "cudaGraphConditionalHandleCreate");
-    a.enters = true;
-    set_condition<Body>(handle, a);
-    const cudaStream_t outer = enter_conditional(handle, repeats);
-    try {
-      work();
-      if (repeats) {
-        a.enters = false;
-        set_condition<Body>(handle, a);
-      }
-    } catch (...) {
-      leave_conditional(outer);
-      throw;
-    }
-    check_call(leave_conditional(outer), "cudaStreamEndCapture");
-  }
-#else
-  template <class Body, class Work>
-  void add_conditional(bool, const typename Body::arguments&, const Work&) {}
-#endif
   // Defined in device_kernels.cuh.
-  template <class Body>
-  void set_condition(unsigned long long handle, const typename Body::arguments& a);
   template <class Body>
   void cells(const typename Body::arguments& g);
   template <class Body>
@@ -116,6 +89,7 @@ class device_backend : public device_graphs {
     if (found != cudaSuccess) fail_in_group(call, failure_text(found));
   }
 
+  bool careful_ = false;
   int processors_ = 1;
   const char* operator_ = nullptr;  // whose group is launched; nobody's between groups
 };

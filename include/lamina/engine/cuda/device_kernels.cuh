@@ -45,12 +45,6 @@ __global__ void __launch_bounds__(device_backend::block_threads)
     line_kernel(const __grid_constant__ typename Body::arguments a) {
   Body::run(a, Team::mine());
 }
-/// Lines by teams of 2^`bits` threads of a warp.
-template <class Body>
-__global__ void __launch_bounds__(device_backend::block_threads)
-    short_line_kernel(const __grid_constant__ typename Body::arguments a, int bits) {
-  Body::run(a, short_team::mine(bits));
-}
 
 template <class Body>
 __global__ void __launch_bounds__(device_backend::block_threads)
@@ -59,15 +53,6 @@ __global__ void __launch_bounds__(device_backend::block_threads)
   for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < a.count; i += all)
     Body::run(a, i);
 }
-
-#if LAMINA_CUDA_CONDITIONS
-template <class Body>
-__global__ void condition_kernel(cudaGraphConditionalHandle handle,
-                                 const __grid_constant__ typename Body::arguments a) {
-  const bool holds = Body::run(a);
-  cudaGraphSetConditional(handle, holds ? 1 : 0);
-}
-#endif
 
 /// Blocks of a kernel that one processor holds at once.
 template <class Kernel>
@@ -84,15 +69,6 @@ inline unsigned blocks_for(std::int64_t work, int each, std::int64_t most) {
 }
 
 }  // namespace detail
-
-#if LAMINA_CUDA_CONDITIONS
-/// Tells a conditional node whether its block runs.
-template <class Body>
-void device_backend::set_condition(unsigned long long handle, const typename Body::arguments& a) {
-  detail::condition_kernel<Body><<<1, 1, 0, stream_>>>(handle, a);
-  check_launch();
-}
-#endif
 
 /// A grid as wide as the rows and as high as the device holds at once.
 template <class Body>
@@ -133,23 +109,18 @@ void device_backend::teams(const typename Body::arguments& g) {
   check_launch();
 }
 
-/// A warp or a part of one a line; for long lines a block.
+/// One warp per line; one block per line where lines are long.
 template <class Body>
 void device_backend::lines(const typename Body::arguments& a) {
   const auto blocks = [&](int each) {
     return detail::blocks_for(a.lines, each, std::int64_t{processors_} * 8);
   };
-  constexpr bool may_be_short = requires { requires Body::short_lines; };
-  const int bits = may_be_short ? line_team_bits(a.lines, a.width) : warp_bits;
   if (a.width > 1024) {
     detail::line_kernel<Body, block_team<block_threads>>
         <<<blocks(1), block_threads, 0, stream_>>>(a);
-  } else if (bits == warp_bits) {
+  } else {
     detail::line_kernel<Body, warp_team>
         <<<blocks(block_threads >> warp_bits), block_threads, 0, stream_>>>(a);
-  } else if constexpr (may_be_short) {
-    detail::short_line_kernel<Body>
-        <<<blocks(block_threads >> bits), block_threads, 0, stream_>>>(a, bits);
   }
   check_launch();
 }

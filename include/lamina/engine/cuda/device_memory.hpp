@@ -1,19 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device_memory.hpp - memory of a CUDA device and of the host beside it, and
-// copies between them, in the order of a stream or ahead of it.
+// lamina/engine/cuda/device_memory.hpp - the stream of a CUDA device, memory of the device and of
+// the host, and copies between them.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
 
+// A header that has been included in its place stands for it.
+#if !defined(CUDART_VERSION)
+#include <cuda_runtime_api.h>
+#endif
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
-#include <lamina/engine/cuda/device_stream.hpp>
 
 namespace lamina::engine::cuda {
 
-/// The memory of a device: what it has given, and copies on its stream or on another one beside.
-class device_memory : public device_stream {
+/// What the runtime says of a failed call. It forgets the failure then, which a later launch would
+/// be told of otherwise.
+LAMINA_COLD inline const char* failure_text(cudaError_t found) {
+  cudaGetLastError();
+  return cudaGetErrorString(found);
+}
+/// Throws lamina::error naming the call when it failed.
+LAMINA_COLD inline void fail_call(cudaError_t found, const char* call) {
+  throw error(text() << "lamina: cuda: " << call << ": " << failure_text(found));
+}
+inline void check_call(cudaError_t found, const char* call) {
+  if (found != cudaSuccess) fail_call(found, call);
+}
+
+/// One stream of a device, memory of the device and of the host, and copies in the stream's order.
+class device_memory {
  public:
+  device_memory(const device_memory&) = delete;
+  device_memory& operator=(const device_memory&) = delete;
+
+  int number() const { return number_; }
+  cudaStream_t stream() const { return stream_; }
+  /// Makes it the current device of the calling thread.
+  void use() { check_call(cudaSetDevice(number_), "cudaSetDevice"); }
   void* allocate(std::size_t bytes) {
     use();
     void* p = nullptr;
@@ -28,9 +56,7 @@ class device_memory : public device_stream {
   }
   void set_planned(std::size_t bytes) noexcept { planned_ = bytes; }
   void release(void* p, std::size_t bytes) noexcept {
-    // Waits for whatever still uses it.
-    finish_copies();
-    cudaFree(p);
+    cudaFree(p);  // waits for the kernels that still use it
     in_use_ -= bytes;
   }
   /// Memory of the host that does not move, so that copies do not wait.
@@ -46,7 +72,6 @@ class device_memory : public device_stream {
   }
   void release_staging(void* p) noexcept {
     if (p == nullptr) return;
-    finish_copies();
     cudaFreeHost(p);
   }
   void upload(void* to, const void* from, std::size_t bytes) {
@@ -59,45 +84,22 @@ class device_memory : public device_stream {
       check_call(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_),
                  "cudaMemcpyAsync from the device");
   }
-  /// Copies beside the work of the stream; when take_ahead() has taken the copy before.
-  void upload_ahead(void* to, const void* from, std::size_t bytes) {
-    use();
-    if (copies_ == nullptr) create_copies();
-    check_call(cudaStreamWaitEvent(copies_, taken_, 0), "cudaStreamWaitEvent");
-    if (bytes != 0)
-      check_call(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, copies_),
-                 "cudaMemcpyAsync to the device");
-    check_call(cudaEventRecord(arrived_, copies_), "cudaEventRecord");
-  }
-  /// What follows may read what upload_ahead() has brought there.
-  void take_ahead() {
-    use();
-    check_call(cudaStreamWaitEvent(stream_, arrived_, 0), "cudaStreamWaitEvent");
-    check_call(cudaEventRecord(taken_, stream_), "cudaEventRecord");
-  }
   void wait() { check_call(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
  protected:
-  using device_stream::device_stream;
+  explicit device_memory(int number) : number_(number) {}
   ~device_memory() {
-    for (const cudaEvent_t e : {arrived_, taken_})
-      if (e != nullptr) cudaEventDestroy(e);
-    if (copies_ != nullptr) cudaStreamDestroy(copies_);
+    if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
-
- private:
-  /// A copy ahead that no run has taken may still be on its way.
-  void finish_copies() noexcept {
-    // Of a failure that stays the next call is told, too.
-    if (copies_ != nullptr && cudaStreamSynchronize(copies_) != cudaSuccess) cudaGetLastError();
-  }
-  LAMINA_COLD void create_copies() {
-    for (cudaEvent_t* const e : {&arrived_, &taken_})
-      if (*e == nullptr)
-        check_call(cudaEventCreateWithFlags(e, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    check_call(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking),
+  void create() {
+    check_call(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
                "cudaStreamCreateWithFlags");
   }
+
+  int number_;
+  cudaStream_t stream_ = nullptr;
+
+ private:
   [[noreturn]] LAMINA_COLD void fail_allocation(std::size_t bytes) {
     std::size_t free = 0, total = 0;
     cudaGetLastError();
@@ -106,8 +108,6 @@ class device_memory : public device_stream {
   }
 
   std::size_t in_use_ = 0, planned_ = 0;
-  cudaStream_t copies_ = nullptr;
-  cudaEvent_t arrived_ = nullptr, taken_ = nullptr;  // of what is copied ahead
 };
 
 }  // namespace lamina::engine::cuda

@@ -55,30 +55,17 @@ class fixed_memory {
   /// A run begins, with this seed, and has no fault yet.
   void begin_run(std::uint64_t seed) {
     const fault_word none = no_fault;
-    if (draws) std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
+    std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
     std::memcpy(numbers_.data() + fault_offset, &none, sizeof(none));
     knows_results_ = false;
   }
   std::size_t bytes_at_place() const { return at_place_.size(); }
   void upload() { backend_.upload(at_place_.data(), numbers_.data(), numbers_bytes); }
-  /// The same if the place has other numbers: most runs leave them as they are, for constants
-  /// seldom change, and the seed does so only where somebody draws numbers.
-  void upload_changes() {
-    if (sent_.size() == numbers_bytes && std::equal(sent_.begin(), sent_.end(), numbers_.data()))
-      return;
-    sent_.clear();
-    if constexpr (requires { backend_.use(); }) backend_.use();
-    upload();
-    sent_.assign(numbers_.data(), numbers_.data() + numbers_bytes);
-  }
-  /// What the place has may be something else than what was sent.
-  void forget_sent() { sent_.clear(); }
   /// What a run has reported, once it was waited for.
   void download_results() { backend_.download(results_.data(), fault(), results_bytes); }
   fault_word found_fault() {
     fault_word f;
     std::memcpy(&f, results_.data(), sizeof(f));
-    if (f != no_fault) forget_sent();
     knows_results_ = f == no_fault;
     return f;
   }
@@ -97,30 +84,18 @@ class fixed_memory {
   float* constant(int i) const { return at<float>(0) + i; }
   const std::uint64_t* seed() const { return at<const std::uint64_t>(seed_offset); }
   fault_word* fault() const { return at<fault_word>(fault_offset); }
-  /// How often a block was begun that a graph runs, since the loop around it has come to it.
-  unsigned* begun(int block) const { return at<unsigned>(begun_offset) + block; }
-  /// The same in all of a run, however often what it is a part of was begun.
-  unsigned* passes(int block) const { return begun(P::desc.count.blocks + block); }
   float* variables() const { return at<float>(variables_at); }
 
  private:
   static constexpr std::size_t seed_offset =
       (static_cast<std::size_t>(constants_count) * sizeof(float) + 7) / 8 * 8;
   static constexpr std::size_t fault_offset = seed_offset + sizeof(std::uint64_t);
-  static constexpr std::size_t begun_offset = fault_offset + sizeof(fault_word);
-  static constexpr std::size_t numbers_bytes =
-      begun_offset + 2 * static_cast<std::size_t>(P::desc.count.blocks) * sizeof(unsigned);
+  static constexpr std::size_t numbers_bytes = fault_offset + sizeof(fault_word);
   static constexpr std::size_t variables_at = (numbers_bytes + 255) / 256 * 256;
   static constexpr std::size_t results_bytes =
       result_floats == 0
           ? sizeof(fault_word)
           : variables_at - fault_offset + static_cast<std::size_t>(result_floats) * sizeof(float);
-  static constexpr bool draws = [] {
-    for (int k = 0; k < plan<P>::lowered.count.instructions; ++k)
-      if (draws_numbers(plan<P>::lowered.instructions[k].schema)) return true;
-    return false;
-  }();
-
   template <class T>
   T* at(std::size_t offset) const {
     return reinterpret_cast<T*>(at_place_.data() + offset);
@@ -129,7 +104,6 @@ class fixed_memory {
   Backend& backend_;
   device_buffer<Backend> at_place_;
   staging_buffer<Backend> numbers_, results_;
-  std::vector<char> sent_;  // the numbers that the place has; empty if that is not known
   bool knows_results_ = false;
 };
 

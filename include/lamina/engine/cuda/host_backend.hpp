@@ -3,7 +3,6 @@
 // tests them where there is no device.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -60,53 +59,15 @@ class host_backend {
     list_->push_back([memory] {});
     return memory->data();
   }
-  /// Whether the steps of a loop may be one launch, as they are unless they are to be kept apart.
-  bool joins_steps() const { return joins_; }
-  void keep_steps_apart() { joins_ = false; }
   void upload(void* to, const void* from, std::size_t bytes) {
     perform([=] {
       if (bytes != 0) std::memcpy(to, from, bytes);
     });
   }
   void download(void* to, const void* from, std::size_t bytes) { upload(to, from, bytes); }
-  /// A copy beside the runs is made as late as it may be: when a run takes it.
-  void upload_ahead(void* to, const void* from, std::size_t bytes) {
-    note('a');
-    ahead_ = [=] { std::memcpy(to, from, bytes); };
-  }
-  void take_ahead() {
-    note('t');
-    perform([copy = std::exchange(ahead_, nullptr)] {
-      if (copy) copy();
-    });
-  }
-  void wait() {
-    note('w');
-    do_deferred();
-  }
+  void wait() { do_deferred(); }
   int number() const { return number_; }
   void use() {}
-  void reach(const host_backend&) {}
-  void mark() {
-    const int mark = ++marks_;
-    perform([this, mark] {
-      reached_.store(mark);
-      reached_.notify_all();
-    });
-  }
-  /// Where work is deferred, the other place has to be waited for by a thread of its own.
-  void wait_for(const host_backend& other) {
-    perform([&other, mark = other.marks_.load()] {
-      for (int now = other.reached_.load(); now < mark; now = other.reached_.load())
-        other.reached_.wait(now);
-    });
-  }
-  void copy_from(const host_backend&, void* to, const void* from, std::size_t bytes) {
-    upload(to, from, bytes);
-  }
-  /// From now on notes the order of calls: 'r'uns that are launched, copies 'a'head of them, that
-  /// one is 't'aken, and when the host 'w'aits.
-  void note_calls(std::string* calls) { calls_ = calls; }
   void forget() { recorded_.clear(); }
   void begin_group(const call_site&) {}
   void end_group() {}
@@ -117,7 +78,6 @@ class host_backend {
   /// Records work the second time that a key comes, and repeats it from then on.
   template <class Work>
   void replay(std::string_view key, Work&& work) {
-    note('r');
     if (!records_) return work();
     const std::string name(key);
     const auto known = recorded_.find(name);
@@ -139,34 +99,9 @@ class host_backend {
     }
     perform([list = known->second] { run_list(*list); });
   }
-  /// Whether what is recorded may have conditions, and whether something is being recorded.
-  bool knows_conditions() const { return records_; }
-  bool records_conditions() const { return list_ != nullptr; }
-  template <class Body>
-  void add_conditional(bool repeats, const typename Body::arguments& a, const auto& work) {
-    const std::shared_ptr<step_list> outer = list_, inner = std::make_shared<step_list>();
-    outer->push_back([=] {
-      typename Body::arguments now = a;
-      while (Body::run(now)) {
-        run_list(*inner);
-        if (!repeats) return;
-        now.enters = false;
-      }
-    });
-    list_ = inner;
-    try {
-      work();
-    } catch (...) {
-      list_ = outer;
-      throw;
-    }
-    list_ = outer;
-  }
-
   /// Does work that is never repeated as it is.
   template <class Work>
   void once(Work&& work) {
-    note('r');
     work();
   }
 
@@ -197,9 +132,6 @@ class host_backend {
   }
 
  private:
-  void note(char call) {
-    if (calls_ != nullptr) *calls_ += call;
-  }
   using step_list = std::vector<std::function<void()>>;
   static void run_list(const step_list& steps) {
     for (const auto& step : steps) step();
@@ -217,12 +149,9 @@ class host_backend {
   void do_deferred() { run_list(std::exchange(deferred_, {})); }
 
   int number_;
-  std::atomic<int> marks_{0}, reached_{0};  // that were asked for, and that the work has come to
   std::size_t limit_ = std::size_t{1} << 62, in_use_ = 0, planned_ = 0;
-  bool records_ = false, defers_ = false, joins_ = true;
+  bool records_ = false, defers_ = false;
   step_list deferred_;
-  std::string* calls_ = nullptr;
-  std::function<void()> ahead_;
   std::shared_ptr<step_list> list_;  // that is being recorded
   std::map<std::string, std::shared_ptr<step_list>> recorded_;
 };

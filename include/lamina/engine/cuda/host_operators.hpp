@@ -3,7 +3,6 @@
 // runs at a place.
 #pragma once
 
-#include <lamina/operators/dropout.hpp>
 #include <lamina/operators/fill.hpp>
 #include <lamina/operators/print.hpp>
 #include <lamina/operators/rank_table.hpp>
@@ -49,15 +48,6 @@ constexpr bool is_of_host(const operator_schema* schema) {
 constexpr bool may_be_of_host(const operator_schema* schema) {
   return is_of_host(schema) || schema->kind == operator_kind::pointwise ||
          schema == &schema_of<fill_constant>();
-}
-
-/// Operators whose numbers are others each time that they run.
-constexpr bool draws_numbers(const operator_schema* schema) {
-  return schema == &schema_of<dropout>() || schema == &schema_of<uniform_random>() ||
-         schema == &schema_of<gaussian_random>() ||
-         schema == &schema_of<truncated_gaussian_random>() ||
-         schema == &schema_of<uniform_random_batch_size_like>() ||
-         schema == &schema_of<gaussian_random_batch_size_like>();
 }
 
 /// The first result of an instruction that is a number of the host, if it makes any: those before

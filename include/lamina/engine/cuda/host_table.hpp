@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/host_table.hpp - what the host knows of a program with loops and branches at a
-// place: numbers and rank tables that it computes itself, blocks that graphs run without it.
+// place: numbers and rank tables that it computes itself.
 #pragma once
 
 #include <lamina/engine/call/block_schedule.hpp>
-#include <lamina/engine/cuda/graph_parts.hpp>
 #include <lamina/engine/cuda/host_values.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
 
@@ -17,8 +16,6 @@ struct host_table {
   using schedule = schedule_table<P, Backend>;
   using blocks = block_schedule<P, schedule>;
   static constexpr const auto& values = host_values_of<P>;
-  static constexpr const auto& padded = graph_blocks_of<P>.padded;
-  static constexpr const auto& parts = graph_parts_of<P>;
   static constexpr int arguments = schedule::arguments;
   static constexpr int domains = P::desc.count.domains;
 
@@ -41,7 +38,6 @@ struct host_table {
     rank_arguments ranks[at_least_one(arguments)];   // by rank table
     int of_ranks[at_least_one(arguments)];           // arguments, table by table
     int made_ranks[at_least_one(schedule::groups)];  // by group: the table that it makes, or -1
-    bool node[at_least_one(P::desc.count.blocks)];   // a recorded graph may run the block
     bool divides[domains];  // something is divided by the rows of a domain that is not fed
     int number_count, ranks_count;
   };
@@ -72,7 +68,6 @@ struct host_table {
            ++a)
         t.sent[a] = t.number[a] >= 0 && values.sent[plan_type::code.arguments[a]];
     }
-    for (int b = 0; b < P::desc.count.blocks; ++b) t.node[b] = values.node[b];
     int used = 0;
     for (int l = 0; l < blocks::loop_count; ++l) {
       t.frames[l] = {used, 0};
@@ -120,28 +115,19 @@ struct host_table {
   static constexpr table_type table = make();
 
   /// Whether the host knows the rows of every domain before a run begins: those of steps depend on
-  /// the lengths of sequences that are fed, and others are padded in a graph. What somebody may ask
-  /// for behind a run has fed rows.
+  /// the lengths of sequences that are fed. What the caller may ask for after a run has fed rows.
   static constexpr bool knows_rows = [] {
     for (int d = 0; d < domains; ++d)
-      if (!plan_type::fed.of[d] && P::desc.domains[d].kind != domain_kind::step && !padded.of[d])
-        return false;
+      if (!plan_type::fed.of[d] && P::desc.domains[d].kind != domain_kind::step) return false;
     for (int n = 0; n < plan_type::pinned.count; ++n)
       if (!plan_type::fed
                .of[domain_of_rows(plan_type::lowered.variables[plan_type::pinned.ids[n]].rows)])
         return false;
     return true;
   }();
-  /// By domain: its rows, where padded ones are as many as there may be.
-  static void find_most_rows(const int* rows, int* most) {
-    for (int d = 0; d < domains; ++d)
-      most[d] = padded.of[d] ? most[P::desc.domains[d].parent] : rows[d];
-  }
-  /// Whether what a run does depends on the numbers of rows and on the lengths of sequences alone,
-  /// so that it may be recorded.
+  /// Whether the launches of a run depend on the numbers of rows and on the lengths of sequences
+  /// alone, so that they may be captured as a graph.
   static constexpr bool repeats = !values.waits && knows_rows;
-  /// The same where graphs decide which blocks run.
-  static constexpr bool repeats_with_nodes = !values.reads && knows_rows;
 };
 
 }  // namespace lamina::engine::cuda

@@ -7,20 +7,18 @@
 // memory, walks along the blocks without waiting, and kernels run behind it.
 #pragma once
 
-#include <lamina/engine/cuda/graph_blocks.hpp>
+#include <lamina/engine/cuda/host_operators.hpp>
 #include <lamina/operators/block_operators.hpp>
 
 namespace lamina::engine::cuda {
 
 /// By plan variable of program P: whether the host computes it, and whether the place needs it too.
-template <int Variables, int Blocks>
+template <int Variables>
 struct host_values {
   bool computed[at_least_one(Variables)];
   bool sent[at_least_one(Variables)];
-  bool node[at_least_one(Blocks)];  // by block: a recorded graph may run it without the host
-  bool waits;                       // some condition or number of a slot is the place's
-  bool ranks;                       // what is done depends on the lengths of sequences
-  bool reads;                       // ... even where graphs run what they can
+  bool waits;  // the host waits for a condition or the number of a slot
+  bool ranks;  // what is done depends on the lengths of sequences
 
   /// Whether the host makes the call of an instruction.
   template <class L>
@@ -37,7 +35,7 @@ constexpr auto find_host_values() {
   using plan_type = plan<P>;
   constexpr const lowered_program& l = plan_type::lowered;
   constexpr int variables = l.count.variables;
-  host_values<variables, P::desc.count.blocks> r{};
+  host_values<variables> r{};
   const auto root = [&](int v) { return v < 0 ? v : l.variables[v].root; };
   for (int v = 0; v < variables; ++v) {
     const plan_variable d = l.variables[v];
@@ -52,28 +50,12 @@ constexpr auto find_host_values() {
     if (i.schema != &schema_of<lod_rank_table>()) continue;
     r.computed[root(l.results[i.outputs])] = r.ranks = true;
   }
-  constexpr const auto& alike = graph_blocks_of<P>;
-  const auto in_node = [&](int block) {
-    for (; block > 0; block = P::desc.blocks[block].parent)
-      if (r.node[block]) return true;
-    return false;
-  };
   for (bool changed = true; changed;) {
     changed = false;
     for (int k = 0; k < l.count.instructions; ++k) {
       const instruction i = l.instructions[k];
-      if (i.runs < 0 || !alike.of[i.runs] || r.node[i.runs]) continue;
-      // The gradient of a loop has no condition of its own.
-      const bool decides = i.schema == &schema_of<while_block_gradient>()
-                               ? r.node[P::desc.blocks[i.runs].forward_block]
-                               : !r.computed[root(l.operands[i.inputs].id)];
-      if (decides) r.node[i.runs] = changed = true;
-    }
-    for (int k = 0; k < l.count.instructions; ++k) {
-      const instruction i = l.instructions[k];
       if (i.runs >= 0) continue;
-      // What a graph decides to run the host cannot know.
-      bool able = i.head == group_head::call && may_be_of_host(i.schema) && !in_node(i.block);
+      bool able = i.head == group_head::call && may_be_of_host(i.schema);
       if (i.schema != &schema_of<lod_rank_table>() && i.schema != &schema_of<lod_array_length>())
         for (int a = i.inputs; able && a < i.inputs + i.input_count; ++a)
           able = l.operands[a].id >= 0 && r.computed[root(l.operands[a].id)];
@@ -91,25 +73,16 @@ constexpr auto find_host_values() {
     if (i.runs >= 0) {
       const bool condition = i.schema != &schema_of<while_block_gradient>();
       const int v = condition ? root(l.operands[i.inputs].id) : -1;
-      const bool waits = v >= 0 && l.variables[v].rows >= 0 && !r.computed[v];
-      r.waits = r.waits || waits;
-      r.reads = r.reads || (waits && !r.node[i.runs]);
+      r.waits = r.waits || (v >= 0 && l.variables[v].rows >= 0 && !r.computed[v]);
       continue;
     }
     const bool here = r.makes(l, i);
-    if (waits_for_rows(i.schema) || is_done_with_host(i.schema)) {
-      r.waits = true;
-      bool padded = waits_for_rows(i.schema);
-      for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
-        if (const int v = l.results[o]; v >= 0)
-          padded = padded && alike.padded.of[domain_of_rows(l.variables[v].rows)];
-      r.reads = r.reads || !padded;
-    }
+    r.waits = r.waits || waits_for_rows(i.schema) || is_done_with_host(i.schema);
     for (int a = 0; !here && a < i.input_count; ++a) {
       const int v = root(l.operands[i.inputs + a].id);
       if (v < 0) continue;
       if (is_taken_by_host(i.schema, a)) {
-        if (!r.computed[v]) r.waits = r.reads = true;
+        if (!r.computed[v]) r.waits = true;
       } else if (r.computed[v]) {
         r.sent[v] = true;
       }

@@ -14,16 +14,13 @@
 #include <lamina/engine/cuda/axis_kernels.hpp>
 #include <lamina/engine/cuda/batch_norm_kernels.hpp>
 #include <lamina/engine/cuda/beam_search_kernels.hpp>
-#include <lamina/engine/cuda/chain_room.hpp>
 #include <lamina/engine/cuda/collect_kernels.hpp>
-#include <lamina/engine/cuda/condition_body.hpp>
 #include <lamina/engine/cuda/conv_kernels.hpp>
 #include <lamina/engine/cuda/copy_kernels.hpp>
 #include <lamina/engine/cuda/crf_kernels.hpp>
 #include <lamina/engine/cuda/ctc_kernels.hpp>
 #include <lamina/engine/cuda/distance_kernels.hpp>
 #include <lamina/engine/cuda/dropout_kernels.hpp>
-#include <lamina/engine/cuda/frame_copy_body.hpp>
 #include <lamina/engine/cuda/gru_kernels.hpp>
 #include <lamina/engine/cuda/image_norm_kernels.hpp>
 #include <lamina/engine/cuda/join_kernels.hpp>
@@ -131,13 +128,8 @@ struct product_launch {
   template <class Backend>
   static std::ptrdiff_t split_scratch(const call_site& c) {
     const int rows = c.run.rows_of(c.group.rows), width = padded(c.group.columns);
-    const std::ptrdiff_t floats = product_split<typename Backend::product_tile>::scratch(
-        rows, width, c.run.rows_of(c.group.depth));
-    // A pass of few rows begins with parts, be it one.
-    return width > chain_limits::width
-               ? floats
-               : std::max<std::ptrdiff_t>(
-                     floats, std::ptrdiff_t{std::min(rows, chain_limits::few_rows)} * width);
+    return product_split<typename Backend::product_tile>::scratch(rows, width,
+                                                                  c.run.rows_of(c.group.depth));
   }
 
   // Of products that may be large enough for the library of a backend, if it has one.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <lamina/engine/call/lstm_unit_step.hpp>
-#include <lamina/engine/cuda/cell_function.hpp>
 #include <lamina/engine/cuda/recurrent_body.hpp>
 #include <lamina/operators/lstm.hpp>
 
@@ -74,48 +73,6 @@ inline lstm_unit_arguments lstm_unit_of(const call_site& c) {
 }
 
 }  // namespace detail
-
-namespace detail {
-inline cell_call lstm_unit_call(const call_site& c) {
-  const operand x = c.input(0), before = c.input(1);
-  return {before.rows, before.columns, x.stride, before.stride, static_cast<float>(c.number(0)),
-          {}};
-}
-/// X, C_prev and C, which both of the functions below have.
-LAMINA_INLINE LAMINA_FN lstm_unit_arrays lstm_unit_of(const cell_arrays& of) {
-  lstm_unit_arrays a{};
-  a.x = {of.of[0], of.broad_stride};
-  a.before = {of.of[1], of.stride};
-  a.cell = {of.of[2], of.stride};
-  a.cells = of.cells;
-  a.forget_bias = of.number;
-  return a;
-}
-}  // namespace detail
-
-/// X, C_prev; C, H.
-template <>
-struct cell_function<lstm_unit> {
-  static cell_call call(const call_site& c) { return detail::lstm_unit_call(c); }
-  static LAMINA_INLINE LAMINA_FN void run(const cell_arrays& of, int row, int cell) {
-    detail::lstm_unit_arrays a = detail::lstm_unit_of(of);
-    a.hidden = {of.of[3], of.stride};
-    a.step(row, cell);
-  }
-};
-/// X, C_prev, C, and the slopes of C and H; those of X and C_prev.
-template <>
-struct cell_function<gradient_of<lstm_unit>> {
-  static cell_call call(const call_site& c) { return detail::lstm_unit_call(c); }
-  static LAMINA_INLINE LAMINA_FN void run(const cell_arrays& of, int row, int cell) {
-    detail::lstm_unit_arrays a = detail::lstm_unit_of(of);
-    a.d_cell = {of.of[3], of.stride};
-    a.d_hidden = {of.of[4], of.stride};
-    a.dx = {of.of[5], of.broad_stride};
-    a.d_before = {of.of[6], of.stride};
-    a.step_back(row, cell);
-  }
-};
 
 template <>
 struct call_kernel<lstm_unit> {

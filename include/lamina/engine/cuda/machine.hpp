@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/machine.hpp - runs a schedule at a place: launches in order, recorded once for
-// each number of rows and then repeated as one.
+// lamina/engine/cuda/machine.hpp - runs a schedule at a place: launches its groups in order, or
+// replays them as one graph.
 #pragma once
 
 #include <algorithm>
@@ -68,17 +68,16 @@ class machine {
 
   /// Where layer::read_minibatch gets its data: a function that calls read_in().
   void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
-  /// Goes on with these data, in the memory of the host, while a run goes on. They are copied to
-  /// the place while it computes; then it is waited for.
+  /// Goes on with these data, in the memory of the host, while a run goes on: waits for the groups
+  /// before, and copies the data to the place.
   template <class Rows>
   void read_in(const Rows& rows, const void* const* data) {
-    memory_.prefetch(rows, data);
     memory_.fixed().download_results();
     finish();
     memory_.fixed().forget_results();
     bind(rows);
     for (int i = 0; i < P::desc.count.data; ++i) memory_.feed(i, data[i]);
-    memory_.take_prefetched();
+    memory_.take_minibatch();
   }
 
   /// Sets the array of the n-th data, in the memory of the host; it is copied by the next run.
@@ -89,36 +88,18 @@ class machine {
     return {memory_.host_offsets()[domain], rows(schedule::program.domains[domain].parent)};
   }
 
-  /// Copies a mini-batch to the place while a run goes on; a run that is bound to it and fed with
-  /// it next need not wait for the copy. `data` has an array for each data.
-  template <class Rows>
-  void prefetch(const Rows& rows, const void* const* data) {
-    memory_.prefetch(rows, data);
-  }
-
   /// Runs every group whose data are among `given` (a bit each), and waits for it. Throws
   /// lamina::error for a label or index out of range and for what the place cannot do.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
-    start(given, seed, step);
+    try {
+      memory_.stage(given, seed + step);
+      perform([&] { run_groups(given, seed, step); }, given);
+    } catch (...) {
+      // Copies may still read from the memory that the next run writes its data to.
+      settle();
+      throw;
+    }
     finish();
-  }
-  /// The first half of a run: what is launched is not waited for. finish() is the other half.
-  void start(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
-    begun_ = {given, seed, step};
-    settle_if_fails([&] {
-      const bool data_are_there = memory_.stage(given, seed + step);
-      perform([&] { run_groups(data_are_there); }, given, data_are_there);
-    });
-  }
-  void finish() {
-    backend_.wait();
-    fault_word f = memory_.fixed().found_fault();
-    if constexpr (has_blocks)
-      if (lacks_room(f)) {
-        settle_if_fails([&] { run_again(); });
-        f = memory_.fixed().found_fault();
-      }
-    if (f != no_fault) fail(f);
   }
 
   /// Copies a variable of the program to the host; null if the plan never stores it.
@@ -150,58 +131,27 @@ class machine {
   float* constants() { return memory_.fixed().constants(); }
 
  private:
-  struct run_begun {
-    unsigned long long given;
-    std::uint64_t seed, step;
-  };
-
-  void run_groups(bool data_are_there) {
-    memory_.upload(data_are_there);
+  void run_groups(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    memory_.upload();
     if constexpr (has_blocks) {
-      blocks_.run(memory_, begun_.given, begun_.seed, begun_.step);
+      blocks_.run(memory_, given, seed, step);
     } else {
       run_state state = memory_.state();
-      state.given = begun_.given;
-      for (int g = 0; g < schedule::groups; ++g) {
-        state.scratch = memory_.scratch(g);
-        if ((schedule::table.entries[g].feeds & ~begun_.given) == 0)
+      state.given = given;
+      for (int g = 0; g < schedule::groups; ++g)
+        if ((schedule::table.entries[g].feeds & ~given) == 0)
           group_runner<P, Backend>::run(backend_, memory_, g, state);
-      }
-      if constexpr (requires { backend_.join_branches(); }) backend_.join_branches();
     }
     memory_.fixed().download_results();
   }
-  /// Whether a graph has stopped at a loop for whose frames it had too little room: what was
-  /// recorded of the program holds no more.
-  static bool lacks_room(fault_word f) {
-    return f != no_fault && schedule::table.entries[f >> 32].run == nullptr &&
-           static_cast<loop_fault>(f & 0xffffffffu) == loop_fault::no_room;
-  }
-  /// The same run, whose data are at the place, once more, which the host walks along: it has left
-  /// nothing behind so far.
-  LAMINA_COLD void run_again() requires has_blocks {
-    backend_.forget();
-    memory_.begin_run(begun_.seed + begun_.step);
-    memory_.blocks().record_parts(false);
-    backend_.once([&] { run_groups(true); });
+  void finish() {
     backend_.wait();
+    if (const fault_word f = memory_.fixed().found_fault(); f != no_fault) fail(f);
   }
   template <class Work>
-  void settle_if_fails(const Work& work) {
-    try {
-      work();
-    } catch (...) {
-      // Copies may still be on their way from where the next run puts its data.
-      settle();
-      memory_.fixed().forget_sent();
-      throw;
-    }
-  }
-  template <class Work>
-  void perform(const Work& work, unsigned long long given, bool data_are_there) {
-    if constexpr (has_blocks) memory_.blocks().record_parts(!repeats());
-    if (!repeats()) return backend_.once(work);
-    key_.begin(given, data_are_there, memory_.data_turn());
+  void perform(const Work& work, unsigned long long given) {
+    if (!repeats) return backend_.once(work);
+    key_.begin(given);
     key_.add_rows(memory_);
     backend_.replay(key_.view(), work);
   }
@@ -212,30 +162,20 @@ class machine {
       // The failure that is on its way says more.
     }
   }
-  /// Whether a run depends on the numbers of rows alone, and on the lengths of sequences where
-  /// these are ranked, and not on what the host reads meanwhile.
-  bool repeats() const {
-    if constexpr (asks_host)
-      return false;
-    else if constexpr (has_blocks)
-      return host_table<P, Backend>::repeats ||
-             (host_table<P, Backend>::repeats_with_nodes && backend_.knows_conditions());
+  /// Whether the launches of a run depend on the numbers of rows alone, and on the lengths of
+  /// sequences where these are ranked, and not on what the host reads meanwhile.
+  static constexpr bool repeats = [] {
+    for (int k = 0; k < P::desc.count.operators; ++k)
+      if (is_done_with_host(P::desc.operators[k].schema)) return false;
+    if constexpr (has_blocks)
+      return host_table<P, Backend>::repeats;
     else
       return true;
-  }
-  /// Whether the host has a part in what an operator does.
-  static constexpr bool asks_host = [] {
-    for (int k = 0; k < P::desc.count.operators; ++k)
-      if (is_done_with_host(P::desc.operators[k].schema)) return true;
-    return false;
   }();
   [[noreturn]] LAMINA_COLD void fail(fault_word f) {
     const int g = static_cast<int>(f >> 32);
     int i = static_cast<int>(f & 0xffffffffu);
     const auto& e = schedule::table.entries[g];
-    if constexpr (has_blocks) {
-      if (e.run == nullptr) blocks_.fail_endless(e.group.variable);
-    }
     const run_state state = memory_.state();
     const call_site failed = memory_.site(g, state);
     if (e.checked.from == chosen::length) fail_length(failed, e.checked.slot, i);
@@ -297,7 +237,6 @@ class machine {
   Backend& backend_;
   memory_type memory_;
   run_key<P, ranks> key_;  // of what is run
-  run_begun begun_{};      // the run that was started last
   [[no_unique_address]] std::conditional_t<has_blocks, place_block_runner<P, Backend>,
                                            detail::no_block_memory>
       blocks_;

@@ -15,10 +15,8 @@
 #include <lamina/engine/cuda/fetched_variables.hpp>
 #include <lamina/engine/cuda/fixed_memory.hpp>
 #include <lamina/engine/cuda/place_numbers.hpp>
-#include <lamina/engine/cuda/row_loop.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
 #include <lamina/engine/cuda/selected_rows.hpp>
-#include <lamina/engine/cuda/step_list.hpp>
 #include <lamina/plan/outside_memory.hpp>
 
 namespace lamina::engine::cuda {
@@ -46,7 +44,6 @@ class machine_memory {
         fed_(b),
         fetched_(b),
         blocks_(b),
-        steps_(b),
         selected_(b) {
     // How much memory groups need depends on how many rows there are.
     if constexpr (selects_rows)
@@ -66,8 +63,6 @@ class machine_memory {
     return more_scratch_.data() == nullptr ? in_arena(scratch_at_)
                                            : reinterpret_cast<float*>(more_scratch_.data());
   }
-  /// Of group g, which may run beside others of a program without loops.
-  float* scratch(int g) const { return scratch() + (g % scratch_lanes_) * scratch_step_; }
 
   run_state state() {
     reader_ = {this,
@@ -124,10 +119,7 @@ class machine_memory {
     countable_.require(layout.fed, rows_);
     // There is no memory yet, but rows are all that tells how much is needed.
     bool moved = select_rows();
-    int most[domains];
-    std::copy_n(rows_, domains, most);
-    if constexpr (has_blocks) moved = blocks_.reserve_padded(layout.width, most) || moved;
-    const std::ptrdiff_t scratch = needed_scratch(most);
+    const std::ptrdiff_t scratch = needed_scratch(rows_);
     std::size_t end = 0;
     for (int d = batch::domain; d < domains; ++d) {
       const int rows = layout.fed[d] ? rows_[d] : 0;
@@ -140,11 +132,7 @@ class machine_memory {
                      static_cast<std::size_t>(rows_[d]) * sizeof(float));
     }
     scratch_at_ = end;
-    const std::size_t lane = aligned(static_cast<std::size_t>(scratch) * sizeof(float));
-    // Groups that run beside each other need scratch memory each, where it costs little.
-    scratch_lanes_ = has_blocks || lane > (std::size_t{16} << 20) ? 1 : 4;
-    scratch_step_ = static_cast<std::ptrdiff_t>(lane / sizeof(float));
-    end += lane * static_cast<std::size_t>(scratch_lanes_);
+    end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
     const planned_memory planned(backend_, fixed_.bytes_at_place() + fed_.bind(rows_) + end);
     // What was recorded names places of the memory that is gone.
     moved = fed_.reserve() || moved;
@@ -157,43 +145,31 @@ class machine_memory {
     bound_ = fits_ = true, moves_ = false;
   }
   void feed(int data, const void* values) { feeds_[data] = values; }
-  /// Makes the mini-batch that was prefetched that of a run that goes on, bound to it and fed.
-  void take_prefetched() {
-    take_fetched();
+  /// Copies a mini-batch that was bound and fed while a run goes on; the place has no work then.
+  void take_minibatch() {
+    fed_.gather(~0ull, rows_, feeds_, host_offsets_);
+    fed_.upload();
     if constexpr (has_blocks) blocks_.begin_run();
     for (int d = batch::domain; d < domains; ++d)
       if (layout.fed[d]) send_inverse_rows(d);
   }
 
-  /// Copies a mini-batch to the place while it runs another: the next run that is given it takes
-  /// it.
-  template <class Rows>
-  void prefetch(const Rows& rows, const void* const* data) {
-    fed_.fetch(rows.count, data, rows.offsets);
-  }
   void begin_run(std::uint64_t seed) {
     numbers_.begin_run();
     if constexpr (has_blocks) blocks_.begin_run();
-    if constexpr (has_row_loops<P>) steps_.close();
     fixed_.begin_run(seed);
   }
-  /// Copies data and seed to where copies start; returns whether the data are at the place.
-  bool stage(unsigned long long given, std::uint64_t seed) {
+  /// Gathers data and seed in the memory of the host that copies to the place read.
+  void stage(unsigned long long given, std::uint64_t seed) {
     begin_run(seed);
-    if constexpr (!has_blocks) fixed_.upload_changes();
-    if (take_fetched()) return true;
     fed_.gather(given, rows_, feeds_, host_offsets_);
-    return false;
   }
-  void upload(bool data_are_there) {
-    if constexpr (has_blocks) fixed_.upload();
-    if (!data_are_there) fed_.upload();
+  void upload() {
+    fixed_.upload();
+    fed_.upload();
   }
-  /// Which of two ranges the data of the run lie in.
-  int data_turn() const { return fed_.turn(); }
   place_array<Backend>& array(int i) { return blocks_.array(i); }
   auto& blocks() { return blocks_; }
-  auto& steps() { return steps_; }  // of the row loop that the host walks along
   Backend& backend() { return backend_; }
   const int** host_offsets() { return host_offsets_; }
   run_state context(std::uint64_t, std::uint64_t, const row_maker* maker) {
@@ -207,8 +183,6 @@ class machine_memory {
     const planned_memory planned(backend_, fixed_.bytes_at_place() + arena_.size());
     rows_[domain] = rows;
     if (host_table<P, Backend>::table.divides[domain]) send_inverse_rows(domain);
-    if constexpr (has_row_loops<P>)
-      if (rows > blocks_.capacity(domain)) steps_.flush();
     if (blocks_.grow(domain, rows, layout.width[domain])) moves_ = true;
     select_rows();
     if (moves_) backend_.forget(), place_arguments(), reserve_more_scratch(), moves_ = false;
@@ -336,11 +310,6 @@ class machine_memory {
         arguments_[a] = address_of(schedule::table.slots[a]);
     }
   }
-  bool take_fetched() {
-    const bool found = fed_.take(rows_, feeds_, host_offsets_);
-    if (found) fed_.place(arguments_, offsets_);
-    return found;
-  }
   void send_inverse_rows(int domain) {
     const int rows = rows_[domain];
     backend_.template elements<detail::fill_body>({fixed_.constant(inverse_rows(domain)), 1,
@@ -368,8 +337,6 @@ class machine_memory {
   const void* feeds_[at_least_one(data_count)] = {};
   std::size_t arena_at_[domains] = {};
   std::size_t scratch_at_ = 0;
-  int scratch_lanes_ = 1;
-  std::ptrdiff_t scratch_step_ = 0;  // floats from lane to lane
   float* arguments_[at_least_one(schedule::arguments)] = {};
   int rows_[domains] = {};
   std::int64_t first_row_[domains] = {};
@@ -379,9 +346,6 @@ class machine_memory {
   [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
                                            detail::no_block_memory>
       blocks_;
-  [[no_unique_address]] std::conditional_t<has_row_loops<P>, step_list<Backend>,
-                                           detail::no_step_list>
-      steps_;
   [[no_unique_address]] std::conditional_t<selects_rows, selected_rows_memory<P, Backend>,
                                            no_selected_rows>
       selected_;

@@ -2,16 +2,9 @@
 // lamina/engine/cuda/place.hpp - CUDA devices as places, and how they multiply.
 #pragma once
 
-#include <cstddef>
-#include <initializer_list>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
-#include <lamina/core/config.hpp>
-#include <lamina/core/error.hpp>
 #include <lamina/core/place.hpp>
-#include <lamina/core/text.hpp>
 
 namespace lamina::cuda {
 
@@ -56,35 +49,5 @@ struct place {
 };
 place()->place<>;
 place(int)->place<>;
-
-/// Several devices of this machine, each with a part of every mini-batch:
-/// `adam.train(model, reader, {.passes = 20}, lamina::cuda::places{0, 1})`, or, with another
-/// arithmetic, `places{{0, 1}, lamina::cuda::tf32}`. Throws lamina::error for a list without
-/// devices and for one with a device twice.
-template <class Arithmetic = float32_type>
-struct places {
-  using arithmetic = Arithmetic;
-  std::vector<int> numbers;
-
-  LAMINA_COLD places(std::initializer_list<int> n, Arithmetic = {}) : numbers(n) {
-    check_numbers();
-  }
-  LAMINA_COLD explicit places(std::vector<int> n, Arithmetic = {}) : numbers(std::move(n)) {
-    check_numbers();
-  }
-
- private:
-  void check_numbers() const {
-    if (numbers.empty())
-      throw error("lamina: cuda: places: expected the numbers of devices, found none");
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      for (std::size_t k = 0; k < i; ++k)
-        if (numbers[i] == numbers[k])
-          throw error(text() << "lamina: cuda: places: expected devices that differ, found "
-                             << numbers[i] << " twice");
-  }
-};
-places(std::initializer_list<int>)->places<>;
-places(std::vector<int>)->places<>;
 
 }  // namespace lamina::cuda

@@ -32,15 +32,4 @@ struct place_chunks {
 template <class Backend>
 using place_array = engine::tensor_array<place_chunks<Backend>>;
 
-/// Whose arrays of tensors a backend is given: its own, unless it stands for another one.
-template <class Backend>
-struct array_owner {
-  using type = Backend;
-};
-template <class Backend>
-requires requires { typename Backend::arrays_of; }
-struct array_owner<Backend> {
-  using type = typename Backend::arrays_of;
-};
-
 }  // namespace lamina::engine::cuda

@@ -25,7 +25,7 @@ struct random_body {
     int count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const std::uint64_t seed = a.random.seed(), stream = a.random.stream();
+    const std::uint64_t seed = a.random.seed(), stream = a.random.stream;
     const std::uint64_t at = a.place + static_cast<std::uint64_t>(i);
     float x;
     if constexpr (Type == random_type::uniform)

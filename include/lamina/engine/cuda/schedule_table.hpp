@@ -6,10 +6,9 @@
 #include <limits>
 #include <utility>
 
-#include <lamina/engine/cuda/chain_launch.hpp>
 #include <lamina/engine/cuda/launch.hpp>
-#include <lamina/engine/cuda/place_plan.hpp>
 #include <lamina/plan/call_program.hpp>
+#include <lamina/plan/plan.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina::engine::cuda {
@@ -18,7 +17,7 @@ namespace lamina::engine::cuda {
 /// alone: equal groups of all programs are one kernel.
 template <class P, class Backend>
 struct schedule_table {
-  using plan_type = place_plan<P, Backend>;
+  using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int arguments = plan_type::code.count.arguments;
   static constexpr const program_view& program = call_program<P>::view;
@@ -27,13 +26,6 @@ struct schedule_table {
   /// Whether it has loops or branches, or makes rows or arrays: everything else is one pass.
   static constexpr bool has_blocks =
       P::desc.count.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
-
-  /// Whether some of its groups are launched together.
-  static constexpr bool joins = requires { plan_type::chains; };
-  using chain_function = void (*)(Backend&, const call_site&, const joined_sites&, const int* links,
-                                  const int* members);
-  using pass_function = void (*)(Backend&, int rows, const run_state&, const joined_sites&,
-                                 const int* groups);
 
   struct entry {
     launch_function run;       // null: an operator that runs a block, whose number is group.rows
@@ -74,19 +66,10 @@ struct schedule_table {
           return true;
     return false;
   }
-  /// Whether a group of kernel K is launched by itself.
-  static constexpr bool is_launched(int kernel) {
-    if constexpr (joins) {
-      for (int g = 0; g < groups; ++g)
-        if (plan_type::distinct.kernel[g] == kernel && plan_type::chains.chain[g] < 0) return true;
-      return false;
-    }
-    return true;
-  }
-  template <class Group, int Terms, bool Large, bool Launched>
+  template <class Group, int Terms, bool Large>
   static constexpr kernel kernel_of() {
     kernel k{};
-    if constexpr (Launched && group_launch<Group>::exists) {
+    if constexpr (group_launch<Group>::exists) {
       k.run = &group_launch<Group>::template run<Backend>;
       if constexpr (has_blocks)
         if constexpr (requires { &group_launch<Group>::template run_here<Backend>; })
@@ -112,7 +95,7 @@ struct schedule_table {
   using distinct_group = expression::group_of<plan_type, plan_type::distinct.first[K]>;
   template <int... K>
   static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
-    return {{kernel_of<distinct_group<K>, most_terms(K), may_be_large(K), is_launched(K)>()...}};
+    return {{kernel_of<distinct_group<K>, most_terms(K), may_be_large(K)>()...}};
   }
 
   template <int... K>
@@ -125,69 +108,6 @@ struct schedule_table {
   static constexpr int lacking =
       find_lacking(std::make_integer_sequence<int, plan_type::kernels>{});
   using lacking_group = distinct_group < lacking<0 ? 0 : lacking>;
-
-  struct chain_entry {
-    chain_function run;
-    scratch_function scratch;  // null: it needs none
-    const int *links, *members;
-  };
-  struct chain_table {
-    chain_entry of[at_least_one(groups)];
-    int chain[at_least_one(groups)];  // by group: whose it is, or -1
-    int first[at_least_one(groups)];  // by chain
-  };
-  template <int... C>
-  static constexpr chain_table make_chains(std::integer_sequence<int, C...>) {
-    chain_table t{};
-    ((t.of[C] =
-          chain_entry{
-              &chain_of<plan_type, C>::type::template run<Backend>,
-              chain_of<plan_type, C>::members > 0 ? &chain_of<plan_type, C>::scratch : nullptr,
-              chain_of<plan_type, C>::lists.links, chain_of<plan_type, C>::lists.members}),
-     ...);
-    copy_items(t.chain, plan_type::chains.chain, groups);
-    copy_items(t.first, plan_type::chains.first, groups);
-    return t;
-  }
-
-  static constexpr auto chains = [] {
-    if constexpr (joins)
-      return make_chains(std::make_integer_sequence<int, plan_type::chains.count>{});
-    else
-      return 0;
-  }();
-
-  struct pass_entry {
-    pass_function run;
-    const int* groups;  // of its steps
-    int first, rows;    // its first group; the rows that it computes
-    bool sums;          // it begins with a product of many terms
-    unsigned long long feeds;
-  };
-  struct pass_table {
-    pass_entry of[at_least_one(groups)];
-    int pass[at_least_one(groups)];     // by group: whose it is, or -1
-    bool before[at_least_one(groups)];  // by group: it is launched before its pass
-  };
-  template <int... N>
-  static constexpr pass_table make_passes(std::integer_sequence<int, N...>) {
-    pass_table t{};
-    ((t.of[N] = pass_entry{&row_pass_of<plan_type, N>::type::template run<Backend>,
-                           row_pass_of<plan_type, N>::list.of, plan_type::passes.first[N],
-                           plan_type::passes.rows[N],
-                           plan_type::passes.step[plan_type::passes.first[N]] == pass_step::sum,
-                           plan_type::passes.feeds[N]}),
-     ...);
-    copy_items(t.pass, plan_type::passes.pass, groups);
-    for (int g = 0; g < groups; ++g) t.before[g] = plan_type::passes.step[g] == pass_step::before;
-    return t;
-  }
-  static constexpr auto passes = [] {
-    if constexpr (joins)
-      return make_passes(std::make_integer_sequence<int, plan_type::passes.count>{});
-    else
-      return 0;
-  }();
 
   struct table_type {
     entry entries[at_least_one(groups)];
@@ -222,9 +142,6 @@ struct schedule_table {
                        call_program<P>::called_by(i)},
                       k.of[number].checked,
                       d.feeds};
-      if constexpr (joins)
-        if (const int chain = chains.chain[g]; chain >= 0 && chains.first[chain] == g)
-          t.entries[g].scratch = chains.of[chain].scratch;
       if (i.runs >= 0) {
         t.entries[g].run = nullptr;
         t.entries[g].group.rows = blocks_run++;

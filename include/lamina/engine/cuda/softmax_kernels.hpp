@@ -74,7 +74,6 @@ struct label_kernel {
 
 template <>
 struct call_kernel<softmax> {
-  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 1, 1);
     require_float(c, c.input(0));
@@ -89,7 +88,6 @@ struct call_kernel<softmax> {
 
 template <>
 struct call_kernel<gradient_of<softmax>> {
-  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     detail::share_last_axis(c, a);
@@ -108,7 +106,6 @@ struct call_kernel<gradient_of<softmax>> {
 
 template <>
 struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
-  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 2);
     require_float(c, c.input(0));
@@ -125,7 +122,6 @@ struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
 
 template <>
 struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
-  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     detail::share_labelled(c, a, a.out[0]);
@@ -154,7 +150,6 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
 
 template <>
 struct call_kernel<cross_entropy> : detail::label_kernel {
-  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     require_float(c, c.input(0));
@@ -169,7 +164,6 @@ struct call_kernel<cross_entropy> : detail::label_kernel {
 
 template <>
 struct call_kernel<gradient_of<cross_entropy>> {
-  static constexpr bool short_lines = true;
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     detail::share_labelled(c, a, a.in[0]);

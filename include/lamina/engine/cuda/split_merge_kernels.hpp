@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/split_merge_kernels.hpp - rows by a mask, variables by number. How many rows a
-// mask chooses is known at the place only: the host waits for this number once a branch, or a
-// branch has as many rows as the mask (padded_rows.hpp).
+// mask chooses is known at the place only: the host waits for this number once per branch.
 #pragma once
 
 #include <lamina/engine/cuda/made_sequences.hpp>
@@ -38,59 +37,6 @@ struct mask_count_lines {
       n += load_integer(a.mask.data, a.mask.type, i * a.mask.stride) != 0 ? 1 : 0;
     n = sum_of(team, n);
     if (team.rank() == 0) *a.to = n;
-  }
-};
-
-/// The rows of one side of a mask, and behind them as many more as the mask has others: zeros, or
-/// copies of one that was chosen. If none was, the copies are of one of the other side.
-template <bool Zeros>
-struct padded_split_body {
-  struct arguments {
-    const void* from;
-    void* to;
-    std::ptrdiff_t from_stride, to_stride;
-    const int* order;
-    const int* held;  // how many entries of the mask hold
-    bool truth;
-    int rows;
-    divider columns;
-    int bytes, count;
-  };
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int column = i;
-    const int r = a.columns.divide(column), held = *a.held;
-    int chosen = a.truth ? r : held + r;
-    if (r >= (a.truth ? held : a.rows - held)) {
-      if constexpr (Zeros) return zero_element(a.to, r * a.to_stride + column, a.bytes);
-      chosen = a.truth ? 0 : a.rows - 1;
-    }
-    copy_element(a.from, a.order[chosen] * a.from_stride + column, a.to, r * a.to_stride + column,
-                 a.bytes);
-  }
-};
-/// The way back, which takes from each side as many rows as were chosen.
-struct padded_merge_body {
-  struct arguments {
-    const void* yes;  // null: zeros
-    const void* no;
-    void* to;
-    std::ptrdiff_t yes_stride, no_stride, to_stride;
-    const int* order;
-    const int* held;
-    divider columns;
-    int bytes, count;
-  };
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int column = i;
-    const int r = a.columns.divide(column), held = *a.held;
-    const bool holds = r < held;
-    const void* const from = holds ? a.yes : a.no;
-    const std::ptrdiff_t at = (holds ? r * a.yes_stride : (r - held) * a.no_stride) + column;
-    const std::ptrdiff_t to = a.order[r] * a.to_stride + column;
-    if (from != nullptr)
-      copy_element(from, at, a.to, to, a.bytes);
-    else
-      zero_element(a.to, to, a.bytes);
   }
 };
 
@@ -158,20 +104,11 @@ struct call_kernel<split_lod_tensor> {
       c.set_rows(out.domain, side == 0 ? chosen : n - chosen);
     }
     const int* const order = detail::mask_order::sort(b, c);
-    const int* held = nullptr;
     for (int side = 0; side < 2; ++side) {
       const operand out = c.output(side);
       if (!is_given(out) || out.rows == 0) continue;
-      if (out.rows < n) {
-        move_rows<row_move::gather>(b, c.input(0), out, out.rows,
-                                    detail::mask_order::rows(order, side == 0 ? 0 : n - out.rows));
-        continue;
-      }
-      if (held == nullptr) held = detail::mask_order::count(b, c);
-      if (c.op()->role == op_role::backward)
-        split_padded<true>(b, c, out, side == 0, order, held);
-      else
-        split_padded<false>(b, c, out, side == 0, order, held);
+      move_rows<row_move::gather>(b, c.input(0), out, out.rows,
+                                  detail::mask_order::rows(order, side == 0 ? 0 : n - out.rows));
     }
   }
   template <class Backend>
@@ -180,14 +117,6 @@ struct call_kernel<split_lod_tensor> {
   }
 
  private:
-  template <bool Zeros, class Backend>
-  static void split_padded(Backend& b, const call_site& c, const operand& out, bool truth,
-                           const int* order, const int* held) {
-    const operand x = c.input(0);
-    b.template elements<detail::padded_split_body<Zeros>>(
-        {x.data, out.data, x.stride, out.stride, order, held, truth, out.rows, divider(out.columns),
-         size_of(out.type), out.rows * out.columns});
-  }
   template <class Backend>
   static void split_sequences(Backend& b, const call_site& c, int levels) {
     const std::vector<std::int64_t> mask = values_of(c, 1);
@@ -212,14 +141,6 @@ struct call_kernel<merge_lod_tensor> {
     const operand sides[] = {c.input(2), c.input(3)}, out = c.output(0);
     const bool given[] = {is_given(sides[0]), is_given(sides[1])};
     const int* const order = detail::mask_order::sort(b, c);
-    if (n > 0 && (!given[0] || sides[0].rows == n) && (!given[1] || sides[1].rows == n)) {
-      const operand &yes = sides[0], &no = sides[1];
-      b.template elements<detail::padded_merge_body>(
-          {given[0] ? yes.data : nullptr, given[1] ? no.data : nullptr, out.data, yes.stride,
-           no.stride, out.stride, order, detail::mask_order::count(b, c), divider(out.columns),
-           size_of(out.type), n * out.columns});
-      return;
-    }
     const int yes = given[0] ? sides[0].rows : n - sides[1].rows;
     if (given[0] && given[1] && sides[0].rows + sides[1].rows != n)
       fail(c, {"expected ", n, " rows for the entries of the mask, found ",

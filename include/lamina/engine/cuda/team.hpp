@@ -45,15 +45,6 @@ struct lane_team {
 
 /// The threads of a warp, as a power of two.
 inline constexpr int warp_bits = 5;
-/// How many of them, as a power of two, take a line of `width` numbers: all of them,
-/// unless there are so many lines that a device has enough to do with fewer. By sizes alone: equal
-/// inputs give equal bits.
-constexpr int line_team_bits(int lines, int width) {
-  constexpr int many = 1 << 13;
-  if (lines < many) return warp_bits;
-  return width <= 16 ? 2 : width <= 32 ? 3 : warp_bits;
-}
-
 #if defined(__CUDACC__)
 
 // Members of the device's teams are functions of both sides, as the bodies that call them are; on
@@ -88,47 +79,6 @@ struct warp_team {
     __syncwarp();
 #endif
   }
-};
-
-/// Some neighbours of a warp, a power of two.
-struct short_team {
-  int index, count, threads;
-
-  /// Teams of 2^`bits` threads.
-  static __device__ short_team mine(int bits) {
-    const int in_block = static_cast<int>(blockDim.x) >> bits;
-    return {static_cast<int>(blockIdx.x) * in_block + (static_cast<int>(threadIdx.x) >> bits),
-            static_cast<int>(gridDim.x) * in_block, 1 << bits};
-  }
-  LAMINA_FN int rank() const {
-#if defined(__CUDA_ARCH__)
-    return static_cast<int>(threadIdx.x) & (threads - 1);
-#else
-    return 0;
-#endif
-  }
-  LAMINA_FN int size() const { return threads; }
-  template <class T, class F>
-  LAMINA_FN T reduce(T x, F f) const {
-#if defined(__CUDA_ARCH__)
-    LAMINA_CUDA_KEEP_LOOP
-    for (int step = threads / 2; step > 0; step /= 2) x = f(x, __shfl_xor_sync(members(), x, step));
-#endif
-    return x;
-  }
-  LAMINA_FN void barrier() const {
-#if defined(__CUDA_ARCH__)
-    __syncwarp(members());
-#endif
-  }
-
- private:
-#if defined(__CUDA_ARCH__)
-  /// The threads of this team as bits of its warp's.
-  __device__ unsigned members() const {
-    return ((1u << threads) - 1) << (threadIdx.x & 31 & ~(threads - 1));
-  }
-#endif
 };
 
 /// A block of `Threads` threads.

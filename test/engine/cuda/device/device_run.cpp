@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "engine/beam_programs.hpp"
-#include "engine/cuda/chain_programs.hpp"
 #include "engine/cuda/choice_programs.hpp"
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/function_programs.hpp"
@@ -25,9 +24,8 @@
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/norm_programs.hpp"
 #include "engine/cuda/operator_programs.hpp"
-#include "engine/cuda/pass_programs.hpp"
-#include "engine/cuda/places_both.hpp"
-#include "engine/cuda/row_loop_programs.hpp"
+#include "engine/cuda/product_programs.hpp"
+#include "engine/cuda/recurrence_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include "engine/cuda/shape_programs.hpp"
@@ -94,33 +92,6 @@ void run_machines() {
   check("trained by bfloat16", after.test(batches).cost < before.test(batches).cost);
 }
 
-/// At all devices of the machine, which may be one.
-void run_places() {
-  int count = 0;
-  cuda::check_call(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-  const test::several<backend> places(count);
-  const std::vector<int> sizes = {7, 12, 7, 7, 1, 12, 12};
-  const optimizer::momentum momentum{.learning_rate = 0.1f};
-  std::printf("%d device%s:\n", count, count == 1 ? ": nothing is added up" : "s");
-  report("dense", test::train_at_all(test::classes, momentum, places, sizes), 1e-4);
-  report("lenet", test::train_at_all(test::lenet, momentum, places, {7, 64, 7, 7}), 1e-3);
-  report("tables", test::train_at_all(test::tables, momentum, places, sizes), 1e-4);
-#if defined(LAMINA_HAS_NCCL)
-  report("dense, by NCCL",
-         test::train_at_all<cuda::nccl_sum>(test::classes, momentum, places, sizes), 1e-4);
-#endif
-  using sample = std::tuple<std::vector<float>, std::int64_t, std::vector<float>>;
-  const std::vector<std::vector<sample>> batches(
-      3, std::vector<sample>(4, {std::vector<float>(13, 0.5f), 3, std::vector<float>(5)}));
-  std::vector<int> numbers;
-  for (int i = 0; i < count; ++i) numbers.push_back(i);
-  lamina::model trained{test::classes, 3};
-  const lamina::model untrained{test::classes, 3};
-  momentum.train(trained, batches, {.passes = 20}, lamina::cuda::places{numbers});
-  lamina::evaluator before{untrained}, after{trained};
-  check("trained at all of them", after.test(batches).cost < before.test(batches).cost);
-}
-
 /// Where rounding decides which of two numbers is larger, gradients go another way: few parameters
 /// are far apart then, and costs are not.
 void report_rounded(const char* what, test::difference d, double most_cost) {
@@ -140,8 +111,8 @@ void run_tensors(const char* name, double most) {
     report_rounded(what, test::train_both(program, sgd, device, rows), most);
   };
   run("dense", test::classes, sizes);
-  run("chains of products", test::uneven, {7, 12, 570, 7, 7, 12, 570});
-  run("passes of few rows", test::classifier, {7, 70, 570, 7, 7});
+  run("odd widths", test::uneven, {7, 12, 570, 7, 7, 12, 570});
+  run("a classifier", test::classifier, {7, 70, 570, 7, 7});
   run("split products", test::deep, sizes);
   run("every function", test::functions, sizes);
   run("lenet", test::lenet, {7, 64, 7, 7});
@@ -222,7 +193,7 @@ void run_programs(backend& device) {
 }
 
 void run_all(backend& device) {
-  // Sizes that come back: run, recorded as a graph, and launched from then on.
+  // Sizes that come back: with LAMINA_CUDA_GRAPHS=1 these are captured, and then replayed.
   const std::vector<int> sizes = {7, 12, 7, 7, 7, 12, 12, 1};
   report("sgd",
          test::train_both(test::classes, optimizer::sgd{.learning_rate = 0.1f}, device, sizes),
@@ -241,15 +212,15 @@ void run_all(backend& device) {
   report("many short lines", test::train_both(test::classes, sgd, device, {8200, 7, 8200, 8200}),
          1e-4);
   constexpr auto halves = test::sequence_lengths::halves;
-  report("chains of equal products", test::train_both(test::narrow, sgd, device, sizes), 1e-4);
-  report("chains of products", test::train_both(test::uneven, sgd, device, {7, 1000, 7, 7}), 1e-4);
-  report("passes of few rows",
+  report("equal layers", test::train_both(test::narrow, sgd, device, sizes), 1e-4);
+  report("odd widths", test::train_both(test::uneven, sgd, device, {7, 1000, 7, 7}), 1e-4);
+  report("a classifier",
          test::train_both(test::classifier, sgd, device, {7, 70, 7, 7, 570, 7}), 1e-4);
-  report("passes around others",
+  report("weighed rows",
          test::train_both(test::weighed, sgd, device, {7, 70, 7, 7, 570, 7}), 1e-4);
-  report("passes to a broad layer", test::train_both(test::broad_layer, sgd, device, {7, 70, 7, 7}),
+  report("a broad layer", test::train_both(test::broad_layer, sgd, device, {7, 70, 7, 7}),
          1e-4);
-  report("passes of towers", test::train_both(test::towers, sgd, device, {7, 70, 7, 7}), 1e-4);
+  report("towers", test::train_both(test::towers, sgd, device, {7, 70, 7, 7}), 1e-4);
   report("split products", test::train_both(test::deep, sgd, device, sizes), 1e-4);
   const optimizer::momentum limited{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(1)};
   report("limited norms", test::train_both(test::classes, limited, device, sizes), 1e-4);
@@ -338,12 +309,10 @@ void run_all(backend& device) {
   report("steps in steps", test::train_both(test::steps_in_steps, sgd, device, {7, 64, 7}), 1e-3);
   report("steps in branches", test::train_both(test::steps_in_branches, sgd, device, {7, 64, 7}),
          1e-3);
-  // Recorded with all iterations, walked along by the host, and read from the device.
   report("steps of a dimension", test::train_both(test::steps, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("loops in loops", test::train_both(test::nested, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("steps of sequences", test::train_both(test::ragged, sgd, device, {7, 64, 7, 7}), 1e-3);
-  // Loops that are one kernel: sequences, products behind each other, weights without room in
-  // shared memory, no arrays, many rows.
+  // Recurrences by hand: sequences, products of products, broad cells, no arrays, many rows.
   report("a recurrence by hand", test::train_both(test::recurrence, sgd, device, {7, 64, 7, 7}),
          1e-3);
   report("a gated one", test::train_both(test::gated, sgd, device, {7, 64, 7, 7, 7}), 1e-3);
@@ -381,7 +350,6 @@ int main(int count, char** arguments) {
     run_all(device);
     run_programs(device);
     run_machines();
-    run_places();
     run_tensors<lamina::cuda::tf32_type>("tf32", 5e-3);
     run_tensors<lamina::cuda::bfloat16_type>("bfloat16", 3e-2);
     run_scaled();

@@ -16,12 +16,8 @@
 #define CUDART_VERSION 13000
 
 using cudaStream_t = test::simulated::stream*;
-using cudaEvent_t = test::simulated::event*;
 using cudaGraph_t = test::simulated::graph*;
 using cudaGraphExec_t = test::simulated::executable*;
-using cudaGraphNode_t = test::simulated::step*;
-using cudaGraphConditionalHandle = unsigned long long;
-struct cudaGraphEdgeData {};
 
 // Numbers and structs are those of CUDA's headers: what was compiled with them may call these.
 enum cudaError_t {
@@ -31,7 +27,6 @@ enum cudaError_t {
   cudaErrorNoDevice = 100,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorIllegalState = 401,
-  cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorStreamCaptureInvalidated = 901,
   cudaErrorUnknown = 999
@@ -43,21 +38,7 @@ enum cudaMemcpyKind {
   cudaMemcpyDeviceToDevice = 3
 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
-enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
-enum cudaGraphNodeType { cudaGraphNodeTypeConditional = 13 };
-enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf, cudaGraphCondTypeWhile };
-inline constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
-inline constexpr unsigned cudaStreamSetCaptureDependencies = 1;
-struct cudaGraphNodeParams {
-  cudaGraphNodeType type;
-  int reserved[3];
-  struct {
-    cudaGraphConditionalHandle handle;
-    cudaGraphConditionalNodeType type;
-    unsigned size;
-    cudaGraph_t* phGraph_out;
-  } conditional;
-};
+inline constexpr unsigned cudaStreamNonBlocking = 1;
 
 namespace test::simulated {
 
@@ -95,8 +76,6 @@ inline const char* cudaGetErrorString(cudaError_t e) {
       return "invalid resource handle";
     case cudaErrorIllegalState:
       return "the operation cannot be performed in the present state";
-    case cudaErrorPeerAccessAlreadyEnabled:
-      return "peer access is already enabled";
     case cudaErrorStreamCaptureUnsupported:
       return "operation not permitted when stream is capturing";
     case cudaErrorStreamCaptureInvalidated:
@@ -124,23 +103,6 @@ inline cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr, int) {
   *to = test::simulated::now.processors;
   return cudaSuccess;
 }
-inline cudaError_t cudaDriverGetVersion(int* to) {
-  LAMINA_TEST_CALL;
-  *to = test::simulated::now.driver;
-  return cudaSuccess;
-}
-inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
-  LAMINA_TEST_CALL;
-  *can = test::simulated::now.peers ? 1 : 0;
-  return cudaSuccess;
-}
-inline cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
-  LAMINA_TEST_CALL;
-  const bool added =
-      test::simulated::now.reached.insert({test::simulated::current_device, peer}).second;
-  return added ? cudaSuccess : test::simulated::fail(cudaErrorPeerAccessAlreadyEnabled);
-}
-
 inline cudaError_t cudaMalloc(void** to, std::size_t bytes) {
   LAMINA_TEST_CALL_FAILING(cudaErrorMemoryAllocation);
   *to = test::simulated::allocate(bytes, test::simulated::current_device);
@@ -178,12 +140,10 @@ inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaS
   LAMINA_TEST_CALL;
   if (test::simulated::find_memory(to, bytes) == nullptr)
     return test::simulated::fail(cudaErrorInvalidValue);
-  test::simulated::add(*s, {[=] {
-                              test::simulated::touch(to, bytes, true);
-                              std::memset(to, value, bytes);
-                            },
-                            {},
-                            {}});
+  test::simulated::add(*s, [=] {
+    test::simulated::touch(to, bytes, true);
+    std::memset(to, value, bytes);
+  });
   return cudaSuccess;
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
@@ -197,13 +157,11 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
     return simulated::fail(cudaErrorInvalidValue);
   const void* const on_host = kind == cudaMemcpyHostToDevice ? from : to;
   if (kind == cudaMemcpyDeviceToDevice || simulated::is_pinned(on_host, bytes)) {
-    simulated::add(*s, {[=] {
-                          simulated::touch(from, bytes, false);
-                          simulated::touch(to, bytes, true);
-                          std::memcpy(to, from, bytes);
-                        },
-                        {},
-                        {}});
+    simulated::add(*s, [=] {
+      simulated::touch(from, bytes, false);
+      simulated::touch(to, bytes, true);
+      std::memcpy(to, from, bytes);
+    });
     return cudaSuccess;
   }
   if (s->captured != nullptr) {
@@ -214,7 +172,7 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
   if (kind == cudaMemcpyHostToDevice) {
     const auto* const first = static_cast<const char*>(from);
     const auto copy = std::make_shared<std::vector<char>>(first, first + bytes);
-    simulated::add(*s, {[=] { std::memcpy(to, copy->data(), bytes); }, {}, {}});
+    simulated::add(*s, [=] { std::memcpy(to, copy->data(), bytes); });
   } else {
     simulated::finish(*s);
     const simulated::device_access open;
@@ -222,17 +180,6 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
   }
   return cudaSuccess;
 }
-inline cudaError_t cudaMemcpyPeerAsync(void* to, int to_number, const void* from, int from_number,
-                                       std::size_t bytes, cudaStream_t s) {
-  LAMINA_TEST_CALL;
-  const auto* const a = test::simulated::find_memory(to, bytes);
-  const auto* const b = test::simulated::find_memory(from, bytes);
-  if (a == nullptr || b == nullptr || a->device != to_number || b->device != from_number)
-    return test::simulated::fail(cudaErrorInvalidValue);
-  test::simulated::add(*s, {[=] { std::memcpy(to, from, bytes); }, {}, {}});
-  return cudaSuccess;
-}
-
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* to, unsigned) {
   LAMINA_TEST_CALL;
   test::simulated::now.streams.insert(*to = new test::simulated::stream{
@@ -257,52 +204,12 @@ inline cudaError_t cudaStreamSynchronize(cudaStream_t s) {
   test::simulated::finish(*s);
   return test::simulated::fails(__func__) ? test::simulated::fail(cudaErrorUnknown) : cudaSuccess;
 }
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* to, unsigned) {
-  LAMINA_TEST_CALL;
-  test::simulated::now.events.insert(*to = new test::simulated::event{
-                                         test::simulated::current_device, {}});
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventDestroy(cudaEvent_t e) {
-  const std::lock_guard guard(test::simulated::now.lock);
-  test::simulated::now.events.erase(e);
-  delete e;
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
-  LAMINA_TEST_CALL;
-  if (s->captured != nullptr) test::simulated::now.tell("an event is recorded in a graph");
-  if (e == nullptr || e->device != s->device)
-    return test::simulated::fail(cudaErrorInvalidResourceHandle);
-  const auto done = e->recorded = std::make_shared<bool>(false);
-  test::simulated::add(*s, {[=] { *done = true; }, {}, {}});
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
-  LAMINA_TEST_CALL;
-  if (s->captured != nullptr) test::simulated::now.tell("a graph waits for an event");
-  if (e == nullptr) return test::simulated::fail(cudaErrorInvalidResourceHandle);
-  if (e->recorded != nullptr) test::simulated::add(*s, {{}, e->recorded, {}});
-  return cudaSuccess;
-}
-
 inline cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode) {
   LAMINA_TEST_CALL;
   if (s->captured != nullptr) return test::simulated::fail(cudaErrorIllegalState);
   s->captured = new test::simulated::graph;
-  s->captured->root = s->captured;
-  s->owns_captured = true, s->broken = false, s->last.clear();
+  s->broken = false;
   test::simulated::now.graphs.insert(s->captured);
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g,
-                                                 const cudaGraphNode_t*, const cudaGraphEdgeData*,
-                                                 std::size_t dependencies, cudaStreamCaptureMode) {
-  LAMINA_TEST_CALL;
-  if (s->captured != nullptr || g == nullptr || dependencies != 0)
-    return test::simulated::fail(cudaErrorIllegalState);
-  s->captured = g;
-  s->owns_captured = false, s->broken = false, s->last.clear();
   return cudaSuccess;
 }
 /// Ends the recording even if the call fails.
@@ -313,69 +220,10 @@ inline cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t* to) {
   if (g == nullptr) return test::simulated::fail(cudaErrorIllegalState);
   const bool requested = test::simulated::fails(__func__);
   if (s->broken || requested) {
-    if (s->owns_captured && test::simulated::now.graphs.erase(g) == 1) delete g;
+    if (test::simulated::now.graphs.erase(g) == 1) delete g;
     return test::simulated::fail(requested ? cudaErrorUnknown : cudaErrorStreamCaptureInvalidated);
   }
   *to = g;
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, cudaStreamCaptureStatus* status,
-                                            unsigned long long* id, cudaGraph_t* g,
-                                            const cudaGraphNode_t** last,
-                                            const cudaGraphEdgeData** edges, std::size_t* count) {
-  LAMINA_TEST_CALL;
-  *status = s->captured != nullptr ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-  *id = 1, *g = s->captured, *edges = nullptr;
-  *last = s->last.data(), *count = s->last.size();
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t* nodes,
-                                                       const cudaGraphEdgeData*, std::size_t count,
-                                                       unsigned flags) {
-  LAMINA_TEST_CALL;
-  if (s->captured == nullptr || flags != cudaStreamSetCaptureDependencies)
-    return test::simulated::fail(cudaErrorIllegalState);
-  for (std::size_t i = 0; i < count; ++i)
-    if (std::none_of(s->captured->steps.begin(), s->captured->steps.end(),
-                     [&](const auto& step) { return step.get() == nodes[i]; }))
-      return test::simulated::fail(cudaErrorInvalidValue);
-  s->last.assign(nodes, nodes + count);
-  s->may_be_first = count == 0;
-  return cudaSuccess;
-}
-inline cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* to,
-                                                    cudaGraph_t root, unsigned, unsigned) {
-  LAMINA_TEST_CALL;
-  if (test::simulated::now.graphs.count(root) == 0)
-    return test::simulated::fail(cudaErrorInvalidValue);
-  *to = static_cast<unsigned long long>(++test::simulated::now.conditions_made);
-  test::simulated::now.conditions[*to] = {root};
-  return cudaSuccess;
-}
-inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* to, cudaGraph_t g,
-                                    const cudaGraphNode_t* dependencies, const cudaGraphEdgeData*,
-                                    std::size_t count, cudaGraphNodeParams* p) {
-  LAMINA_TEST_CALL;
-  const auto found = test::simulated::now.conditions.find(p->conditional.handle);
-  if (g == nullptr || found == test::simulated::now.conditions.end() ||
-      found->second.root != g->root || p->conditional.size != 1)
-    return test::simulated::fail(cudaErrorInvalidValue);
-  if (std::exchange(found->second.used, true))
-    test::simulated::now.tell("two nodes have one condition");
-  if (g->steps.empty() != (count == 0))
-    test::simulated::now.tell("a conditional node follows none of those before");
-  auto node = std::make_shared<test::simulated::step>();
-  node->follows.assign(dependencies, dependencies + count);
-  node->body = std::make_shared<test::simulated::graph>();
-  node->body->root = g->root;
-  node->handle = p->conditional.handle;
-  node->repeats = p->conditional.type == cudaGraphCondTypeWhile;
-  // The list of bodies stays the runtime's.
-  static thread_local cudaGraph_t body;
-  body = node->body.get();
-  p->conditional.phGraph_out = &body;
-  *to = node.get();
-  g->steps.push_back(std::move(node));
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* to, cudaGraph_t g, unsigned long long) {
@@ -400,6 +248,6 @@ inline cudaError_t cudaGraphLaunch(cudaGraphExec_t e, cudaStream_t s) {
   if (test::simulated::now.executables.count(e) == 0 || s->captured != nullptr)
     return test::simulated::fail(cudaErrorInvalidValue);
   ++test::simulated::now.graphs_launched;
-  test::simulated::add(*s, {[steps = e->recorded] { test::simulated::run_graph(steps); }, {}, {}});
+  test::simulated::add(*s, [steps = e->recorded] { test::simulated::run_graph(steps); });
   return cudaSuccess;
 }

@@ -24,12 +24,10 @@ void launch(stream* s, const char* kernel, const Arguments& a, const Run& run) {
   } else if (!is_current(*s)) {
     fail(cudaErrorInvalidResourceHandle);
   } else {
-    add(*s, {[=, told = addresses_in(a)] {
-               check_addresses(told, kernel);
-               run();
-             },
-             {},
-             {}});
+    add(*s, [=, told = addresses_in(a)] {
+      check_addresses(told, kernel);
+      run();
+    });
   }
 }
 
@@ -78,14 +76,3 @@ struct device : lamina::engine::cuda::device_backend {
 };
 
 }  // namespace test::simulated
-
-template <class Body>
-void lamina::engine::cuda::device_backend::set_condition(unsigned long long handle,
-                                                         const typename Body::arguments& a) {
-  test::simulated::launch(stream_, __PRETTY_FUNCTION__, a, [=] {
-    auto& condition = test::simulated::now.conditions.at(handle);
-    condition.value = Body::run(a) ? 1 : 0;
-    condition.set = true;
-  });
-  check_launch();
-}

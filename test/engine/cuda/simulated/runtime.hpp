@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // test/engine/cuda/simulated/runtime.hpp - what a CUDA runtime and its devices do, on the host:
-// streams that work when they like, memory that only the devices reach, recorded graphs with
-// conditional nodes.
+// streams that work when they like, memory that only the devices reach, captured graphs.
 //
 // It is stricter than a driver: what goes well by chance there is told here
 // (`state::broken_rules`).
@@ -10,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -31,47 +31,20 @@ namespace test::simulated {
 /// or now and then.
 enum class schedule { late, early, random };
 
-struct graph;
 /// A node of a graph or a part of the work of a stream.
-struct step {
-  std::function<void()> run;
-  std::shared_ptr<bool> waits_for;        // an event that has to come first
-  std::shared_ptr<graph> body;            // of a conditional node
-  std::vector<const step*> follows = {};  // nodes of the same graph
-  unsigned long long handle = 0;
-  bool repeats = false;
-};
+using step = std::function<void()>;
+/// Nodes one after the other: what one stream has captured.
 struct graph {
-  std::vector<std::shared_ptr<step>> steps;
-  graph* root = nullptr;  // itself, or the graph around a body
-  /// By node: those that are over before it begins.
-  mutable std::vector<std::vector<bool>> before = {};
-};
-/// A node that is being run, and for which time its graph is, where that is a body.
-struct place_in_graph {
-  const graph* of;
-  std::size_t node;
-  int pass;
+  std::vector<step> steps;
 };
 struct executable {
   graph recorded;
 };
-struct event {
-  int device;
-  std::shared_ptr<bool> recorded;
-};
 struct stream {
   int device;
-  std::deque<std::shared_ptr<step>> work;
+  std::deque<step> work;
   graph* captured = nullptr;
-  bool owns_captured = false, broken = false;
-  std::vector<step*> last = {};  // that the next node follows
-  bool may_be_first = false;     // whether it was said that this is none
-};
-struct condition {
-  graph* root;
-  unsigned value = 0;
-  bool used = false, set = false;
+  bool broken = false;
 };
 struct allocation {
   std::size_t bytes, mapped;
@@ -82,9 +55,8 @@ struct allocation {
 /// All devices of the machine, and what is asked of them.
 struct state {
   // What a test sets.
-  int devices = 1, driver = 13000, processors = 2;
+  int devices = 1, processors = 2;
   std::size_t memory = std::size_t{1} << 30;
-  bool peers = true;
   schedule order = schedule::late;
   std::mt19937 random{5};
   /// The number of the call that fails; none below 0.
@@ -94,21 +66,15 @@ struct state {
   std::vector<std::string> names;  // of the calls
   std::string failed, broken_rules;
   std::size_t in_use = 0;
-  int graphs_launched = 0, conditions_made = 0;
-  std::size_t widest = 0;  // the most nodes of a graph that might have run next
+  int graphs_launched = 0;
 
   std::recursive_mutex lock;
   std::map<char*, allocation> at_devices;  // by where it begins
   std::map<const char*, std::size_t> pinned;
   std::set<stream*> streams;
-  std::set<event*> events;
   std::set<graph*> graphs;
   std::set<executable*> executables;
-  std::map<unsigned long long, condition> conditions;
-  std::set<std::pair<int, int>> reached;
   int inside = 0;  // how many steps are being run, one in another
-  unsigned graph_runs = 0;
-  std::vector<place_in_graph> path;  // of what is being run: nodes, one in another
   /// Is told of each copy, if anybody wants to know: the memory that it reads or writes.
   std::function<void(const void* at, std::size_t bytes, bool writes)> touches;
 
@@ -117,22 +83,21 @@ struct state {
   }
   /// Whether nothing is left of what was asked for.
   bool gave_all_back() const {
-    return at_devices.empty() && pinned.empty() && streams.empty() && events.empty() &&
-           graphs.empty() && executables.empty();
+    return at_devices.empty() && pinned.empty() && streams.empty() && graphs.empty() &&
+           executables.empty();
   }
 };
 inline state now;
 inline thread_local int current_device = 0;
 
-/// Everything as at first, but what is held stays so.
+/// Everything as at first, but what is held stays so. Devices capture graphs.
 inline void begin_test(schedule order = schedule::late, unsigned seed = 5) {
-  now.devices = 1, now.driver = 13000, now.processors = 2, now.memory = std::size_t{1} << 30,
-  now.peers = true;
+  now.devices = 1, now.processors = 2, now.memory = std::size_t{1} << 30;
   now.order = order, now.random.seed(seed);
   now.failing = -1, now.calls = 0, now.failed = now.broken_rules = {};
   now.names.clear();
-  now.graphs_launched = now.conditions_made = 0;
-  now.widest = 0;
+  now.graphs_launched = 0;
+  setenv("LAMINA_CUDA_GRAPHS", "1", 1);
 }
 
 /// Memory of the devices, whose pages the host cannot touch while no device works.
@@ -218,110 +183,25 @@ inline void check_addresses(const std::vector<const void*>& all, const char* ker
   }
 }
 
-/// The nodes of a graph in one of the orders that a device may choose: as they were recorded, the
-/// latest first that may be, or at random.
-inline std::vector<const step*> order_of(const graph& g) {
-  std::vector<const step*> left, order;
-  for (const auto& s : g.steps) left.push_back(s.get());
-  const auto is_ready = [&](const step* s) {
-    for (const step* const f : s->follows)
-      if (std::find(left.begin(), left.end(), f) != left.end()) return false;
-    return true;
-  };
-  while (!left.empty()) {
-    std::vector<const step*> ready;
-    for (const step* const s : left)
-      if (is_ready(s)) ready.push_back(s);
-    now.widest = std::max(now.widest, ready.size());
-    const std::size_t n = now.order == schedule::early  ? 0
-                          : now.order == schedule::late ? ready.size() - 1
-                                                        : now.random() % ready.size();
-    order.push_back(ready[n]);
-    left.erase(std::find(left.begin(), left.end(), ready[n]));
-  }
-  return order;
-}
-/// Which nodes are over before another one begins.
-inline void find_order(const graph& g) {
-  if (g.before.size() == g.steps.size()) return;
-  g.before.assign(g.steps.size(), {});
-  std::map<const step*, std::size_t> number;
-  for (std::size_t n = 0; n < g.steps.size(); ++n) {
-    std::vector<bool>& before = g.before[n];
-    before.resize(g.steps.size());
-    for (const step* const f : g.steps[n]->follows) {
-      const std::size_t k = number.at(f);
-      before[k] = true;
-      for (std::size_t i = 0; i < k; ++i)
-        if (g.before[k][i]) before[i] = true;
-    }
-    number[g.steps[n].get()] = n;
-  }
-}
-/// Whether what was run at the first place is over before what is run at the second one begins.
-inline bool is_over_before(const std::vector<place_in_graph>& a,
-                           const std::vector<place_in_graph>& b) {
-  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    if (a[i].of != b[i].of || a[i].pass != b[i].pass) return true;
-    if (a[i].node != b[i].node) return b[i].of->before[b[i].node][a[i].node];
-  }
-  return true;
-}
-inline void run_steps(const graph& g, int pass) {
-  find_order(g);
-  std::map<const step*, std::size_t> number;
-  for (std::size_t n = 0; n < g.steps.size(); ++n) number[g.steps[n].get()] = n;
-  for (const step* const s : order_of(g)) {
-    now.path.push_back({&g, number.at(s), pass});
-    if (s->body == nullptr) {
-      s->run();
-    } else {
-      const condition& c = now.conditions.at(s->handle);
-      if (!c.set) now.tell("a conditional node runs before its condition is set");
-      for (int n = 0; c.value != 0; ++n) {
-        run_steps(*s->body, n);
-        if (!s->repeats) break;
-      }
-    }
-    now.path.pop_back();
-  }
-}
-inline void forget_conditions(const graph& g) {
-  for (const auto& s : g.steps) {
-    if (s->body == nullptr) continue;
-    now.conditions.at(s->handle).set = false;
-    forget_conditions(*s->body);
-  }
-}
-/// Conditions have no value when a graph begins.
 inline void run_graph(const graph& g) {
-  forget_conditions(g);
-  ++now.graph_runs;
-  run_steps(g, 0);
+  for (const step& s : g.steps) s();
 }
 inline void touch(const void* at, std::size_t bytes, bool writes) {
   if (now.touches) now.touches(at, bytes, writes);
 }
-/// Does the next work of a stream; false where there is none, or it waits.
+/// Does the next work of a stream; false where there is none.
 inline bool work_once(stream& s) {
   if (s.work.empty()) return false;
-  const std::shared_ptr<step> next = s.work.front();
-  if (next->waits_for != nullptr && !*next->waits_for) return false;
+  const step next = std::move(s.work.front());
   s.work.pop_front();
-  if (next->run) {
-    const device_access open;
-    next->run();
-  }
+  const device_access open;
+  next();
   return true;
 }
 /// Does all that a stream was asked for.
 inline void finish(stream& s) {
   const device_access open;
-  while (!s.work.empty()) {
-    if (work_once(s)) continue;
-    bool any = false;
-    for (stream* const other : now.streams) any = any || (other != &s && work_once(*other));
-    if (!any) return now.tell("streams wait for each other");
+  while (work_once(s)) {
   }
 }
 inline void finish_device(int device) {
@@ -345,20 +225,14 @@ inline void go_on() {
     for (stream* const s : now.streams) any = work_once(*s) || any;
   }
 }
-/// Asks a stream for some work, or records it.
+/// Asks a stream for some work, or captures it.
 inline void add(stream& s, step work) {
-  auto made = std::make_shared<step>(std::move(work));
-  if (s.captured == nullptr) {
-    s.work.push_back(std::move(made));
-    go_on();
+  if (s.captured != nullptr) {
+    s.captured->steps.push_back(std::move(work));
     return;
   }
-  auto& steps = s.captured->steps;
-  if (s.last.empty() != steps.empty() && !std::exchange(s.may_be_first, false))
-    now.tell("a node follows none of those before");
-  made->follows.assign(s.last.begin(), s.last.end());
-  s.last = {made.get()};
-  steps.push_back(std::move(made));
+  s.work.push_back(std::move(work));
+  go_on();
 }
 
 }  // namespace test::simulated

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/row_loop_programs.hpp - loops that are one kernel at a place. For tests on the
-// host and for a run on a device.
+// test/engine/cuda/recurrence_programs.hpp - recurrences written by hand. For tests on the host and
+// for a run on a device.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 #include "engine/cuda/train_both.hpp"
 #include "laws/recorded_pieces.hpp"
 
-#include <lamina/engine/cuda/row_loop.hpp>
 #include <lamina/layers/dynamic_rnn.hpp>
 #include <lamina/layers/lstm_unit.hpp>
 #include <lamina/layers/static_rnn.hpp>
@@ -49,8 +48,7 @@ inline constexpr auto gated = lamina::program([](lamina::block& main) {
   return pieces::cost_of(out);
 });
 
-/// Cells written by hand that share their products with nobody: four matrices, two of which find
-/// no room beside the others. Sums of terms are cut, columns are more than threads.
+/// Cells written by hand with four matrices of an odd width.
 inline constexpr auto broad = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 4>(main);
   auto h = layer::dynamic_rnn(x, [&](auto& step) {
@@ -104,7 +102,7 @@ inline constexpr auto carried = lamina::program([](lamina::block& main) {
   return pieces::cost_of(sum);
 });
 
-/// A row loop inside of a loop that is none.
+/// A recurrence inside of a loop.
 inline constexpr auto repeated = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 3, 4>(main);
   auto state = layer::fc<4>(layer::data<"first", float, 2>(main));
@@ -123,18 +121,5 @@ inline constexpr auto repeated = lamina::program([](lamina::block& main) {
   });
   return pieces::cost_of(state);
 });
-
-/// How many row loops the program has that trains another one.
-template <class P>
-constexpr int row_loops_in(P) {
-  using trained = lamina::training_program<P, lamina::optimizer::sgd>;
-  int n = 0;
-  for (int b = 0; b < trained::desc.count.blocks; ++b)
-    n += lamina::engine::cuda::row_loops_of<trained>.of[b] ? 1 : 0;
-  return n;
-}
-static_assert(row_loops_in(recurrence) == 2 && row_loops_in(gated) == 2);
-static_assert(row_loops_in(broad) == 2 && row_loops_in(carried) == 2);
-static_assert(row_loops_in(repeated) == 2);
 
 }  // namespace test
