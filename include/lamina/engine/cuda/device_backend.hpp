@@ -11,8 +11,8 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/device_graph.hpp>
-#include <lamina/engine/cuda/product_body.hpp>
-#include <lamina/engine/cuda/tensor_product.hpp>
+#include <lamina/engine/cuda/group_body.hpp>
+#include <lamina/engine/cuda/tile_product.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -20,7 +20,7 @@ namespace lamina::engine::cuda {
 /// two threads at once.
 class device_backend : public device_graph {
  public:
-  using product_tile = tile_shape<64, 64, 16, 4>;
+  using product_tile = tile_shape<64, 64, 16, 4>;  // of convolutions
   using sum_tile = sum_shape<8, 32>;
   /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
   static constexpr int block_threads = 256, row_threads = block_threads;

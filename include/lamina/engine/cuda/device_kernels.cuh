@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include <lamina/engine/cuda/device_backend.hpp>
-#include <lamina/engine/cuda/tensor_product.hpp>
 
 namespace lamina::engine::cuda {
 

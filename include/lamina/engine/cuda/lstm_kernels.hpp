@@ -185,8 +185,8 @@ struct call_kernel<gradient_of<lstmp>> {
                                      true);
     const detail::read_matrices right(a.d_projected.data, {}, a.rows, a.depth, a.d_projected.stride,
                                       false);
-    detail::multiply(b, left, right, 1, 1, 1, d_proj_weight.row<float>(0), {},
-                     static_cast<int>(d_proj_weight.stride));
+    detail::multiply(b, left, right, {d_proj_weight.row<float>(0), {}, d_proj_weight.stride}, 1, 1,
+                     room.rest());
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -196,7 +196,8 @@ struct call_kernel<gradient_of<lstmp>> {
     room.take(rows, c.input(3).rows);
     room.take(c.sequences(c.input(0).domain).count, n);
     room.take(1, rows);
-    return room.used() + detail::lstm_parts<Backend>(c.input(3).rows, n, rows);
+    return room.used() + std::max(detail::lstm_parts<Backend>(c.input(3).rows, n, rows),
+                                  Backend::product_workspace);
   }
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/split_product.hpp - products of many terms and few tiles: parts of the terms
-// by teams of their own, then the parts added in their order, and statements on the sum.
+// lamina/engine/cuda/split_product.hpp - parts of sums of many terms: how many, and the statements
+// of a group on their sum.
 #pragma once
 
 #include <algorithm>
 
-#include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/group_body.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -36,46 +36,6 @@ struct product_split {
     const std::ptrdiff_t all = std::ptrdiff_t{rows} * width;
     return std::min(all * most(depth), std::ptrdiff_t{resident} * Shape::rows * Shape::columns);
   }
-};
-
-/// What the kernel of the parts is given; of[2]: the first part.
-struct part_product_arguments : group_arguments<3> {
-  int parts, part_terms;
-};
-
-/// Tiles of all parts.
-template <group_head Head, class Shape>
-struct part_product_body {
-  using arguments = part_product_arguments;
-  static constexpr int threads = Shape::threads;
-  using shared = typename Shape::memory;
-  static int teams(const arguments& g) { return g.parts * across(g) * down(g); }
-
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
-    const auto left = product_sides<Head>::left(g);
-    const auto right = product_sides<Head>::right(g);
-    typename Shape::template share<Team> mine(team);
-    const int tiles = across(g) * down(g);
-    for (int t = team.index; t < g.parts * tiles; t += team.count) {
-      const int part = t / tiles, tile = t % tiles, first = part * g.part_terms;
-      const int end = g.depth - first < g.part_terms ? g.depth : first + g.part_terms;
-      const int row0 = tile / across(g) * Shape::rows, column0 = tile % across(g) * Shape::columns;
-      mine.multiply(team, s, first, end, row0, left, column0, right);
-      float* const to = g.of[2] + static_cast<std::ptrdiff_t>(part) * g.rows * g.width;
-      mine.each(team, s, [&](int y, int x, const pack& sums) {
-        const int row = row0 + y, column = column0 + x;
-        if (row < g.rows && column < g.width)
-          store_pack(to + static_cast<std::ptrdiff_t>(row) * g.width + column, sums);
-      });
-    }
-  }
-
- private:
-  static LAMINA_FN int across(const arguments& g) {
-    return (g.width + Shape::columns - 1) / Shape::columns;
-  }
-  static LAMINA_FN int down(const arguments& g) { return (g.rows + Shape::rows - 1) / Shape::rows; }
 };
 
 namespace detail {
@@ -154,37 +114,6 @@ void add_product_parts(Backend& b, const group_arguments<Arguments>& g, int colu
   sum.count = g.rows * (columns / pack_width);
   sum.step = static_cast<std::ptrdiff_t>(sum.count) * pack_width;
   b.template elements<body>(sum);
-}
-
-/// The parts of a product one behind the other at `to`, as many as there may be of its sizes;
-/// returns their number.
-template <group_head Head, class Backend, class Arguments>
-int run_parts(Backend& b, const Arguments& g, float* to) {
-  using shape = typename Backend::product_tile;
-  const int parts = product_split<shape>::parts(g.rows, g.width, g.depth);
-  part_product_arguments p{};
-  p.of[0] = g.of[0];
-  p.of[1] = g.of[1];
-  p.of[2] = to;
-  p.rows = g.rows;
-  p.columns = g.columns;
-  p.width = g.width;
-  p.depth = g.depth;
-  p.left_stride = g.left_stride;
-  p.right_stride = g.right_stride;
-  p.part_terms = product_split<shape>::part_terms(g.depth, parts);
-  p.parts = (g.depth + p.part_terms - 1) / p.part_terms;
-  b.template teams<part_product_body<Head, shape>>(p);
-  return p.parts;
-}
-
-/// A product, in parts where it has few tiles and many terms; `scratch` has room for these.
-template <group_head Head, class S, class Backend, class Arguments>
-void run_in_parts(Backend& b, const Arguments& g, float* scratch) {
-  using shape = typename Backend::product_tile;
-  if (product_split<shape>::parts(g.rows, g.width, g.depth) == 1)
-    return b.template teams<product_body<Head, S, shape>>(g);
-  add_product_parts<S>(b, g, g.width, scratch, run_parts<Head>(b, g, scratch));
 }
 
 }  // namespace detail
