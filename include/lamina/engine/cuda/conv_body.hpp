@@ -29,15 +29,14 @@ struct conv_body {
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const int wide = across(g), high = down(g), all = g.conv.groups * high * wide;
     const int terms = g.conv.template from<Kind>().channels * g.conv.taps.size.divisor();
-    typename Shape::template share<Team> mine(team);
+    tile_share<Shape> mine(team);
     for (int t = team.index; t < all; t += team.count) {
       const int group = t / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
-      mine.multiply(team, s, 0, terms, row0, filters(g, group, terms), column0,
+      mine.multiply(team, s, terms, row0, filters(g, group, terms), column0,
                     windows(g, group, terms));
-      mine.each(team, s, [&](int y, int x, const pack& sums) {
-        finish(g, sums, group, row0 + y, column0 + x);
-      });
+      mine.each(
+          [&](int y, int x, const pack& sums) { finish(g, sums, group, row0 + y, column0 + x); });
     }
   }
 
@@ -58,7 +57,7 @@ struct conv_body {
   static LAMINA_INLINE LAMINA_FN auto filters(const arguments& g, int group, int terms) {
     const float* const first = g.of[1] + group * g.conv.small.channels * g.right_stride;
     if constexpr (Kind == conv_kind::forward)
-      return matrix_reader<true>{first, g.right_stride, 1, g.conv.small.channels, terms};
+      return filter_reader{first, g.right_stride, g.conv.small.channels, terms};
     else
       return channel_reader{first, g.right_stride, g.conv.taps.size, g.conv.large.channels, terms};
   }
@@ -112,7 +111,7 @@ struct conv_filter_body {
     const conv_geometry& c = g.conv;
     const int wide = across(g), high = down(g), all = c.groups * high * wide;
     const int filters = c.small.channels, terms = g.rows * c.small.size.divisor();
-    typename Shape::template share<Team> mine(team);
+    tile_share<Shape> mine(team);
     for (int t = team.index; t < all; t += team.count) {
       const int group = t / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
@@ -120,8 +119,8 @@ struct conv_filter_body {
                                   filters, terms};
       const turned_window_reader windows{
           {c, g.large + group * c.large.floats(), g.large_stride, terms, seen(g)}};
-      mine.multiply(team, s, 0, terms, row0, slopes, column0, windows);
-      mine.each(team, s, [&](int y, int x, const pack& sums) {
+      mine.multiply(team, s, terms, row0, slopes, column0, windows);
+      mine.each([&](int y, int x, const pack& sums) {
         const int r = row0 + y;
         if (r >= filters) return;
         LAMINA_CUDA_UNROLL

@@ -148,6 +148,25 @@ struct turned_window_reader {
   }
 };
 
+/// Filters as the matrix [filter][term (channel, tap)], as they lie in memory.
+struct filter_reader {
+  static constexpr bool along_depth = true;
+  const float* data;      // of the first filter of the group
+  std::ptrdiff_t stride;  // floats from filter to filter
+  int filters, terms;
+
+  using line_type = const float*;
+  using deep_type = int;
+  // Sums of a line past the last are not stored: it may be any line.
+  LAMINA_INLINE LAMINA_FN line_type line(int r) const {
+    return data + (r < filters ? r : 0) * stride;
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return k; }
+  LAMINA_INLINE LAMINA_FN float get(line_type filter, int k) const {
+    return k < terms ? load_constant<lone_float>(filter + k).v[0] : 0.0f;
+  }
+};
+
 /// An array [number][channel][element] as the matrix [channel][term (number, element)]: filters
 /// where the large image is made, and small images for the gradient of the filters.
 struct channel_reader {
@@ -157,23 +176,18 @@ struct channel_reader {
   divider size;           // elements of a channel
   int channels, terms;
 
-  struct line_type {
-    const float* channel;
-  };
-  struct deep_type {
-    std::ptrdiff_t at;  // below zero: past the last term
-  };
-  // Sums of a channel past the last are not stored: it may be any channel.
+  using line_type = const float*;
+  using deep_type = std::ptrdiff_t;  // below zero: past the last term
   LAMINA_INLINE LAMINA_FN line_type line(int r) const {
-    return {data + static_cast<std::ptrdiff_t>(r < channels ? r : 0) * size.divisor()};
+    return data + static_cast<std::ptrdiff_t>(r < channels ? r : 0) * size.divisor();
   }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    if (k >= terms) return {-1};
+    if (k >= terms) return -1;
     const int number = size.divide(k);
-    return {number * stride + k};
+    return number * stride + k;
   }
-  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
-    return d.at >= 0 ? load_constant<lone_float>(l.channel + d.at).v[0] : 0.0f;
+  LAMINA_INLINE LAMINA_FN float get(line_type channel, deep_type at) const {
+    return at >= 0 ? load_constant<lone_float>(channel + at).v[0] : 0.0f;
   }
 };
 

@@ -6,15 +6,40 @@
 #include <lamina/engine/cuda/part_sum_body.hpp>
 #include <lamina/engine/cuda/recurrent_body.hpp>
 #include <lamina/engine/cuda/split_row_sum.hpp>
+#include <lamina/engine/cuda/tile_product.hpp>
 #include <lamina/expression/expression.hpp>
 
 namespace lamina::engine::cuda::detail {
+
+/// Reads a matrix: element (line, term) lies at line * line_step + term * deep_step, and neighbours
+/// in memory are terms or lines.
+template <bool AlongDepth>
+struct matrix_reader {
+  static constexpr bool along_depth = AlongDepth;
+  const float* data;
+  std::ptrdiff_t line_step, deep_step;
+  int lines, depth;
+
+  struct line_type {
+    const float* from;  // null: outside
+  };
+  struct deep_type {
+    std::ptrdiff_t at;  // below zero: outside
+  };
+  LAMINA_INLINE LAMINA_FN line_type line(int i) const {
+    return {i < lines ? data + i * line_step : nullptr};
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return {k < depth ? k * deep_step : -1}; }
+  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
+    return l.from != nullptr && d.at >= 0 ? l.from[d.at] : 0.0f;
+  }
+};
 
 /// States as the left side of a product: lines are their elements, terms the rows.
 struct states_reader {
   static constexpr bool along_depth = false;
   const states_before& states;
-  int lines, depth;
+  int first, lines, depth;
 
   struct deep_type {
     const float* row;  // null: zeros
@@ -22,7 +47,7 @@ struct states_reader {
   using line_type = int;
   LAMINA_INLINE LAMINA_FN line_type line(int i) const { return i; }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    return {k < depth ? states.row(k) : nullptr};
+    return {k < depth ? states.row(first + k) : nullptr};
   }
   LAMINA_INLINE LAMINA_FN float get(line_type i, const deep_type& d) const {
     return i < lines && d.row != nullptr ? d.row[i] : 0.0f;
@@ -48,16 +73,17 @@ struct step_weight_body {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const int wide = across(g), tiles = wide * down(g);
-    const states_reader left{g.states, g.height, g.rows};
-    const matrix_reader<false> right{g.slopes.data, 1, g.slopes.stride, g.width, g.rows};
-    typename Shape::template share<Team> mine(team);
+    tile_share<Shape> mine(team);
     for (int t = team.index; t < g.parts * tiles; t += team.count) {
       const int part = t / tiles, tile = t % tiles, first = part * g.part_rows;
       const int end = g.rows - first < g.part_rows ? g.rows : first + g.part_rows;
       const int row0 = tile / wide * Shape::rows, column0 = tile % wide * Shape::columns;
-      mine.multiply(team, s, first, end, row0, left, column0, right);
+      const states_reader left{g.states, first, g.height, end - first};
+      const matrix_reader<false> right{g.slopes.data + first * g.slopes.stride, 1, g.slopes.stride,
+                                       g.width, end - first};
+      mine.multiply(team, s, end - first, row0, left, column0, right);
       float* const to = g.to + part * g.part_stride;
-      mine.each(team, s, [&](int y, int x, const pack& sums) {
+      mine.each([&](int y, int x, const pack& sums) {
         for (int j = 0; j < pack_width; ++j)
           if (const int row = row0 + y, column = column0 + x + j;
               row < g.height && column < g.width)

@@ -1,39 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/tile_product.hpp - a tile of a matrix product by a block of threads, in plain
 // floats: operands go from global memory through registers to shared memory, sums stay in
-// registers. Products and convolutions differ in the readers of their two operands.
+// registers. How an operand lies in global memory its reader knows.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
 
 #include <lamina/engine/cuda/pack.hpp>
 
 namespace lamina::engine::cuda {
 
-/// How operands lie that stay in shared memory: terms of a sum in a word, the gap of words behind
-/// the weights of a term that keeps those apart which threads read at once, and whether activations
-/// lie row by row or term by term.
-struct operand_layout {
-  int terms, gap;
-  bool by_rows;
-};
-
 template <class Shape>
 struct tile_memory;
-template <class Shape>
-struct tile_share;
 
 /// A block computes Rows x Columns results, `Depth` terms of their sums at a time; a thread
 /// computes `Each` rows of one pack of columns.
 template <int Rows, int Columns, int Depth, int Each>
 struct tile_shape {
   using memory = tile_memory<tile_shape>;
-  template <class>
-  using share = tile_share<tile_shape>;
   static constexpr int rows = Rows, columns = Columns, depth = Depth, each = Each;
   static constexpr int threads = Rows / Each * (Columns / pack_width);
-  static constexpr operand_layout operands{1, 0, false};
   static_assert(Rows % Each == 0 && Columns % pack_width == 0);
 };
 
@@ -135,113 +119,58 @@ struct tile_sums {
 
 /// What a thread computes of a tile: rows y to y + each of the pack of columns at x.
 template <class Shape>
-struct tile_share {
-  static constexpr int wide = Shape::columns / pack_width;
-  /// A float that adds up 10^6 terms loses digits: the terms of a block are added up by themselves,
-  /// and then the sums of the blocks.
-  static constexpr int tiles_of_block = 512 / Shape::depth;
-  int x, y;
-  detail::tile_sums<Shape::each> sums;
-
+class tile_share {
+ public:
   template <class Team>
   LAMINA_INLINE LAMINA_FN explicit tile_share(const Team& team)
-      : x(team.rank() % wide * pack_width), y(team.rank() / wide * Shape::each) {}
+      : x_(team.rank() % wide * pack_width), y_(team.rank() / wide * Shape::each) {}
 
-  /// sums = the products of the terms from `first` to before `end`, added in this order, for the
-  /// tile whose upper left corner is (row0, column0).
+  /// The sums of products of `terms` terms, added in their order, of the tile whose upper left
+  /// corner is (row0, column0).
   template <class Team, class Left, class Right>
-  LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int first, int end,
+  LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int terms,
                                         int row0, const Left& left, int column0,
                                         const Right& right) {
-    detail::tile_loader<Shape::rows, Shape::depth, Shape::threads, Left> rows(left, team.rank(),
-                                                                              row0);
-    detail::tile_loader<Shape::columns, Shape::depth, Shape::threads, Right> columns(
-        right, team.rank(), column0);
-    detail::tile_sums<Shape::each> block;
-    sums.clear(), block.clear();
-    int tiles_left = tiles_of_block;
-    if (first < end) rows.load(first), columns.load(first);
+    constexpr int depth = Shape::depth;
+    detail::tile_loader<Shape::rows, depth, Shape::threads, Left> rows(left, team.rank(), row0);
+    detail::tile_loader<Shape::columns, depth, Shape::threads, Right> columns(right, team.rank(),
+                                                                              column0);
+    detail::tile_sums<Shape::each> chunk;
+    sums_.clear(), chunk.clear();
+    int steps = steps_of_chunk;
+    if (terms > 0) rows.load(0), columns.load(0);
     LAMINA_CUDA_KEEP_LOOP
-    for (int k = first; k < end; k += Shape::depth) {
+    for (int k = 0; k < terms; k += depth) {
       rows.store(s.left), columns.store(s.right);
       team.barrier();
-      // These loads are under way while the tile in shared memory is multiplied.
-      if (k + Shape::depth < end) rows.load(k + Shape::depth), columns.load(k + Shape::depth);
+      // These loads are under way while the terms in shared memory are multiplied.
+      if (k + depth < terms) rows.load(k + depth), columns.load(k + depth);
       LAMINA_CUDA_UNROLL
-      for (int d = 0; d < Shape::depth; ++d)
-        block.add_product(&s.left[d][y], load_pack(&s.right[d][x]));
-      if (--tiles_left == 0) {
-        sums.add(block), block.clear();
-        tiles_left = tiles_of_block;
+      for (int d = 0; d < depth; ++d) chunk.add_product(&s.left[d][y_], load_pack(&s.right[d][x_]));
+      if (--steps == 0) {
+        sums_.add(chunk), chunk.clear();
+        steps = steps_of_chunk;
       }
       team.barrier();
     }
-    sums.add(block);
+    sums_.add(chunk);
   }
 
   /// f(row, column, sums) for each pack of the thread, by its place in the tile.
-  template <class Team, class F>
-  LAMINA_INLINE LAMINA_FN void each(const Team&, tile_memory<Shape>&, const F& f) const {
+  template <class F>
+  LAMINA_INLINE LAMINA_FN void each(const F& f) const {
     LAMINA_CUDA_UNROLL
-    for (int i = 0; i < Shape::each; ++i) f(y + i, x, sums.row[i]);
-  }
-  /// f(first row, rows from pack to pack, column, sums) for all packs, which lie below each other.
-  template <int, class Team, class F>
-  LAMINA_INLINE LAMINA_FN void each_some(const Team&, tile_memory<Shape>&, const F& f) const {
-    f(y, 1, x, sums.row);
-  }
-};
-
-/// A matrix as a side of a product, neighbours in memory along the depth or along the lines:
-/// element (line, term) at line * line_step + term * deep_step.
-template <bool AlongDepth>
-struct matrix_reader {
-  static constexpr bool along_depth = AlongDepth;
-  const float* data;
-  std::ptrdiff_t line_step, deep_step;
-  int lines, depth;
-
-  struct line_type {
-    const float* from;  // null: outside
-  };
-  struct deep_type {
-    std::ptrdiff_t at;  // below zero: outside
-  };
-  LAMINA_INLINE LAMINA_FN line_type line(int i) const {
-    return {i < lines ? data + i * line_step : nullptr};
-  }
-  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return {k < depth ? k * deep_step : -1}; }
-  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
-    return l.from != nullptr && d.at >= 0 ? l.from[d.at] : 0.0f;
+    for (int i = 0; i < Shape::each; ++i) f(y_ + i, x_, sums_.row[i]);
   }
 
-  /// Whether all packs of neighbours are aligned.
-  LAMINA_INLINE LAMINA_FN bool has_packs() const {
-    return reinterpret_cast<std::uintptr_t>(data) % sizeof(pack) == 0 &&
-           (AlongDepth ? line_step : deep_step) % pack_width == 0;
-  }
-  /// How many of the pack of neighbours at element (line, term) are inside, if the other of the two
-  /// is: all if it is the width or more.
-  LAMINA_INLINE LAMINA_FN int inside(int line, int term) const {
-    return AlongDepth ? depth - term : lines - line;
-  }
-  /// The pack of neighbours from element (line, term) on, whose number in its row is a multiple of
-  /// the width. Outside it is 0, but behind the end of a row, where there are packs, what lies
-  /// there: it belongs to the row. Nothing waits here for what is loaded.
-  template <bool Packs>
-  LAMINA_INLINE LAMINA_FN pack neighbours(int line, int term) const {
-    pack p = filled(0.0f);
-    const float* const from = data + line * line_step + term * deep_step;
-    const bool crosses = AlongDepth ? line < lines : term < depth;
-    if constexpr (Packs) {
-      if (crosses && inside(line, term) > 0) p = load_pack(from);
-    } else {
-      LAMINA_CUDA_UNROLL
-      for (int j = 0; j < pack_width; ++j)
-        if (crosses && j < inside(line, term)) p.v[j] = from[j];
-    }
-    return p;
-  }
+ private:
+  static constexpr int wide = Shape::columns / pack_width;
+  /// A float to which 10^6 terms are added loses digits. So chunks of terms are added up by
+  /// themselves, and then their sums.
+  static constexpr int steps_of_chunk = 512 / Shape::depth;
+
+  int x_, y_;
+  detail::tile_sums<Shape::each> sums_;
 };
 
 }  // namespace lamina::engine::cuda
