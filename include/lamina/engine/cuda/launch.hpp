@@ -176,7 +176,7 @@ inline constexpr bool may_be_host_operator = is_host_operator<Op> ||
                                              __is_same(Op, fill_constant);
 
 template <class Op>
-struct group_launch<expression::call_expression<Op>> : detail::conv_call<Op> {
+struct group_launch<expression::call_expression<Op>> {
   static constexpr bool launches = requires { call_kernel<Op>::launches; };
   static constexpr bool on_place = launches || requires { &call_kernel<Op>::prepare; };
   static constexpr bool exists = on_place || is_block_operator<Op> || is_host_operator<Op>;
