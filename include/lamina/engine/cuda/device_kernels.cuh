@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include <lamina/engine/cuda/device_backend.hpp>
-#include <lamina/engine/cuda/tensor_product.hpp>
 
 // clang knows __grid_constant__ from its version 20 on; kernels without it are correct.
 #if defined(__clang__)

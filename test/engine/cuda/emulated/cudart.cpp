@@ -251,6 +251,20 @@ cudaError_t __cudaLaunchKernel(test::emulated::kernel* k, dim3 grid, dim3 block,
                                std::size_t shared, cudaStream_t s) {
   return test::emulated::launch(k, grid, block, arguments, shared, s);
 }
+/// A launch with attributes: they allow a kernel to begin before the one in front of it has ended,
+/// which this machine never does.
+struct cudaLaunchConfig_t {
+  dim3 grid, block;
+  std::size_t shared;
+  cudaStream_t stream;
+  void* attributes;
+  unsigned count;
+};
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** arguments) {
+  return test::emulated::launch(test::emulated::kernel_of(function), config->grid, config->block,
+                                arguments, config->shared, config->stream);
+}
 /// As clang launches a kernel.
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              std::size_t shared, cudaStream_t s) {

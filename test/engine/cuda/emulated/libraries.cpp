@@ -23,6 +23,9 @@ LAMINA_TEST_EXPORT(cublasStatus_t, cublasLtMatrixLayoutCreate,
                    (layout * to, cudaDataType_t t, std::uint64_t rows, std::uint64_t columns,
                     std::int64_t step),
                    (to, t, rows, columns, step))
+LAMINA_TEST_EXPORT(cublasStatus_t, cublasLtMatrixLayoutSetAttribute,
+                   (layout l, cublasLtMatrixLayoutAttribute_t a, const void* x, std::size_t n),
+                   (l, a, x, n))
 LAMINA_TEST_EXPORT(cublasStatus_t, cublasLtMatrixLayoutDestroy, (layout l), (l))
 LAMINA_TEST_EXPORT(cublasStatus_t, cublasLtMatmulPreferenceCreate, (preference * to), (to))
 LAMINA_TEST_EXPORT(cublasStatus_t, cublasLtMatmulPreferenceDestroy, (preference p), (p))
