@@ -21,6 +21,7 @@
 #endif
 #include <lamina/engine/cuda/device_kernels.cuh>
 #include <lamina/engine/cuda/device_sort.cuh>
+#include <lamina/engine/cuda/reduce.cuh>
 #include <lamina/operators/pointwise_evaluation.hpp>
 #endif
 
