@@ -30,8 +30,6 @@ FLAGS = ["-std=c++20", "-O0", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
-# What is included only where a user says that there is a library.
-LIBRARY_OF_CHOICE = re.compile(r"^#if defined\(LAMINA_HAS_\w+\)$.*?^#(else|endif)", re.M | re.S)
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
 # About how many thousand characters a compiler reads for a header of others; templates of lamina's count several times.
 OTHERS, OTHER, OWN = {"xtensor/": 1500, "xsimd/": 1500, "nlohmann/": 1500, "protozero/": 200}, 60, 6
@@ -55,15 +53,14 @@ def digest_of(header, include, digests):
     return digests[header]
 
 
-def included_by(header, include, found, without=None):
-    """A header and all that it includes, but for the parts that match; headers of others are not opened."""
+def included_by(header, include, found):
+    """A header and all that it includes; headers of others are not opened."""
     if header not in found:
         found[header] = frozenset([header])
         path = include / header
         if path.is_file():
             text = path.read_text(errors="replace")
-            text = without.sub("", text) if without else text
-            below = [included_by(h, include, found, without) for h in ANY_INCLUDE.findall(text)]
+            below = [included_by(h, include, found) for h in ANY_INCLUDE.findall(text)]
             found[header] = frozenset([header]).union(*below)
     return found[header]
 
@@ -104,7 +101,7 @@ def optional_needs(headers, include):
     """{header: the header of optional.txt that it includes} of those headers that do."""
     lines = (pathlib.Path(__file__).resolve().parent / "optional.txt").read_text().splitlines()
     optional, found = [line for line in lines if line and line[0] != "#"], {}
-    return {h: o for h in headers for o in optional if o in included_by(h, include, found, without=LIBRARY_OF_CHOICE)}
+    return {h: o for h in headers for o in optional if o in included_by(h, include, found)}
 
 
 def main():

@@ -55,7 +55,9 @@ constexpr auto one_for_all = lamina::program([](lamina::block& main) {
   auto h = layer::reshape<Height, Width>(layer::fc<Height * Width>(x));
   // Sums over the rows of the mini-batch.
   const auto of_all = [&](auto v, auto w) { return layer::matmul<left_turned>(v, w); };
-  auto four = layer::fc<4>(x), high = layer::fc<Height>(x), wide = layer::fc<Width>(x);
+  auto four = layer::fc<4>(x);
+  auto high = layer::fc<Height>(x);
+  auto wide = layer::fc<Width>(x);
   auto right = layer::matmul(h, of_all(wide, four));
   auto right_of_turned = layer::matmul<right_turned>(h, of_all(four, wide));
   auto left = layer::matmul(of_all(four, high), h);
