@@ -52,17 +52,12 @@ class folder {
 };
 
 #if defined(WORKLOAD_CUDA)
-/// Trains at the first device as train() does: data are those of the host, and the next mini-batch
-/// is copied while this one computes.
+/// Trains at the first device as train() does: data are those of the host.
 template <class P, class Opt>
 class trainer {
  public:
   trainer(const Opt& how, lamina::model<P>& m, int /*threads*/) : trainer_(backend_, how, m) {}
-  float step(const lamina::batch_view<P>& batch) {
-    trainer_.start(batch);
-    trainer_.prefetch(batch);
-    return trainer_.finish();
-  }
+  float step(const lamina::batch_view<P>& batch) { return trainer_.step(batch); }
 
  private:
   using backend = lamina::engine::cuda::place_backend<lamina::cuda::float32_type>;

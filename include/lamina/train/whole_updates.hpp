@@ -39,28 +39,24 @@ class whole_updates {
   LAMINA_COLD whole_updates(Backend& b, const state_type& state)
       : backend_(b),
         state_(state),
-        limits_norms_(state.limits_norms()),
         gradients_(b, parameters_in<P>(), 1, &has_rows),
         squares_(b),
         numbers_(b),
         scratch_(b),
         found_(b),
         staged_(b) {
-    std::size_t parts = 0;
     std::ptrdiff_t scratch = 0;
     for (int i = 0; i < parameters; ++i) {
-      first_.push_back(parts);
       if (!is_updated(i)) continue;
-      scratch = std::max(scratch, engine::cuda::update_scratch<update>(elements(i)));
+      scratch = std::max({scratch, engine::cuda::update_scratch<update, Backend>(elements(i)),
+                          square_scratch(elements(i))});
       if constexpr (takes_rows)
         scratch = std::max(scratch, engine::cuda::rows_update_scratch<rows_update>(
                                         parameter_table<P>::table.of[i].rows));
-      parts += static_cast<std::size_t>(parts_of(i));
     }
-    first_.push_back(parts);
-    squares_.reserve(parts * sizeof(double));
+    squares_.reserve(parameters * sizeof(double));
     scratch_.reserve(static_cast<std::size_t>(scratch) * sizeof(float));
-    found_.reserve(parts * sizeof(double));
+    found_.reserve(parameters * sizeof(double));
     numbers_.reserve(at_least_one(parameters) * numbers * sizeof(float));
     staged_.reserve(at_least_one(parameters) * numbers * sizeof(float));
   }
@@ -80,7 +76,7 @@ class whole_updates {
   void run(std::int64_t step, const Rows& rows_of, float* const* values,
            float* const* accumulators) {
     std::vector<float> scale(static_cast<std::size_t>(parameters), 1.0f);
-    if (limits_norms_) find_scales(rows_of, scale);
+    find_scales(rows_of, scale);
     float* const staged = reinterpret_cast<float*>(staged_.data());
     const auto scalars = state_.scalars(step);
     for (int i = 0; i < parameters; ++i) {
@@ -119,35 +115,41 @@ class whole_updates {
     const parameter_place& p = parameter_table<P>::table.of[i];
     return p.rows * p.columns;
   }
-  /// Into how many parts the norm of a gradient is cut: one of some rows as one of all.
-  static int parts_of(int i) { return engine::cuda::element_parts::of(elements(i)); }
+  using square_terms = engine::cuda::element_terms<engine::cuda::element_square>;
+  static std::ptrdiff_t square_scratch(int elements) {
+    return engine::cuda::sum_scratch<square_terms, engine::cuda::whole_sum, Backend>(elements);
+  }
+  /// The sums of the squares of all gradients, by parameter.
   template <class Rows>
   void sum_squares(const Rows& rows_of) {
+    std::ptrdiff_t scratch = 0;
     for (int i = 0; i < parameters; ++i)
-      if (is_updated(i)) {
-        const parameter_place& p = parameter_table<P>::table.of[i];
-        double* const to = reinterpret_cast<double*>(squares_.data()) + first_[index(i)];
-        const engine::cuda::selected_rows* const selected = rows_of(i);
-        engine::cuda::sum_parts<engine::cuda::element_square>(
-            backend_, selected == nullptr ? gradients()[i] : selected->values,
-            selected == nullptr ? p.rows : selected->count, p.columns, padded(p.columns), to,
-            parts_of(i));
-      }
+      if (const engine::cuda::selected_rows* const selected = rows_of(i); selected != nullptr)
+        scratch = std::max(scratch, square_scratch(selected->count * selected->columns));
+    scratch_.reserve(static_cast<std::size_t>(scratch) * sizeof(float));
+    for (int i = 0; i < parameters; ++i) {
+      if (!is_updated(i)) continue;
+      const parameter_place& p = parameter_table<P>::table.of[i];
+      const engine::cuda::selected_rows* const selected = rows_of(i);
+      const int count = (selected == nullptr ? p.rows : selected->count) * p.columns;
+      const square_terms terms{selected == nullptr ? gradients()[i] : selected->values,
+                               padded(p.columns), engine::cuda::divider(p.columns)};
+      backend_.sum(count, terms,
+                   engine::cuda::whole_sum{reinterpret_cast<double*>(squares_.data()) + i},
+                   reinterpret_cast<float*>(scratch_.data()));
+    }
   }
   template <class Rows>
   LAMINA_COLD void find_scales(const Rows& rows_of, std::vector<float>& scale) {
     sum_squares(rows_of);
-    backend_.download(found_.data(), squares_.data(), first_.back() * sizeof(double));
+    backend_.download(found_.data(), squares_.data(), parameters * sizeof(double));
     backend_.wait();
     std::vector<gradient_clip> clips;
     std::vector<float> norms;
     for (int i = 0; i < parameters; ++i) {
       double squares = 0;
-      for (std::size_t k = first_[index(i)]; k < first_[index(i) + 1]; ++k) {
-        double part;
-        std::memcpy(&part, found_.data() + k * sizeof(double), sizeof(part));
-        squares += part;
-      }
+      if (is_updated(i))
+        std::memcpy(&squares, found_.data() + index(i) * sizeof(double), sizeof(squares));
       clips.push_back(state_.clip_of(i));
       norms.push_back(static_cast<float>(std::sqrt(squares)));
     }
@@ -171,11 +173,9 @@ class whole_updates {
 
   Backend& backend_;
   const state_type& state_;
-  bool limits_norms_;
   device_arrays<Backend> gradients_;
   engine::cuda::device_buffer<Backend> squares_, numbers_, scratch_;
   engine::cuda::staging_buffer<Backend> found_, staged_;
-  std::vector<std::size_t> first_;  // by parameter: of the parts of its norm
 };
 
 }  // namespace lamina

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/norm_programs.hpp - programs that normalise so many elements that their sums are
-// cut into parts. For tests on the host and for a run on a device.
+// test/engine/cuda/norm_programs.hpp - programs that normalise, by sums of channels and of columns. For
+// tests on the host and for a run on a device.
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/device_graph.hpp>
 #include <lamina/engine/cuda/group_body.hpp>
 #include <lamina/engine/cuda/tile_product.hpp>
@@ -21,7 +22,7 @@ namespace lamina::engine::cuda {
 class device_backend : public device_graph {
  public:
   using product_tile = tile_shape<64, 64, 16, 4>;  // of convolutions
-  using sum_tile = sum_shape<8, 32>;
+  using sum_tile = sum_shape<32, 8>;
   /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
   static constexpr int block_threads = 256, row_threads = block_threads;
 
@@ -75,6 +76,12 @@ class device_backend : public device_graph {
                   int* sorted_numbers, void* scratch);
   template <class Key>
   static void sort_scratch(int count, std::size_t* bytes);
+  // Defined in reduce.cuh.
+  /// result(terms(0) + ... + terms(count - 1)), added in double (element_sum.hpp).
+  template <class Terms, class Result>
+  void sum(int count, const Terms& terms, const Result& result, void* scratch);
+  template <class Terms, class Result>
+  static void sum_scratch(int count, std::size_t* bytes);
 
  protected:
   /// Throws lamina::error naming the operator that is launched, and the call that failed.

@@ -38,64 +38,16 @@ struct pointwise_body {
   }
 };
 
-/// How a team sums rows: `Packs` neighbouring packs, each by `Lanes` threads that take every
-/// Lanes-th row.
-template <int Packs, int Lanes>
-struct sum_shape {
-  static constexpr int packs = Packs, lanes = Lanes, threads = Packs * Lanes;
-};
-
-/// What the threads of such a team share.
-template <class Shape>
-struct row_sum_memory {
-  pack part[Shape::lanes][Shape::packs];
-};
-
-/// The sum over rows `first` to before `end` of a pack of columns of an array that is `width` wide,
-/// which the first threads of the team have. Whoever goes on waits for the team.
-template <class Shape, class Team>
-LAMINA_INLINE LAMINA_FN pack sum_rows(const float* from, std::ptrdiff_t stride, int first, int end,
-                                      int column, int width, const Team& team,
-                                      row_sum_memory<Shape>& s) {
-  const int x = team.rank() % Shape::packs, y = team.rank() / Shape::packs;
-  const auto add = [](pack& sum, const pack& p) {
-    LAMINA_CUDA_UNROLL
-    for (int j = 0; j < pack_width; ++j) sum.v[j] += p.v[j];
-  };
-  pack sum = filled(0.0f);
-  if (column < width)
-    for (int r = first + y; r < end; r += Shape::lanes)
-      add(sum, load_constant(from + r * stride + column));
-  s.part[y][x] = sum;
-  team.barrier();
-  if (y == 0)
-    for (int l = 1; l < Shape::lanes; ++l) add(sum, s.part[l][x]);
-  return sum;
-}
-
-/// The sum over the rows of argument 0, and statements on it.
-template <class S, class Shape>
-struct row_sum_body {
+/// Statements on the sums of columns, a float per thread.
+template <class S>
+struct column_statements {
   using runner = statement_runner<S>;
-  using arguments = group_arguments<detail::largest<0, runner::arguments - 1>() + 1>;
-  static constexpr int threads = Shape::threads;
-  using shared = row_sum_memory<Shape>;
-  static int teams(const arguments& g) {
-    return (g.width / pack_width + Shape::packs - 1) / Shape::packs;
-  }
+  using arguments = group_arguments<at_least_one(runner::arguments)>;
+  arguments group;
 
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
-    const int x = team.rank() % Shape::packs;
-    const int all = g.width / pack_width;
-    for (int t = team.index; t * Shape::packs < all; t += team.count) {
-      const int column = (t * Shape::packs + x) * pack_width;
-      const pack sum =
-          sum_rows<Shape>(g.of[0], g.left_stride, 0, g.depth, column, g.width, team, s);
-      if (team.rank() < Shape::packs && column < g.width)
-        runner::run(g.of, sum, {column, 0, column});
-      team.barrier();
-    }
+  LAMINA_INLINE LAMINA_FN void store(int, int column, const double (&sums)[1]) const {
+    const lone_float sum{{static_cast<float>(sums[0])}};
+    runner::run(group.of, sum, {column, 0, column});
   }
 };
 

@@ -36,7 +36,6 @@ struct gru_arguments {
   const float* bias;  // null: none
   row_array x, h0, hidden, gates, reset;
   row_array d_hidden, d_gates, back, dh0;
-  float* d_bias;
   int rows;
   int lines, width, count;
 
@@ -115,18 +114,6 @@ struct gru_slope_lines {
         for (int q = 0; q < 2 * n; ++q) back[j] += dg[q] * a.weight.gate(j, q);
     }
     for (int j = team.rank(); a.dh0 && j < n; j += team.size()) a.dh0.row(s)[j] = back[j];
-  }
-};
-
-/// The gradient of the bias: a team a number.
-struct gru_bias_lines {
-  using arguments = gru_arguments;
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int q, const Team& team) {
-    float sum = 0;
-    for (int r = team.rank(); r < a.rows; r += team.size()) sum += a.d_gates.row(r)[q];
-    sum = sum_of(team, sum);
-    if (team.rank() == 0) a.d_bias[q] = sum;
   }
 };
 

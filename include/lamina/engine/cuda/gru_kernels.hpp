@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/gru_kernels.hpp - gru, gru_unit: a walk along sequences, by threads that keep
-// the weights where there are few states, and the gradients of the parameters.
+// lamina/engine/cuda/gru_kernels.hpp - gru, gru_unit: a walk along sequences, and the gradients of
+// the parameters.
 #pragma once
 
 #include <algorithm>
 
+#include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/gru_body.hpp>
-#include <lamina/engine/cuda/kept_gru_body.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
-#include <lamina/engine/cuda/step_weights.hpp>
 #include <lamina/operators/gru.hpp>
 
 namespace lamina::engine::cuda {
@@ -45,13 +44,6 @@ struct gru_call {
     a.width = 3 * a.n * a.n;  // a block a sequence, unless it is tiny
     return a;
   }
-  /// By lines, or where there are steps to keep the weights for by Kept.
-  template <class Lines, template <int> class Kept, class Backend>
-  static void walk(Backend& b, const gru_arguments& a) {
-    if constexpr (!Unit)
-      if (walk_with_kept_weights<Kept>(b, a)) return;
-    if (a.lines > 0) b.template lines<team_lines<Lines>>(a);
-  }
 };
 
 template <bool Unit>
@@ -66,7 +58,7 @@ struct gru_kernel {
     a.gates = room.or_take(c.output(0), a.rows, 3 * a.n);
     a.reset = room.or_take(c.output(1), a.rows, a.n);
     a.hidden = room.or_take(c.output(call::hidden), a.rows, a.n);
-    call::template walk<gru_lines, kept_gru_steps>(b, a);
+    if (a.lines > 0) b.template lines<team_lines<gru_lines>>(a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -95,22 +87,20 @@ struct gru_gradient_kernel {
     a.d_gates = room.or_take(c.output(0), a.rows, 3 * n);
     a.back = room.take(a.lines, n);
     a.dh0 = c.output(1);
+    const row_array seen = room.take(a.rows, n);
     int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
     float* const weight = room.take(1, 3 * n * n).data;
-    call::template walk<gru_slope_lines, kept_gru_slope_steps>(b, a);
-    if (d_bias && n % pack_width == 0) {
-      add_step_biases(b, a.d_gates, d_bias.template row<float>(0), 3 * n, a.rows, room.rest());
-    } else if (d_bias) {
-      a.d_bias = d_bias.template row<float>(0);
-      run_lines<gru_bias_lines>(b, a, 3 * n, a.rows, true);
-    }
+    if (a.lines > 0) b.template lines<team_lines<gru_slope_lines>>(a);
+    if (d_bias)
+      sum_columns(b, array_terms{a.d_gates.data, a.d_gates.stride},
+                  store_sums{d_bias.template row<float>(0)}, a.rows, 3 * n, room.rest());
     if (!d_weight) return;
     find_steps_before(b, a.steps, a.rows, before);
-    add_step_weights(b, {a.hidden, a.h0, before}, a.d_gates, weight, 2 * n, n, 2 * n, a.rows,
-                     room.rest());
-    // Of the candidate, the states that were reset for this very step.
-    add_step_weights(b, {reset, {}, nullptr}, {a.d_gates.data + 2 * n, a.d_gates.stride},
-                     weight + 2 * n * n, n, n, n, a.rows, room.rest());
+    b.template elements<gather_before_body>({a.hidden, a.h0, seen, before, divider(n), a.rows * n});
+    recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n, room.rest());
+    // The candidate saw the states that were reset for this very step.
+    recurrent_weight_gradient(b, reset, {a.d_gates.data + 2 * n, a.d_gates.stride}, a.rows, n, n,
+                              weight + 2 * n * n, n, room.rest());
     operand made = d_weight;
     made.data = weight;
     made.stride = 3 * n;
@@ -122,11 +112,11 @@ struct gru_gradient_kernel {
     scratch_rows room(nullptr);
     room.take(rows, 3 * n);
     room.take(call::arguments(c).lines, n);
+    room.take(rows, n);
     room.take(1, rows);
     room.take(1, 3 * n * n);
-    return room.used() + std::max({step_weight_parts<Backend>(n, 2 * n, rows),
-                                   step_weight_parts<Backend>(n, n, rows),
-                                   step_bias_parts<Backend>(3 * n, rows)});
+    return room.used() +
+           std::max(column_scratch<Backend>(1, rows, 3 * n), Backend::product_workspace);
   }
 };
 

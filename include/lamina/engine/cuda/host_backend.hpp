@@ -141,6 +141,14 @@ class host_backend {
   static void sort_scratch(int, std::size_t* bytes) {
     *bytes = 0;
   }
+  template <class Terms, class Result>
+  void sum(int count, const Terms& terms, const Result& result, void* /*scratch*/) {
+    perform([=] { bodies::sum(count, terms, result); });
+  }
+  template <class Terms, class Result>
+  static void sum_scratch(int, std::size_t* bytes) {
+    *bytes = 0;
+  }
 
  private:
   using step_list = std::vector<std::function<void()>>;

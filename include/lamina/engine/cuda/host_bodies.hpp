@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <lamina/core/sort_stably.hpp>
+#include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/group_body.hpp>
 #include <lamina/engine/cuda/product.hpp>
 #include <lamina/engine/cuda/tile_product.hpp>
@@ -122,6 +123,12 @@ struct host_bodies {
       sorted_keys[i] = keys[order[static_cast<std::size_t>(i)]];
       sorted_numbers[i] = numbers[order[static_cast<std::size_t>(i)]];
     }
+  }
+  template <class Terms, class Result>
+  static void sum(int count, const Terms& terms, const Result& result) {
+    double all = 0;
+    for (int i = 0; i < count; ++i) all += terms(i);
+    result(all);
   }
 
  private:

@@ -16,6 +16,7 @@
 #include <lamina/engine/cuda/batch_norm_kernels.hpp>
 #include <lamina/engine/cuda/beam_search_kernels.hpp>
 #include <lamina/engine/cuda/collect_kernels.hpp>
+#include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/conv_kernels.hpp>
 #include <lamina/engine/cuda/copy_kernels.hpp>
 #include <lamina/engine/cuda/crf_kernels.hpp>
@@ -58,7 +59,6 @@
 #include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>
 #include <lamina/engine/cuda/split_merge_kernels.hpp>
-#include <lamina/engine/cuda/split_row_sum.hpp>
 #include <lamina/engine/cuda/squared_l2_kernels.hpp>
 #include <lamina/engine/cuda/step_kernels.hpp>
 #include <lamina/engine/cuda/update_kernels.hpp>
@@ -86,14 +86,14 @@ struct group_launch<expression::group_expression<group_head::reduce_rows, S>> {
   static constexpr bool exists = true;
   template <class Backend>
   static void run(Backend& b, const call_site& c) {
-    auto g = detail::arguments_of<row_sum_body<S, typename Backend::sum_tile>>(c);
-    g.left_stride = c.info(0).stride;
-    detail::run_row_sum<S>(b, g, c.run.scratch);
+    using finish = column_statements<S>;
+    const finish statements{detail::arguments_of<finish>(c)};
+    sum_columns(b, array_terms{c.arguments[0], c.info(0).stride}, statements,
+                statements.group.depth, statements.group.width, c.run.scratch);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return row_sum_split<typename Backend::sum_tile>::scratch(padded(c.group.columns),
-                                                              c.run.rows_of(c.group.depth));
+    return column_scratch<Backend>(1, c.run.rows_of(c.group.depth), padded(c.group.columns));
   }
 };
 
@@ -176,7 +176,7 @@ inline constexpr bool may_be_host_operator = is_host_operator<Op> ||
                                              __is_same(Op, fill_constant);
 
 template <class Op>
-struct group_launch<expression::call_expression<Op>> : detail::conv_call<Op> {
+struct group_launch<expression::call_expression<Op>> {
   static constexpr bool launches = requires { call_kernel<Op>::launches; };
   static constexpr bool on_place = launches || requires { &call_kernel<Op>::prepare; };
   static constexpr bool exists = on_place || is_block_operator<Op> || is_host_operator<Op>;

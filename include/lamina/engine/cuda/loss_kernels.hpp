@@ -69,6 +69,11 @@ struct kldiv_arguments {
     const float t = target.row(row)[j];
     return t > 0 ? t * (math::log(t) - x.row(row)[j]) : 0.0f;
   }
+  /// The costs as terms of a sum.
+  LAMINA_INLINE LAMINA_FN double operator()(int i) const {
+    const int row = columns.divide(i);
+    return static_cast<double>(cost(row, i));
+  }
 };
 struct kldiv_body {
   using arguments = kldiv_arguments;
@@ -87,27 +92,6 @@ struct kldiv_slope_body {
     a.to.row(row)[i] = t > 0 ? -d * t * a.factor : 0.0f;
   }
 };
-/// Elements i * part to before (i + 1) * part become sum i ...
-struct kldiv_part_lines {
-  struct arguments : kldiv_arguments {
-    double* sums;
-    int part;
-    int lines, width;
-  };
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
-    const int first = i * a.part, end = a.count - first < a.part ? a.count : first + a.part;
-    double sum = 0;
-    for (int k = first + team.rank(); k < end; k += team.size()) {
-      int column = k;
-      const int row = a.columns.divide(column);
-      sum += static_cast<double>(a.cost(row, column));
-    }
-    sum = sum_of(team, sum);
-    if (team.rank() == 0) a.sums[i] = sum;
-  }
-};
-
 struct label_smooth_body {
   struct arguments {
     row_array from, to;
@@ -182,20 +166,17 @@ struct call_kernel<kldiv_loss> {
     const operand x = c.input(0), out = c.output(0);
     require_float(c, x);
     const kldiv_reduction how = kldiv_reduction_of(c);
-    detail::kldiv_part_lines::arguments a{};
+    detail::kldiv_arguments a{};
     a.x = x, a.target = c.input(1), a.to = out;
     a.columns = divider(x.columns);
     a.count = x.rows * x.columns;
     if (how == kldiv_reduction::none) return b.template elements<detail::kldiv_body>(a);
-    a.sums = reinterpret_cast<double*>(c.run.scratch);
-    a.lines = element_parts::of(a.count);
-    a.part = a.width = (a.count + a.lines - 1) / a.lines;
-    b.template lines<team_lines<detail::kldiv_part_lines>>(a);
-    sum_total(b, a.sums, a.lines, kldiv_factor(how, x), out.row<float>(0));
+    b.sum(a.count, a, scaled_sum{out.row<float>(0), kldiv_factor(how, x)}, c.run.scratch);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return 2 * element_parts::of(c.input(0).rows * c.input(0).columns);
+    const operand x = c.input(0);
+    return sum_scratch<detail::kldiv_arguments, scaled_sum, Backend>(x.rows * x.columns);
   }
 };
 template <>
@@ -302,22 +283,26 @@ struct call_kernel<clip_to_norm> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    using scale = detail::gradient_scale_lines;
     const operand x = c.input(0), out = c.output(0);
     require_float(c, x);
     double* const squares = reinterpret_cast<double*>(c.run.scratch);
-    float* const factor = c.run.scratch + 2 * scale::parts;
-    sum_parts<element_square>(b, static_cast<const float*>(x.data), x.rows, x.columns, x.stride,
-                              squares, scale::parts);
-    b.template lines<team_lines<scale>>(
-        {squares, factor, 1, static_cast<float>(c.number(0)), false, 1, scale::parts, 1});
-    b.template elements<detail::scaled_body>(
-        {x, out, divider(x.columns), factor, x.rows * x.columns});
+    float* const factor = c.run.scratch + 2;
+    const int n = x.rows * x.columns;
+    b.sum(n, terms{x.row<const float>(0), x.stride, divider(x.columns)}, whole_sum{squares},
+          c.run.scratch + found);
+    b.template lines<team_lines<detail::gradient_scale_lines>>(
+        {squares, factor, 1, static_cast<float>(c.number(0)), false, 1, 1, 1});
+    b.template elements<detail::scaled_body>({x, out, divider(x.columns), factor, n});
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site&) {
-    return 2 * detail::gradient_scale_lines::parts + 1;
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    return found + sum_scratch<terms, whole_sum, Backend>(x.rows * x.columns);
   }
+
+ private:
+  using terms = element_terms<element_square>;
+  static constexpr int found = 4;  // floats for the sum and the factor
 };
 
 }  // namespace lamina::engine::cuda

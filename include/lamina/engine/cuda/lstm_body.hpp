@@ -19,8 +19,6 @@ struct lstm_arguments {
   recurrent_activation of_projection;
   float cell_clip, proj_clip;
   row_array proj_weight, projection, d_projection, d_projected;
-  states_before cells_before;  // and of all rows, for the gradient of the bias
-  float* d_bias;
   int rows;
   int lines, width, count;
 };
@@ -153,24 +151,18 @@ struct lstm_slope_lines {
   }
 };
 
-/// The gradient of the bias and, behind it, of the peepholes: a team a number.
-struct lstm_bias_lines {
-  using arguments = lstm_arguments;
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int q, const Team& team) {
-    const int n = a.n, peep = q / n - 4, j = q % n;
-    float sum = 0;
-    for (int r = team.rank(); r < a.rows; r += team.size()) {
-      if (peep < 0) {
-        sum += a.d_gates.row(r)[q];
-        continue;
-      }
-      // To i and f from the cell before, to o from the new one.
-      const float* const cell = peep == 2 ? a.cell.row(r) : a.cells_before.row(r);
-      if (cell != nullptr) sum += a.d_gates.row(r)[(peep + 1) * n + j] * cell[j];
-    }
-    sum = sum_of(team, sum);
-    if (team.rank() == 0) a.d_bias[q] = sum;
+/// The gradient of the bias and, behind it, of the peepholes, as sums over rows.
+struct lstm_bias_terms {
+  static constexpr int sums = 1;
+  row_array d_gates, cells_before, cells;
+  int n;
+
+  LAMINA_INLINE LAMINA_FN void add(int row, int column, double (&to)[1]) const {
+    const int peephole = column / n - 4, j = column % n;
+    float term = d_gates.row(row)[peephole < 0 ? column : (peephole + 1) * n + j];
+    // To i and f from the cell before, to o from the new one.
+    if (peephole >= 0) term *= (peephole == 2 ? cells : cells_before).row(row)[j];
+    to[0] += static_cast<double>(term);
   }
 };
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/lstm_kernels.hpp - lstm, lstmp: a walk along sequences, by threads that keep
-// the weights where there are few cells, and the gradients of the parameters.
+// lamina/engine/cuda/lstm_kernels.hpp - lstm, lstmp: a walk along sequences, and the gradients of
+// the parameters.
 #pragma once
 
 #include <algorithm>
 
-#include <lamina/engine/cuda/kept_lstm_body.hpp>
+#include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/lstm_body.hpp>
-#include <lamina/engine/cuda/step_weights.hpp>
 #include <lamina/operators/lstm.hpp>
 
 namespace lamina::engine::cuda {
@@ -45,26 +44,34 @@ inline lstm_arguments lstmp_of(const call_site& c) {
   return a;
 }
 
-/// Floats for the parts of the gradients of the weight and of the bias.
+/// The gradients of the weight, from the states of width `depth` that the steps began with, and of
+/// the bias.
 template <class Backend>
-std::ptrdiff_t lstm_parts(int depth, int n, int rows) {
-  return std::max(step_weight_parts<Backend>(depth, 4 * n, rows),
-                  step_bias_parts<Backend>(4 * n, rows));
-}
-/// The gradients of the weight, from the states that the steps saw, and of the bias.
-template <class Backend>
-void lstm_parameter_gradients(Backend& b, lstm_arguments& a, const row_array& states, int* before,
-                              float* parts, const operand& d_weight, const operand& d_bias) {
+void lstm_parameter_gradients(Backend& b, const lstm_arguments& a, const row_array& states,
+                              scratch_rows room, const operand& d_weight, const operand& d_bias) {
+  const row_array seen = room.take(a.rows, std::max(a.depth, a.n));
+  int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
   find_steps_before(b, a.steps, a.rows, before);
-  if (d_weight)
-    add_step_weights(b, {states, a.h0, before}, a.d_gates, d_weight.template row<float>(0),
-                     d_weight.stride, a.depth, 4 * a.n, a.rows, parts);
+  if (d_weight) {
+    b.template elements<gather_before_body>(
+        {states, a.h0, seen, before, divider(a.depth), a.rows * a.depth});
+    recurrent_weight_gradient(b, seen, a.d_gates, a.rows, a.depth, 4 * a.n,
+                              d_weight.template row<float>(0), d_weight.stride, room.rest());
+  }
   if (!d_bias) return;
-  if (a.peepholes == nullptr && a.n % pack_width == 0)
-    return add_step_biases(b, a.d_gates, d_bias.template row<float>(0), 4 * a.n, a.rows, parts);
-  a.cells_before = {a.cell, a.c0, before};
-  a.d_bias = d_bias.template row<float>(0);
-  run_lines<lstm_bias_lines>(b, a, (a.peepholes != nullptr ? 7 : 4) * a.n, a.rows, true);
+  if (a.peepholes != nullptr)
+    b.template elements<gather_before_body>(
+        {a.cell, a.c0, seen, before, divider(a.n), a.rows * a.n});
+  sum_columns(b, lstm_bias_terms{a.d_gates, seen, a.cell, a.n},
+              store_sums{d_bias.template row<float>(0)}, a.rows,
+              (a.peepholes != nullptr ? 7 : 4) * a.n, room.rest());
+}
+template <class Backend>
+std::ptrdiff_t lstm_parameter_scratch(scratch_rows room, int rows, int depth, int n) {
+  room.take(rows, std::max(depth, n));
+  room.take(1, rows);
+  return room.used() +
+         std::max(column_scratch<Backend>(1, rows, 7 * n), Backend::product_workspace);
 }
 
 }  // namespace detail
@@ -77,8 +84,7 @@ struct call_kernel<lstm> {
     require_float(c, c.input(0));
     detail::scratch_rows room(c.run.scratch);
     const auto a = arguments(c, room);
-    if (!detail::walk_with_kept_weights<detail::kept_lstm_steps>(b, a) && a.lines > 0)
-      b.template lines<team_lines<detail::lstm_lines<false>>>(a);
+    if (a.lines > 0) b.template lines<team_lines<detail::lstm_lines<false>>>(a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -115,10 +121,8 @@ struct call_kernel<gradient_of<lstm>> {
     a.back_cell = room.take(a.lines, a.n);
     a.dh0 = c.output(1);
     a.dc0 = c.output(2);
-    int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
-    if (!detail::walk_with_kept_weights<detail::kept_lstm_slope_steps>(b, a) && a.lines > 0)
-      b.template lines<team_lines<detail::lstm_slope_lines<false>>>(a);
-    detail::lstm_parameter_gradients(b, a, a.hidden, before, room.rest(), c.output(3), c.output(4));
+    if (a.lines > 0) b.template lines<team_lines<detail::lstm_slope_lines<false>>>(a);
+    detail::lstm_parameter_gradients(b, a, a.hidden, room, c.output(3), c.output(4));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -126,8 +130,7 @@ struct call_kernel<gradient_of<lstm>> {
     detail::scratch_rows room(nullptr);
     room.take(rows, 4 * n);
     room.take(c.sequences(c.input(0).domain).count, n);
-    room.take(1, rows);
-    return room.used() + detail::lstm_parts<Backend>(n, n, rows);
+    return detail::lstm_parameter_scratch<Backend>(room, rows, n, n);
   }
 };
 template <>
@@ -176,17 +179,12 @@ struct call_kernel<gradient_of<lstmp>> {
     a.back_cell = room.take(a.lines, a.n);
     a.dh0 = c.output(1);
     a.dc0 = c.output(2);
-    int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
     if (a.lines > 0) b.template lines<team_lines<detail::lstm_slope_lines<true>>>(a);
-    detail::lstm_parameter_gradients(b, a, a.projection, before, room.rest(), c.output(3),
-                                     c.output(5));
+    detail::lstm_parameter_gradients(b, a, a.projection, room, c.output(3), c.output(5));
     if (!d_proj_weight) return;
-    const detail::read_matrices left(hidden.row<const float>(0), {}, a.n, a.rows, hidden.stride,
-                                     true);
-    const detail::read_matrices right(a.d_projected.data, {}, a.rows, a.depth, a.d_projected.stride,
-                                      false);
-    detail::multiply(b, left, right, {d_proj_weight.row<float>(0), {}, d_proj_weight.stride}, 1, 1,
-                     room.rest());
+    detail::recurrent_weight_gradient(b, hidden, a.d_projected, a.rows, a.n, a.depth,
+                                      d_proj_weight.row<float>(0), d_proj_weight.stride,
+                                      room.rest());
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -195,9 +193,7 @@ struct call_kernel<gradient_of<lstmp>> {
     room.take(rows, 4 * n);
     room.take(rows, c.input(3).rows);
     room.take(c.sequences(c.input(0).domain).count, n);
-    room.take(1, rows);
-    return room.used() + std::max(detail::lstm_parts<Backend>(c.input(3).rows, n, rows),
-                                  Backend::product_workspace);
+    return detail::lstm_parameter_scratch<Backend>(room, rows, c.input(3).rows, n);
   }
 };
 

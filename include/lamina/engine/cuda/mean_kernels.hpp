@@ -18,20 +18,15 @@ struct whole_sum_kernel {
   static void launch(Backend& b, const call_site& c) {
     const operand x = c.input(0);
     require_float(c, x);
-    const int n = x.rows * x.columns, parts = element_parts::of(n);
-    const double factor = Mean && n > 0 ? 1.0 / n : 1.0;
-    float* const to = c.output(0).row<float>(0);
-    if (parts == 1)
-      return b.template lines<team_lines<few_elements_lines<F>>>(
-          {x.row<const float>(0), x.stride, divider(x.columns), to, factor, n, 1, n, 1});
-    double* const sums = reinterpret_cast<double*>(c.run.scratch);
-    sum_parts<F>(b, x.row<const float>(0), x.rows, x.columns, x.stride, sums, parts);
-    sum_total(b, sums, parts, factor, to);
+    const int n = x.rows * x.columns;
+    const scaled_sum to{c.output(0).row<float>(0), Mean && n > 0 ? 1.0 / n : 1.0};
+    b.sum(n, element_terms<F>{x.row<const float>(0), x.stride, divider(x.columns)}, to,
+          c.run.scratch);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const operand x = c.input(0);
-    return 2 * element_parts::of(x.rows * x.columns);
+    return sum_scratch<element_terms<F>, scaled_sum, Backend>(x.rows * x.columns);
   }
 };
 

@@ -5,8 +5,9 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/call/normalised_parts.hpp>
+#include <lamina/engine/cuda/channel_sums.hpp>
+#include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
-#include <lamina/engine/cuda/part_sums.hpp>
 #include <lamina/operators/image_norm.hpp>
 #include <lamina/operators/norm.hpp>
 
@@ -108,43 +109,46 @@ struct normalise_slope_lines {
   }
 };
 
-/// The gradients of scale and bias: a number a channel is a sum over rows and the elements of the
-/// channel. Where a part has a number an element, rows are those of all parts.
-struct normalise_number_arguments : part_sum_arguments {
+/// The gradients of scale and bias of one term of the sums: the slope of element `at` of a row, and
+/// that times the normalised x.
+struct normalise_terms {
   normalise_arguments of;
-};
-template <bool ByChannel>
-struct normalise_number_sums : added_parts<2> {
-  using arguments = normalise_number_arguments;
-
-  template <class Walk, class Pack = typename Walk::pack_type>
-  static LAMINA_INLINE LAMINA_FN void part(const arguments& a, const Walk& walk, Pack (&found)[2]) {
-    Pack sum = filled<Pack>(0.0f), weighted = filled<Pack>(0.0f);
-    const normalise_arguments& n = a.of;
-    walk.each([&](int row, int column) {
-      int part = row, at = column;
-      if constexpr (ByChannel) {
-        part = row * n.outer.divisor() + walk.channel() / n.of_part;
-      } else {
-        int outer = row;
-        row = n.outer.divide(outer);
-        at += outer * n.n;
-      }
-      const float mean = n.means.at(part), inverse = n.inverse(part);
-      const Pack d = load_constant<Pack>(n.slope + row * n.slope_stride + at);
-      const Pack x = load_constant<Pack>(n.x + row * n.x_stride + at);
-      LAMINA_CUDA_UNROLL
-      for (int j = 0; j < Pack::width; ++j) {
-        sum.v[j] += d.v[j];
-        weighted.v[j] += d.v[j] * (x.v[j] - mean) * inverse;
-      }
-    });
-    found[0] = walk.total(sum);
-    found[1] = walk.total(weighted);
+  LAMINA_INLINE LAMINA_FN void add(int part, int row, int at, double (&to)[2]) const {
+    const float d = of.slope[row * of.slope_stride + at];
+    const float off = of.x[row * of.x_stride + at] - of.means.at(part);
+    to[0] += static_cast<double>(d);
+    to[1] += static_cast<double>(d * off * of.inverse(part));
   }
-  static LAMINA_INLINE LAMINA_FN void finish(const arguments& a, int k, const float (&found)[2]) {
-    if (a.of.to_scale != nullptr) a.of.to_scale[k] = found[1];
-    if (a.of.to_bias != nullptr) a.of.to_bias[k] = found[0];
+  LAMINA_INLINE LAMINA_FN void store(int, int k, const double (&sums)[2]) const {
+    if (of.to_scale != nullptr) of.to_scale[k] = static_cast<float>(sums[1]);
+    if (of.to_bias != nullptr) of.to_bias[k] = static_cast<float>(sums[0]);
+  }
+};
+/// A scale per element of a part: a sum over the parts of all rows ...
+struct normalise_columns : normalise_terms {
+  static constexpr int sums = 2;
+  LAMINA_INLINE LAMINA_FN void add(int part, int column, double (&to)[2]) const {
+    int outer = part;
+    const int row = of.outer.divide(outer);
+    normalise_terms::add(part, row, outer * of.n + column, to);
+  }
+};
+/// ... or per channel: a sum over the elements of a channel.
+struct normalise_channel_lines {
+  struct arguments {
+    normalise_terms terms;
+    channel_elements elements;
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int k, const Team& team) {
+    double sums[2] = {};
+    const normalise_arguments& n = a.terms.of;
+    a.elements.each(k, team, [&](int row, int at) {
+      a.terms.add(row * n.outer.divisor() + k / n.of_part, row, at, sums);
+    });
+    for (double& sum : sums) sum = sum_of(team, sum);
+    if (team.rank() == 0) a.terms.store(0, k, sums);
   }
 };
 
@@ -215,33 +219,19 @@ struct normalise_gradient_kernel {
     if (!dscale && !dbias) return;
     a.to_scale = dscale ? dscale.template row<float>(0) : nullptr;
     a.to_bias = dbias ? dbias.template row<float>(0) : nullptr;
-    const auto sums = number_arguments(a);
-    if constexpr (by_channel)
-      sum_channels<number_sums>(b, sums, c.run.scratch);
-    else
-      sum_columns<number_sums>(b, sums, c.run.scratch);
+    if constexpr (__is_same(Op, layer_norm)) {
+      const normalise_columns columns{{a}};
+      sum_columns(b, columns, columns, a.rows * a.outer.divisor(), a.n, c.run.scratch);
+    } else {
+      normalise_channel_lines::arguments channels{};
+      channels.terms = {a};
+      run_channels<normalise_channel_lines>(b, channels, {x, x.dims[1]});
+    }
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
-    const auto s = number_arguments(normalise_of<Op>(c, c.input(0)));
-    if constexpr (by_channel)
-      return channel_part_floats<number_sums>(s.rows, s.channels, s.size);
-    else
-      return column_part_floats<number_sums, Backend>(s.rows, s.channels, s.size);
-  }
-
- private:
-  static constexpr bool by_channel = !__is_same(Op, layer_norm);
-  using number_sums = normalise_number_sums<by_channel>;
-  static normalise_number_arguments number_arguments(const normalise_arguments& a) {
-    normalise_number_arguments s{};
-    s.of = a;
-    s.rows = by_channel ? a.rows : a.rows * a.outer.divisor();
-    s.channels = by_channel ? a.of_part * a.outer.divisor() : a.n;
-    s.size = by_channel ? a.size.divisor() : 1;
-    const int together = by_channel ? s.size : a.n;
-    s.packs = is_packs(a.x, a.x_stride, together) && is_packs(a.slope, a.slope_stride, together);
-    return s;
+  requires(__is_same(Op, layer_norm)) static std::ptrdiff_t scratch(const call_site& c) {
+    const auto a = normalise_of<Op>(c, c.input(0));
+    return column_scratch<Backend>(2, a.rows * a.outer.divisor(), a.n);
   }
 };
 

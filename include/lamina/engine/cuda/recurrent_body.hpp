@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/recurrent_body.hpp - what the kernels of recurrent layers share: arrays by
-// row, the row of the step before.
+// row, the states that each step began with, the gradient of their weights.
 #pragma once
 
 #include <lamina/engine/call/recurrent_function.hpp>
+#include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/divider.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
-#include <lamina/engine/cuda/matmul_kernels.hpp>
+#include <lamina/engine/cuda/product.hpp>
 
 namespace lamina::engine::cuda::detail {
 
@@ -79,25 +81,45 @@ struct step_before_lines {
       a.before[a.steps.row(s, k)] = k == 0 ? -1 - s : a.steps.row(s, k - 1);
   }
 };
-
-/// The states before each row: rows of an array, or initial states, or zeros; the row of the array
-/// itself where nothing tells of another one.
-struct states_before {
-  row_array states, initial;
-  const int* before;
-
-  LAMINA_INLINE LAMINA_FN const float* row(int r) const {
-    const int b = before == nullptr ? r : before[r];
-    return b >= 0 ? states.row(b) : initial ? initial.row(-1 - b) : nullptr;
-  }
-};
-
-/// Launches for the gradients of weights.
 template <class Backend>
 void find_steps_before(Backend& b, const sequence_steps& steps, int rows, int* before) {
   step_before_lines::arguments a{steps, before, steps.all.count, 0, steps.all.count};
   a.width = a.lines > 0 ? rows / a.lines : 0;
   if (a.lines > 0) b.template lines<team_lines<step_before_lines>>(a);
+}
+
+/// to[row] = the state that the step of a row began with: a row of `states`, in the first step of a
+/// sequence the initial state, or zeros.
+struct gather_before_body {
+  struct arguments {
+    row_array states, initial, to;
+    const int* before;
+    divider size;
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int j = i;
+    const int row = a.size.divide(j), from = a.before[row];
+    const row_array& all = from >= 0 ? a.states : a.initial;
+    a.to.row(row)[j] = all ? all.row(from >= 0 ? from : -1 - from)[j] : 0.0f;
+  }
+};
+
+/// to[height, width] = states[rows, height]^T * slopes[rows, width]: the gradient of the weights
+/// that a recurrence multiplies its states by. `states` are those that each step began with.
+template <class Backend>
+void recurrent_weight_gradient(Backend& b, const row_array& states, const row_array& slopes,
+                               int rows, int height, int width, float* to, std::ptrdiff_t stride,
+                               float* workspace) {
+  run_product(b,
+              {height,
+               width,
+               rows,
+               {states.data, states.stride, true},
+               {slopes.data, slopes.stride},
+               to,
+               stride},
+              workspace);
 }
 
 }  // namespace lamina::engine::cuda::detail

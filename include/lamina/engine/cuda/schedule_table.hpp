@@ -19,7 +19,7 @@ struct schedule_table {
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int arguments = plan_type::code.count.arguments;
-  static constexpr const program_view& program = call_program<P>::view;
+  static constexpr const auto& program = call_program<P>::view;
   using launch_function = void (*)(Backend&, const call_site&);
   using scratch_function = std::ptrdiff_t (*)(const call_site&);
   /// Whether it has loops or branches, or makes rows or arrays: everything else is one pass.
@@ -44,32 +44,10 @@ struct schedule_table {
   struct kernels {
     kernel of[at_least_one(plan_type::kernels)];
   };
-  /// The ways that the convolutions of kernel K are computed; 0 of what is none.
-  template <class Launch>
-  static constexpr unsigned ways_of(int kernel) {
-    unsigned ways = 0;
-    if constexpr (requires { Launch::filter; })
-      for (int g = 0; g < groups; ++g) {
-        if (plan_type::distinct.kernel[g] != kernel) continue;
-        const argument_info filter = argument_info_of<plan_type>(
-            plan_type::code.groups[g].arguments + Launch::filter.argument, 1);
-        const int first = plan_type::grouped.order[plan_type::grouped.groups[g].first];
-        const operator_desc* const op =
-            call_program<P>::called_by(plan_type::lowered.instructions[first]);
-        const int conv_groups =
-            static_cast<int>(program.attributes[op->attributes + Launch::filter.groups].number);
-        ways |= Launch::ways(conv_shape(program.dims + filter.dims, filter.rank, conv_groups));
-      }
-    return ways;
-  }
-  template <class Group, unsigned Ways>
+  template <class Group>
   static constexpr kernel kernel_of() {
     kernel k{};
-    if constexpr (Ways != 0) {
-      k.run = &group_launch<Group>::template run_by<Backend, Ways>;
-      if constexpr (requires { &group_launch<Group>::template scratch_by<Backend, Ways>; })
-        k.scratch = group_launch<Group>::template scratch_by<Backend, Ways>;
-    } else if constexpr (group_launch<Group>::exists) {
+    if constexpr (group_launch<Group>::exists) {
       k.run = &group_launch<Group>::template run<Backend>;
       if constexpr (has_blocks)
         if constexpr (requires { &group_launch<Group>::template run_here<Backend>; })
@@ -85,7 +63,7 @@ struct schedule_table {
   using distinct_group = expression::group_of<plan_type, plan_type::distinct.first[K]>;
   template <int... K>
   static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
-    return {{kernel_of<distinct_group<K>, ways_of<group_launch<distinct_group<K>>>(K)>()...}};
+    return {{kernel_of<distinct_group<K>>()...}};
   }
 
   template <int... K>

@@ -246,6 +246,25 @@ struct rows_norm_lines {
   }
 };
 
+/// The numbers of an update with its two norms, a team each, behind them.
+struct norm_lines {
+  struct arguments {
+    const double* squares;
+    const float* number;
+    float* to;
+    int parts, numbers;
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    double sum = 0;
+    for (int k = team.rank(); k < a.parts; k += team.size()) sum += a.squares[2 * k + i];
+    sum = sum_of(team, sum);
+    if (team.rank() == 0) a.to[a.numbers + i] = static_cast<float>(math::sqrt(sum));
+    for (int k = team.rank(); i == 0 && k < a.numbers; k += team.size()) a.to[k] = a.number[k];
+  }
+};
+
 /// How many lines share the rows of an update.
 inline int update_lines(int selected, int rows) {
   constexpr int most = 1024;

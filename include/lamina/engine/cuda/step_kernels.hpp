@@ -3,6 +3,8 @@
 // programs that train themselves.
 #pragma once
 
+#include <algorithm>
+
 #include <lamina/engine/cuda/element_sum.hpp>
 #include <lamina/engine/cuda/selected_rows.hpp>
 #include <lamina/optimizer/clip.hpp>
@@ -29,9 +31,8 @@ struct call_kernel<decayed_learning_rate> {
 
 namespace detail {
 
-/// The scale of gradients from the sums of their squares, in `parts` each.
+/// The scale of gradients from the sums of their squares.
 struct gradient_scale_lines {
-  static constexpr int parts = 64;
   struct arguments {
     const double* squares;
     float* to;
@@ -44,12 +45,11 @@ struct gradient_scale_lines {
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
     double squares = 0;
     float norm = 0;
-    for (int i = 0; i < a.gradients; ++i) {
-      double sum = 0;
-      for (int k = team.rank(); k < parts; k += team.size()) sum += a.squares[i * parts + k];
-      norm = static_cast<float>(math::sqrt(sum_of(team, sum)));
+    for (int i = team.rank(); i < a.gradients; i += team.size()) {
+      norm = static_cast<float>(math::sqrt(a.squares[i]));
       squares += static_cast<double>(norm) * static_cast<double>(norm);
     }
+    squares = sum_of(team, squares);
     if (team.rank() == 0)
       *a.to = a.global ? optimizer::shared_scale(squares, a.limit)
                        : optimizer::norm_scale(norm, a.limit);
@@ -79,25 +79,34 @@ struct call_kernel<gradient_scale> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    using body = detail::gradient_scale_lines;
-    double* const squares = reinterpret_cast<double*>(c.run.scratch);
     const int n = c.input_count(0);
+    double* const squares = reinterpret_cast<double*>(c.run.scratch);
     for (int i = 0; i < n; ++i) {
       const operand g = c.input(0, i);
       const bool selects = has_selected_rows(g);
-      const float* const from = selects ? rows_of(g).values : static_cast<const float*>(g.data);
-      sum_parts<element_square>(b, from, selects ? rows_of(g).count : g.rows, g.columns,
-                                selects ? padded(g.columns) : g.stride, squares + i * body::parts,
-                                body::parts);
+      const terms of{selects ? rows_of(g).values : static_cast<const float*>(g.data),
+                     selects ? padded(g.columns) : g.stride, divider(g.columns)};
+      b.sum((selects ? rows_of(g).count : g.rows) * g.columns, of, whole_sum{squares + i},
+            c.run.scratch + squares_of(n));
     }
-    b.template lines<team_lines<body>>({squares, static_cast<float*>(c.output(0).data), n,
-                                        static_cast<float>(c.number(0)), c.flag(1), 1, body::parts,
-                                        1});
+    b.template lines<team_lines<detail::gradient_scale_lines>>(
+        {squares, static_cast<float*>(c.output(0).data), n, static_cast<float>(c.number(0)),
+         c.flag(1), 1, n, 1});
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return 2 * detail::gradient_scale_lines::parts * c.input_count(0);
+    std::ptrdiff_t most = 0;
+    for (int i = 0; i < c.input_count(0); ++i) {
+      const operand g = c.input(0, i);
+      const int rows = g && has_selected_rows(g) ? rows_of(g).room : g.rows;
+      most = std::max(most, sum_scratch<terms, whole_sum, Backend>(rows * g.columns));
+    }
+    return squares_of(c.input_count(0)) + most;
   }
+
+ private:
+  using terms = element_terms<element_square>;
+  static std::ptrdiff_t squares_of(int gradients) { return padded(2 * gradients); }
 };
 
 template <>

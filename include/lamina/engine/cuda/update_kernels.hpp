@@ -3,6 +3,7 @@
 // equations need never leave the place.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include <lamina/core/math.hpp>
@@ -29,79 +30,54 @@ template <class Update>
 using update_body =
     typename update_body_of<Update, std::make_integer_sequence<int, Update::states>>::type;
 
-/// Elements i * part to before (i + 1) * part give two sums of squares: of the parameter, and of
-/// what the equation measures besides.
+/// The squares of what the equation of an update measures besides the parameter.
 template <class Update>
-struct norm_part_lines {
+struct normed_terms {
   static constexpr int states = Update::states;
   static constexpr int numbers = static_cast<int>(Update::attributes.size());
-  struct arguments {
-    const float* of[2 + states];
-    const float* number;
-    std::ptrdiff_t stride;
-    divider columns;
-    double* to;
-    int elements, part;
-    int lines, width, count;
-  };
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
-    const int first = i * a.part, end = a.elements - first < a.part ? a.elements : first + a.part;
-    float number[numbers];
+  const float* of[2 + states];
+  const float* number;
+  std::ptrdiff_t stride;
+  divider columns;
+
+  LAMINA_INLINE LAMINA_FN double operator()(int i) const {
+    const int row = columns.divide(i);
+    const std::ptrdiff_t at = row * stride + i;
+    float factor[numbers], state[at_least_one(states)];
     LAMINA_CUDA_UNROLL
-    for (int k = 0; k < numbers; ++k) number[k] = a.number[k];
-    double of_param = 0, of_other = 0;
-    for (int k = first + team.rank(); k < end; k += team.size()) {
-      int column = k;
-      const int row = a.columns.divide(column);
-      const std::ptrdiff_t at = row * a.stride + column;
-      float state[at_least_one(states)];
-      LAMINA_CUDA_UNROLL
-      for (int s = 0; s < states; ++s) state[s] = a.of[2 + s][at];
-      const float param = a.of[0][at];
-      const double p = static_cast<double>(param);
-      const double u =
-          static_cast<double>(Update::template normed<float>(param, a.of[1][at], state, number));
-      of_param += p * p;
-      of_other += u * u;
-    }
-    of_param = sum_of(team, of_param);
-    of_other = sum_of(team, of_other);
-    if (team.rank() != 0) return;
-    a.to[2 * i] = of_param;
-    a.to[2 * i + 1] = of_other;
+    for (int k = 0; k < numbers; ++k) factor[k] = number[k];
+    LAMINA_CUDA_UNROLL
+    for (int s = 0; s < states; ++s) state[s] = of[2 + s][at];
+    return element_square::of(
+        static_cast<double>(Update::template normed<float>(of[0][at], of[1][at], state, factor)));
   }
 };
 
-/// The numbers of an update with its two norms, a team each, behind them.
-struct norm_lines {
-  struct arguments {
-    const double* squares;
-    const float* number;
-    float* to;
-    int parts, numbers;
-    int lines, width, count;
-  };
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
-    double sum = 0;
-    for (int k = team.rank(); k < a.parts; k += team.size()) sum += a.squares[2 * k + i];
-    sum = sum_of(team, sum);
-    if (team.rank() == 0) a.to[a.numbers + i] = static_cast<float>(math::sqrt(sum));
-    for (int k = team.rank(); i == 0 && k < a.numbers; k += team.size()) a.to[k] = a.number[k];
+/// The numbers of an update with a norm behind them.
+struct norm_result {
+  const float* number;
+  float* to;
+  int numbers, norm;
+  LAMINA_INLINE LAMINA_FN void operator()(double squares) const {
+    for (int k = 0; norm == 0 && k < numbers; ++k) to[k] = number[k];
+    to[numbers + norm] = static_cast<float>(math::sqrt(squares));
   }
 };
 
 }  // namespace detail
 
 /// The floats of memory that an update of so many elements needs.
-template <class Update>
-constexpr std::ptrdiff_t update_scratch(int elements) {
-  if constexpr (Update::traits::has_norms)
-    return 4 * element_parts::of(elements) +
-           padded(static_cast<int>(Update::attributes.size()) + 2);
-  else
+template <class Update, class Backend>
+std::ptrdiff_t update_scratch(int elements) {
+  if constexpr (Update::traits::has_norms) {
+    using of_param = element_terms<element_square>;
+    using of_other = detail::normed_terms<Update>;
+    return padded(static_cast<int>(Update::attributes.size()) + 2) +
+           std::max(sum_scratch<of_param, detail::norm_result, Backend>(elements),
+                    sum_scratch<of_other, detail::norm_result, Backend>(elements));
+  } else {
     return 0;
+  }
 }
 
 /// Updates a parameter of rows x columns. `of`: the parameter, its gradient, its accumulators,
@@ -116,22 +92,17 @@ void run_update(Backend& b, float* const* of, int rows, int columns, float* scra
   g.columns = g.width = rows * padded(columns);
   g.channels = 1;
   if constexpr (Update::traits::has_norms) {
-    const int n = rows * columns, parts = element_parts::of(n);
-    double* const squares = reinterpret_cast<double*>(scratch);
-    float* const numbers = scratch + 4 * parts;
-    typename detail::norm_part_lines<Update>::arguments a{};
-    for (int i = 0; i < 2 + states; ++i) a.of[i] = of[i];
-    a.number = of[2 + states];
-    a.stride = padded(columns);
-    a.columns = divider(columns);
-    a.to = squares;
-    a.elements = n;
-    a.part = a.width = (n + parts - 1) / parts;
-    a.lines = a.count = parts;
-    b.template lines<team_lines<detail::norm_part_lines<Update>>>(a);
-    b.template lines<team_lines<detail::norm_lines>>({squares, of[2 + states], numbers, parts,
-                                                      static_cast<int>(Update::attributes.size()),
-                                                      2, parts, 2});
+    constexpr int count = static_cast<int>(Update::attributes.size());
+    const int n = rows * columns;
+    float *const numbers = scratch, *const rest = scratch + padded(count + 2);
+    detail::normed_terms<Update> other{};
+    for (int i = 0; i < 2 + states; ++i) other.of[i] = of[i];
+    other.number = of[2 + states];
+    other.stride = padded(columns);
+    other.columns = divider(columns);
+    b.sum(n, element_terms<element_square>{of[0], other.stride, other.columns},
+          detail::norm_result{other.number, numbers, count, 0}, rest);
+    b.sum(n, other, detail::norm_result{other.number, numbers, count, 1}, rest);
     g.of[2 + states] = numbers;
   }
   b.template cells<body>(g);
@@ -154,7 +125,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const operand param = c.at_position(0);
-    return update_scratch<update>(param.rows * param.columns);
+    return update_scratch<update, Backend>(param.rows * param.columns);
   }
 };
 

@@ -75,6 +75,20 @@ struct kernels_on_host : lamina::engine::cuda::device_backend {
   static void sort_scratch(int count, std::size_t* bytes) {
     *bytes = static_cast<std::size_t>(count);
   }
+  template <class Terms, class Result>
+  void sum(int count, const Terms& terms, const Result& result, void* scratch) {
+    const struct {
+      Terms terms;
+      Result result;
+      void* scratch;
+    } arguments{terms, result, scratch};
+    launch(stream(), __PRETTY_FUNCTION__, arguments, [=] { bodies::sum(count, terms, result); });
+    check_launch();
+  }
+  template <class Terms, class Result>
+  static void sum_scratch(int count, std::size_t* bytes) {
+    *bytes = static_cast<std::size_t>(count);
+  }
 };
 
 template <class Arithmetic>

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums by columns, by channels and over whole arrays have the digits of sums in long double, and
+// what is normalised by them is what it is on the CPU.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "engine/cuda/norm_programs.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cuda/channel_sums.hpp>
+#include <lamina/engine/cuda/column_sums.hpp>
+#include <lamina/engine/cuda/element_sum.hpp>
+#include <lamina/engine/cuda/host_backend.hpp>
+
+namespace cuda = lamina::engine::cuda;
+namespace layer = lamina::layer;
+namespace optimizer = lamina::optimizer;
+
+namespace {
+
+const optimizer::sgd sgd{.learning_rate = 0.1f};
+using serial = cuda::host_backend<1>;
+using team = cuda::host_backend<4>;
+// Offsets and moving means are near 0, sums of thousands of terms of both signs.
+constexpr double most = 1e-4;
+
+/// Rows of numbers around 1000, behind each other with some floats between.
+struct array {
+  int rows, columns;
+  std::ptrdiff_t stride;
+  std::vector<float> data;
+
+  array(int r, int c)
+      : rows(r), columns(c), stride(c + 3), data(static_cast<std::size_t>(r * stride + 1)) {
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal(1000, 300);
+    for (float& x : data) x = normal(random);
+  }
+  long double sum(int first, int end) const {
+    long double all = 0;
+    for (int r = 0; r < rows; ++r)
+      for (int c = first; c < end; ++c) all += data[static_cast<std::size_t>(r * stride + c)];
+    return all;
+  }
+};
+bool is_near(float found, long double expected) {
+  return std::abs(found - expected) <= 1e-7L * std::abs(expected);
+}
+
+template <class Backend>
+void check_columns(int rows, int columns) {
+  CAPTURE(rows, columns);
+  const array x(rows, columns);
+  std::vector<float> to(static_cast<std::size_t>(columns + 1), -1.0f);
+  std::vector<double> scratch(
+      static_cast<std::size_t>(cuda::column_scratch<Backend>(1, rows, columns) / 2));
+  Backend b;
+  cuda::sum_columns(b, cuda::array_terms{x.data.data(), x.stride}, cuda::store_sums{to.data()},
+                    rows, columns, reinterpret_cast<float*>(scratch.data()));
+  bool equal = true;
+  for (int c = 0; c < columns; ++c)
+    equal = equal && is_near(to[static_cast<std::size_t>(c)], x.sum(c, c + 1));
+  CHECK(equal);
+  CHECK(to.back() == -1.0f);
+}
+
+template <class Backend>
+void check_channels(int rows, int channels, int size) {
+  CAPTURE(rows, channels, size);
+  array x(rows, channels * size);
+  std::vector<float> to(static_cast<std::size_t>(channels + 1), -1.0f);
+  Backend b;
+  lamina::engine::operand from{}, sums{};
+  from.data = x.data.data();
+  from.rows = rows;
+  from.columns = x.columns;
+  from.stride = x.stride;
+  sums.data = to.data();
+  sums.rows = 1;
+  sums.columns = channels;
+  cuda::add_channels(b, from, sums);
+  bool equal = true;
+  for (int c = 0; c < channels; ++c)
+    equal = equal && is_near(to[static_cast<std::size_t>(c)], x.sum(c * size, (c + 1) * size));
+  CHECK(equal);
+  CHECK(to.back() == -1.0f);
+}
+
+}  // namespace
+
+TEST_CASE("sums of columns are those in long double") {
+  for (const int columns : {1, 3, 16, 33})
+    for (const int rows : {0, 1, 2, 31, 32, 33, 500, 2100}) {
+      check_columns<serial>(rows, columns);
+    }
+}
+
+TEST_CASE("teams sum columns", "[threads]") {
+  for (const int rows : {0, 1, 33, 70, 300}) check_columns<team>(rows, 5);
+}
+
+TEST_CASE("sums of channels are those in long double") {
+  for (const int channels : {1, 3, 16})
+    for (const int rows : {0, 1, 2, 33, 500})
+      for (const int size : {1, 7, 16}) check_channels<serial>(rows, channels, size);
+}
+
+TEST_CASE("teams sum channels", "[threads]") {
+  for (const int rows : {0, 1, 33}) {
+    check_channels<team>(rows, 3, 1);
+    check_channels<team>(rows, 3, 7);
+  }
+}
+
+TEST_CASE("sums of millions of equal terms lose no digit") {
+  serial b;
+  // One number stands for all.
+  const float each = 100.1f;
+  constexpr int rows = 20'000'000;
+  float sum = 0;
+  std::vector<double> scratch(
+      static_cast<std::size_t>(cuda::column_scratch<serial>(1, rows, 1) / 2));
+  cuda::sum_columns(b, cuda::array_terms{&each, 0}, cuda::store_sums{&sum}, rows, 1,
+                    reinterpret_cast<float*>(scratch.data()));
+  CHECK(sum == static_cast<float>(rows * static_cast<double>(each)));
+  cuda::channel_sum_lines::arguments a{&each, 0, &sum, {}, 1, rows, 1};
+  a.elements.rows = rows;
+  a.elements.channels = 1;
+  b.lines<cuda::team_lines<cuda::channel_sum_lines>>(a);
+  CHECK(sum == static_cast<float>(rows * static_cast<double>(each)));
+  std::vector<float> x(1'000'000, 100.1f);
+  float mean = 0;
+  b.sum(1'000'000, cuda::element_terms<cuda::element_itself>{x.data(), 1000, cuda::divider(1000)},
+        cuda::scaled_sum{&mean, 1e-6}, nullptr);
+  CHECK(mean == 100.1f);
+}
+
+TEST_CASE("scratch memory for columns of some rows is enough for fewer") {
+  std::ptrdiff_t room = 0;
+  for (int rows = 0; rows < 3000; ++rows) {
+    const std::ptrdiff_t next = cuda::column_scratch<serial>(2, rows, 5);
+    if (next < room) FAIL_CHECK(rows << " rows");
+    room = next;
+  }
+  CHECK(room == 2 * 2 * 64 * 5);
+}
+
+TEST_CASE("images that are normalised learn at a place what they do on the CPU") {
+  serial place;
+  CHECK(test::train_both(test::normalised_images<28, 28>, sgd, place, {11, 4, 30}).worst() < most);
+  CHECK(test::train_both(test::normalised_images<27, 31>, sgd, place, {25, 9, 11}).worst() < most);
+  CHECK(test::train_both(test::normalised_images<90, 95>, sgd, place, {1, 2}).worst() < most);
+}
+
+TEST_CASE("columns that are normalised learn at a place what they do on the CPU") {
+  serial place;
+  CHECK(test::train_both(test::normalised_columns, sgd, place, {300, 40, 900}).worst() < 5e-5);
+}
+
+TEST_CASE("rows that are normalised learn at a place what they do on the CPU") {
+  serial place;
+  CHECK(test::train_both(test::normalised_rows, sgd, place, {60, 1, 7}).worst() < 5e-5);
+}
+
+TEST_CASE("groups that are normalised learn at a place what they do on the CPU") {
+  serial place;
+  CHECK(test::train_both(test::normalised_groups<28, 28>, sgd, place, {11, 4, 16}).worst() < 5e-5);
+  CHECK(test::train_both(test::normalised_groups<27, 31>, sgd, place, {11}).worst() < 5e-5);
+}
+
+TEST_CASE("a mini-batch without images teaches nothing at a place either") {
+  serial place;
+  CHECK(test::train_both(test::normalised_images<28, 28>, sgd, place, {11, 0, 11}).worst() < most);
+  CHECK(test::train_both(test::normalised_columns, sgd, place, {0, 300, 0}).worst() < 5e-5);
+  CHECK(test::train_both(test::normalised_rows, sgd, place, {0, 9, 0}).worst() < 5e-5);
+}
+
+TEST_CASE("what is normalised tells in test mode what it does on the CPU") {
+  CHECK(test::test_both<serial>(test::normalised_images<28, 28>, 12) < 1e-5);
+  CHECK(test::test_both<serial>(test::normalised_columns, 300) < 1e-5);
+  CHECK(test::test_both<serial>(test::normalised_rows, 60) < 1e-5);
+  CHECK(test::test_both<serial>(test::normalised_groups<27, 31>, 12) < 1e-5);
+}
+
+namespace {
+
+/// What is normalised by itself; the moving statistics are those of the last mini-batch.
+template <int... D>
+constexpr auto far_off = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3, D...>(main);
+  return layer::mean(layer::square(layer::batch_norm(x, {.momentum = 0})));
+});
+
+/// How far variances are from those in double, of themselves, of numbers around 1000; that means
+/// are as near as floats are.
+template <class P>
+double variances_apart(P program, int rows, float deviation) {
+  constexpr int size = lamina::matrix_of(P::desc.variables[P::desc.data[0]], P::desc.dims).columns;
+  constexpr int channels = 3, each = size / channels;
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal(1000, deviation);
+  std::vector<float> x(static_cast<std::size_t>(rows * size));
+  for (float& v : x) v = normal(random);
+  // The first one tells little of the others.
+  x[0] = 0;
+  lamina::model m{program, 3};
+  serial place;
+  lamina::device_trainer<P, optimizer::sgd, serial> t(place, sgd, m, 11);
+  lamina::batch_view<P> batch;
+  batch.rows.count[lamina::batch::domain] = rows;
+  batch.data[0] = reinterpret_cast<const std::byte*>(x.data());
+  t.step(batch);
+  t.bring_back();
+  double worst = 0;
+  for (int c = 0; c < channels; ++c) {
+    const auto sum_over = [&](const auto& f) {
+      double sum = 0;
+      for (int r = 0; r < rows; ++r)
+        for (int j = 0; j < each; ++j)
+          sum += f(static_cast<double>(x[static_cast<std::size_t>(r * size + c * each + j)]));
+      return sum / (rows * each);
+    };
+    const double mean = sum_over([](double v) { return v; });
+    const double variance = sum_over([=](double v) { return (v - mean) * (v - mean); });
+    const double found = static_cast<double>(m.get(2).data()[c]);
+    const double spread = static_cast<double>(m.get(3).data()[c]);
+    CHECK(std::abs(found - mean) < 1e-4);
+    worst = std::max(worst, std::abs(spread - variance) / variance);
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("numbers far from 0 have the variance that they have in double") {
+  for (const float deviation : {0.1f, 0.01f}) {
+    CHECK(variances_apart(far_off<40, 50>, 30, deviation) < 1e-4);
+    CHECK(variances_apart(far_off<41, 47>, 30, deviation) < 1e-4);
+    CHECK(variances_apart(far_off<>, 5000, deviation) < 1e-4);
+    CHECK(variances_apart(far_off<2, 2>, 5000, deviation) < 1e-4);
+  }
+}
+
+TEST_CASE("a line is a warp's, or, of very many that are short, a part's of one") {
+  CHECK(cuda::line_team_bits(64, 10) == 5);
+  CHECK(cuda::line_team_bits(8191, 10) == 5);
+  CHECK(cuda::line_team_bits(8192, 16) == 2);
+  CHECK(cuda::line_team_bits(8192, 17) == 3);
+  CHECK(cuda::line_team_bits(1 << 18, 32) == 3);
+  CHECK(cuda::line_team_bits(1 << 18, 33) == 5);
+}
