@@ -18,9 +18,9 @@ function(lamina_source_test name script)
   set(name "${LAMINA_TEST_PREFIX}${name}")
   add_test(NAME ${name} COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS source TIMEOUT 900)
-  if(name MATCHES "headers.alone|compile_fail.precompile|cuda.device")
+  if(name MATCHES "headers.alone|compile_fail.precompile")
     set_tests_properties(${name} PROPERTIES COST 100)
-  elseif(name MATCHES "consumer|self_contained|compile_time|docs.code_blocks$")
+  elseif(name MATCHES "cuda.one_file|consumer|self_contained|compile_time|docs.code_blocks$")
     set_tests_properties(${name} PROPERTIES COST 20)
   endif()
 endfunction()
@@ -111,19 +111,15 @@ while(_count GREATER 0)
   set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.${_name} PROPERTIES FIXTURES_REQUIRED precompiled)
 endwhile()
 
-# Needs nvcc, and to run what it compiled a device.
-set(_host_flags ${_compile_flags})
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  list(APPEND _host_flags -ftoplevel-reorder)  # as the lamina target has it
-endif()
-lamina_source_test(engine.cuda.device engine/cuda/device/check.py --compiler "${CMAKE_CXX_COMPILER}"
-                   --build "${CMAKE_CURRENT_BINARY_DIR}/cuda" -- ${_host_flags})
-set_tests_properties(${LAMINA_TEST_PREFIX}engine.cuda.device PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800)
-# Runs what that one has built, without a device.
-lamina_source_test(engine.cuda.emulated engine/cuda/device/check.py --compiler "${CMAKE_CXX_COMPILER}"
-                   --build "${CMAKE_CURRENT_BINARY_DIR}/cuda" --emulated)
-set_tests_properties(${LAMINA_TEST_PREFIX}engine.cuda.emulated PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800
-                     DEPENDS ${LAMINA_TEST_PREFIX}engine.cuda.device)
+# Need nvcc, one of them clang 19 too; nothing is run. The stage `emulated` runs kernels.
+foreach(_with IN ITEMS clang nvcc)
+  lamina_source_test(engine.cuda.one_file.${_with} engine/cuda/one_file/compile.py --with ${_with}
+                     --build "${CMAKE_CURRENT_BINARY_DIR}/cuda")
+endforeach()
+lamina_source_test(consumer.cuda consumer/consume_cuda.py --build "${CMAKE_BINARY_DIR}")
+set(_cuda_tests engine.cuda.one_file.clang engine.cuda.one_file.nvcc consumer.cuda)
+list(TRANSFORM _cuda_tests PREPEND "${LAMINA_TEST_PREFIX}")
+set_tests_properties(${_cuda_tests} PROPERTIES SKIP_RETURN_CODE 77)
 
 lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how find_package)
 lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how add_subdirectory)

@@ -10,5 +10,18 @@
 #include <lamina/train/run_at_device.hpp>
 #include <lamina/train/train_at_device.hpp>
 
+// A CUDA compiler (clang++, nvcc) compiles the kernels beside the program that launches them. With
+// any other compiler they stay undefined, and cmake/cuda_kernels compiles them.
+#if defined(__CUDACC__) || defined(__CUDA__)
+#if !defined(__clang__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
+#error "lamina: compile with nvcc --expt-relaxed-constexpr: kernels call constexpr functions"
+#endif
+#if !__has_include(<cub/version.cuh>)
+#error "lamina: found no CUB: from CUDA 13 on clang++ needs -isystem CUDA_FOLDER/include/cccl"
+#endif
+#include <lamina/engine/cuda/device_kernels.cuh>
+#include <lamina/engine/cuda/device_sort.cuh>
+#endif
+
 static_assert(__is_same(lamina::places, lamina::all_places),
               "lamina: include <lamina/lamina.cuh> before any other header of lamina");

@@ -13,6 +13,15 @@
 #define LAMINA_FN
 #endif
 
+/// Marks a function template of numbers that the CPU engine calls with vectors of them, too. nvcc
+/// refuses a vector in a __device__ function, but not in a constexpr one, which with
+/// --expt-relaxed-constexpr may be called on the device as well.
+#if defined(__CUDACC__) && !defined(__clang__) && !defined(LAMINA_CUDA_KERNELS_ALONE)
+#define LAMINA_NUMBER_FN constexpr
+#else
+#define LAMINA_NUMBER_FN LAMINA_FN
+#endif
+
 /// LAMINA_INLINE marks a function whose call must not remain in a hot loop, whatever the
 /// optimisation level; LAMINA_NOINLINE one that is compiled once; LAMINA_COLD one that runs so
 /// rarely that the compiler shall spend its time elsewhere; LAMINA_OPTIONAL one whose address may

@@ -46,75 +46,75 @@ void to_int();
 void ldexp();
 
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_log(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_log(T x) {
   return log(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_erf(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_erf(T x) {
   return erf(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_sqrt(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_sqrt(T x) {
   return sqrt(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_sin(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_sin(T x) {
   return sin(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_cos(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_cos(T x) {
   return cos(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_asin(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_asin(T x) {
   return asin(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_acos(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_acos(T x) {
   return acos(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_atan(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_atan(T x) {
   return atan(x);
 }
 template <class C>
-LAMINA_INLINE LAMINA_FN bool call_any(C c) {
+LAMINA_INLINE LAMINA_NUMBER_FN bool call_any(C c) {
   return any(c);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_pow(T x, T y) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_pow(T x, T y) {
   return pow(x, y);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_floor(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_floor(T x) {
   return floor(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_ceil(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_ceil(T x) {
   return ceil(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_round(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_round(T x) {
   return round(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_abs(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_abs(T x) {
   return abs(x);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_min(T x, T y) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_min(T x, T y) {
   return min(x, y);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_max(T x, T y) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_max(T x, T y) {
   return max(x, y);
 }
 template <class C, class T>
-LAMINA_INLINE LAMINA_FN T call_select(C c, T a, T b) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_select(C c, T a, T b) {
   return select(c, a, b);
 }
 template <class T>
-LAMINA_INLINE LAMINA_FN T call_fma(T x, T y, T z) {
+LAMINA_INLINE LAMINA_NUMBER_FN T call_fma(T x, T y, T z) {
   return fma(x, y, z);
 }
 
@@ -123,7 +123,7 @@ LAMINA_INLINE LAMINA_FN T call_fma(T x, T y, T z) {
 // is 128 or -127, whose power is infinite or 0. log 2 is subtracted in two parts, the first of
 // which has so few digits that k times it is exact.
 template <class T>
-LAMINA_INLINE LAMINA_FN T polynomial_exp(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   const T y = call_max(T(-88.3f), call_min(T(89.f), x));
   const T k = nearbyint(y * T(1.44269504f));
   const T r = call_fma(k, T(2.12194440e-4f), call_fma(k, T(-0.693359375f), y));
@@ -191,7 +191,7 @@ LAMINA_INLINE T double_erf(T x) {
 // relative error, 2e-8; with the roundings of float it is below 4e-7. What is not a number stays
 // so: min and max return their second operand then.
 template <class T>
-LAMINA_INLINE LAMINA_FN T rational_tanh(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   const T y = call_max(T(-9.01f), call_min(T(9.01f), x));
   const T t = y * y;
   T p = call_fma(T(1.3336545e-8f), t, T(2.059605e-5f));
@@ -209,7 +209,7 @@ LAMINA_INLINE LAMINA_FN T rational_tanh(T x) {
 // the polynomials is 6e-8, and towards the ends they are a little above 1, so that what is cut off
 // is 1, not almost.
 template <class T>
-LAMINA_INLINE LAMINA_FN T rational_erf(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
   const T y = call_max(T(-4.2f), call_min(T(4.2f), x));
   const T t = y * y;
   T p = call_fma(T(1.8287348e-6f), t, T(2.8937738e-4f));
@@ -229,7 +229,7 @@ LAMINA_INLINE LAMINA_FN T rational_erf(T x) {
 /// e^x; of a batch of floats with a relative error below 3e-7, infinite from 88.38 on and 0 below
 /// -87.69; of doubles below 3e-16.
 template <class T>
-LAMINA_INLINE LAMINA_FN T exp(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
   if constexpr (is_plain<T>)
     return std::exp(x);
   else if constexpr (is_batch_of_doubles<T>)
@@ -239,7 +239,7 @@ LAMINA_INLINE LAMINA_FN T exp(T x) {
 }
 /// Natural logarithm.
 template <class T>
-LAMINA_INLINE LAMINA_FN T log(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T log(T x) {
   if constexpr (is_plain<T>)
     return std::log(x);
   else
@@ -248,7 +248,7 @@ LAMINA_INLINE LAMINA_FN T log(T x) {
 /// Hyperbolic tangent; of a batch of floats with a relative error below 4e-7, of doubles below
 /// 3e-16.
 template <class T>
-LAMINA_INLINE LAMINA_FN T tanh(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T tanh(T x) {
   if constexpr (is_plain<T>)
     return std::tanh(x);
   else if constexpr (is_batch_of_doubles<T>)
@@ -258,7 +258,7 @@ LAMINA_INLINE LAMINA_FN T tanh(T x) {
 }
 /// Square root.
 template <class T>
-LAMINA_INLINE LAMINA_FN T sqrt(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T sqrt(T x) {
   if constexpr (is_plain<T>)
     return std::sqrt(x);
   else
@@ -266,7 +266,7 @@ LAMINA_INLINE LAMINA_FN T sqrt(T x) {
 }
 /// Sine of an angle in radians.
 template <class T>
-LAMINA_INLINE LAMINA_FN T sin(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T sin(T x) {
   if constexpr (is_plain<T>)
     return std::sin(x);
   else
@@ -274,7 +274,7 @@ LAMINA_INLINE LAMINA_FN T sin(T x) {
 }
 /// Cosine of an angle in radians.
 template <class T>
-LAMINA_INLINE LAMINA_FN T cos(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T cos(T x) {
   if constexpr (is_plain<T>)
     return std::cos(x);
   else
@@ -282,7 +282,7 @@ LAMINA_INLINE LAMINA_FN T cos(T x) {
 }
 /// Arc sine, in radians.
 template <class T>
-LAMINA_INLINE LAMINA_FN T asin(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T asin(T x) {
   if constexpr (is_plain<T>)
     return std::asin(x);
   else
@@ -290,7 +290,7 @@ LAMINA_INLINE LAMINA_FN T asin(T x) {
 }
 /// Arc cosine, in radians.
 template <class T>
-LAMINA_INLINE LAMINA_FN T acos(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T acos(T x) {
   if constexpr (is_plain<T>)
     return std::acos(x);
   else
@@ -298,7 +298,7 @@ LAMINA_INLINE LAMINA_FN T acos(T x) {
 }
 /// Arc tangent, in radians.
 template <class T>
-LAMINA_INLINE LAMINA_FN T atan(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T atan(T x) {
   if constexpr (is_plain<T>)
     return std::atan(x);
   else
@@ -307,7 +307,7 @@ LAMINA_INLINE LAMINA_FN T atan(T x) {
 /// Gauss error function 2/sqrt(pi) * integral of e^(-t^2) from 0 to x; of a batch of floats with a
 /// relative error below 5e-7, of doubles below 1e-14.
 template <class T>
-LAMINA_INLINE LAMINA_FN T erf(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T erf(T x) {
   if constexpr (is_plain<T>)
     return std::erf(x);
   else if constexpr (is_batch_of_doubles<T>)
@@ -317,7 +317,7 @@ LAMINA_INLINE LAMINA_FN T erf(T x) {
 }
 /// x^y.
 template <class T>
-LAMINA_INLINE LAMINA_FN T pow(T x, T y) {
+LAMINA_INLINE LAMINA_NUMBER_FN T pow(T x, T y) {
   if constexpr (is_plain<T>)
     return std::pow(x, y);
   else
@@ -325,7 +325,7 @@ LAMINA_INLINE LAMINA_FN T pow(T x, T y) {
 }
 /// Largest whole number not above x.
 template <class T>
-LAMINA_INLINE LAMINA_FN T floor(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T floor(T x) {
   if constexpr (is_plain<T>)
     return std::floor(x);
   else
@@ -333,7 +333,7 @@ LAMINA_INLINE LAMINA_FN T floor(T x) {
 }
 /// Smallest whole number not below x.
 template <class T>
-LAMINA_INLINE LAMINA_FN T ceil(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T ceil(T x) {
   if constexpr (is_plain<T>)
     return std::ceil(x);
   else
@@ -341,7 +341,7 @@ LAMINA_INLINE LAMINA_FN T ceil(T x) {
 }
 /// Nearest whole number, halves away from zero.
 template <class T>
-LAMINA_INLINE LAMINA_FN T round(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T round(T x) {
   if constexpr (is_plain<T>)
     return std::round(x);
   else
@@ -349,7 +349,7 @@ LAMINA_INLINE LAMINA_FN T round(T x) {
 }
 /// |x|.
 template <class T>
-LAMINA_INLINE LAMINA_FN T abs(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T abs(T x) {
   if constexpr (is_plain<T>)
     return x < T(0) ? T(-x) : x;
   else
@@ -357,7 +357,7 @@ LAMINA_INLINE LAMINA_FN T abs(T x) {
 }
 /// The smaller one; y where either is not a number.
 template <class T>
-LAMINA_INLINE LAMINA_FN T min(T x, T y) {
+LAMINA_INLINE LAMINA_NUMBER_FN T min(T x, T y) {
   if constexpr (is_plain<T>)
     return x < y ? x : y;
   else
@@ -365,7 +365,7 @@ LAMINA_INLINE LAMINA_FN T min(T x, T y) {
 }
 /// The larger one; y where either is not a number.
 template <class T>
-LAMINA_INLINE LAMINA_FN T max(T x, T y) {
+LAMINA_INLINE LAMINA_NUMBER_FN T max(T x, T y) {
   if constexpr (is_plain<T>)
     return x > y ? x : y;
   else
@@ -373,7 +373,7 @@ LAMINA_INLINE LAMINA_FN T max(T x, T y) {
 }
 /// `a` where the condition holds, else `b`; both are computed.
 template <class C, class T>
-LAMINA_INLINE LAMINA_FN T select(C condition, T a, T b) {
+LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
   if constexpr (is_plain<T>)
     return condition ? a : b;
   else
@@ -381,7 +381,7 @@ LAMINA_INLINE LAMINA_FN T select(C condition, T a, T b) {
 }
 /// Whether a condition holds, in any lane if it has lanes: a branch where all lanes agree.
 template <class C>
-LAMINA_INLINE LAMINA_FN bool any(C condition) {
+LAMINA_INLINE LAMINA_NUMBER_FN bool any(C condition) {
   if constexpr (std::is_same_v<C, bool>)
     return condition;
   else
@@ -389,7 +389,7 @@ LAMINA_INLINE LAMINA_FN bool any(C condition) {
 }
 /// -1, 0 or 1.
 template <class T>
-LAMINA_INLINE LAMINA_FN T sign(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T sign(T x) {
   return select(x > T(0), T(1), select(x < T(0), T(-1), T(0)));
 }
 

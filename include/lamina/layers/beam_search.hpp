@@ -27,7 +27,9 @@ constexpr auto search_step(variable<std::int64_t, R, 1> pre_ids, variable<T, R, 
   const auto selected = layer.template output<variable<std::int64_t, rows, 1>>();
   const auto score = layer.template output<variable<T, rows, 1>>();
   const auto parent = layer.template output<variable<std::int32_t, rows>>();
-  for (int v : {selected.id, score.id, parent.id}) without_gradient(layer, v);
+  without_gradient(layer, selected.id);
+  without_gradient(layer, score.id);
+  without_gradient(layer, parent.id);
   b.add_operator(schema_of<lamina::beam_search>(), {pre_ids.id, pre_scores.id, ids, scores},
                  {selected.id, score.id, parent.id},
                  b.attribute_list(0, beam_size, end_id, attr.is_accumulated));

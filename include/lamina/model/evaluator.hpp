@@ -278,42 +278,36 @@ class evaluator {
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// Sequences are copied: their offsets have to be found.
-  template <fixed_string Name, class Sequences>
-  unsigned long long copy(feed_sequences<Name, Sequences> f) {
-    constexpr int i = layer_of<Name>;
+  /// Sequences are copied, for their offsets have to be found; so are the elements of a single one.
+  template <class Feed>
+  unsigned long long copy(Feed f) {
+    constexpr int i = layer_of<Feed::name>;
     constexpr bool fits = detail::data_layers_of<P>.of[i].parent >= 0;
-    static_assert(check<fits, detail::name_letters<Name>>,
-                  "lamina: feed: this data layer takes no sequences");
-    if constexpr (fits) feeder_.template fill_layer<i>(f.values);
-    return 1ull << (i & 63);
-  }
-  /// The elements of a single sequence.
-  template <fixed_string Name, class T>
-  unsigned long long copy(feed_value<Name, T> f) {
-    constexpr int i = layer_of<Name>;
-    if constexpr (detail::data_layers_of<P>.of[i].parent < 0) {
-      return 0;
-    } else {
-      const std::span<const T> one[] = {{f.values, f.count}};
+    if constexpr (detail::is_feed_of_sequences<Feed>) {
+      static_assert(check<fits, detail::name_letters<Feed::name>>,
+                    "lamina: feed: this data layer takes no sequences");
+      if constexpr (fits) feeder_.template fill_layer<i>(f.values);
+      return 1ull << (i & 63);
+    } else if constexpr (fits) {
+      const std::span<const typename Feed::value_type> one[] = {{f.values, f.count}};
       feeder_.template fill_layer<i>(one);
       return 1ull << (i & 63);
+    } else {
+      return 0;
     }
   }
 
-  template <fixed_string Name, class Sequences>
-  unsigned long long take(feed_sequences<Name, Sequences>) {
-    return 0;
-  }
-  template <fixed_string Name, class T>
-  unsigned long long take(feed_value<Name, T> f) {
-    constexpr int i = layer_of<Name>;
-    if constexpr (detail::data_layers_of<P>.of[i].parent >= 0) {
+  template <class Feed>
+  unsigned long long take(Feed f) {
+    constexpr int i = layer_of<Feed::name>;
+    if constexpr (detail::is_feed_of_sequences<Feed> ||
+                  detail::data_layers_of<P>.of[i].parent >= 0) {
       return 0;
     } else {
+      using T = typename Feed::value_type;
       constexpr variable_desc d = P::desc.variables[P::desc.data[i]];
       using expected = typename detail::element_of<d.type>::type;
-      constexpr bool fits = __is_same(T, expected) || data_named<P>(Name.view()) < 0;
+      constexpr bool fits = __is_same(T, expected) || data_named<P>(Feed::name.view()) < 0;
       static_assert(check<fits, expects_type<expected>, gets_type<T>>,
                     "lamina: feed: the element type is that of the data layer");
       constexpr int columns = plan<program>::lowered.variables[P::desc.data[i]].columns;

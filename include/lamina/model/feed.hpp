@@ -51,13 +51,11 @@ concept ragged_numbers = std::ranges::forward_range<R> &&
     std::ranges::forward_range<std::ranges::range_value_t<R>> &&
     (array_size<std::ranges::range_value_t<R>> == 0);
 
-/// Whether a value is what feed() returns, and whether it holds something.
+/// Whether a value is what feed() returns, and whether it is sequences. (nvcc deduces no name.)
 template <class F>
-inline constexpr bool is_feed = __is_same(F, feed_nothing);
-template <fixed_string Name, class T>
-inline constexpr bool is_feed<feed_value<Name, T>> = true;
-template <fixed_string Name, class S>
-inline constexpr bool is_feed<feed_sequences<Name, S>> = true;
+inline constexpr bool is_feed = __is_same(F, feed_nothing) || requires { F::name.view(); };
+template <class F>
+inline constexpr bool is_feed_of_sequences = !requires(F f) { f.count; };
 }  // namespace detail
 
 /// Feeds a contiguous container of numbers, or of std::array of numbers, row by row:

@@ -76,7 +76,7 @@ class feeder {
   }
 
  private:
-  static constexpr const detail::data_layers<P>& table = detail::data_layers_of<P>;
+  static constexpr const auto& table = detail::data_layers_of<P>;
   static constexpr int columns(int i) { return table.of[i].columns; }
   /// Whether data layers tell the rows of a domain; else operators make them.
   static constexpr bool is_fed(int d) {

@@ -10,11 +10,11 @@ namespace lamina {
 struct relu : pointwise_by_output {
   static constexpr const char* type = "relu";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::max(T(0), x);
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
     return math::select(y > T(0), dy, T(0));
   }
 };
@@ -23,11 +23,11 @@ struct relu : pointwise_by_output {
 struct tanh : pointwise_by_output {
   static constexpr const char* type = "tanh";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::tanh(x);
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
     return dy * (T(1) - y * y);
   }
 };
@@ -36,11 +36,11 @@ struct tanh : pointwise_by_output {
 struct sigmoid : pointwise_by_output {
   static constexpr const char* type = "sigmoid";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return T(1) / (T(1) + math::exp(-x));
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
     return dy * y * (T(1) - y);
   }
 };
@@ -49,11 +49,11 @@ struct sigmoid : pointwise_by_output {
 struct logsigmoid : pointwise {
   static constexpr const char* type = "logsigmoid";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::min(x, T(0)) - math::log(T(1) + math::exp(-math::abs(x)));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return dy / (T(1) + math::exp(x));
   }
 };
@@ -62,11 +62,11 @@ struct logsigmoid : pointwise {
 struct softplus : pointwise {
   static constexpr const char* type = "softplus";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::max(x, T(0)) + math::log(T(1) + math::exp(-math::abs(x)));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return dy / (T(1) + math::exp(-x));
   }
 };
@@ -75,11 +75,11 @@ struct softplus : pointwise {
 struct softsign : pointwise {
   static constexpr const char* type = "softsign";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return x / (T(1) + math::abs(x));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     const T d = T(1) + math::abs(x);
     return dy / (d * d);
   }
@@ -89,11 +89,11 @@ struct softsign : pointwise {
 struct tanh_shrink : pointwise {
   static constexpr const char* type = "tanh_shrink";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return x - math::tanh(x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     const T t = math::tanh(x);
     return dy * t * t;
   }
@@ -106,13 +106,13 @@ struct gelu : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"approximate", attribute_type::boolean, 0}}};
   template <class T>
-  LAMINA_FN static T f(T x, T approximate) {
+  LAMINA_NUMBER_FN static T f(T x, T approximate) {
     // One of two functions for all lanes: computing both costs twice the time.
     if (math::any(approximate > T(0))) return T(0.5) * x * (T(1) + math::tanh(inner(x)));
     return T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440)));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T approximate) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T approximate) {
     if (math::any(approximate > T(0))) {
       const T t = math::tanh(inner(x));
       return dy * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * T(0.79788456080286535588) *
@@ -124,7 +124,7 @@ struct gelu : pointwise {
 
  private:
   template <class T>
-  LAMINA_FN static T inner(T x) {
+  LAMINA_NUMBER_FN static T inner(T x) {
     return T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
   }
 };
@@ -136,11 +136,11 @@ struct selu : pointwise_by_output {
       {{"scale", attribute_type::real, 1.0507009873554804934},
        {"alpha", attribute_type::real, 1.6732632423543772848}}};
   template <class T>
-  LAMINA_FN static T f(T x, T scale, T alpha) {
+  LAMINA_NUMBER_FN static T f(T x, T scale, T alpha) {
     return scale * math::select(x > T(0), x, alpha * (math::exp(math::min(x, T(0))) - T(1)));
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy, T scale, T alpha) {
+  LAMINA_NUMBER_FN static T df(T y, T dy, T scale, T alpha) {
     return dy * math::select(y > T(0), scale, y + scale * alpha);
   }
 };

@@ -11,7 +11,7 @@ struct assign : pointwise {
   static constexpr const char* type = "assign";
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return x;
   }
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
@@ -31,7 +31,7 @@ struct cast : pointwise {
       {{"in_dtype", attribute_type::integer, 5}, {"out_dtype", attribute_type::integer, 5}}};
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return x;
   }
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
@@ -55,7 +55,7 @@ struct increment : pointwise {
   static constexpr std::uint32_t differentiable = 0;
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
-  LAMINA_FN static T f(T x, T step) {
+  LAMINA_NUMBER_FN static T f(T x, T step) {
     return static_cast<T>(x + step);
   }
 };

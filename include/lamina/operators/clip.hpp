@@ -12,11 +12,11 @@ struct clip : pointwise {
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"min", attribute_type::real}, {"max", attribute_type::real}}};
   template <class T>
-  LAMINA_FN static T f(T x, T low, T high) {
+  LAMINA_NUMBER_FN static T f(T x, T low, T high) {
     return math::min(high, math::max(low, x));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T low, T high) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T low, T high) {
     return math::select(x > low, math::select(x < high, dy, T(0)), T(0));
   }
 };

@@ -20,7 +20,7 @@ struct comparison : pointwise {
 struct less_than : comparison {
   static constexpr const char* type = "less_than";
   template <class T>
-  LAMINA_FN static auto f(T x, T y) {
+  LAMINA_NUMBER_FN static auto f(T x, T y) {
     return x < y;
   }
 };
@@ -29,7 +29,7 @@ struct less_than : comparison {
 struct less_equal : comparison {
   static constexpr const char* type = "less_equal";
   template <class T>
-  LAMINA_FN static auto f(T x, T y) {
+  LAMINA_NUMBER_FN static auto f(T x, T y) {
     return x <= y;
   }
 };
@@ -38,7 +38,7 @@ struct less_equal : comparison {
 struct greater_than : comparison {
   static constexpr const char* type = "greater_than";
   template <class T>
-  LAMINA_FN static auto f(T x, T y) {
+  LAMINA_NUMBER_FN static auto f(T x, T y) {
     return x > y;
   }
 };
@@ -47,7 +47,7 @@ struct greater_than : comparison {
 struct greater_equal : comparison {
   static constexpr const char* type = "greater_equal";
   template <class T>
-  LAMINA_FN static auto f(T x, T y) {
+  LAMINA_NUMBER_FN static auto f(T x, T y) {
     return x >= y;
   }
 };
@@ -56,7 +56,7 @@ struct greater_equal : comparison {
 struct equal : comparison {
   static constexpr const char* type = "equal";
   template <class T>
-  LAMINA_FN static auto f(T x, T y) {
+  LAMINA_NUMBER_FN static auto f(T x, T y) {
     return x == y;
   }
 };
@@ -65,7 +65,7 @@ struct equal : comparison {
 struct not_equal : comparison {
   static constexpr const char* type = "not_equal";
   template <class T>
-  LAMINA_FN static auto f(T x, T y) {
+  LAMINA_NUMBER_FN static auto f(T x, T y) {
     return x != y;
   }
 };
@@ -81,7 +81,7 @@ struct logical : pointwise {
 struct logical_and : logical {
   static constexpr const char* type = "logical_and";
   template <class T>
-  LAMINA_FN static auto f(T x, T y) {
+  LAMINA_NUMBER_FN static auto f(T x, T y) {
     return (x != T(0)) && (y != T(0));
   }
 };
@@ -90,7 +90,7 @@ struct logical_and : logical {
 struct logical_or : logical {
   static constexpr const char* type = "logical_or";
   template <class T>
-  LAMINA_FN static auto f(T x, T y) {
+  LAMINA_NUMBER_FN static auto f(T x, T y) {
     return (x != T(0)) || (y != T(0));
   }
 };
@@ -99,7 +99,7 @@ struct logical_or : logical {
 struct logical_xor : logical {
   static constexpr const char* type = "logical_xor";
   template <class T>
-  LAMINA_FN static auto f(T x, T y) {
+  LAMINA_NUMBER_FN static auto f(T x, T y) {
     return (x != T(0)) != (y != T(0));
   }
 };
@@ -109,7 +109,7 @@ struct logical_not : logical {
   static constexpr const char* type = "logical_not";
   static constexpr auto inputs = slots_x;
   template <class T>
-  LAMINA_FN static auto f(T x) {
+  LAMINA_NUMBER_FN static auto f(T x) {
     return x == T(0);
   }
 };

@@ -23,11 +23,11 @@ struct elementwise_add : elementwise {
   static constexpr const char* type = "elementwise_add";
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     return x + y;
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T dy) {
+  LAMINA_NUMBER_FN static T df(T dy) {
     return dy;
   }
 };
@@ -37,11 +37,11 @@ struct elementwise_sub : elementwise {
   static constexpr const char* type = "elementwise_sub";
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     return x - y;
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T dy) {
+  LAMINA_NUMBER_FN static T df(T dy) {
     if constexpr (Slot == 0)
       return dy;
     else
@@ -53,11 +53,11 @@ struct elementwise_sub : elementwise {
 struct elementwise_mul : elementwise {
   static constexpr const char* type = "elementwise_mul";
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     return x * y;
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T x, T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
     if constexpr (Slot == 0)
       return dy * y;
     else
@@ -69,11 +69,11 @@ struct elementwise_mul : elementwise {
 struct elementwise_div : elementwise {
   static constexpr const char* type = "elementwise_div";
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     return x / y;
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T x, T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
     if constexpr (Slot == 0)
       return dy / y;
     else
@@ -85,11 +85,11 @@ struct elementwise_div : elementwise {
 struct elementwise_max : elementwise {
   static constexpr const char* type = "elementwise_max";
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     return math::max(x, y);
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T x, T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
     if constexpr (Slot == 0)
       return math::select(x > y, dy, T(0));
     else
@@ -101,11 +101,11 @@ struct elementwise_max : elementwise {
 struct elementwise_min : elementwise {
   static constexpr const char* type = "elementwise_min";
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     return math::min(x, y);
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T x, T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
     if constexpr (Slot == 0)
       return math::select(x < y, dy, T(0));
     else
@@ -117,11 +117,11 @@ struct elementwise_min : elementwise {
 struct elementwise_pow : elementwise {
   static constexpr const char* type = "elementwise_pow";
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     return math::pow(x, y);
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T x, T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
     if constexpr (Slot == 0)
       return dy * y * math::pow(x, y - T(1));
     else
@@ -134,7 +134,7 @@ struct elementwise_mod : elementwise {
   static constexpr const char* type = "elementwise_mod";
   static constexpr std::uint32_t differentiable = 0;
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
       const T r = static_cast<T>(x % y);
       return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;
@@ -149,7 +149,7 @@ struct elementwise_floordiv : elementwise {
   static constexpr const char* type = "elementwise_floordiv";
   static constexpr std::uint32_t differentiable = 0;
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
       const T q = static_cast<T>(x / y);
       return x % y != T(0) && (x < T(0)) != (y < T(0)) ? static_cast<T>(q - 1) : q;
@@ -164,7 +164,7 @@ struct fill_zeros_like : pointwise {
   static constexpr const char* type = "fill_zeros_like";
   static constexpr std::uint32_t differentiable = 0;
   template <class T>
-  LAMINA_FN static T f(T) {
+  LAMINA_NUMBER_FN static T f(T) {
     return T(0);
   }
 };

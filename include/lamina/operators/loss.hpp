@@ -18,12 +18,12 @@ struct sigmoid_cross_entropy_with_logits : pointwise {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
   template <class T>
-  LAMINA_FN static T f(T x, T label, T ignore) {
+  LAMINA_NUMBER_FN static T f(T x, T label, T ignore) {
     const T cost = math::max(x, T(0)) - x * label + math::log(T(1) + math::exp(-math::abs(x)));
     return math::select(label == ignore, T(0), cost);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T label, T dy, T ignore) {
+  LAMINA_NUMBER_FN static T df(T x, T label, T dy, T ignore) {
     return math::select(label == ignore, T(0), dy * (T(1) / (T(1) + math::exp(-x)) - label));
   }
 };
@@ -37,11 +37,11 @@ struct log_loss : pointwise {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
   template <class T>
-  LAMINA_FN static T f(T p, T label, T epsilon) {
+  LAMINA_NUMBER_FN static T f(T p, T label, T epsilon) {
     return -label * math::log(p + epsilon) - (T(1) - label) * math::log(T(1) - p + epsilon);
   }
   template <class T>
-  LAMINA_FN static T df(T p, T label, T dy, T epsilon) {
+  LAMINA_NUMBER_FN static T df(T p, T label, T dy, T epsilon) {
     return dy * ((T(1) - label) / (T(1) - p + epsilon) - label / (p + epsilon));
   }
 };
@@ -54,11 +54,11 @@ struct hinge_loss : pointwise {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
   template <class T>
-  LAMINA_FN static T f(T x, T label) {
+  LAMINA_NUMBER_FN static T f(T x, T label) {
     return math::max(T(0), T(1) - x * (T(2) * label - T(1)));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T label, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T label, T dy) {
     const T side = T(2) * label - T(1);
     return math::select(T(1) - x * side > T(0), -dy * side, T(0));
   }
@@ -76,14 +76,14 @@ struct huber_loss : pointwise {
   static constexpr std::uint32_t gradient_outputs = 1;
   static constexpr std::uint32_t gradient_of_outputs = 2;
   template <int K, class T>
-  LAMINA_FN static T f(T x, T y, T delta) {
+  LAMINA_NUMBER_FN static T f(T x, T y, T delta) {
     const T r = y - x;
     if constexpr (K == 0) return r;
     const T size = math::abs(r);
     return math::select(size <= delta, T(0.5) * r * r, delta * (size - T(0.5) * delta));
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T r, T dy, T delta) {
+  LAMINA_NUMBER_FN static T df(T r, T dy, T delta) {
     const T slope = dy * math::min(math::max(r, -delta), delta);
     if constexpr (Slot == 0)
       return -slope;
@@ -104,14 +104,14 @@ struct modified_huber_loss : pointwise {
   static constexpr std::uint32_t gradient_outputs = 1;
   static constexpr std::uint32_t gradient_of_outputs = 2;
   template <int K, class T>
-  LAMINA_FN static T f(T x, T label) {
+  LAMINA_NUMBER_FN static T f(T x, T label) {
     const T v = x * (T(2) * label - T(1));
     if constexpr (K == 0) return v;
     const T square = (T(1) - v) * (T(1) - v);
     return math::select(v < T(-1), T(-4) * v, math::select(v < T(1), square, T(0)));
   }
   template <class T>
-  LAMINA_FN static T df(T label, T v, T dy) {
+  LAMINA_NUMBER_FN static T df(T label, T v, T dy) {
     const T near = math::select(v < T(1), T(-2) * (T(1) - v), T(0));
     return dy * (T(2) * label - T(1)) * math::select(v < T(-1), T(-4), near);
   }
@@ -126,12 +126,12 @@ struct rank_loss : pointwise {
   static constexpr std::uint32_t differentiable = 6;
   static constexpr std::uint32_t gradient_inputs = 7;
   template <class T>
-  LAMINA_FN static T f(T label, T left, T right) {
+  LAMINA_NUMBER_FN static T f(T label, T left, T right) {
     const T d = left - right;
     return math::max(d, T(0)) + math::log(T(1) + math::exp(-math::abs(d))) - label * d;
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T label, T left, T right, T dy) {
+  LAMINA_NUMBER_FN static T df(T label, T left, T right, T dy) {
     const T slope = dy * (T(1) / (T(1) + math::exp(right - left)) - label);
     if constexpr (Slot == 1)
       return slope;
@@ -152,7 +152,7 @@ struct margin_rank_loss : pointwise {
   static constexpr std::uint32_t gradient_outputs = 1;
   static constexpr std::uint32_t gradient_of_outputs = 2;
   template <int K, class T>
-  LAMINA_FN static T f(T x1, T x2, T label, T margin) {
+  LAMINA_NUMBER_FN static T f(T x1, T x2, T label, T margin) {
     const T cost = math::max(T(0), margin - label * (x1 - x2));
     if constexpr (K == 0)
       return math::select(cost > T(0), T(1), T(0));
@@ -160,7 +160,7 @@ struct margin_rank_loss : pointwise {
       return cost;
   }
   template <int Slot, class T>
-  LAMINA_FN static T df(T label, T activated, T dy, T) {
+  LAMINA_NUMBER_FN static T df(T label, T activated, T dy, T) {
     if constexpr (Slot == 0)
       return -dy * label * activated;
     else

@@ -54,7 +54,7 @@ inline constexpr int scalars_of = detail::scalar_count<Op>;
 
 /// The value of output K of a pointwise operator, forward or gradient, at one place.
 template <class Op, int K, class... T>
-LAMINA_INLINE LAMINA_FN auto pointwise_value(T... argument) {
+LAMINA_INLINE LAMINA_NUMBER_FN auto pointwise_value(T... argument) {
   if constexpr (detail::is_gradient<Op>) {
     using forward = typename Op::forward;
     constexpr int slot = detail::nth_bit(forward::differentiable, K);

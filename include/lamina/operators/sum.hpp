@@ -15,11 +15,11 @@ struct scale : pointwise {
        {"bias", attribute_type::real, 0},
        {"bias_after_scale", attribute_type::boolean, 1}}};
   template <class T>
-  LAMINA_FN static T f(T x, T factor, T bias, T after) {
+  LAMINA_NUMBER_FN static T f(T x, T factor, T bias, T after) {
     return factor * x + bias * math::select(after > T(0), T(1), factor);
   }
   template <class T>
-  LAMINA_FN static T df(T dy, T factor, T, T) {
+  LAMINA_NUMBER_FN static T df(T dy, T factor, T, T) {
     return factor * dy;
   }
 };
@@ -33,7 +33,7 @@ struct sum : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr int scalars = 0;
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     return x + y;
   }
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
@@ -55,7 +55,7 @@ struct minus : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 3;
   template <class T>
-  LAMINA_FN static T f(T x, T y) {
+  LAMINA_NUMBER_FN static T f(T x, T y) {
     return x - y;
   }
   static constexpr void gradient(program_builder& b, const operator_desc& op) {

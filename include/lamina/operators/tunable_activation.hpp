@@ -13,11 +13,11 @@ struct leaky_relu : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"alpha", attribute_type::real, 0.02}}};
   template <class T>
-  LAMINA_FN static T f(T x, T alpha) {
+  LAMINA_NUMBER_FN static T f(T x, T alpha) {
     return math::select(x > T(0), x, alpha * x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T alpha) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T alpha) {
     return math::select(x > T(0), dy, alpha * dy);
   }
 };
@@ -27,11 +27,11 @@ struct elu : pointwise {
   static constexpr const char* type = "elu";
   static constexpr std::array<attribute_desc, 1> attributes{{{"alpha", attribute_type::real, 1}}};
   template <class T>
-  LAMINA_FN static T f(T x, T alpha) {
+  LAMINA_NUMBER_FN static T f(T x, T alpha) {
     return math::select(x > T(0), x, alpha * (math::exp(math::min(x, T(0))) - T(1)));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T alpha) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T alpha) {
     return dy * math::select(x > T(0), T(1), alpha * math::exp(math::min(x, T(0))));
   }
 };
@@ -42,11 +42,11 @@ struct relu6 : pointwise_by_output {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"threshold", attribute_type::real, 6}}};
   template <class T>
-  LAMINA_FN static T f(T x, T threshold) {
+  LAMINA_NUMBER_FN static T f(T x, T threshold) {
     return math::min(threshold, math::max(T(0), x));
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy, T threshold) {
+  LAMINA_NUMBER_FN static T df(T y, T dy, T threshold) {
     return math::select(y > T(0), math::select(y < threshold, dy, T(0)), T(0));
   }
 };
@@ -57,11 +57,11 @@ struct brelu : pointwise_by_output {
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"t_min", attribute_type::real, 0}, {"t_max", attribute_type::real, 24}}};
   template <class T>
-  LAMINA_FN static T f(T x, T low, T high) {
+  LAMINA_NUMBER_FN static T f(T x, T low, T high) {
     return math::min(high, math::max(low, x));
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy, T low, T high) {
+  LAMINA_NUMBER_FN static T df(T y, T dy, T low, T high) {
     return math::select(y > low, math::select(y < high, dy, T(0)), T(0));
   }
 };
@@ -72,12 +72,12 @@ struct soft_relu : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"threshold", attribute_type::real, 40}}};
   template <class T>
-  LAMINA_FN static T f(T x, T threshold) {
+  LAMINA_NUMBER_FN static T f(T x, T threshold) {
     const T c = math::min(threshold, math::max(-threshold, x));
     return math::max(c, T(0)) + math::log(T(1) + math::exp(-math::abs(c)));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T threshold) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T threshold) {
     const T inside = math::select(math::abs(x) < threshold, dy, T(0));
     return inside / (T(1) + math::exp(-x));
   }
@@ -89,11 +89,11 @@ struct stanh : pointwise {
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"scale_a", attribute_type::real, 0.67}, {"scale_b", attribute_type::real, 1.7159}}};
   template <class T>
-  LAMINA_FN static T f(T x, T a, T b) {
+  LAMINA_NUMBER_FN static T f(T x, T a, T b) {
     return b * math::tanh(a * x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T a, T b) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T a, T b) {
     const T t = math::tanh(a * x);
     return dy * a * b * (T(1) - t * t);
   }
@@ -105,11 +105,11 @@ struct hard_sigmoid : pointwise_by_output {
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"slope", attribute_type::real, 0.2}, {"offset", attribute_type::real, 0.5}}};
   template <class T>
-  LAMINA_FN static T f(T x, T slope, T offset) {
+  LAMINA_NUMBER_FN static T f(T x, T slope, T offset) {
     return math::min(T(1), math::max(T(0), slope * x + offset));
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy, T slope, T) {
+  LAMINA_NUMBER_FN static T df(T y, T dy, T slope, T) {
     return math::select(y > T(0), math::select(y < T(1), slope * dy, T(0)), T(0));
   }
 };
@@ -119,11 +119,11 @@ struct swish : pointwise {
   static constexpr const char* type = "swish";
   static constexpr std::array<attribute_desc, 1> attributes{{{"beta", attribute_type::real, 1}}};
   template <class T>
-  LAMINA_FN static T f(T x, T beta) {
+  LAMINA_NUMBER_FN static T f(T x, T beta) {
     return x / (T(1) + math::exp(-beta * x));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T beta) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T beta) {
     const T s = T(1) / (T(1) + math::exp(-beta * x));
     return dy * (s + beta * x * s * (T(1) - s));
   }
@@ -136,11 +136,11 @@ struct hard_swish : pointwise {
                                                              {"scale", attribute_type::real, 6},
                                                              {"offset", attribute_type::real, 3}}};
   template <class T>
-  LAMINA_FN static T f(T x, T threshold, T scale, T offset) {
+  LAMINA_NUMBER_FN static T f(T x, T threshold, T scale, T offset) {
     return x * math::min(math::max(x + offset, T(0)), threshold) / scale;
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T threshold, T scale, T offset) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T threshold, T scale, T offset) {
     const T c = x + offset;
     return dy / scale * math::select(c > T(0), math::select(c < threshold, c + x, threshold), T(0));
   }
@@ -151,11 +151,11 @@ struct pow : pointwise {
   static constexpr const char* type = "pow";
   static constexpr std::array<attribute_desc, 1> attributes{{{"factor", attribute_type::real, 1}}};
   template <class T>
-  LAMINA_FN static T f(T x, T factor) {
+  LAMINA_NUMBER_FN static T f(T x, T factor) {
     return math::pow(x, factor);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T factor) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T factor) {
     return dy * factor * math::pow(x, factor - T(1));
   }
 };
@@ -166,11 +166,11 @@ struct hard_shrink : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"threshold", attribute_type::real, 0.5}}};
   template <class T>
-  LAMINA_FN static T f(T x, T threshold) {
+  LAMINA_NUMBER_FN static T f(T x, T threshold) {
     return math::select(math::abs(x) > threshold, x, T(0));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T threshold) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T threshold) {
     return math::select(math::abs(x) > threshold, dy, T(0));
   }
 };
@@ -181,11 +181,11 @@ struct softshrink : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"lambda", attribute_type::real, 0.5}}};
   template <class T>
-  LAMINA_FN static T f(T x, T l) {
+  LAMINA_NUMBER_FN static T f(T x, T l) {
     return math::select(x > l, x - l, math::select(x < -l, x + l, T(0)));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T l) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T l) {
     return math::select(x > l, dy, math::select(x < -l, dy, T(0)));
   }
 };
@@ -196,11 +196,11 @@ struct thresholded_relu : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"threshold", attribute_type::real, 1}}};
   template <class T>
-  LAMINA_FN static T f(T x, T threshold) {
+  LAMINA_NUMBER_FN static T f(T x, T threshold) {
     return math::select(x > threshold, x, T(0));
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy, T threshold) {
+  LAMINA_NUMBER_FN static T df(T x, T dy, T threshold) {
     return math::select(x > threshold, dy, T(0));
   }
 };

@@ -10,11 +10,11 @@ namespace lamina {
 struct exp : pointwise_by_output {
   static constexpr const char* type = "exp";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::exp(x);
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
     return dy * y;
   }
 };
@@ -23,11 +23,11 @@ struct exp : pointwise_by_output {
 struct log : pointwise {
   static constexpr const char* type = "log";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::log(x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return dy / x;
   }
 };
@@ -36,11 +36,11 @@ struct log : pointwise {
 struct sqrt : pointwise_by_output {
   static constexpr const char* type = "sqrt";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::sqrt(x);
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
     return T(0.5) * dy / y;
   }
 };
@@ -49,11 +49,11 @@ struct sqrt : pointwise_by_output {
 struct rsqrt : pointwise_by_output {
   static constexpr const char* type = "rsqrt";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return T(1) / math::sqrt(x);
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
     return T(-0.5) * dy * y * y * y;
   }
 };
@@ -62,11 +62,11 @@ struct rsqrt : pointwise_by_output {
 struct square : pointwise {
   static constexpr const char* type = "square";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return x * x;
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return T(2) * x * dy;
   }
 };
@@ -75,11 +75,11 @@ struct square : pointwise {
 struct reciprocal : pointwise_by_output {
   static constexpr const char* type = "reciprocal";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return T(1) / x;
   }
   template <class T>
-  LAMINA_FN static T df(T y, T dy) {
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
     return -dy * y * y;
   }
 };
@@ -88,11 +88,11 @@ struct reciprocal : pointwise_by_output {
 struct abs : pointwise {
   static constexpr const char* type = "abs";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::abs(x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return dy * math::sign(x);
   }
 };
@@ -101,11 +101,11 @@ struct abs : pointwise {
 struct sin : pointwise {
   static constexpr const char* type = "sin";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::sin(x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return dy * math::cos(x);
   }
 };
@@ -114,11 +114,11 @@ struct sin : pointwise {
 struct cos : pointwise {
   static constexpr const char* type = "cos";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::cos(x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return -dy * math::sin(x);
   }
 };
@@ -127,11 +127,11 @@ struct cos : pointwise {
 struct asin : pointwise {
   static constexpr const char* type = "asin";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::asin(x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return dy / math::sqrt(T(1) - x * x);
   }
 };
@@ -140,11 +140,11 @@ struct asin : pointwise {
 struct acos : pointwise {
   static constexpr const char* type = "acos";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::acos(x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return -dy / math::sqrt(T(1) - x * x);
   }
 };
@@ -153,11 +153,11 @@ struct acos : pointwise {
 struct atan : pointwise {
   static constexpr const char* type = "atan";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::atan(x);
   }
   template <class T>
-  LAMINA_FN static T df(T x, T dy) {
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
     return dy / (T(1) + x * x);
   }
 };
@@ -166,7 +166,7 @@ struct atan : pointwise {
 struct step_function : pointwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
-  LAMINA_FN static T df(T) {
+  LAMINA_NUMBER_FN static T df(T) {
     return T(0);
   }
 };
@@ -175,7 +175,7 @@ struct step_function : pointwise {
 struct ceil : step_function {
   static constexpr const char* type = "ceil";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::ceil(x);
   }
 };
@@ -184,7 +184,7 @@ struct ceil : step_function {
 struct floor : step_function {
   static constexpr const char* type = "floor";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::floor(x);
   }
 };
@@ -193,7 +193,7 @@ struct floor : step_function {
 struct round : step_function {
   static constexpr const char* type = "round";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::round(x);
   }
 };
@@ -202,7 +202,7 @@ struct round : step_function {
 struct sign : step_function {
   static constexpr const char* type = "sign";
   template <class T>
-  LAMINA_FN static T f(T x) {
+  LAMINA_NUMBER_FN static T f(T x) {
     return math::sign(x);
   }
 };

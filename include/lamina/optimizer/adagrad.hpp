@@ -37,7 +37,7 @@ struct adagrad final : rule<adagrad> {
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& moment, T learning_rate, T epsilon) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T epsilon) {
     moment += grad * grad;
     param -= learning_rate * grad / (math::sqrt(moment) + epsilon);
   }

@@ -41,8 +41,8 @@ struct adam final : rule<adam> {
   constexpr std::array<float, 2> powers() const { return {beta1, beta2}; }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate, T beta1,
-                               T beta2, T epsilon) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate,
+                                      T beta1, T beta2, T epsilon) {
     moment1 = beta1 * moment1 + (T(1) - beta1) * grad;
     moment2 = beta2 * moment2 + (T(1) - beta2) * grad * grad;
     param -= learning_rate * moment1 / (math::sqrt(moment2) + epsilon);

@@ -36,8 +36,8 @@ struct adamax final : rule<adamax> {
   constexpr std::array<float, 2> powers() const { return {beta1, 0}; }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& moment, T& inf_norm, T learning_rate, T beta1,
-                               T beta2, T epsilon) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T& inf_norm, T learning_rate,
+                                      T beta1, T beta2, T epsilon) {
     moment = beta1 * moment + (T(1) - beta1) * grad;
     inf_norm = math::max(math::abs(grad), beta2 * inf_norm + epsilon);
     param -= learning_rate * moment / inf_norm;

@@ -32,7 +32,8 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& moment, T learning_rate, T decay, T epsilon) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T decay,
+                                      T epsilon) {
     moment = decay * moment + (T(1) - decay) * grad * grad;
     param -= learning_rate * grad / (math::sqrt(moment) + epsilon);
   }

@@ -28,7 +28,7 @@ struct ftrl final : rule<ftrl> {
 
   /// x^-lr_power for x >= 0; the usual root is computed as one.
   template <class T>
-  LAMINA_FN static T raised(T x, T lr_power) {
+  LAMINA_NUMBER_FN static T raised(T x, T lr_power) {
     const T of_zero = math::select(lr_power < T(0), T(0), T(1));
     const T safe = math::select(x > T(0), x, T(1));
     const T power = math::select(x > T(0), math::pow(safe, -lr_power), of_zero);
@@ -42,8 +42,8 @@ struct ftrl final : rule<ftrl> {
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& squared, T& linear, T learning_rate, T l1, T l2,
-                               T lr_power) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& squared, T& linear, T learning_rate,
+                                      T l1, T l2, T lr_power) {
     const T larger = squared + grad * grad;
     const T after = raised(larger, lr_power);
     linear += grad - (after - raised(squared, lr_power)) / learning_rate * param;

@@ -38,16 +38,17 @@ struct lamb final : rule<lamb> {
   }
   /// u, from the moments as they will be; stores nothing.
   template <class T>
-  LAMINA_FN static T normed(T param, T grad, T moment1, T moment2, T /*learning_rate*/, T beta1,
-                            T beta2, T epsilon, T weight_decay) {
+  LAMINA_NUMBER_FN static T normed(T param, T grad, T moment1, T moment2, T /*learning_rate*/,
+                                   T beta1, T beta2, T epsilon, T weight_decay) {
     const T first = beta1 * moment1 + (T(1) - beta1) * grad;
     const T second = beta2 * moment2 + (T(1) - beta2) * grad * grad;
     return first / (math::sqrt(second) + epsilon) + weight_decay * param;
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate, T beta1,
-                               T beta2, T epsilon, T weight_decay, T param_norm, T u_norm) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate,
+                                      T beta1, T beta2, T epsilon, T weight_decay, T param_norm,
+                                      T u_norm) {
     const T u =
         normed(param, grad, moment1, moment2, learning_rate, beta1, beta2, epsilon, weight_decay);
     moment1 = beta1 * moment1 + (T(1) - beta1) * grad;

@@ -36,14 +36,14 @@ struct lars_momentum final : rule<lars_momentum> {
   }
   /// The value whose norm `update` needs besides the parameter's: the gradient.
   template <class T>
-  LAMINA_FN static T normed(T /*param*/, T grad, T /*velocity*/, T /*learning_rate*/, T /*mu*/,
-                            T /*lars_coeff*/, T /*weight_decay*/) {
+  LAMINA_NUMBER_FN static T normed(T /*param*/, T grad, T /*velocity*/, T /*learning_rate*/,
+                                   T /*mu*/, T /*lars_coeff*/, T /*weight_decay*/) {
     return grad;
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu, T lars_coeff,
-                               T weight_decay, T param_norm, T grad_norm) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu,
+                                      T lars_coeff, T weight_decay, T param_norm, T grad_norm) {
     const T adapted =
         learning_rate * lars_coeff * param_norm / (grad_norm + weight_decay * param_norm);
     const T rate = math::select(

@@ -34,8 +34,8 @@ struct momentum final : rule<momentum> {
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu,
-                               T use_nesterov) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu,
+                                      T use_nesterov) {
     velocity = mu * velocity + grad;
     param -= learning_rate * math::select(use_nesterov > T(0), grad + mu * velocity, velocity);
   }

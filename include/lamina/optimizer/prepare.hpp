@@ -13,7 +13,7 @@ namespace lamina::optimizer {
 /// clamp(grad * scale, low, high) + l2 * param + l1 * sign(param): clip before regularisation, as
 /// Fluid does. A gradient that is not a number stays one.
 template <class T>
-LAMINA_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l2) {
+LAMINA_NUMBER_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l2) {
   const T clipped = math::max(low, math::min(high, grad * scale));
   const T decayed = clipped + l2 * param;
   // The same for all elements, and nearly always none.

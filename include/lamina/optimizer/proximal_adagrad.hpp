@@ -34,7 +34,7 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& moment, T learning_rate, T l1, T l2) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T l1, T l2) {
     moment += grad * grad;
     const T root = math::sqrt(math::select(moment > T(0), moment, T(1)));
     param = proximal(param - learning_rate * grad / root, learning_rate, l1, l2);

@@ -13,7 +13,7 @@ namespace lamina::optimizer {
 
 /// sign(z) * max(|z| - rate * l1, 0) / (1 + rate * l2): the proximal step of both penalties.
 template <class T>
-LAMINA_FN T proximal(T z, T rate, T l1, T l2) {
+LAMINA_NUMBER_FN T proximal(T z, T rate, T l1, T l2) {
   return math::sign(z) * math::max(math::abs(z) - rate * l1, T(0)) / (T(1) + rate * l2);
 }
 
@@ -36,7 +36,7 @@ struct proximal_gd final : rule<proximal_gd> {
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T learning_rate, T l1, T l2) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T learning_rate, T l1, T l2) {
     param = proximal(param - learning_rate * grad, learning_rate, l1, l2);
   }
 };

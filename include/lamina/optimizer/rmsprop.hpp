@@ -38,8 +38,8 @@ struct rmsprop final : rule<rmsprop> {
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T& moment, T& mean_square, T& mean_grad,
-                               T learning_rate, T rho, T epsilon, T momentum, T centered) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T& mean_square, T& mean_grad,
+                                      T learning_rate, T rho, T epsilon, T momentum, T centered) {
     mean_square = rho * mean_square + (T(1) - rho) * grad * grad;
     mean_grad = math::select(centered > T(0), rho * mean_grad + (T(1) - rho) * grad, mean_grad);
     const T variance = mean_square - centered * mean_grad * mean_grad;

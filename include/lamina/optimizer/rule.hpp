@@ -188,31 +188,33 @@ struct traits {
 
   /// Opt::update with its states and scalars from arrays; `norm` = {param's, u's} if has_norms.
   template <class T>
-  LAMINA_INLINE LAMINA_FN static void update(T& param, T grad, T* state, const T* scalar,
-                                             const T* norm = nullptr) {
+  LAMINA_INLINE LAMINA_NUMBER_FN static void update(T& param, T grad, T* state, const T* scalar,
+                                                    const T* norm = nullptr) {
     spread(param, grad, state, scalar, norm, state_index{}, scalar_index{});
   }
   /// Opt::normed, the value whose norm update needs, from arrays; stores nothing.
   template <class T>
-  LAMINA_INLINE LAMINA_FN static T normed(T param, T grad, const T* state, const T* scalar) {
+  LAMINA_INLINE LAMINA_NUMBER_FN static T normed(T param, T grad, const T* state, const T* scalar) {
     static_assert(has_norms, "lamina: this optimizer needs no norms");
     return spread_normed(param, grad, state, scalar, state_index{}, scalar_index{});
   }
 
  private:
   template <class T, std::size_t... S, std::size_t... C>
-  LAMINA_INLINE LAMINA_FN static void spread(T& param, T grad, [[maybe_unused]] T* state,
-                                             const T* scalar, [[maybe_unused]] const T* norm,
-                                             std::index_sequence<S...>, std::index_sequence<C...>) {
+  LAMINA_INLINE LAMINA_NUMBER_FN static void spread(T& param, T grad, [[maybe_unused]] T* state,
+                                                    const T* scalar, [[maybe_unused]] const T* norm,
+                                                    std::index_sequence<S...>,
+                                                    std::index_sequence<C...>) {
     if constexpr (has_norms)
       Opt::update(param, grad, state[S]..., scalar[C]..., norm[0], norm[1]);
     else
       Opt::update(param, grad, state[S]..., scalar[C]...);
   }
   template <class T, std::size_t... S, std::size_t... C>
-  LAMINA_INLINE LAMINA_FN static T spread_normed(T param, T grad, [[maybe_unused]] const T* state,
-                                                 const T* scalar, std::index_sequence<S...>,
-                                                 std::index_sequence<C...>) {
+  LAMINA_INLINE LAMINA_NUMBER_FN static T spread_normed(T param, T grad,
+                                                        [[maybe_unused]] const T* state,
+                                                        const T* scalar, std::index_sequence<S...>,
+                                                        std::index_sequence<C...>) {
     return Opt::normed(param, grad, state[S]..., scalar[C]...);
   }
 };

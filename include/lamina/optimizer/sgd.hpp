@@ -26,7 +26,7 @@ struct sgd final : rule<sgd> {
   }
   /// The equation above, at one place.
   template <class T>
-  LAMINA_FN static void update(T& param, T grad, T learning_rate) {
+  LAMINA_NUMBER_FN static void update(T& param, T grad, T learning_rate) {
     param -= learning_rate * grad;
   }
 };

@@ -90,7 +90,7 @@ struct update_operator : operator_definition {
 
   /// The gradient after scale, clip and decay.
   template <class T>
-  LAMINA_INLINE LAMINA_FN static T prepared(T param, T grad, const T* number) {
+  LAMINA_INLINE LAMINA_NUMBER_FN static T prepared(T param, T grad, const T* number) {
     return optimizer::prepared_gradient(grad, param, number[1], number[2], number[3], number[4],
                                         number[5]);
   }
@@ -102,14 +102,15 @@ struct update_operator : operator_definition {
   /// Updates one place; `number` holds the attributes, `norm` the two norms of an optimizer that
   /// needs them.
   template <class T>
-  LAMINA_INLINE LAMINA_FN static void apply(T& param, T grad, T* state, const T* number,
-                                            const T* norm = nullptr) {
+  LAMINA_INLINE LAMINA_NUMBER_FN static void apply(T& param, T grad, T* state, const T* number,
+                                                   const T* norm = nullptr) {
     apply_prepared(param, prepared(param, grad, number), state, number, norm);
   }
   /// The same with a gradient that is prepared.
   template <class T>
-  LAMINA_INLINE LAMINA_FN static void apply_prepared(T& param, T grad, T* state, const T* number,
-                                                     const T* norm = nullptr) {
+  LAMINA_INLINE LAMINA_NUMBER_FN static void apply_prepared(T& param, T grad, T* state,
+                                                            const T* number,
+                                                            const T* norm = nullptr) {
     T scalar[traits::scalar_count];
     scalar[0] = number[0];
     for (int i = 1; i < traits::scalar_count; ++i) scalar[i] = number[preparation + i];
@@ -138,7 +139,7 @@ struct update_operator : operator_definition {
   }
   /// The value whose norm the equation needs, from the prepared gradient.
   template <class T>
-  LAMINA_INLINE LAMINA_FN static T normed(T param, T grad, const T* state, const T* number) {
+  LAMINA_INLINE LAMINA_NUMBER_FN static T normed(T param, T grad, const T* state, const T* number) {
     T scalar[traits::scalar_count];
     scalar[0] = number[0];
     for (int i = 1; i < traits::scalar_count; ++i) scalar[i] = number[preparation + i];

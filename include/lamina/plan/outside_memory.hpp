@@ -14,8 +14,6 @@ struct outside_memory {
   float* const* accumulators = nullptr;
   /// The machine writes to `gradients` what it would update parameters with.
   bool leaves_updates = false;
-  /// At a place whose gradients are scaled: the gradient of the cost. Null: it is 1.
-  const float* cost_gradient = nullptr;
 
   /// Where the plan says that something lies which a machine does not own; null for what is not
   /// there.

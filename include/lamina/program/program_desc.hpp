@@ -135,10 +135,15 @@ constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /// The most variables, operators and so on of one program.
 /// No array of a plan may exceed 2^20 elements: clang refuses longer ones in a constant expression.
+/// nvcc's front end holds every zero of such a value: with the limits of other compilers it needs
+/// more than 11 GB.
 #if defined(LAMINA_CUDA_KERNELS_ALONE)
-// Who compiles kernels records nothing, but nvcc's front end makes every zero of a large value.
+// No program is recorded where kernels are compiled alone.
 inline constexpr program_counts program_limits{64, 64, 64, 64, 64, 64, 64, 64,
                                                64, 64, 64, 64, 64, 64, 64};
+#elif defined(__CUDACC__) && !defined(__clang__)
+inline constexpr program_counts program_limits{512, 256, 2048, 2048, 2048, 512, 512, 4096,
+                                               512, 64,  256,  64,   256,  64,  64};
 #else
 inline constexpr program_counts program_limits{32768, 32768, 131072, 131072, 131072,
                                                32768, 32768, 131072, 32768,  4096,

@@ -64,9 +64,6 @@ struct checkpoint_facts {
   std::int64_t steps;
   training_position at;
   std::uint64_t seed;
-  /// Of gradients that are scaled, if they are: the factor, and the steps since it changed.
-  float loss_scale = 0;
-  int good_steps = 0;
 };
 
 LAMINA_COLD inline void write_checkpoint(const std::string& directory, const stored_arrays& values,
@@ -84,10 +81,6 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   number("@pass@", static_cast<std::uint64_t>(facts.at.pass));
   number("@batch@", static_cast<std::uint64_t>(facts.at.batch));
   number("@seed@", facts.seed);
-  if (facts.loss_scale > 0) {
-    number("@loss_scale@", static_cast<std::uint64_t>(facts.loss_scale));
-    number("@good_steps@", static_cast<std::uint64_t>(facts.good_steps));
-  }
   write_tensor_file(checkpoint_path(directory, facts.steps), entries);
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i)
@@ -117,11 +110,6 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   facts.at.pass = static_cast<int>(find("@pass@").as_number());
   facts.at.batch = static_cast<std::int64_t>(find("@batch@").as_number());
   const std::size_t arrays = values.size() + accumulators.size();
-  for (std::size_t i = arrays; i < entries.size(); ++i) {
-    const tensor_entry& e = entries[i];
-    if (e.name == "@loss_scale@") facts.loss_scale = static_cast<float>(e.as_number());
-    if (e.name == "@good_steps@") facts.good_steps = static_cast<int>(e.as_number());
-  }
   // Both are checked before either changes.
   values.check(entries, path);
   accumulators.check(entries, path);

@@ -29,16 +29,14 @@ class device_trainer : public place_trainer<P, Opt> {
  public:
   using base::parameters, base::states;
   using training = training_program<P, Opt>;
-  static constexpr bool scaled = engine::cuda::scales_cost<Backend>;
 
   LAMINA_COLD device_trainer(Backend& b, const Opt& opt, model<P>& m, std::uint64_t seed = 0)
       : base(opt, m, seed),
         parameters_(b, parameters_in<P>(), 1),
         states_(b, parameters_in<P>(), states),
-        updates_(state_.limits_norms() || scaled ? std::make_unique<updates>(b, state_) : nullptr),
+        updates_(state_.limits_norms() ? std::make_unique<updates>(b, state_) : nullptr),
         machine_(b, {parameters_.pointers(), updates_ == nullptr ? nullptr : updates_->gradients(),
-                     states_.pointers(), updates_ != nullptr,
-                     updates_ == nullptr ? nullptr : updates_->cost_gradient()}) {
+                     states_.pointers(), updates_ != nullptr}) {
     detail::initialise_state<P>(machine_);
     send();
   }
@@ -52,24 +50,15 @@ class device_trainer : public place_trainer<P, Opt> {
       if (where.first[i] >= 0)
         state_.set_numbers(i, scalars, machine_.constants() + where.first[i]);
     machine_.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
-    bool updated = true;
     if (updates_ != nullptr)
-      updated = updates_->run(
+      updates_->run(
           steps_, [&](int i) { return machine_.gradient_rows(i); }, parameters_.pointers(),
           states_.pointers());
-    steps_ += updated ? 1 : 0;
+    ++steps_;
     return static_cast<float>(detail::number_in<P, P::desc.cost>(machine_));
   }
   /// A metric of the last step: mean over its samples.
   double metric(int i) { return base::metric_of(machine_, i); }
-
-  /// Of a place with narrow operands: the factor of the gradients, and what it depends on.
-  engine::cuda::loss_scale_state loss_scale() const requires scaled {
-    return updates_->loss_scale().seen();
-  }
-  void set_loss_scale(const engine::cuda::loss_scale_state& s) requires scaled {
-    updates_->loss_scale().set(s);
-  }
 
   /// Copies parameters and accumulators to the model, and from it.
   LAMINA_COLD void bring_back() {

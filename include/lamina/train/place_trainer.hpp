@@ -21,7 +21,7 @@ class place_trainer {
   static constexpr int states = optimizer::traits<Opt>::state_count;
   static constexpr int parameters = P::desc.count.parameters;
 
-  /// Updates so far; a step that was skipped for a gradient too large is none.
+  /// Updates so far.
   std::int64_t steps() const { return steps_; }
   void set_steps(std::int64_t n) { steps_ = n; }
   model<P>& trained() { return model_; }
@@ -61,11 +61,7 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t, trainin
                                  std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
   t.bring_back();
-  detail::checkpoint_facts facts{t.optimizer().type, t.steps(), at, seed};
-  if constexpr (requires { t.loss_scale(); }) {
-    facts.loss_scale = t.loss_scale().scale;
-    facts.good_steps = t.loss_scale().good;
-  }
+  const detail::checkpoint_facts facts{t.optimizer().type, t.steps(), at, seed};
   files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
 }
 template <trains_at_place Trainer>
@@ -76,9 +72,6 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
   if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
   t.send();
   t.set_steps(facts.steps);
-  // A run at another place has none; then the scale begins anew.
-  if constexpr (requires { t.loss_scale(); })
-    if (facts.loss_scale >= 1) t.set_loss_scale({facts.loss_scale, 1, facts.good_steps, 0});
   at = facts.at;
   return true;
 }

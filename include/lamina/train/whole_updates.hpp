@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/train/whole_updates.hpp - updates at a place by whole gradients, where they cannot ride on
-// the products that compute these: a norm that is limited is known when all gradients are, the sum
-// over several places when all have theirs, and that none is too large for its scale as well.
+// the products that compute these: a norm that is limited is known when all gradients are.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 #include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cuda/loss_scale.hpp>
+#include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/selected_rows_kernels.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/model.hpp>
@@ -38,20 +36,15 @@ class whole_updates {
   static constexpr std::size_t numbers = rows_update::attributes.size();
   static constexpr bool takes_rows = detail::has_rows_gradient(with_backward<P>::desc);
 
-  /// Whether the gradients are scaled, so that the updates have to take that back.
-  static constexpr bool scaled = engine::cuda::scales_cost<Backend>;
-
   LAMINA_COLD whole_updates(Backend& b, const state_type& state)
       : backend_(b),
         state_(state),
-        limits_norms_(state.limits_norms()),
         gradients_(b, parameters_in<P>(), 1, &has_rows),
         squares_(b),
         numbers_(b),
         scratch_(b),
         found_(b),
-        staged_(b),
-        scale_(b) {
+        staged_(b) {
     std::ptrdiff_t scratch = 0;
     for (int i = 0; i < parameters; ++i) {
       if (!is_updated(i)) continue;
@@ -68,14 +61,6 @@ class whole_updates {
     staged_.reserve(at_least_one(parameters) * numbers * sizeof(float));
   }
   float* const* gradients() const { return gradients_.pointers(); }
-  /// Where the place has the gradient of the cost; null: it is 1.
-  const float* cost_gradient() const {
-    if constexpr (scaled)
-      return scale_.cost_gradient();
-    else
-      return nullptr;
-  }
-  engine::cuda::loss_scale<Backend>& loss_scale() requires scaled { return scale_; }
 
   /// Whether the program updates parameter i.
   static constexpr bool is_updated(int i) {
@@ -87,12 +72,11 @@ class whole_updates {
   }
   /// The update of step `step`: `values` by parameter, `accumulators` by parameter and state;
   /// `rows_of(i)` is the gradient of parameter i where that has only some rows, or null.
-  /// Returns false if the step was skipped, for a scaled gradient was too large.
   template <class Rows>
-  bool run(std::int64_t step, const Rows& rows_of, float* const* values,
+  void run(std::int64_t step, const Rows& rows_of, float* const* values,
            float* const* accumulators) {
     std::vector<float> scale(static_cast<std::size_t>(parameters), 1.0f);
-    if (limits_norms_) find_scales(rows_of, scale);
+    find_scales(rows_of, scale);
     float* const staged = reinterpret_cast<float*>(staged_.data());
     const auto scalars = state_.scalars(step);
     for (int i = 0; i < parameters; ++i) {
@@ -104,24 +88,12 @@ class whole_updates {
     const auto work = [&] {
       backend_.upload(numbers_.data(), staged,
                       static_cast<std::size_t>(parameters) * numbers * sizeof(float));
-      const auto update = [&](auto& b) {
-        for (int i = 0; i < parameters; ++i)
-          if (is_updated(i)) try {
-              run_update(b, i, values[i], rows_of(i), accumulators + i * states);
-            } catch (const error& what) {
-              fail_update(i, what);
-            }
-      };
-      if constexpr (scaled) {
-        if (!limits_norms_) sum_squares(rows_of);
-        scale_.decide(reinterpret_cast<const double*>(squares_.data()), parameters,
-                      reinterpret_cast<float*>(numbers_.data()) + 1, static_cast<int>(numbers),
-                      parameters);
-        auto updates = scale_.updates();
-        update(updates);
-      } else {
-        update(backend_);
-      }
+      for (int i = 0; i < parameters; ++i)
+        if (is_updated(i)) try {
+            run_update(i, values[i], rows_of(i), accumulators + i * states);
+          } catch (const error& what) {
+            fail_update(i, what);
+          }
     };
     // Memory alone differs from step to step, but for how many rows gradients of rows have.
     if constexpr (takes_rows)
@@ -129,8 +101,6 @@ class whole_updates {
     else
       backend_.replay(recorded_as, work);
     backend_.wait();
-    if constexpr (scaled) return scale_.seen().skipped == 0;
-    return true;
   }
 
  private:
@@ -174,8 +144,6 @@ class whole_updates {
     sum_squares(rows_of);
     backend_.download(found_.data(), squares_.data(), parameters * sizeof(double));
     backend_.wait();
-    float factor = 1;  // of the gradients
-    if constexpr (scaled) factor = scale_.seen().scale;
     std::vector<gradient_clip> clips;
     std::vector<float> norms;
     for (int i = 0; i < parameters; ++i) {
@@ -183,38 +151,31 @@ class whole_updates {
       if (is_updated(i))
         std::memcpy(&squares, found_.data() + index(i) * sizeof(double), sizeof(squares));
       clips.push_back(state_.clip_of(i));
-      norms.push_back(static_cast<float>(std::sqrt(squares)) / factor);
+      norms.push_back(static_cast<float>(std::sqrt(squares)));
     }
     optimizer::clip_scales(clips, norms, scale);
   }
-  template <class Launches>
-  void run_update(Launches& b, int i, float* value, const engine::cuda::selected_rows* selected,
+  void run_update(int i, float* value, const engine::cuda::selected_rows* selected,
                   float* const* accumulators) {
     const parameter_place& p = parameter_table<P>::table.of[i];
     if constexpr (takes_rows)
       if (selected != nullptr)
         return engine::cuda::run_rows_update<rows_update>(
-            b, value, *selected, accumulators,
+            backend_, value, *selected, accumulators,
             reinterpret_cast<float*>(numbers_.data()) + index(i) * numbers, p.rows, p.columns,
             reinterpret_cast<float*>(scratch_.data()));
     float* of[3 + states] = {value, gradients()[i]};
     for (int s = 0; s < states; ++s) of[2 + s] = accumulators[s];
     of[2 + states] = reinterpret_cast<float*>(numbers_.data()) + index(i) * numbers;
-    engine::cuda::run_update<update>(b, of, p.rows, p.columns,
+    engine::cuda::run_update<update>(backend_, of, p.rows, p.columns,
                                      reinterpret_cast<float*>(scratch_.data()));
   }
 
   Backend& backend_;
   const state_type& state_;
-  bool limits_norms_;
   device_arrays<Backend> gradients_;
   engine::cuda::device_buffer<Backend> squares_, numbers_, scratch_;
   engine::cuda::staging_buffer<Backend> found_, staged_;
-  struct nothing {
-    explicit nothing(Backend&) {}
-  };
-  [[no_unique_address]] std::conditional_t<scaled, engine::cuda::loss_scale<Backend>, nothing>
-      scale_;
 };
 
 }  // namespace lamina

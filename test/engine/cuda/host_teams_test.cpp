@@ -42,8 +42,7 @@ TEST_CASE("teams of threads multiply odd widths", "[threads]") {
 TEST_CASE("teams of threads convolve", "[threads]") {
   cuda::host_backend<4> backend;
   CHECK(test::train_both(test::lenet, sgd, backend, {2}).worst() < 1e-5);
-  CHECK(test::train_both(test::channels, optimizer::sgd{.learning_rate = 0.01f}, backend, {1})
-            .worst() < 1e-5);
+  CHECK(test::train_both(test::filters, sgd, backend, {2}).worst() < 1e-5);
 }
 
 TEST_CASE("teams of threads normalise in parts", "[threads]") {

@@ -55,8 +55,7 @@ inline constexpr auto windows = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
-/// Convolutions of 3 to 50 filters, so that every tile is taken: forward, spread, and for the
-/// gradients of filters (conv_host.hpp says by which). Sums of whole numbers are whole.
+/// Convolutions of 3 to 50 filters, which fill a part of a tile, one, or several.
 inline constexpr auto channels = lamina::program([](lamina::block& main) {
   constexpr window same{.padding = 1};
   auto image = layer::data<"image", float, 16, 6, 5>(main);
@@ -78,6 +77,31 @@ inline constexpr auto channels = lamina::program([](lamina::block& main) {
          sum(c2, layer::data<"c", float, 50, 6, 5>(main)) +
          sum(d2, layer::data<"d", float, 50, 2, 2>(main)) +
          sum(e2, layer::data<"e", float, 12, 4, 3>(main));
+});
+
+/// Filters of every kind, with gradients of filters and images: by groups, two filters a channel,
+/// 1 x 1, narrow, dilated, with strides longer than the filter; transposed, and of volumes.
+inline constexpr auto filters = lamina::program([](lamina::block& main) {
+  constexpr layer::conv2d_attr tanh{.act = activation::tanh};
+  auto image = layer::data<"image", float, 6, 13, 11>(main);
+  auto a = layer::conv2d<8, 1>(image, tanh);
+  auto b = layer::conv2d<16, 3, window{.padding = 1, .groups = 8}>(a, tanh);
+  auto c = layer::conv2d<6, 2, window{.stride = 3, .padding = 1, .groups = 2}>(b, tanh);
+  auto d = layer::conv2d<5, 1, window{.stride = 2}>(b, tanh);
+  auto e = layer::conv2d<4, lamina::extent2{1, 9}, window{.padding = {0, 4}}>(b, tanh);
+  auto f = layer::conv2d<5, lamina::extent2{3, 2}, window{.padding = {2, 0}, .dilation = {2, 3}}>(
+      e, tanh);
+  auto g = layer::conv2d_transpose<10, 2, window{.stride = 3, .padding = 1, .groups = 2}>(c, tanh);
+  auto h =
+      layer::conv2d_transpose<6, lamina::extent2{3, 2}, window{.stride = {1, 2}, .dilation = 2}>(
+          d, tanh);
+  auto volume = layer::data<"volume", float, 4, 5, 6, 7>(main);
+  auto v = layer::conv3d<6, lamina::extent3{2, 3, 1},
+                         lamina::window3{.stride = {2, 1, 3}, .padding = {1, 2, 0}, .groups = 2}>(
+      volume, tanh);
+  auto w = layer::conv3d<3, 2, lamina::window3{.padding = 1, .dilation = {1, 2, 1}}>(v, tanh);
+  return layer::mean(layer::square(layer::fc<3>(f))) + layer::mean(layer::square(layer::fc<3>(g))) +
+         layer::mean(layer::square(layer::fc<3>(h))) + layer::mean(layer::square(layer::fc<3>(w)));
 });
 
 }  // namespace test

@@ -29,7 +29,7 @@ class loop_frames {
   using array_type = tensor_array<chunks>;
   using tables = block_schedule<P, schedule>;
   static constexpr int domains = P::desc.count.domains;
-  static constexpr const typename tables::table_type& table = tables::table;
+  static constexpr const auto& table = tables::table;
   /// Whether the engine keeps values of its own in a frame.
   static constexpr bool keeps_own = requires { &Engine::restore_own; };
 
@@ -60,7 +60,7 @@ class loop_frames {
   /// A run begins: no frame is left, and the rows of what is not fed are not known.
   void begin_run(memory_type& memory, std::uint64_t seed, std::uint64_t step) {
     memory_ = &memory;
-    maker_ = {this, &set_rows, &make_offsets, &show, &knows_rows};
+    maker_ = {this, &set_rows_of, &make_offsets, &show_of, &knows_rows};
     if constexpr (tables::has_views)
       for (int i = 0; i < tables::array_count; ++i)
         memory.array(i).use_memory(table.array_memory[i]);
@@ -200,10 +200,10 @@ class loop_frames {
   word* last_[at_least_one(tables::loop_count)] = {};
 
  private:
-  static void set_rows(void* self, int domain, int rows) {
+  static void set_rows_of(void* self, int domain, int rows) {
     static_cast<loop_frames*>(self)->set_rows(domain, rows);
   }
-  static void show(void* self, int view, void* data) {
+  static void show_of(void* self, int view, void* data) {
     static_cast<loop_frames*>(self)->show(view, static_cast<float*>(data));
   }
   void show(int view, float* data) {

@@ -13,20 +13,20 @@ struct lstm_unit_step {
   T i, f, o, candidate;
 
   /// From what X holds; the forget gate with its bias.
-  LAMINA_INLINE LAMINA_FN lstm_unit_step(T x_i, T x_f, T x_o, T x_candidate)
+  LAMINA_INLINE LAMINA_NUMBER_FN lstm_unit_step(T x_i, T x_f, T x_o, T x_candidate)
       : i(sigmoid::f(x_i)),
         f(sigmoid::f(x_f)),
         o(sigmoid::f(x_o)),
         candidate(tanh::f(x_candidate)) {}
 
-  LAMINA_INLINE LAMINA_FN T cell(T before) const { return f * before + i * candidate; }
-  LAMINA_INLINE LAMINA_FN T hidden(T cell) const { return o * tanh::f(cell); }
+  LAMINA_INLINE LAMINA_NUMBER_FN T cell(T before) const { return f * before + i * candidate; }
+  LAMINA_INLINE LAMINA_NUMBER_FN T hidden(T cell) const { return o * tanh::f(cell); }
 
   /// The slopes of what X holds, and of the cell before.
   struct slopes {
     T i, f, o, candidate, before;
   };
-  LAMINA_INLINE LAMINA_FN slopes backward(T cell, T before, T d_cell, T d_hidden) const {
+  LAMINA_INLINE LAMINA_NUMBER_FN slopes backward(T cell, T before, T d_cell, T d_hidden) const {
     const T a = tanh::f(cell);
     const T dc = d_cell + tanh::df(a, T(d_hidden * o));
     return {sigmoid::df(i, T(dc * candidate)), sigmoid::df(f, T(dc * before)),

@@ -30,18 +30,18 @@ LAMINA_COLD inline recurrent_activation recurrent_activation_numbered(const oper
 
 /// x between -limit and limit; x itself where the limit is 0.
 template <class T, class Real>
-LAMINA_INLINE LAMINA_FN T clipped(T x, Real limit) {
+LAMINA_INLINE LAMINA_NUMBER_FN T clipped(T x, Real limit) {
   return limit > 0 ? T(math::min(math::max(x, T(-limit)), T(limit))) : x;
 }
 /// The gradient dy of a clipped y: 0 where the limit holds.
 template <class T, class Real>
-LAMINA_INLINE LAMINA_FN T through_clip(T y, T dy, Real limit) {
+LAMINA_INLINE LAMINA_NUMBER_FN T through_clip(T y, T dy, Real limit) {
   return limit > 0 ? T(math::select(math::abs(y) < T(limit), dy, T(0))) : dy;
 }
 
 /// f(x).
 template <class T>
-LAMINA_INLINE LAMINA_FN T value_of(recurrent_activation f, T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN T value_of(recurrent_activation f, T x) {
   switch (f) {
     case recurrent_activation::sigmoid:
       return sigmoid::f(x);
@@ -56,7 +56,7 @@ LAMINA_INLINE LAMINA_FN T value_of(recurrent_activation f, T x) {
 
 /// dy * f'(x) for y = f(x).
 template <class T>
-LAMINA_INLINE LAMINA_FN T slope_of(recurrent_activation f, T y, T dy) {
+LAMINA_INLINE LAMINA_NUMBER_FN T slope_of(recurrent_activation f, T y, T dy) {
   switch (f) {
     case recurrent_activation::sigmoid:
       return sigmoid::df(y, dy);

@@ -96,7 +96,7 @@ constexpr T identity_of() {
 }
 
 template <reduction_kind Kind, class T>
-LAMINA_INLINE LAMINA_FN T reduced(T a, T b) {
+LAMINA_INLINE LAMINA_NUMBER_FN T reduced(T a, T b) {
   if constexpr (Kind == reduction_kind::product)
     return static_cast<T>(a * b);
   else if constexpr (Kind == reduction_kind::max)

@@ -226,7 +226,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
     return t;
   }
   static constexpr tables all = make();
-  static constexpr const table_type& table = all.schedule;
+  static constexpr const auto& table = all.schedule;
 };
 
 }  // namespace engine::cpu

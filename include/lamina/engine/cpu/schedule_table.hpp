@@ -46,7 +46,7 @@ struct schedule_table {
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int arguments = plan_type::code.count.arguments;
-  static constexpr const program_view& program = call_program<P>::view;
+  static constexpr const auto& program = call_program<P>::view;
 
   struct functions {
     group_function run[at_least_one(plan_type::kernels)];

@@ -76,7 +76,7 @@ inline constexpr point_table<Points> points_of{};
 /// The values of the polynomial with these coefficients at the points, a filter's times the shares.
 template <int Points, int Count>
 struct evaluate {
-  static constexpr const point_table<Points>& set = points_of<Points>;
+  static constexpr const auto& set = points_of<Points>;
   static constexpr int from = Count, to = Points;
   static constexpr bool is_filter = Points == winograd_points(Count);
   static LAMINA_INLINE void run(const vector* c, vector* v) {
@@ -103,7 +103,7 @@ struct evaluate {
 /// The transpose of evaluate.
 template <int Points, int Count>
 struct combine {
-  static constexpr const point_table<Points>& set = points_of<Points>;
+  static constexpr const auto& set = points_of<Points>;
   static constexpr int from = Points, to = Count;
   static constexpr bool is_filter = Points == winograd_points(Count);
   static LAMINA_INLINE void run(const vector* v, vector* c) {
@@ -130,7 +130,7 @@ struct combine {
 /// What the points see of as many neighbouring elements of an image.
 template <int Points>
 struct see {
-  static constexpr const point_table<Points>& set = points_of<Points>;
+  static constexpr const auto& set = points_of<Points>;
   static constexpr int from = Points, to = Points;
   static LAMINA_INLINE void run(const vector* d, vector* v) {
     constexpr int pairs = set.count;
@@ -157,7 +157,7 @@ struct see {
 /// The transpose of see.
 template <int Points>
 struct show {
-  static constexpr const point_table<Points>& set = points_of<Points>;
+  static constexpr const auto& set = points_of<Points>;
   static constexpr int from = Points, to = Points;
   static LAMINA_INLINE void run(const vector* v, vector* d) {
     constexpr int pairs = set.count;

@@ -71,7 +71,6 @@ struct run_state {
   int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
   const minibatch_source* source = nullptr;  // of read_minibatch
-  const float* cost_gradient = nullptr;      // null: it is 1
   unsigned long long given = ~0ull;          // data of this run, a bit each
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }

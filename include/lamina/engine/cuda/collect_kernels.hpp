@@ -3,14 +3,14 @@
 // needs turned.
 #pragma once
 
+#include <lamina/engine/cuda/after_product.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
-#include <lamina/engine/cuda/split_product.hpp>
+#include <lamina/engine/cuda/product.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::engine::cuda {
 
-/// Sum += X^T dOut in each iteration: the terms are added in the order of the iterations. A row
-/// loop calls it once, with the rows of all iterations.
+/// Sum += X^T dOut in each iteration: the terms are added in the order of the iterations.
 template <>
 struct call_kernel<collect_product> {
   using to_sum = expression::statements<
@@ -18,27 +18,29 @@ struct call_kernel<collect_product> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    using body = product_body<group_head::gemm_dw, to_sum, typename Backend::product_tile>;
     const operand x = c.input(0), dy = c.input(1), sum = c.input(2);
     if (x.rows <= 0) return;
-    typename body::arguments g{};
-    g.of[0] = static_cast<float*>(x.data);
-    g.of[1] = static_cast<float*>(dy.data);
-    g.of[2] = static_cast<float*>(sum.data);
+    const int width = padded(sum.columns);
+    const product p{sum.rows,
+                    sum.columns,
+                    x.rows,
+                    {x.row<const float>(0), x.stride, true},
+                    {dy.row<const float>(0), dy.stride},
+                    c.run.scratch + Backend::product_workspace,
+                    width};
+    run_product(b, p, c.run.scratch);
+    typename after_product_body<to_sum>::arguments g{};
+    g.of[2] = sum.row<float>(0);
     g.rows = sum.rows;
     g.columns = sum.columns;
-    g.width = padded(sum.columns);
-    g.depth = x.rows;
-    g.left_stride = x.stride;
-    g.right_stride = dy.stride;
+    g.width = width;
     g.channels = 1;
-    detail::run_in_parts<group_head::gemm_dw, to_sum>(b, g, c.run.scratch);
+    run_after_product<to_sum>(b, g, p.to);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    const operand x = c.input(0), sum = c.input(2);
-    return product_split<typename Backend::product_tile>::scratch(sum.rows, padded(sum.columns),
-                                                                  x.rows);
+    const operand sum = c.input(2);
+    return Backend::product_workspace + std::ptrdiff_t{sum.rows} * padded(sum.columns);
   }
 };
 template <>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/conv_reader.hpp - images and filters as the sides of the products that a
-// convolution and its gradients are.
+// lamina/engine/cuda/conv_reader.hpp - images and filters as the operands of the matrix products
+// that a convolution and its gradients are (implicit GEMM: no matrix is stored).
 #pragma once
 
 #include <cstddef>
@@ -11,282 +11,183 @@
 
 namespace lamina::engine::cuda {
 
-/// A place in a volume, and in which one of several.
+/// Which of the two images of a convolution the kernel makes, and from which one.
+enum class conv_kind {
+  forward,  // the small image from the large one
+  spread    // the large image from the small one: the gradient of the input, conv2d_transpose
+};
+
+/// An index into several volumes that lie behind each other: which one, and where in it.
 struct volume_place {
   int number;
   int at[3];
 };
 
-/// Divisions by the three sides of a volume.
-struct volume_divider {
-  divider size, side[2];  // of all; of the height and the width
+/// Channels of one group, each a volume. An image is a volume one deep.
+struct conv_volume {
+  int channels = 1;
+  int side[3] = {1, 1, 1};  // depth, height, width
+  divider size, height, width;
 
-  volume_divider() = default;
-  volume_divider(int depth, int height, int width)
-      : size(depth * height * width), side{divider(height), divider(width)} {}
+  conv_volume() = default;
+  conv_volume(int channel_count, int d, int h, int w)
+      : channels(channel_count), side{d, h, w}, size(d * h * w), height(h), width(w) {}
+  /// Floats of all channels of a group.
+  LAMINA_INLINE LAMINA_FN int floats() const { return channels * size.divisor(); }
   LAMINA_INLINE LAMINA_FN volume_place place(int i) const {
     volume_place p;
     p.number = size.divide(i);
-    p.at[1] = side[1].divide(i);
+    p.at[1] = width.divide(i);
     p.at[2] = i;
-    p.at[0] = side[0].divide(p.at[1]);
+    p.at[0] = height.divide(p.at[1]);
     return p;
   }
 };
 
 /// A convolution as kernels are given it.
 struct conv_geometry {
-  conv_side side[3];
+  conv_volume large, small, taps;  // taps: one channel of a filter
   divider stride[3];
-  volume_divider large, small, taps;
-  int groups, large_channels, small_channels;  // channels: of one group
+  int padding[3], dilation[3];
+  int groups;
 
   conv_geometry() = default;
   explicit conv_geometry(const conv_shape& s)
-      : large(s.side[0].large, s.side[1].large, s.side[2].large),
-        small(s.side[0].small, s.side[1].small, s.side[2].small),
-        taps(s.side[0].filter, s.side[1].filter, s.side[2].filter),
-        groups(s.groups),
-        large_channels(s.large_channels),
-        small_channels(s.small_channels) {
-    for (int d = 0; d < 3; ++d) side[d] = s.side[d], stride[d] = divider(s.side[d].stride);
-  }
-
-  /// Where tap `tap` of the place `small` of the small image lies in a channel of the large one, or
-  /// -1 outside of it.
-  LAMINA_INLINE LAMINA_FN int in_large(const volume_place& p, const volume_place& tap) const {
-    int to = 0;
-    bool inside = true;
-    LAMINA_CUDA_UNROLL
+      : large(s.large_channels, s.side[0].large, s.side[1].large, s.side[2].large),
+        small(s.small_channels, s.side[0].small, s.side[1].small, s.side[2].small),
+        taps(1, s.side[0].filter, s.side[1].filter, s.side[2].filter),
+        groups(s.groups) {
     for (int d = 0; d < 3; ++d) {
-      const int i = p.at[d] * side[d].stride - side[d].padding + tap.at[d] * side[d].dilation;
-      inside = inside && i >= 0 && i < side[d].large;
-      to = to * side[d].large + i;
+      stride[d] = divider(s.side[d].stride);
+      padding[d] = s.side[d].padding;
+      dilation[d] = s.side[d].dilation;
     }
-    return inside ? to : -1;
   }
-  /// The place of a channel of the small image whose tap `tap` is the place `p` of the large one,
-  /// or -1 if there is none.
-  LAMINA_INLINE LAMINA_FN int in_small(const volume_place& p, const volume_place& tap) const {
-    int to = 0;
-    bool inside = true;
-    LAMINA_CUDA_UNROLL
-    for (int d = 0; d < 3; ++d) {
-      int rest = p.at[d] + side[d].padding - tap.at[d] * side[d].dilation;
-      inside = inside && rest >= 0;
-      rest = rest < 0 ? 0 : rest;
-      const int i = stride[d].divide(rest);
-      inside = inside && rest == 0 && i < side[d].small;
-      to = to * side[d].small + i;
-    }
-    return inside ? to : -1;
+  /// The image that is made, and the one that is read.
+  template <conv_kind Kind>
+  LAMINA_INLINE LAMINA_FN const conv_volume& to() const {
+    return Kind == conv_kind::forward ? small : large;
+  }
+  template <conv_kind Kind>
+  LAMINA_INLINE LAMINA_FN const conv_volume& from() const {
+    return Kind == conv_kind::forward ? large : small;
   }
 };
 
-/// Which product a convolution is.
-enum class conv_kind {
-  forward,  // the small image from the large one and the filter
-  spread    // the large image from the small one and the filter: a gradient, conv2d_transpose
-};
-
-/// The sides of a filter together have at most as many taps where bits stand for them.
-inline constexpr int most_filter_sides = 31;
-
-/// The images of one group as columns [term (channel, tap)][place of the result].
+/// The images that are read, of one group, as the matrix [term (channel, tap)][place of the
+/// result]: what lies under a tap of the filter at a place, 0 outside of the image.
 template <conv_kind Kind>
 struct window_reader {
   static constexpr bool along_depth = false;
+  /// An offset so far out that no tap brings it back.
+  static constexpr int outside = -(1 << 30);
   const conv_geometry& c;
-  const float* data;  // of the first image, at the first channel of the group
-  std::ptrdiff_t stride;
-  int columns, depth;
+  const float* data;      // of the first image, at the first channel of the group
+  std::ptrdiff_t stride;  // floats from image to image
+  int places, terms;
 
+  // An element lies at the sum of the two offsets. Where the large image is made, the sum counts
+  // places of the large image: it has to be whole strides.
   struct line_type {
-    volume_place place;
-    const float* image;  // null: outside
+    const float* image;
+    int at[3];
   };
   struct deep_type {
-    volume_place tap;
-    std::ptrdiff_t channel;  // where it begins; below zero: outside
+    int channel;  // floats from the image to the channel
+    int at[3];
   };
   LAMINA_INLINE LAMINA_FN line_type line(int q) const {
-    line_type l;
-    l.place = (Kind == conv_kind::forward ? c.small : c.large).place(q < columns ? q : 0);
-    l.image = q < columns ? data + l.place.number * stride : nullptr;
+    const volume_place p = c.template to<Kind>().place(q < places ? q : 0);
+    line_type l{data + p.number * stride, {}};
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d)
+      l.at[d] = Kind == conv_kind::forward ? p.at[d] * c.stride[d].divisor() - c.padding[d]
+                                           : p.at[d] + c.padding[d];
+    if (q >= places) l.at[0] = outside;
     return l;
   }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    deep_type d;
-    d.tap = c.taps.place(k < depth ? k : 0);
-    const int size = (Kind == conv_kind::forward ? c.large : c.small).size.divisor();
-    d.channel = k < depth ? static_cast<std::ptrdiff_t>(d.tap.number) * size : -1;
-    return d;
+    const volume_place tap = c.taps.place(k < terms ? k : 0);
+    deep_type t{tap.number * c.template from<Kind>().size.divisor(), {}};
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d)
+      t.at[d] = (Kind == conv_kind::forward ? 1 : -1) * tap.at[d] * c.dilation[d];
+    if (k >= terms) t.at[0] = outside;
+    return t;
   }
-  LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
-    const int at =
-        Kind == conv_kind::forward ? c.in_large(l.place, d.tap) : c.in_small(l.place, d.tap);
-    return l.image != nullptr && d.channel >= 0 && at >= 0 ? l.image[d.channel + at] : 0.0f;
-  }
-};
-
-/// The same by bits: what of a filter is inside at a place is found out once a place, which bits a
-/// tap asks for once a tap, and what is left for each element is one sum and one comparison.
-template <conv_kind Kind>
-struct masked_window_reader {
-  static constexpr bool along_depth = false, shares_terms = true;
-  const conv_geometry& c;
-  const float* data;  // of the first image, at the first channel of the group
-  std::ptrdiff_t stride;
-  int columns, depth;
-
-  struct line_type {
-    const float* from;  // of the tap 0, wherever that is
-    unsigned outside;   // a bit a tap of each side, and one that no term needs but those outside
-  };
-  struct deep_type {
-    int at;          // from there
-    unsigned needs;  // a bit of each side
-  };
-  LAMINA_INLINE LAMINA_FN line_type line(int q) const {
-    const volume_place p =
-        (Kind == conv_kind::forward ? c.small : c.large).place(q < columns ? q : 0);
-    int at = 0, first = 0;
-    unsigned inside = 0;
+  LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& t) const {
+    const conv_volume& from = c.template from<Kind>();
+    int place = 0;
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < 3; ++d) {
-      at = at * read_side(d) + origin(d, p.at[d]);
-      inside |= taps_inside(d, p.at[d]) << first;
-      first += c.side[d].filter;
-    }
-    return {data + (p.number * stride + at), q < columns ? ~inside : ~0u};
-  }
-  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    const volume_place tap = c.taps.place(k < depth ? k : 0);
-    int at = 0, first = 0;
-    unsigned needs = 0;
-    LAMINA_CUDA_UNROLL
-    for (int d = 0; d < 3; ++d) {
-      at = at * read_side(d) + step(d, tap.at[d]);
-      needs |= 1u << (first + tap.at[d]);
-      first += c.side[d].filter;
-    }
-    const int size = (Kind == conv_kind::forward ? c.large : c.small).size.divisor();
-    return {tap.number * size + at, k < depth ? needs : 1u << most_filter_sides};
-  }
-  LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
-    return (l.outside & d.needs) == 0 ? load_constant<lone_float>(l.from + d.at).v[0] : 0.0f;
-  }
-
- private:
-  LAMINA_INLINE LAMINA_FN int read_side(int d) const {
-    return Kind == conv_kind::forward ? c.side[d].large : c.side[d].small;
-  }
-  // A tap of a place of the large image is one of the small image where their difference is whole
-  // strides: both leave the same rest then, and so quotients may be subtracted.
-  LAMINA_INLINE LAMINA_FN int origin(int d, int place) const {
-    return Kind == conv_kind::forward ? place * c.side[d].stride - c.side[d].padding
-                                      : c.stride[d].quotient(place + c.side[d].padding);
-  }
-  LAMINA_INLINE LAMINA_FN int step(int d, int tap) const {
-    const int far = tap * c.side[d].dilation;
-    return Kind == conv_kind::forward ? far : -c.stride[d].quotient(far);
-  }
-  static LAMINA_INLINE LAMINA_FN unsigned bits_below(int end, int most) {
-    const int n = end < 0 ? 0 : end < most ? end : most;
-    return (1u << n) - 1;
-  }
-  LAMINA_INLINE LAMINA_FN unsigned taps_inside(int d, int place) const {
-    const conv_side& side = c.side[d];
-    if (side.dilation == 1 && (Kind == conv_kind::forward || side.stride == 1)) {
-      const int at = origin(d, place);
-      const int end = Kind == conv_kind::forward ? side.large - at : at + 1;
-      const int first = Kind == conv_kind::forward ? -at : at - side.small + 1;
-      return bits_below(end, side.filter) & ~bits_below(first, side.filter);
-    }
-    unsigned bits = 0;
-    LAMINA_CUDA_KEEP_LOOP
-    for (int tap = 0; tap < side.filter; ++tap) {
-      bool inside = false;
-      if constexpr (Kind == conv_kind::forward) {
-        const int i = place * side.stride - side.padding + tap * side.dilation;
-        inside = i >= 0 && i < side.large;
-      } else {
-        int rest = place + side.padding - tap * side.dilation;
-        if (rest >= 0) inside = c.stride[d].divide(rest) < side.small && rest == 0;
+      int i = l.at[d] + t.at[d];
+      if (i < 0) return 0.0f;
+      if constexpr (Kind == conv_kind::spread) {
+        int rest = i;
+        i = c.stride[d].divide(rest);
+        if (rest != 0) return 0.0f;
       }
-      bits |= (inside ? 1u : 0u) << tap;
+      if (i >= from.side[d]) return 0.0f;
+      place = place * from.side[d] + i;
     }
-    return bits;
+    return load_constant<lone_float>(l.image + t.channel + place).v[0];
   }
 };
 
-/// Rows whose terms lie where a row begins and how far a term is from there. What is multiplied for
-/// a line behind the last one nobody stores: it is the first one.
-struct row_reader {
+/// The same matrix, transposed: for the gradient of the filters, whose terms are the places.
+struct turned_window_reader {
   static constexpr bool along_depth = true;
-  const conv_geometry& c;
-  const float* data;
-  std::ptrdiff_t stride;
-  int rows, depth;
+  window_reader<conv_kind::forward> of;
 
-  struct line_type {
-    const float* from;
-  };
-  struct deep_type {
-    std::ptrdiff_t at;  // below zero: outside
-  };
-  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
-    return d.at >= 0 ? load_constant<lone_float>(l.from + d.at).v[0] : 0.0f;
-  }
-};
-
-/// The filters of one group, from the first of them, as rows [channel of the result][term (channel,
-/// tap)].
-template <conv_kind Kind>
-struct filter_reader : row_reader {
-  static constexpr bool shares_terms = Kind == conv_kind::spread;
-  LAMINA_INLINE LAMINA_FN line_type line(int r) const {
-    const std::ptrdiff_t step = Kind == conv_kind::forward ? stride : c.taps.size.divisor();
-    return {data + (r < rows ? r : 0) * step};
-  }
-  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    if (k >= depth) return {-1};
-    if constexpr (Kind == conv_kind::forward) {
-      return {k};
-    } else {
-      int tap = k;
-      const int filter = c.taps.size.divide(tap);
-      return {filter * stride + tap};
-    }
-  }
-};
-
-/// For the gradient of the filters, whose terms are the places of the small images of all rows: the
-/// small images, from the first channel of the group, as rows [channel][term] ...
-struct slope_reader : row_reader {
-  static constexpr bool shares_terms = true;
-  LAMINA_INLINE LAMINA_FN line_type line(int r) const {
-    return {data + static_cast<std::ptrdiff_t>(r < rows ? r : 0) * c.small.size.divisor()};
-  }
-  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    if (k >= depth) return {-1};
-    const int image = c.small.size.divide(k);
-    return {image * stride + k};
-  }
-};
-/// ... and what they see as columns [term][(channel, tap)]: the columns of the convolution itself,
-/// turned.
-template <class Windows>
-struct seen_reader {
-  static constexpr bool along_depth = true, shares_terms = true;
-  Windows of;
-
-  using line_type = typename Windows::deep_type;
-  using deep_type = typename Windows::line_type;
+  using line_type = window_reader<conv_kind::forward>::deep_type;
+  using deep_type = window_reader<conv_kind::forward>::line_type;
   LAMINA_INLINE LAMINA_FN line_type line(int i) const { return of.deep(i); }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return of.line(k); }
   LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
     return of.get(d, l);
+  }
+};
+
+/// Filters as the matrix [filter][term (channel, tap)], as they lie in memory.
+struct filter_reader {
+  static constexpr bool along_depth = true;
+  const float* data;      // of the first filter of the group
+  std::ptrdiff_t stride;  // floats from filter to filter
+  int filters, terms;
+
+  using line_type = const float*;
+  using deep_type = int;
+  // Sums of a line past the last are not stored: it may be any line.
+  LAMINA_INLINE LAMINA_FN line_type line(int r) const {
+    return data + (r < filters ? r : 0) * stride;
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return k; }
+  LAMINA_INLINE LAMINA_FN float get(line_type filter, int k) const {
+    return k < terms ? load_constant<lone_float>(filter + k).v[0] : 0.0f;
+  }
+};
+
+/// An array [number][channel][element] as the matrix [channel][term (number, element)]: filters
+/// where the large image is made, and small images for the gradient of the filters.
+struct channel_reader {
+  static constexpr bool along_depth = true;
+  const float* data;      // at the first channel of the group
+  std::ptrdiff_t stride;  // floats from number to number
+  divider size;           // elements of a channel
+  int channels, terms;
+
+  using line_type = const float*;
+  using deep_type = std::ptrdiff_t;  // below zero: past the last term
+  LAMINA_INLINE LAMINA_FN line_type line(int r) const {
+    return data + static_cast<std::ptrdiff_t>(r < channels ? r : 0) * size.divisor();
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    if (k >= terms) return -1;
+    const int number = size.divide(k);
+    return number * stride + k;
+  }
+  LAMINA_INLINE LAMINA_FN float get(line_type channel, deep_type at) const {
+    return at >= 0 ? load_constant<lone_float>(channel + at).v[0] : 0.0f;
   }
 };
 

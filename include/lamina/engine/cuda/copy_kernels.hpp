@@ -3,7 +3,6 @@
 // need: on the device weights lie in rows like everything else.
 #pragma once
 
-#include <lamina/engine/cuda/loss_scale.hpp>
 #include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
 #include <lamina/operators/fill.hpp>
@@ -16,12 +15,6 @@ struct call_kernel<fill_constant> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    if constexpr (scales_cost<Backend>)
-      if (c.run.cost_gradient != nullptr && c.op()->role == op_role::loss_gradient) {
-        operand scale = c.output(0);
-        scale.data = const_cast<float*>(c.run.cost_gradient);
-        return copy_elements(b, scale, c.output(0));
-      }
     fill(b, c.output(0), c.number(2));
   }
 };

@@ -12,8 +12,8 @@
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/device_graph.hpp>
-#include <lamina/engine/cuda/product_body.hpp>
-#include <lamina/engine/cuda/tensor_product.hpp>
+#include <lamina/engine/cuda/group_body.hpp>
+#include <lamina/engine/cuda/tile_product.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -21,7 +21,7 @@ namespace lamina::engine::cuda {
 /// two threads at once.
 class device_backend : public device_graph {
  public:
-  using product_tile = tensor_shape<float32_format, 64, 64, 32, 2, 2>;
+  using product_tile = tile_shape<64, 64, 16, 4>;  // of convolutions
   using sum_tile = sum_shape<32, 8>;
   /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
   static constexpr int block_threads = 256, row_threads = block_threads;

@@ -3,6 +3,8 @@
 // the parameters.
 #pragma once
 
+#include <algorithm>
+
 #include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/gru_body.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
@@ -95,10 +97,10 @@ struct gru_gradient_kernel {
     if (!d_weight) return;
     find_steps_before(b, a.steps, a.rows, before);
     b.template elements<gather_before_body>({a.hidden, a.h0, seen, before, divider(n), a.rows * n});
-    recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n);
+    recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n, room.rest());
     // The candidate saw the states that were reset for this very step.
     recurrent_weight_gradient(b, reset, {a.d_gates.data + 2 * n, a.d_gates.stride}, a.rows, n, n,
-                              weight + 2 * n * n, n);
+                              weight + 2 * n * n, n, room.rest());
     operand made = d_weight;
     made.data = weight;
     made.stride = 3 * n;
@@ -113,7 +115,8 @@ struct gru_gradient_kernel {
     room.take(rows, n);
     room.take(1, rows);
     room.take(1, 3 * n * n);
-    return room.used() + column_scratch<Backend>(1, rows, 3 * n);
+    return room.used() +
+           std::max(column_scratch<Backend>(1, rows, 3 * n), Backend::product_workspace);
   }
 };
 

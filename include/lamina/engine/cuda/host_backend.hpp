@@ -3,9 +3,11 @@
 // tests them where there is no device.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <new>
@@ -17,6 +19,7 @@
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/host_bodies.hpp>
+#include <lamina/engine/cuda/product.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -29,6 +32,8 @@ class host_backend {
   using product_tile = typename bodies::product_tile;
   using sum_tile = typename bodies::sum_tile;
   static constexpr int row_threads = bodies::row_threads;
+  /// Some floats, so that what lies in the workspace or behind it is seen to be where it should.
+  static constexpr std::ptrdiff_t product_workspace = 64;
 
   explicit host_backend(int number = 0) : number_(number) {}
   /// Memory of the place is no more than this from now on.
@@ -105,6 +110,12 @@ class host_backend {
     work();
   }
 
+  void multiply(const product& p, float* workspace) {
+    perform([=] {
+      std::fill_n(workspace, product_workspace, std::numeric_limits<float>::quiet_NaN());
+      multiply_on_host(p);
+    });
+  }
   template <class Body>
   void cells(const typename Body::arguments& g) {
     perform([=] { bodies::template cells<Body>(g); });

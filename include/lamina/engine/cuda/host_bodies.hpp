@@ -12,7 +12,9 @@
 
 #include <lamina/core/sort_stably.hpp>
 #include <lamina/engine/cuda/column_sums.hpp>
-#include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/group_body.hpp>
+#include <lamina/engine/cuda/product.hpp>
+#include <lamina/engine/cuda/tile_product.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -41,6 +43,25 @@ struct thread_team {
   }
   void barrier() const { all->gate.arrive_and_wait(); }
 };
+
+/// A product by plain loops.
+inline void multiply_on_host(const product& p) {
+  const auto at = [](const product::side& s, int batch, int row, int column) {
+    return static_cast<double>(
+        s.data[batch * s.batch_stride +
+               (s.turned ? column * s.stride + row : row * s.stride + column)]);
+  };
+  for (int n = 0; n < p.batches; ++n)
+    for (int i = 0; i < p.rows; ++i)
+      for (int j = 0; j < p.columns; ++j) {
+        double sum = 0;
+        for (int k = 0; k < p.depth; ++k) sum += at(p.left, n, i, k) * at(p.right, n, k, j);
+        sum *= static_cast<double>(p.alpha);
+        if (p.epilogue != product_epilogue::none) sum += static_cast<double>(p.bias[j]);
+        if (p.epilogue == product_epilogue::bias_relu && sum < 0) sum = 0;
+        p.to[n * p.batch_stride + i * p.stride + j] = static_cast<float>(sum);
+      }
+}
 
 /// Bodies in loops over memory of the host. With one thread a team is a loop; with more, tiles and
 /// sums are shared as on the device.

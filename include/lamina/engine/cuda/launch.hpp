@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include <lamina/engine/cuda/activation_kernels.hpp>
+#include <lamina/engine/cuda/after_product.hpp>
 #include <lamina/engine/cuda/argsort_kernels.hpp>
 #include <lamina/engine/cuda/array_kernels.hpp>
 #include <lamina/engine/cuda/axis_kernels.hpp>
@@ -26,7 +27,6 @@
 #include <lamina/engine/cuda/image_norm_kernels.hpp>
 #include <lamina/engine/cuda/join_kernels.hpp>
 #include <lamina/engine/cuda/launch_group.hpp>
-#include <lamina/engine/cuda/library_product.hpp>
 #include <lamina/engine/cuda/lookup_kernels.hpp>
 #include <lamina/engine/cuda/loss_kernels.hpp>
 #include <lamina/engine/cuda/lstm_kernels.hpp>
@@ -39,7 +39,7 @@
 #include <lamina/engine/cuda/pointwise_kernels.hpp>
 #include <lamina/engine/cuda/pool_kernels.hpp>
 #include <lamina/engine/cuda/print_kernels.hpp>
-#include <lamina/engine/cuda/product_body.hpp>
+#include <lamina/engine/cuda/product.hpp>
 #include <lamina/engine/cuda/query_kernels.hpp>
 #include <lamina/engine/cuda/random_kernels.hpp>
 #include <lamina/engine/cuda/rank_table_kernels.hpp>
@@ -59,7 +59,6 @@
 #include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/engine/cuda/softmax_kernels.hpp>
 #include <lamina/engine/cuda/split_merge_kernels.hpp>
-#include <lamina/engine/cuda/split_product.hpp>
 #include <lamina/engine/cuda/squared_l2_kernels.hpp>
 #include <lamina/engine/cuda/step_kernels.hpp>
 #include <lamina/engine/cuda/update_kernels.hpp>
@@ -100,89 +99,49 @@ struct group_launch<expression::group_expression<group_head::reduce_rows, S>> {
 
 namespace detail {
 
+/// gemm X W, gemm_dx dY W^T, gemm_dw X^T dY: a product, and the statements of the group in its
+/// epilogue or in a kernel of their own.
 template <group_head Head, class S>
 struct product_launch {
   static constexpr bool exists = true;
-  template <class Backend>
-  static auto product_arguments(const call_site& c) {
-    auto g = arguments_of<product_body<Head, S, typename Backend::product_tile>>(c);
-    g.left_stride = c.info(0).stride;
-    g.right_stride = c.info(1).stride;
-    return g;
-  }
+  using epilogue = epilogue_statements<S>;
+
   template <class Backend>
   static void run(Backend& b, const call_site& c) {
-    b.template teams<product_body<Head, S, typename Backend::product_tile>>(
-        product_arguments<Backend>(c));
+    product p = product_of(c);
+    if constexpr (epilogue::exists) {
+      p.to = c.arguments[epilogue::store];
+      p.epilogue = epilogue::epilogue;
+      if constexpr (epilogue::bias >= 0) p.bias = c.arguments[epilogue::bias];
+      run_product(b, p, c.run.scratch);
+    } else {
+      p.to = c.run.scratch + Backend::product_workspace;
+      run_product(b, p, c.run.scratch);
+      run_after_product<S>(b, arguments_of<after_product_body<S>>(c), p.to);
+    }
   }
-
-  // Of products that are long enough to be split where they have few tiles.
   template <class Backend>
-  static constexpr bool splits(int depth) {
-    return product_split<typename Backend::product_tile>::most(depth) > 1;
-  }
-  template <class Backend>
-  static void run_split(Backend& b, const call_site& c) {
-    run_in_parts<Head, S>(b, product_arguments<Backend>(c), c.run.scratch);
-  }
-  template <class Backend>
-  static std::ptrdiff_t split_scratch(const call_site& c) {
-    const int rows = c.run.rows_of(c.group.rows), width = padded(c.group.columns);
-    return product_split<typename Backend::product_tile>::scratch(rows, width,
-                                                                  c.run.rows_of(c.group.depth));
-  }
-
-  // Of products that may be large enough for the library of a backend, if it has one.
-  template <class Backend, bool Splits>
-  static void run_large(Backend& b, const call_site& c) {
-    if (by_library(b, c)) return;
-    if constexpr (Splits)
-      run_split(b, c);
-    else
-      run(b, c);
-  }
-  template <class Backend, bool Splits>
-  static std::ptrdiff_t large_scratch(const call_site& c) {
-    std::ptrdiff_t floats = 0;
-    if constexpr (Splits) floats = split_scratch<Backend>(c);
-    if (!is_large<Backend>(c)) return floats;
-    const std::ptrdiff_t own = library_statements<S>::exists
-                                   ? 0
-                                   : std::ptrdiff_t{c.run.rows_of(c.group.rows)} * c.group.columns;
-    return std::max(floats, library_floats + own);
+  static std::ptrdiff_t scratch(const call_site& c) {
+    if constexpr (epilogue::exists) return Backend::product_workspace;
+    return Backend::product_workspace +
+           std::ptrdiff_t{c.run.rows_of(c.group.rows)} * padded(c.group.columns);
   }
 
  private:
-  template <class Backend>
-  static bool is_large(const call_site& c) {
-    return Backend::rule_of_library::takes(c.run.rows_of(c.group.rows), c.group.columns,
-                                           c.run.rows_of(c.group.depth));
-  }
-  template <class Backend>
-  static bool by_library(Backend& b, const call_site& c) {
-    using sides = product_sides<Head>;
-    using known = library_statements<S>;
-    if (!is_large<Backend>(c)) return false;
-    library_product p{c.run.rows_of(c.group.rows),
-                      c.group.columns,
-                      c.run.rows_of(c.group.depth),
-                      library_epilogue::none,
-                      {c.arguments[0], c.info(0).stride, sides::left_turned},
-                      {c.arguments[1], c.info(1).stride, sides::right_turned},
-                      nullptr,
-                      c.run.scratch + library_floats,
-                      c.group.columns};
-    if constexpr (known::exists) {
-      p.epilogue = known::epilogue;
-      p.to = c.arguments[known::store];
-      if constexpr (known::bias >= 0) p.bias = c.arguments[known::bias];
-      return b.multiply(p, c.run.scratch);
-    } else {
-      if (!b.multiply(p, c.run.scratch)) return false;
-      const auto g = product_arguments<Backend>(c);
-      add_product_parts<S>(b, g, g.width, p.to, 1);
-      return true;
-    }
+  static product product_of(const call_site& c) {
+    constexpr bool left_turned = Head == group_head::gemm_dw;
+    constexpr bool right_turned = Head == group_head::gemm_dx;
+    const int width = padded(c.group.columns);
+    const std::ptrdiff_t right_stride = c.info(1).stride;
+    // With the padding of the rows, where the right side has it, too: whole packs are faster.
+    const int columns = !right_turned && right_stride >= width ? width : c.group.columns;
+    return {c.run.rows_of(c.group.rows),
+            columns,
+            c.run.rows_of(c.group.depth),
+            {c.arguments[0], c.info(0).stride, left_turned},
+            {c.arguments[1], right_stride, right_turned},
+            nullptr,
+            width};
   }
 };
 
@@ -217,7 +176,7 @@ inline constexpr bool may_be_host_operator = is_host_operator<Op> ||
                                              __is_same(Op, fill_constant);
 
 template <class Op>
-struct group_launch<expression::call_expression<Op>> : detail::conv_call<Op> {
+struct group_launch<expression::call_expression<Op>> {
   static constexpr bool launches = requires { call_kernel<Op>::launches; };
   static constexpr bool on_place = launches || requires { &call_kernel<Op>::prepare; };
   static constexpr bool exists = on_place || is_block_operator<Op> || is_host_operator<Op>;

@@ -56,7 +56,7 @@ void lstm_parameter_gradients(Backend& b, const lstm_arguments& a, const row_arr
     b.template elements<gather_before_body>(
         {states, a.h0, seen, before, divider(a.depth), a.rows * a.depth});
     recurrent_weight_gradient(b, seen, a.d_gates, a.rows, a.depth, 4 * a.n,
-                              d_weight.template row<float>(0), d_weight.stride);
+                              d_weight.template row<float>(0), d_weight.stride, room.rest());
   }
   if (!d_bias) return;
   if (a.peepholes != nullptr)
@@ -70,7 +70,8 @@ template <class Backend>
 std::ptrdiff_t lstm_parameter_scratch(scratch_rows room, int rows, int depth, int n) {
   room.take(rows, std::max(depth, n));
   room.take(1, rows);
-  return room.used() + column_scratch<Backend>(1, rows, 7 * n);
+  return room.used() +
+         std::max(column_scratch<Backend>(1, rows, 7 * n), Backend::product_workspace);
 }
 
 }  // namespace detail
@@ -182,7 +183,8 @@ struct call_kernel<gradient_of<lstmp>> {
     detail::lstm_parameter_gradients(b, a, a.projection, room, c.output(3), c.output(5));
     if (!d_proj_weight) return;
     detail::recurrent_weight_gradient(b, hidden, a.d_projected, a.rows, a.n, a.depth,
-                                      d_proj_weight.row<float>(0), d_proj_weight.stride);
+                                      d_proj_weight.row<float>(0), d_proj_weight.stride,
+                                      room.rest());
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {

@@ -76,10 +76,8 @@ class machine_memory {
                  if constexpr (has_blocks) of(m).send_offsets(domain);
                },
                [](void* m, const void* at) -> std::int64_t& { return of(m).numbers_.count(at); }};
-    run_state s{rows_,     offsets_, first_row_, fixed_.seed(), fixed_.fault(),
-                scratch(), nullptr,  &reader_,   host_offsets_};
-    s.cost_gradient = outside_.cost_gradient;
-    return s;
+    return {rows_,     offsets_, first_row_, fixed_.seed(), fixed_.fault(),
+            scratch(), nullptr,  &reader_,   host_offsets_};
   }
   /// Group g, about to run.
   call_site site(int g, const run_state& state) const {

@@ -3,10 +3,15 @@
 // is no head of a group.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
 #include <lamina/engine/call/matmul_shape.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/divider.hpp>
-#include <lamina/engine/cuda/tile_product.hpp>
+#include <lamina/engine/cuda/pack.hpp>
+#include <lamina/engine/cuda/product.hpp>
 #include <lamina/operators/matmul.hpp>
 #include <lamina/operators/mul.hpp>
 
@@ -14,191 +19,184 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Matrices of one array: where the i-th begins. One serves all if `size` and `row_step` are 0.
+/// Where the matrices of an array begin: some in a row of it, then those of the next row. One
+/// serves all if both steps are 0.
 struct matrix_list {
-  divider in_row;
-  std::ptrdiff_t row_step = 0, size = 0;
+  int in_row = 1;
+  std::ptrdiff_t row_step = 0, step = 0;
 
   matrix_list() = default;
+  matrix_list(int each, std::ptrdiff_t from_row, std::ptrdiff_t from_matrix)
+      : in_row(at_least_one(each)), row_step(from_row), step(from_matrix) {}
   explicit matrix_list(const matrix_side& m)
-      : in_row(m.in_row),
-        row_step(m.count == 1 ? 0 : m.row_step),
-        size(m.count == 1 ? 0 : m.step) {}
-  LAMINA_INLINE LAMINA_FN std::ptrdiff_t at(int i) const {
-    const int row = in_row.divide(i);
-    return row * row_step + i * size;
+      : matrix_list(m.in_row, m.count == 1 ? 0 : m.row_step, m.count == 1 ? 0 : m.step) {}
+  std::ptrdiff_t at(int i) const { return i / in_row * row_step + i % in_row * step; }
+  /// How many of `count` follow each other by one step.
+  int even(int count) const {
+    return in_row == 1 || in_row >= count || row_step == in_row * step ? count : in_row;
   }
+  std::ptrdiff_t batch_stride() const { return in_row == 1 ? row_step : step; }
 };
 
-/// A side of products: element (line, term) of matrix i; `terms` a matrix, those of the next one
-/// follow where a sum runs over several.
-struct matmul_side {
-  const float* data;
-  matrix_list matrices;
-  std::ptrdiff_t line_step, deep_step;
-  int lines;
-};
-
-template <bool AlongDepth>
-struct matmul_reader {
-  static constexpr bool along_depth = AlongDepth;
-  const matmul_side& side;
-  divider terms;
-  int matrix, depth;
-
-  struct line_type {
-    std::ptrdiff_t at;  // below zero: outside
-  };
-  using deep_type = line_type;
-  LAMINA_INLINE LAMINA_FN line_type line(int i) const {
-    return {i < side.lines ? i * side.line_step : -1};
-  }
-  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    if (k >= depth) return {-1};
-    const int next = terms.divide(k);
-    return {side.matrices.at(matrix + next) + k * side.deep_step};
-  }
-  LAMINA_INLINE LAMINA_FN float get(line_type l, deep_type d) const {
-    return l.at >= 0 && d.at >= 0 ? side.data[l.at + d.at] : 0.0f;
-  }
-};
-
-struct matmul_arguments {
-  matmul_side left, right;  // rows and columns of the result
-  float* to;
-  matrix_list results;
-  std::ptrdiff_t to_stride;
-  divider terms;
-  int count, depth;  // products; terms of a sum
-  float alpha;
-};
-
-/// alpha * left * right for each of some matrices.
-template <bool LeftAlong, bool RightAlong, class Shape>
-struct matmul_body {
-  using arguments = matmul_arguments;
-  static constexpr int threads = Shape::threads;
-  using shared = typename Shape::memory;
-  static int teams(const arguments& g) { return g.count * across(g) * down(g); }
-
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
-    const int wide = across(g), high = down(g), all = g.count * wide * high;
-    typename Shape::template share<Team> mine(team);
-    for (int t = team.index; t < all; t += team.count) {
-      const int matrix = t / (wide * high), in_matrix = t % (wide * high);
-      const int row0 = in_matrix / wide * Shape::rows, column0 = in_matrix % wide * Shape::columns;
-      mine.multiply(team, s, 0, g.depth, row0,
-                    matmul_reader<LeftAlong>{g.left, g.terms, matrix, g.depth}, column0,
-                    matmul_reader<RightAlong>{g.right, g.terms, matrix, g.depth});
-      float* const to = g.to + g.results.at(matrix);
-      mine.each(team, s, [&](int y, int x, const pack& sums) {
-        const int row = row0 + y;
-        LAMINA_CUDA_UNROLL
-        for (int j = 0; j < pack_width; ++j)
-          if (const int column = column0 + x + j; row < g.left.lines && column < g.right.lines)
-            to[row * g.to_stride + column] = g.alpha * sums.v[j];
-      });
-    }
-  }
-
- private:
-  static LAMINA_FN int across(const arguments& g) {
-    return (g.right.lines + Shape::columns - 1) / Shape::columns;
-  }
-  static LAMINA_FN int down(const arguments& g) {
-    return (g.left.lines + Shape::rows - 1) / Shape::rows;
-  }
-};
-
-/// Matrices of an array as they are read.
+/// Matrices of an array as a side of products reads them.
 struct read_matrices {
   const float* data;
-  matrix_list matrices;
+  matrix_list list;
   int rows, columns;
-  std::ptrdiff_t row_step, column_step;
+  std::ptrdiff_t stride;  // of the rows as stored
+  bool is_turned;         // stored with rows and columns exchanged
 
   read_matrices(const operand& o, const matrix_side& m)
       : read_matrices(o.row<const float>(0), matrix_list(m), m.height(), m.width(), m.stride,
                       m.transposed) {}
-  read_matrices(const float* from, matrix_list list, int height, int width, std::ptrdiff_t stride,
-                bool turned)
+  read_matrices(const float* from, const matrix_list& matrices, int height, int width,
+                std::ptrdiff_t row_stride, bool turned)
       : data(from),
-        matrices(list),
+        list(matrices),
         rows(height),
         columns(width),
-        row_step(turned ? 1 : stride),
-        column_step(turned ? stride : 1) {}
-  read_matrices turned() const {
-    read_matrices t = *this;
-    t.rows = columns;
-    t.columns = rows;
-    t.row_step = column_step;
-    t.column_step = row_step;
-    return t;
+        stride(row_stride),
+        is_turned(turned) {}
+  read_matrices turned() const { return {data, list, columns, rows, stride, !is_turned}; }
+  product::side side(int first) const {
+    return {data + list.at(first), stride, is_turned, list.batch_stride()};
   }
 };
 
-/// `to` = alpha * left * right: `count` products, each the sum of `pieces` of them.
+/// Where the results of products go.
+struct written_matrices {
+  float* data;
+  matrix_list list;
+  std::ptrdiff_t stride;
+};
+
+/// `to` = alpha * left * right, `count` times.
 template <class Backend>
-void multiply(Backend& b, const read_matrices& left, const read_matrices& right, int count,
-              int pieces, float alpha, float* to, const matrix_list& results,
-              std::ptrdiff_t stride) {
-  using shape = typename Backend::product_tile;
-  const matmul_arguments g{
-      {left.data, left.matrices, left.row_step, left.column_step, left.rows},
-      {right.data, right.matrices, right.column_step, right.row_step, right.columns},
-      to,
-      results,
-      stride,
-      divider(left.columns),
-      count,
-      left.columns * pieces,
-      alpha};
-  const bool l = left.column_step == 1, r = right.column_step != 1;
-  if (l && r)
-    b.template teams<matmul_body<true, true, shape>>(g);
-  else if (l)
-    b.template teams<matmul_body<true, false, shape>>(g);
-  else if (r)
-    b.template teams<matmul_body<false, true, shape>>(g);
-  else
-    b.template teams<matmul_body<false, false, shape>>(g);
+void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
+              const written_matrices& to, int count, float alpha, float* workspace) {
+  const auto follows = [](const matrix_list& l, int rows, std::ptrdiff_t stride) {
+    return l.batch_stride() == rows * stride;
+  };
+  // Batches for one product: as many as every side has at equal distances.
+  const int even =
+      std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
+  for (int first = 0; first < count; first += even) {
+    product p{left.rows,
+              right.columns,
+              left.columns,
+              left.side(first),
+              right.side(first),
+              to.data + to.list.at(first),
+              to.stride,
+              to.list.batch_stride(),
+              even,
+              alpha};
+    // One matrix on the right serves all on the left: they are one tall matrix.
+    if (even > 1 && p.right.batch_stride == 0 && !left.is_turned &&
+        follows(left.list, left.rows, left.stride) && follows(to.list, left.rows, to.stride)) {
+      p.rows *= even;
+      p.batches = 1;
+    }
+    run_product(b, p, workspace);
+  }
 }
+
+/// to[row][column] (+)= the sum of `count` matrices that lie behind each other.
+struct matrix_sum_body {
+  struct arguments {
+    const float* from;
+    float* to;
+    std::ptrdiff_t from_stride, batch_stride, to_stride;
+    divider columns;
+    int matrices, count;  // count: elements of the sum
+    bool adds;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int column = i;
+    const int row = a.columns.divide(column);
+    float* const to = a.to + row * a.to_stride + column;
+    const float* from = a.from + row * a.from_stride + column;
+    double sum = a.adds ? *to : 0.0f;
+    for (int n = 0; n < a.matrices; ++n, from += a.batch_stride) sum += *from;
+    *to = static_cast<float>(sum);
+  }
+};
+
+/// The sum of `count` products: their depths lie behind each other, or products of their own are
+/// added, some at a time.
+class product_sum {
+ public:
+  product_sum(const read_matrices& left, const read_matrices& right, int count)
+      : left_(left), right_(right), count_(count) {
+    const auto follows = [&](const read_matrices& m) {
+      return m.list.even(count) == count && m.list.batch_stride() == left.columns * m.stride;
+    };
+    const bool is_deep =
+        count > 1 && left.is_turned && !right.is_turned && follows(left) && follows(right);
+    if (is_deep || count == 0) {
+      left_.columns *= count;
+      right_.rows *= count;
+      count_ = 1;
+    }
+  }
+  template <class Backend>
+  std::ptrdiff_t scratch() const {
+    return Backend::product_workspace + (count_ > 1 ? std::min(most(), count_) * size() : 0);
+  }
+  template <class Backend>
+  void run(Backend& b, float* to, std::ptrdiff_t stride, float alpha, float* scratch) const {
+    if (count_ == 1) return multiply(b, left_, right_, {to, {}, stride}, 1, alpha, scratch);
+    float* const parts = scratch + Backend::product_workspace;
+    const int row = static_cast<int>(row_floats());
+    for (int first = 0; first < count_; first += most()) {
+      const int some = std::min(most(), count_ - first);
+      multiply(b, part(left_, first), part(right_, first), {parts, {1, size(), 0}, row}, some,
+               alpha, scratch);
+      b.template elements<matrix_sum_body>({parts, to, row, size(), stride, divider(right_.columns),
+                                            some, left_.rows * right_.columns, first > 0});
+    }
+  }
+
+ private:
+  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1} << 24;  // of products at a time
+
+  std::ptrdiff_t row_floats() const { return padded(right_.columns); }
+  std::ptrdiff_t size() const { return left_.rows * row_floats(); }
+  /// Whole rows of the arrays at a time, so that every part begins with one.
+  int most() const {
+    const int each = std::lcm(left_.list.in_row, right_.list.in_row);
+    const std::ptrdiff_t fit = most_floats / std::max<std::ptrdiff_t>(1, size());
+    return static_cast<int>(std::max<std::ptrdiff_t>(each, fit / each * each));
+  }
+  static read_matrices part(read_matrices m, int first) {
+    m.data += m.list.at(first);
+    return m;
+  }
+
+  read_matrices left_, right_;
+  int count_;
+};
 
 template <class Backend>
 void run_matmul(Backend& b, const matmul_shape& s, const operand& x, const operand& y,
-                const operand& out, float alpha) {
-  matrix_list results;
-  results.in_row = divider(s.out_in_row);
-  results.row_step = s.out_row_step;
-  results.size = s.out_step;
-  multiply(b, read_matrices(x, s.x), read_matrices(y, s.y), s.count, 1, alpha, out.row<float>(0),
-           results, s.out_stride);
+                const operand& out, float alpha, float* scratch) {
+  multiply(b, read_matrices(x, s.x), read_matrices(y, s.y),
+           {out.row<float>(0), {s.out_in_row, s.out_row_step, s.out_step}, s.out_stride}, s.count,
+           alpha, scratch);
 }
 
-/// dX and dY; the gradient of a matrix that served all is the sum over all.
-template <class Backend>
-void run_matmul_gradient(Backend& b, const matmul_shape& s, const operand& x, const operand& y,
-                         const operand& slope, const operand& dx, const operand& dy, bool turn_x,
-                         bool turn_y, float alpha) {
-  matrix_list results;
-  results.in_row = divider(s.out_in_row);
-  results.row_step = s.out_row_step;
-  results.size = s.out_step;
-  const read_matrices d(slope.row<const float>(0), results, s.m, s.n, s.out_stride, false);
-  const read_matrices left(x, s.x), right(y, s.y);
-  const auto send = [&](const read_matrices& l, const read_matrices& r, const operand& to,
-                        const matrix_side& side, bool turn, bool is_left) {
-    const matrix_side at = side_like(to, side, turn, is_left);
-    const bool shared = side.count == 1;
-    multiply(b, l, r, shared ? 1 : s.count, shared ? s.count : 1, alpha, to.row<float>(0),
-             matrix_list(at), at.stride);
-  };
-  if (dx && s.x.transposed) send(right, d.turned(), dx, s.x, turn_x, true);
-  if (dx && !s.x.transposed) send(d, right.turned(), dx, s.x, turn_x, true);
-  if (dy && s.y.transposed) send(d.turned(), left, dy, s.y, turn_y, false);
-  if (dy && !s.y.transposed) send(left.turned(), d, dy, s.y, turn_y, false);
+/// f(left, right, to, side, is_left) for the gradient of each side that is wanted: the products of
+/// left and right are gradients of the matrices of the side.
+template <class F>
+void each_matmul_gradient(const call_site& c, const matmul_shape& s, const F& f) {
+  const operand dx = c.output(0), dy = c.output(1);
+  const read_matrices left(c.input(0), s.x), right(c.input(1), s.y);
+  const read_matrices d(c.input(2).row<const float>(0), {s.out_in_row, s.out_row_step, s.out_step},
+                        s.m, s.n, s.out_stride, false);
+  if (dx && s.x.transposed) f(right, d.turned(), dx, s.x, true);
+  if (dx && !s.x.transposed) f(d, right.turned(), dx, s.x, true);
+  if (dy && s.y.transposed) f(d.turned(), left, dy, s.y, false);
+  if (dy && !s.y.transposed) f(left.turned(), d, dy, s.y, false);
 }
 
 }  // namespace detail
@@ -210,7 +208,12 @@ struct call_kernel<matmul> {
   static void launch(Backend& b, const call_site& c) {
     const operand x = c.input(0), y = c.input(1), out = c.output(0);
     require_float(c, x);
-    detail::run_matmul(b, matmul_shape(c, x, y, out), x, y, out, static_cast<float>(c.number(2)));
+    detail::run_matmul(b, matmul_shape(c, x, y, out), x, y, out, static_cast<float>(c.number(2)),
+                       c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site&) {
+    return Backend::product_workspace;
   }
 };
 
@@ -219,9 +222,36 @@ struct call_kernel<gradient_of<matmul>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const operand x = c.input(0), y = c.input(1), slope = c.input(2);
-    detail::run_matmul_gradient(b, matmul_shape(c, x, y, slope), x, y, slope, c.output(0),
-                                c.output(1), c.flag(0), c.flag(1), static_cast<float>(c.number(2)));
+    const matmul_shape s(c, c.input(0), c.input(1), c.input(2));
+    const float alpha = static_cast<float>(c.number(2));
+    detail::each_matmul_gradient(
+        c, s,
+        [&](const detail::read_matrices& l, const detail::read_matrices& r, const operand& to,
+            const matrix_side& side, bool is_left) {
+          const matrix_side at = side_like(to, side, c.flag(is_left ? 0 : 1), is_left);
+          if (side.count == 1)  // it served all
+            return detail::product_sum(l, r, s.count)
+                .run(b, to.row<float>(0), at.stride, alpha, c.run.scratch);
+          detail::multiply(b, l, r, {to.row<float>(0), detail::matrix_list(at), at.stride}, s.count,
+                           alpha, c.run.scratch);
+        });
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    std::ptrdiff_t floats = Backend::product_workspace;
+    // While domains get their rows, one after the other, the sides may not fit yet.
+    const matrix_side x(c.input(0), c.flag(0), true), y(c.input(1), c.flag(1), false);
+    if (x.width() != y.height() || (x.count != y.count && x.count != 1 && y.count != 1))
+      return floats;
+    const matmul_shape s(c, c.input(0), c.input(1), c.input(2));
+    detail::each_matmul_gradient(
+        c, s,
+        [&](const detail::read_matrices& l, const detail::read_matrices& r, const operand&,
+            const matrix_side& side, bool) {
+          if (side.count == 1)
+            floats = std::max(floats, detail::product_sum(l, r, s.count).scratch<Backend>());
+        });
+    return floats;
   }
 };
 
@@ -241,12 +271,12 @@ struct mul_rows {
     height = columns > 0 ? o.columns / columns : 0;
     count = o.rows;
     stride = columns;
-    matrices.in_row = divider(1);
-    matrices.row_step = o.stride;
+    matrices = {1, o.stride, 0};
   }
   read_matrices read() const {
     return {array.row<const float>(0), matrices, height, width, stride, false};
   }
+  written_matrices write() const { return {array.row<float>(0), matrices, stride}; }
 };
 /// Y of a mul, a matrix of rows.
 inline operand mul_right(const call_site& c, const operand& y) {
@@ -256,6 +286,12 @@ inline operand mul_right(const call_site& c, const operand& y) {
 }
 inline read_matrices mul_matrix(const operand& y) {
   return {y.row<const float>(0), {}, y.rows, y.columns, y.stride, false};
+}
+/// The sum that is the gradient of Y.
+inline product_sum mul_right_gradient(const call_site& c) {
+  const operand y = c.input(1);
+  const mul_rows x(c, c.input(0), y.rows), d(c, c.input(2), y.columns);
+  return {x.read().turned(), d.read(), x.count};
 }
 
 }  // namespace detail
@@ -268,8 +304,11 @@ struct call_kernel<mul> {
     const operand y = detail::mul_right(c, c.input(1));
     const detail::mul_rows x(c, c.input(0), y.rows), out(c, c.output(0), y.columns);
     require_float(c, x.array);
-    detail::multiply(b, x.read(), detail::mul_matrix(y), x.count, 1, 1, out.array.row<float>(0),
-                     out.matrices, out.stride);
+    detail::multiply(b, x.read(), detail::mul_matrix(y), out.write(), x.count, 1, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site&) {
+    return Backend::product_workspace;
   }
 };
 
@@ -279,15 +318,18 @@ struct call_kernel<gradient_of<mul>> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const operand y = detail::mul_right(c, c.input(1)), dx = c.output(0), dy = c.output(1);
-    const detail::mul_rows x(c, c.input(0), y.rows), d(c, c.input(2), y.columns);
+    const detail::mul_rows d(c, c.input(2), y.columns);
     if (dx) {
       const detail::mul_rows to(c, dx, y.rows);
-      detail::multiply(b, d.read(), detail::mul_matrix(y).turned(), d.count, 1, 1, dx.row<float>(0),
-                       to.matrices, to.stride);
+      detail::multiply(b, d.read(), detail::mul_matrix(y).turned(), to.write(), d.count, 1,
+                       c.run.scratch);
     }
-    if (dy)
-      detail::multiply(b, x.read().turned(), d.read(), 1, x.count, 1, dy.row<float>(0), {},
-                       dy.stride);
+    if (dy) detail::mul_right_gradient(c).run(b, dy.row<float>(0), dy.stride, 1, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return c.output(1) ? detail::mul_right_gradient(c).scratch<Backend>()
+                       : Backend::product_workspace;
   }
 };
 

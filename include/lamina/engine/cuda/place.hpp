@@ -8,11 +8,9 @@
 
 namespace lamina::cuda {
 
-/// How products of matrices and convolutions are computed at a place. A part of the place's type:
-/// only the kernels of what a program names are compiled. All arrays stay floats, weights too, and
-/// so does everything that is no product.
-/// float32: as everything else, in float: by tensor cores, each number as the sum of two that they
-/// multiply (relative error of a product at most 2^-21). What is infinite leaves what is no number.
+/// How cuBLASLt multiplies matrices at a place. A part of the place's type. All arrays stay floats,
+/// weights too, and so does everything that is no product of matrices.
+/// float32: in float.
 struct float32_type {};
 inline constexpr float32_type float32{};
 /// tf32: by tensor cores; operands are rounded to 10 bits behind the point (relative error at most
@@ -23,11 +21,6 @@ inline constexpr tf32_type tf32{};
 /// most 2^-8), products and sums are floats.
 struct bfloat16_type {};
 inline constexpr bfloat16_type bfloat16{};
-/// float16: by tensor cores; operands are rounded to 10 bits behind the point (relative error at
-/// most 2^-11 from 2^-14 to 65504), products and sums are floats. Training scales the cost, so that
-/// gradients stay in this range; a step in which one leaves it updates nothing (docs/cuda.md).
-struct float16_type {};
-inline constexpr float16_type float16{};
 
 /// Device `number` of this machine: `adam.train(model, reader, {.place = lamina::cuda::place{0}})`.
 /// With another arithmetic than float32 it stands behind the options, for there its type is seen:
@@ -41,7 +34,7 @@ struct place {
   constexpr operator lamina::place() const {
     static_assert(
         std::is_same_v<Arithmetic, float32_type>,
-        "lamina: cuda: place: of tf32, bfloat16 and float16 it stands behind the options: "
+        "lamina: cuda: place: of tf32 and bfloat16 it stands behind the options: "
         "train(model, reader, {.passes = 20}, lamina::cuda::place{0, "
         "lamina::cuda::tf32})");
     return {place_kind::cuda, number};

@@ -2,21 +2,13 @@
 // lamina/engine/cuda/place_backend.hpp - the backend of a CUDA device as a place.
 #pragma once
 
+#include <lamina/engine/cuda/cublaslt.hpp>
 #include <lamina/engine/cuda/device_backend.hpp>
-#if defined(LAMINA_HAS_CUBLASLT)
-#include <lamina/engine/cuda/library_backend.hpp>
-#endif
-#include <lamina/engine/cuda/tensor_backend.hpp>
 
 namespace lamina::engine::cuda {
 
-/// A device that multiplies as a place says; large products by cuBLASLt where it is compiled with
-/// LAMINA_HAS_CUBLASLT. A part of the names of functions that differ by it.
+/// A device that multiplies as a place says.
 template <class Arithmetic>
-#if defined(LAMINA_HAS_CUBLASLT)
-using place_backend = library_backend<backend_of<device_backend, Arithmetic>>;
-#else
-using place_backend = backend_of<device_backend, Arithmetic>;
-#endif
+using place_backend = cublaslt_backend<device_backend, Arithmetic>;
 
 }  // namespace lamina::engine::cuda

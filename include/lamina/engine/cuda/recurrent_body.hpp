@@ -4,8 +4,10 @@
 #pragma once
 
 #include <lamina/engine/call/recurrent_function.hpp>
+#include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/divider.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
-#include <lamina/engine/cuda/matmul_kernels.hpp>
+#include <lamina/engine/cuda/product.hpp>
 
 namespace lamina::engine::cuda::detail {
 
@@ -107,10 +109,17 @@ struct gather_before_body {
 /// that a recurrence multiplies its states by. `states` are those that each step began with.
 template <class Backend>
 void recurrent_weight_gradient(Backend& b, const row_array& states, const row_array& slopes,
-                               int rows, int height, int width, float* to, std::ptrdiff_t stride) {
-  multiply(b, read_matrices(states.data, {}, height, rows, states.stride, true),
-           read_matrices(slopes.data, {}, rows, width, slopes.stride, false), 1, 1, 1, to, {},
-           stride);
+                               int rows, int height, int width, float* to, std::ptrdiff_t stride,
+                               float* workspace) {
+  run_product(b,
+              {height,
+               width,
+               rows,
+               {states.data, states.stride, true},
+               {slopes.data, slopes.stride},
+               to,
+               stride},
+              workspace);
 }
 
 }  // namespace lamina::engine::cuda::detail

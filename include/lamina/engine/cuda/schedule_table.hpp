@@ -3,7 +3,6 @@
 // and what and where each argument is.
 #pragma once
 
-#include <limits>
 #include <utility>
 
 #include <lamina/engine/cuda/launch.hpp>
@@ -20,7 +19,7 @@ struct schedule_table {
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int arguments = plan_type::code.count.arguments;
-  static constexpr const program_view& program = call_program<P>::view;
+  static constexpr const auto& program = call_program<P>::view;
   using launch_function = void (*)(Backend&, const call_site&);
   using scratch_function = std::ptrdiff_t (*)(const call_site&);
   /// Whether it has loops or branches, or makes rows or arrays: everything else is one pass.
@@ -45,69 +44,16 @@ struct schedule_table {
   struct kernels {
     kernel of[at_least_one(plan_type::kernels)];
   };
-  /// The most terms of a sum in one of the groups of kernel K; a run tells how many rows are.
-  static constexpr int most_terms(int kernel) {
-    int most = 0;
-    for (int g = 0; g < groups; ++g) {
-      const int depth = plan_type::grouped.groups[g].depth;
-      if (plan_type::distinct.kernel[g] != kernel) continue;
-      if (depth < 0) return std::numeric_limits<int>::max();
-      if (depth > most) most = depth;
-    }
-    return most;
-  }
-  /// Whether a product of kernel K may be the library's, if the backend has one.
-  static constexpr bool may_be_large(int kernel) {
-    if constexpr (has_library<Backend>)
-      for (int g = 0; g < groups; ++g)
-        if (const group_desc& d = plan_type::grouped.groups[g];
-            plan_type::distinct.kernel[g] == kernel &&
-            Backend::rule_of_library::may_take(d.columns, d.depth))
-          return true;
-    return false;
-  }
-  /// The ways that the convolutions of kernel K are computed; 0 of what is none.
-  template <class Launch>
-  static constexpr unsigned ways_of(int kernel) {
-    unsigned ways = 0;
-    if constexpr (requires { Launch::filter; })
-      for (int g = 0; g < groups; ++g) {
-        if (plan_type::distinct.kernel[g] != kernel) continue;
-        const argument_info filter = argument_info_of<plan_type>(
-            plan_type::code.groups[g].arguments + Launch::filter.argument, 1);
-        const int first = plan_type::grouped.order[plan_type::grouped.groups[g].first];
-        const operator_desc* const op =
-            call_program<P>::called_by(plan_type::lowered.instructions[first]);
-        const int conv_groups =
-            static_cast<int>(program.attributes[op->attributes + Launch::filter.groups].number);
-        ways |= Launch::ways(conv_shape(program.dims + filter.dims, filter.rank, conv_groups));
-      }
-    return ways;
-  }
-  template <class Group, int Terms, bool Large, unsigned Ways>
+  template <class Group>
   static constexpr kernel kernel_of() {
     kernel k{};
-    if constexpr (Ways != 0) {
-      k.run = &group_launch<Group>::template run_by<Backend, Ways>;
-      if constexpr (requires { &group_launch<Group>::template scratch_by<Backend, Ways>; })
-        k.scratch = group_launch<Group>::template scratch_by<Backend, Ways>;
-    } else if constexpr (group_launch<Group>::exists) {
+    if constexpr (group_launch<Group>::exists) {
       k.run = &group_launch<Group>::template run<Backend>;
       if constexpr (has_blocks)
         if constexpr (requires { &group_launch<Group>::template run_here<Backend>; })
           k.run_here = &group_launch<Group>::template run_here<Backend>;
       if constexpr (requires { &group_launch<Group>::template scratch<Backend>; })
         k.scratch = group_launch<Group>::template scratch<Backend>;
-      if constexpr (requires { group_launch<Group>::template splits<Backend>(Terms); }) {
-        constexpr bool splits = group_launch<Group>::template splits<Backend>(Terms);
-        if constexpr (Large) {
-          k.run = &group_launch<Group>::template run_large<Backend, splits>;
-          k.scratch = group_launch<Group>::template large_scratch<Backend, splits>;
-        } else if constexpr (splits) {
-          k.run = &group_launch<Group>::template run_split<Backend>;
-          k.scratch = group_launch<Group>::template split_scratch<Backend>;
-        }
-      }
       if constexpr (requires { group_launch<Group>::checked; })
         k.checked = group_launch<Group>::checked;
     }
@@ -117,8 +63,7 @@ struct schedule_table {
   using distinct_group = expression::group_of<plan_type, plan_type::distinct.first[K]>;
   template <int... K>
   static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
-    return {{kernel_of<distinct_group<K>, most_terms(K), may_be_large(K),
-                       ways_of<group_launch<distinct_group<K>>>(K)>()...}};
+    return {{kernel_of<distinct_group<K>>()...}};
   }
 
   template <int... K>

@@ -13,7 +13,7 @@ SOURCES = ("cudart", "libraries")
 
 
 def build(compiler, folder):
-    """Builds FOLDER/libcudart.so, which stands for cuBLASLt and NCCL, too."""
+    """Builds FOLDER/libcudart.so, which stands for cuBLASLt, too."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     objects = [folder / f"{name}.o" for name in SOURCES]

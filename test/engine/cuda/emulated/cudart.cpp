@@ -3,9 +3,8 @@
 // PTX: what nvcc and the host's compiler have made for a device runs as it is, without one.
 //
 // LAMINA_TEST_PTX names the file. LAMINA_TEST_ORDER is late (as if not set), early or random;
-// LAMINA_TEST_DEVICES is 1 if not set, LAMINA_TEST_PROCESSORS 8; LAMINA_TEST_RACES=0 looks for no
-// races; LAMINA_TEST_COUNTS names a file for what each kernel did. The process ends with exit code
-// 5 when a rule was broken.
+// LAMINA_TEST_PROCESSORS is 8 if not set; LAMINA_TEST_RACES=0 looks for no races.
+// The process ends with exit code 5 when a rule was broken.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,60 +68,16 @@ struct simulated_surroundings : surroundings {
            within(simulated::now.pinned, [](std::size_t bytes) { return bytes; });
   }
   void tell_fault(const std::string& what) override { ++faults()[what]; }
-  void set_condition(std::uint64_t handle, bool holds) override {
-    const auto found = simulated::now.conditions.find(handle);
-    if (found == simulated::now.conditions.end()) stop("a condition is set that no graph has");
-    found->second.value = holds ? 1 : 0;
-    found->second.set = true;
-  }
-  /// Launches of a graph wait for those only that they follow.
-  std::uint32_t begin(std::uint32_t launch) override {
-    if (simulated::now.path.empty() || simulated::now.graph_runs != run_) {
-      run_ = simulated::now.graph_runs;
-      first_ = launch;
-      places_.clear();
-    }
-    places_.push_back(simulated::now.path);
-    return first_;
-  }
-  bool is_over(std::uint32_t before) override {
-    return simulated::is_over_before(places_[before - first_], places_.back());
-  }
-
- private:
-  std::vector<std::vector<simulated::place_in_graph>> places_;  // by launch
-  std::uint32_t first_ = 0;
-  unsigned run_ = 0;
 };
 
 machine device;
-
-void write_counts(const std::string& path) {
-  std::FILE* const f = std::fopen(path.c_str(), "w");
-  if (f == nullptr) stop("cannot write " + path);
-  std::fprintf(f,
-               "launches\tblocks\tthreads\tissued\tlanes\trequests\tsectors\tneeded_sectors\t"
-               "shared_requests\twavefronts\tneeded_wavefronts\tproducts\tkernel\n");
-  for (const auto& [name, c] : device.counted)
-    std::fprintf(
-        f, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%s\n",
-        (unsigned long long)c.launches, (unsigned long long)c.blocks, (unsigned long long)c.threads,
-        (unsigned long long)c.issued, (unsigned long long)c.lanes, (unsigned long long)c.requests,
-        (unsigned long long)c.sectors, (unsigned long long)c.needed_sectors,
-        (unsigned long long)c.shared_requests, (unsigned long long)c.wavefronts,
-        (unsigned long long)c.needed_wavefronts, (unsigned long long)c.products, name.c_str());
-  std::fclose(f);
-}
 
 /// What is told when the process ends.
 struct closing {
   ~closing() {
     std::fflush(stdout);
-    const std::string path = setting("LAMINA_TEST_COUNTS", "");
-    if (!path.empty()) write_counts(path);
-    std::size_t run = 0;
-    for (const auto& [name, c] : device.counted) run += c.issued != 0;
-    std::fprintf(stderr, "emulated device: %u launches of %zu kernels\n", device.kernels, run);
+    std::fprintf(stderr, "emulated device: %u launches of %zu kernels\n", device.launch,
+                 device.run_once.size());
     for (const auto& [what, times] : faults())
       std::fprintf(stderr, "emulated device: %s\n", what.c_str());
     if (!simulated::now.broken_rules.empty())
@@ -153,16 +108,11 @@ void begin() {
                                              : simulated::schedule::late;
   device.order = order == "late" ? 1 : 0;
   simulated::now.processors = std::atoi(setting("LAMINA_TEST_PROCESSORS", "8").c_str());
-  simulated::now.devices = std::atoi(setting("LAMINA_TEST_DEVICES", "1").c_str());
   simulated::now.memory = std::size_t{16} << 30;
   device.finds_races = setting("LAMINA_TEST_RACES", "1") != "0";
-  device.counts = std::getenv("LAMINA_TEST_COUNTS") != nullptr;
   static simulated_surroundings around;
   device.code = &m;
   device.around = &around;
-  simulated::now.touches = [](const void* at, std::size_t bytes, bool writes) {
-    device.copy(at, bytes, writes);
-  };
   static closing at_end;
 }
 
@@ -202,15 +152,13 @@ cudaError_t launch(kernel* k, dim3 grid, dim3 block, void** arguments, std::size
   std::vector<char> memory(k->parameter_bytes);
   for (std::size_t n = 0; n < k->parameters.size(); ++n)
     std::memcpy(memory.data() + k->parameters[n].offset, arguments[n], k->parameters[n].bytes);
-  simulated::add(*s, {[=, memory = std::move(memory)] {
-                        try {
-                          device.run(*k, grid, block, memory, shared);
-                        } catch (const std::exception& e) {
-                          stop(e.what());
-                        }
-                      },
-                      {},
-                      {}});
+  simulated::add(*s, [=, memory = std::move(memory)] {
+    try {
+      device.run(*k, grid, block, memory, shared);
+    } catch (const std::exception& e) {
+      stop(e.what());
+    }
+  });
   return cudaSuccess;
 }
 
@@ -219,12 +167,8 @@ cudaError_t launch(kernel* k, dim3 grid, dim3 block, void** arguments, std::size
 }  // namespace test::emulated
 
 // The runtime's functions by the names that compiled objects call.
-using edges = cudaGraphEdgeData;
 LAMINA_TEST_EXPORT(cudaError_t, cudaGetDeviceCount, (int* n), (n))
 LAMINA_TEST_EXPORT(cudaError_t, cudaSetDevice, (int n), (n))
-LAMINA_TEST_EXPORT(cudaError_t, cudaDriverGetVersion, (int* n), (n))
-LAMINA_TEST_EXPORT(cudaError_t, cudaDeviceCanAccessPeer, (int* can, int a, int b), (can, a, b))
-LAMINA_TEST_EXPORT(cudaError_t, cudaDeviceEnablePeerAccess, (int a, unsigned flags), (a, flags))
 LAMINA_TEST_EXPORT(cudaError_t, cudaMalloc, (void** to, std::size_t n), (to, n))
 LAMINA_TEST_EXPORT(cudaError_t, cudaFree, (void* p), (p))
 LAMINA_TEST_EXPORT(cudaError_t, cudaMallocHost, (void** to, std::size_t n), (to, n))
@@ -236,40 +180,13 @@ LAMINA_TEST_EXPORT(cudaError_t, cudaMemsetAsync, (void* to, int x, std::size_t n
 LAMINA_TEST_EXPORT(cudaError_t, cudaMemcpyAsync,
                    (void* to, const void* from, std::size_t n, cudaMemcpyKind k, cudaStream_t s),
                    (to, from, n, k, s))
-LAMINA_TEST_EXPORT(cudaError_t, cudaMemcpyPeerAsync,
-                   (void* to, int a, const void* from, int b, std::size_t n, cudaStream_t s),
-                   (to, a, from, b, n, s))
 LAMINA_TEST_EXPORT(cudaError_t, cudaStreamCreateWithFlags, (cudaStream_t * s, unsigned flags),
                    (s, flags))
 LAMINA_TEST_EXPORT(cudaError_t, cudaStreamDestroy, (cudaStream_t s), (s))
 LAMINA_TEST_EXPORT(cudaError_t, cudaStreamSynchronize, (cudaStream_t s), (s))
-LAMINA_TEST_EXPORT(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t * e, unsigned flags),
-                   (e, flags))
-LAMINA_TEST_EXPORT(cudaError_t, cudaEventDestroy, (cudaEvent_t e), (e))
-LAMINA_TEST_EXPORT(cudaError_t, cudaEventRecord, (cudaEvent_t e, cudaStream_t s), (e, s))
-LAMINA_TEST_EXPORT(cudaError_t, cudaStreamWaitEvent, (cudaStream_t s, cudaEvent_t e, unsigned f),
-                   (s, e, f))
 LAMINA_TEST_EXPORT(cudaError_t, cudaStreamBeginCapture, (cudaStream_t s, cudaStreamCaptureMode m),
                    (s, m))
-LAMINA_TEST_EXPORT(cudaError_t, cudaStreamBeginCaptureToGraph,
-                   (cudaStream_t s, cudaGraph_t g, const cudaGraphNode_t* of, const edges* e,
-                    std::size_t n, cudaStreamCaptureMode m),
-                   (s, g, of, e, n, m))
 LAMINA_TEST_EXPORT(cudaError_t, cudaStreamEndCapture, (cudaStream_t s, cudaGraph_t* g), (s, g))
-LAMINA_TEST_EXPORT(cudaError_t, cudaStreamGetCaptureInfo,
-                   (cudaStream_t s, cudaStreamCaptureStatus* status, unsigned long long* id,
-                    cudaGraph_t* g, const cudaGraphNode_t** last, const edges** e, std::size_t* n),
-                   (s, status, id, g, last, e, n))
-LAMINA_TEST_EXPORT(cudaError_t, cudaStreamUpdateCaptureDependencies,
-                   (cudaStream_t s, cudaGraphNode_t* of, const edges* e, std::size_t n, unsigned f),
-                   (s, of, e, n, f))
-LAMINA_TEST_EXPORT(cudaError_t, cudaGraphConditionalHandleCreate,
-                   (cudaGraphConditionalHandle * to, cudaGraph_t g, unsigned value, unsigned flags),
-                   (to, g, value, flags))
-LAMINA_TEST_EXPORT(cudaError_t, cudaGraphAddNode,
-                   (cudaGraphNode_t * to, cudaGraph_t g, const cudaGraphNode_t* of, const edges* e,
-                    std::size_t n, cudaGraphNodeParams* p),
-                   (to, g, of, e, n, p))
 LAMINA_TEST_EXPORT(cudaError_t, cudaGraphInstantiate,
                    (cudaGraphExec_t * to, cudaGraph_t g, unsigned long long flags), (to, g, flags))
 LAMINA_TEST_EXPORT(cudaError_t, cudaGraphDestroy, (cudaGraph_t g), (g))
@@ -347,6 +264,12 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
                                 void** arguments) {
   return test::emulated::launch(test::emulated::kernel_of(function), config->grid, config->block,
                                 arguments, config->shared, config->stream);
+}
+/// As clang launches a kernel.
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared, cudaStream_t s) {
+  return test::emulated::launch(test::emulated::kernel_of(function), grid, block, arguments, shared,
+                                s);
 }
 cudaError_t cudaFuncSetAttribute(const void* function, int what, int value) {
   auto* const k = test::emulated::kernel_of(function);

@@ -188,6 +188,8 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
     a = &three<u32, u32, u32, u32, permuted>;
   } else if (name == "bmsk" && has("clamp")) {
     a = &two<u32, u32, u32, bit_mask>;
+  } else if (name == "bfe" && type == "u32") {
+    a = &three<u32, u32, u32, u32, extracted_bits>;
   } else if (name == "bfi" && type == "b64") {
     a = &insert_bits_64;
   } else if (name == "popc" && type == "b32") {
@@ -244,13 +246,7 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
                                  : nullptr;
   } else if (name == "cvt") {
     const std::string_view d = opcode[opcode.size() - 2];
-    if (d == "tf32" && has("rna"))
-      a = &one<u32, float, tf32_of>;
-    else if (d == "bf16x2" && has("rn"))
-      a = &convert_pair<bfloat16_of>;
-    else if (d == "f16x2" && has("rn"))
-      a = &convert_pair<float16_of>;
-    else if (has("sat") && d == "f32" && type == "f32")
+    if (has("sat") && d == "f32" && type == "f32")
       a = conversion<rounding::none, false, true>(d, type);
     else if (has("sat"))
       a = nullptr;
@@ -307,19 +303,12 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
   } else if (name == "bar" && (has("sync") || (has("red") && has("or")))) {
     a = &block_barrier;
     ends = true;
-  } else if (name == "mma" && has("sync") && type == "f32") {
-    if (has("m16n8k8") && has("tf32")) a = &multiply<8>;
-    if (has("m16n8k16") && has("bf16")) a = &multiply<16>, modifier = 1;
-    if (has("m16n8k16") && has("f16")) a = &multiply<16>, modifier = 2;
-    ends = true;
   } else if (name == "bra") {
     a = &branch;
     ends = true;
   } else if (name == "ret" || name == "exit") {
     a = &leave;
     ends = true;
-  } else if (name == "cudaGraphSetConditional") {
-    a = &condition;
   } else if (name == "membar" || name == "fence") {
     a = &nothing;
   }

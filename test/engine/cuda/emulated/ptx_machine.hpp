@@ -62,25 +62,11 @@ struct visits {
   visit write, read;
 };
 
-/// What kernels of one name did.
-struct kernel_counts {
-  std::uint64_t launches = 0, blocks = 0, threads = 0;
-  std::uint64_t issued = 0, lanes = 0;  // instructions of warps, and the threads in them
-  std::uint64_t requests = 0, sectors = 0, needed_sectors = 0;  // of global memory, 32 bytes
-  std::uint64_t shared_requests = 0, wavefronts = 0, needed_wavefronts = 0;
-  std::uint64_t products = 0;  // of tensor cores, 16x8x8 or 16x8x16
-};
-
 /// What a processor is told by those who have its memory, and tells them.
 struct surroundings {
   /// The allocation around an address; false where there is none.
   virtual bool find_allocation(std::uint64_t address, char*& begin, char*& end) = 0;
   virtual void tell_fault(const std::string& what) = 0;
-  virtual void set_condition(std::uint64_t handle, bool holds) = 0;
-  /// A launch or a copy begins; returns the first one that may still be at work beside it.
-  virtual std::uint32_t begin(std::uint32_t launch) { return launch; }
-  /// Whether launch `before` is over before the one that has begun last.
-  virtual bool is_over(std::uint32_t /*before*/) { return true; }
 
  protected:
   ~surroundings() = default;
@@ -90,17 +76,15 @@ struct machine {
   // Of the process.
   surroundings* around = nullptr;
   const module* code = nullptr;
-  bool finds_races = true, counts = false;
-  unsigned order = 0;  // of blocks: 0 from the first on, 1 from the last
-  std::map<std::string, kernel_counts> counted;
+  bool finds_races = true;
+  unsigned order = 0;                // of blocks: 0 from the first on, 1 from the last
+  std::set<const kernel*> run_once;  // kernels that were launched
   /// What was told, and of which instruction.
   std::set<std::tuple<const kernel*, std::uint32_t, std::string>> told;
   // Of a launch.
   kernel* running = nullptr;
   const char* parameters = nullptr;
-  std::uint32_t launch = 0, kernels = 0, first_beside = 0;  // copies are launches, too
-  std::vector<signed char> over;  // by launch from the first one on: whether it is; -1: not asked
-  kernel_counts* count = nullptr;
+  std::uint32_t launch = 0;
   // Of a block.
   std::vector<char> shared;
   std::size_t shared_bytes = 0;
@@ -116,22 +100,6 @@ struct machine {
   char *range_begin = nullptr, *range_end = nullptr;
   std::vector<visits>* range_visits = nullptr;
   std::map<char*, std::vector<visits>> all_visits;
-
-  void begin_launch() {
-    ++launch;
-    first_beside = around->begin(launch);
-    over.assign(launch - first_beside, -1);
-  }
-  /// Whether somebody who was there before is perhaps still at work.
-  bool may_be_beside(const visit& v) {
-    if (v.launch == launch || v.launch < first_beside) return false;
-    signed char& known = over[v.launch - first_beside];
-    if (known < 0) known = around->is_over(v.launch) ? 1 : 0;
-    return known == 0;
-  }
-  /// A copy reads or writes an array: whether kernels that it does not wait for, or that do not
-  /// wait for it, do so is told.
-  void copy(const void* at, std::size_t bytes, bool writes);
 
   void run(kernel& k, dim3 grid_size, dim3 block_size, const std::vector<char>& arguments,
            std::size_t dynamic_shared);

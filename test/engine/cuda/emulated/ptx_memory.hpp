@@ -1,58 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/emulated/ptx_memory.hpp - loads, stores and atomics: what they do, which sectors
-// and banks they touch, and whether another thread does so with no barrier between.
+// test/engine/cuda/emulated/ptx_memory.hpp - loads, stores and atomics: what they do, and
+// whether another thread touches the same word with no barrier between.
 #pragma once
 
-#include <algorithm>
 #include <string>
 
 #include "engine/cuda/emulated/ptx_numbers.hpp"
 
 namespace test::emulated::detail {
-
-/// The 32-byte sectors of global memory, or the wavefronts of shared memory, of a request.
-inline void count_request(machine& m, const warp& w, const instruction& i, const u64* address,
-                          std::size_t bytes) {
-  u64 all[64];
-  int count = 0;
-  std::size_t used = 0;
-  const bool shared =
-      i.where == space::shared ||
-      (i.where == space::generic && (address[std::countr_zero(w.active)] & window_mask) != 0);
-  if (!shared) {
-    each_lane(w.active, [&](int l) {
-      const u64 first = (address[l] + static_cast<s64>(i.offset)) / 32;
-      all[count++] = first;
-      used += bytes;
-    });
-    std::sort(all, all + count);
-    const auto distinct = static_cast<std::size_t>(std::unique(all, all + count) - all);
-    ++m.count->requests;
-    m.count->sectors += distinct;
-    m.count->needed_sectors += std::min<std::size_t>((used + 31) / 32, distinct);
-    return;
-  }
-  // Lanes go together as long as their bytes fit into all banks.
-  const int together = static_cast<int>(std::min<std::size_t>(32, 128 / bytes));
-  ++m.count->shared_requests;
-  for (int begin = 0; begin < 32; begin += together) {
-    u32 words[32][32];
-    int in_bank[32] = {}, most = 0;
-    for (int l = begin; l < begin + together; ++l) {
-      if ((w.active >> l & 1) == 0) continue;
-      const u32 first = static_cast<u32>(address[l] + static_cast<u64>(s64{i.offset})) / 4;
-      for (u32 word = first; word < first + std::max<std::size_t>(1, bytes / 4); ++word) {
-        int& n = in_bank[word % 32];
-        if (std::find(words[word % 32], words[word % 32] + n, word) != words[word % 32] + n)
-          continue;
-        words[word % 32][n++] = word;
-        most = std::max(most, n);
-      }
-    }
-    m.count->wavefronts += static_cast<u64>(most);
-    m.count->needed_wavefronts += most > 0;
-  }
-}
 
 /// The warp of the thread, or of the threads, that a visit is of.
 inline int warp_of(const visit& v) {
@@ -87,9 +42,7 @@ inline void note_read(const machine& m, const warp& w, visit& v, int lane) {
   }
 }
 inline void check_read(machine& m, const warp& w, visits& v, int lane, const instruction& i) {
-  if (m.may_be_beside(v.write))
-    m.tell("reads what a launch beside this one writes", lane);
-  else if (is_beside(m, w, v.write, lane))
+  if (is_beside(m, w, v.write, lane))
     m.tell(std::string("reads what ") +
                (same_block(m, v.write) ? "another thread" : "another block") +
                " writes, with no barrier between",
@@ -100,9 +53,7 @@ inline void check_read(machine& m, const warp& w, visits& v, int lane, const ins
 }
 inline void check_write(machine& m, const warp& w, visits& v, int lane, bool changes) {
   if (changes) {
-    if (m.may_be_beside(v.write) || m.may_be_beside(v.read))
-      m.tell("writes what a launch beside this one reads or writes", lane);
-    else if (is_beside(m, w, v.write, lane))
+    if (is_beside(m, w, v.write, lane))
       m.tell(std::string("writes what ") +
                  (same_block(m, v.write) ? "another thread" : "another block") +
                  " writes, with no barrier between",
@@ -120,8 +71,6 @@ template <class T>
 void load(machine& m, warp& w, const instruction& i) {
   const u64* a = w.value(i.of[0]);
   const std::size_t bytes = sizeof(T) * i.vector;
-  if (m.counts && i.where != space::parameter && i.where != space::local)
-    count_request(m, w, i, a, bytes);
   u64 result[4][32];
   each_lane(w.active, [&](int l) {
     visits* seen = nullptr;
@@ -145,7 +94,6 @@ template <class T>
 void store(machine& m, warp& w, const instruction& i) {
   const u64* a = w.value(i.of[0]);
   const std::size_t bytes = sizeof(T) * i.vector;
-  if (m.counts && i.where != space::local) count_request(m, w, i, a, bytes);
   each_lane(w.active, [&](int l) {
     visits* seen = nullptr;
     char* const p = m.find(a[l] + static_cast<u64>(s64{i.offset}), bytes, i.where, l, &seen, true);

@@ -186,7 +186,6 @@ struct decoder {
   std::map<std::string, int, std::less<>> labels;
   std::vector<std::pair<int, std::string>> branches;
   std::map<std::uint64_t, int> constants;
-  std::map<std::string, int, std::less<>> call_parameters;
 
   static constexpr const char* specials[] = {
       "%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",
@@ -241,8 +240,6 @@ struct decoder {
       k.local_bytes = up(k.local_bytes, d.align);
       symbols[std::string(d.name)] = k.local_bytes;
       k.local_bytes += d.element * d.count;
-    } else if (s.starts_with(".param")) {
-      call_parameters[std::string(d.name)] = k.registers++;
     } else {
       fail("expected a declaration that is known", s);
     }
@@ -315,8 +312,6 @@ struct decoder {
       if (predicate) fail("expected no predicate", s);
       return index;
     }
-    if (const auto found = call_parameters.find(s); found != call_parameters.end())
-      return found->second;
     std::uint64_t value = 0;
     if (literal(s, value) || symbol(s, value)) return constant(value);
     fail("expected an operand", s);
@@ -367,17 +362,6 @@ inline void decoder::decode_one(std::string_view s) {
   const auto has = [&](std::string_view word) {
     return std::find(opcode.begin(), opcode.end(), word) != opcode.end();
   };
-  if (opcode[0] == "call") {
-    if (arguments.size() != 2 || arguments[0] != "cudaGraphSetConditional")
-      fail("expected no call but cudaGraphSetConditional", whole);
-    const meaning what = meaning_of({"cudaGraphSetConditional"});
-    i.run = what.run;
-    const std::string_view list = arguments[1];
-    const auto of = split(list.substr(1, list.size() - 2), ',');
-    for (std::size_t n = 0; n < 2; ++n) i.of[n] = read(of[n]);
-    k.code.push_back(i);
-    return;
-  }
   const meaning what = meaning_of(opcode);
   i.run = what.run;
   i.ends_group = what.ends_group;
@@ -389,15 +373,6 @@ inline void decoder::decode_one(std::string_view s) {
   }
   const bool moves = opcode[0] == "ld" || opcode[0] == "st" || opcode[0] == "atom" ||
                      opcode[0] == "red" || opcode[0] == "prefetch";
-  if (opcode[0] == "st" && has("param")) {
-    // An argument of a call.
-    const std::string_view inside = arguments[0].substr(1, arguments[0].size() - 2);
-    i.to[0] = call_parameters.find(inside.substr(0, inside.find('+')))->second;
-    i.of[0] = read(arguments[1]);
-    i.run = meaning_of({"mov", "b64"}).run;
-    k.code.push_back(i);
-    return;
-  }
   if (moves) {
     i.where = has("global")   ? space::global
               : has("shared") ? space::shared
@@ -514,7 +489,7 @@ inline void decoder::run() {
 }  // namespace detail
 
 inline void decode(const module& m, kernel& k) {
-  detail::decoder d{m, k, {}, {}, {}, {}, {}, {}};
+  detail::decoder d{m, k, {}, {}, {}, {}, {}};
   d.scopes.resize(1);
   d.run();
 }

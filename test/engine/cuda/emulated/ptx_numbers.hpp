@@ -244,6 +244,11 @@ inline void insert_bits_64(machine&, warp& w, const instruction& i) {
     d[l] = (b[l] & ~mask) | (at >= 64 ? 0 : (a[l] << at & mask));
   });
 }
+inline constexpr auto extracted_bits = [](u32 a, u32 b, u32 c) {
+  const u32 at = b & 255, count = c & 255;
+  const u64 mask = count >= 32 ? ~u64{0} : (u64{1} << count) - 1;
+  return at >= 32 ? u32{0} : static_cast<u32>(a >> at & mask);
+};
 inline void select(machine&, warp& w, const instruction& i) {
   const u64 *a = w.value(i.of[0]), *b = w.value(i.of[1]);
   u64* d = w.result(i.to[0]);
@@ -290,39 +295,6 @@ void convert(machine&, warp& w, const instruction& i) {
   each_lane(w.active,
             [&](int l) { d[l] = put<D>(converted<D, T, R, Integral, Saturates>(get<T>(a[l]))); });
 }
-inline u32 tf32_of(float x) {
-  const u32 bits = std::bit_cast<u32>(x);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
-  return (bits + 0x1000u) & ~0x1fffu;
-}
-inline u32 bfloat16_of(float x) {
-  const u32 bits = std::bit_cast<u32>(x);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
-  return (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
-}
-inline float of_bfloat16(u32 x) { return std::bit_cast<float>(x << 16); }
-inline u32 float16_of(float x) {
-  if (std::isnan(x)) return 0x7fff;
-  const u32 bits = std::bit_cast<u32>(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
-  if (size >= 0x477ff000u) return sign | 0x7c00u;  // 65520 and more
-  if (size < 0x38800000u)
-    return sign | static_cast<u32>(std::nearbyint(std::ldexp(std::bit_cast<float>(size), 24)));
-  return sign | (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
-}
-inline float of_float16(u32 x) {
-  const float sign = x & 0x8000u ? -1.0f : 1.0f;
-  const u32 size = x & 0x7fffu;
-  if (size < 0x400u) return sign * std::ldexp(static_cast<float>(size), -24);
-  if (size >= 0x7c00u) return std::bit_cast<float>((size << 13) | 0x7f800000u) * sign;
-  return sign * std::bit_cast<float>((size << 13) + 0x38000000u);
-}
-template <u32 (*To)(float)>
-void convert_pair(machine&, warp& w, const instruction& i) {
-  const u64 *a = w.value(i.of[0]), *b = w.value(i.of[1]);
-  u64* d = w.result(i.to[0]);
-  each_lane(w.active, [&](int l) { d[l] = To(get<float>(a[l])) << 16 | To(get<float>(b[l])); });
-}
-
 // ---- comparisons and predicates ----
 
 enum class comparison { eq, ne, lt, le, gt, ge, equ, neu, ltu, leu, gtu, geu, num, nan };

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -84,40 +83,17 @@ inline char* machine::find(std::uint64_t address, std::size_t bytes, space where
   return p;
 }
 
-inline void machine::copy(const void* at, std::size_t bytes, bool writes) {
-  char *begin = nullptr, *end = nullptr;
-  const char* const p = static_cast<const char*>(at);
-  if (!finds_races || !around->find_allocation(reinterpret_cast<std::uintptr_t>(at), begin, end))
-    return;
-  begin_launch();
-  auto& visited = all_visits[begin];
-  const std::size_t words = static_cast<std::size_t>(end - begin + 3) / 4;
-  if (visited.size() != words) visited.assign(words, {});
-  const visit mine{launch, many_blocks, many_warps, 0, 0};
-  bool beside = false;
-  for (std::size_t w = static_cast<std::size_t>(p - begin) / 4;
-       w < (static_cast<std::size_t>(p - begin) + bytes + 3) / 4; ++w) {
-    visits& v = visited[w];
-    beside = beside || may_be_beside(v.write) || (writes && may_be_beside(v.read));
-    (writes ? v.write : v.read) = mine;
-  }
-  if (beside)
-    around->tell_fault(std::string("a copy ") + (writes ? "writes" : "reads") +
-                       " what a launch beside it reads or writes");
-}
-
 inline void machine::run(kernel& k, dim3 grid_size, dim3 block_size,
                          const std::vector<char>& arguments, std::size_t dynamic_shared) {
   if (!k.decoded) decode(*code, k);
   running = &k;
   parameters = arguments.data();
   grid = grid_size, size = block_size;
-  begin_launch();
-  ++kernels;
+  ++launch;
+  run_once.insert(&k);
   range_begin = range_end = nullptr;
   shared_bytes = k.shared_bytes + dynamic_shared;
   const int threads = static_cast<int>(size.x * size.y * size.z), warps = (threads + 31) / 32;
-  count = &counted[k.name];
   shared.resize(shared_bytes);
   local.resize(static_cast<std::size_t>(warps) * 32 * k.local_bytes);
   if (finds_races) shared_visits.resize(shared_bytes / 4 + 1);
@@ -136,9 +112,6 @@ inline void machine::run(kernel& k, dim3 grid_size, dim3 block_size,
     w.constants = k.constants.data();
   }
   const std::int64_t blocks = std::int64_t{grid.x} * grid.y * grid.z;
-  if (counts)
-    ++count->launches, count->blocks += static_cast<std::uint64_t>(blocks),
-        count->threads = static_cast<std::uint64_t>(threads);
   for (std::int64_t n = 0; n < blocks; ++n) {
     block = static_cast<std::int32_t>(order == 0 ? n : blocks - 1 - n);
     block_at = {static_cast<unsigned>(block) % grid.x,
@@ -188,7 +161,6 @@ inline void machine::run(kernel& k, dim3 grid_size, dim3 block_size,
         if (w.alive == 0 || w.at_barrier) continue;
         any = true;
         current = &w;
-        std::uint64_t issued = 0, lanes = 0;
         const instruction* const begin = k.code.data();
         while (w.alive != 0 && !w.at_barrier) {
           const instruction& i = begin[w.pc];
@@ -196,8 +168,6 @@ inline void machine::run(kernel& k, dim3 grid_size, dim3 block_size,
           w.active = w.group;
           if (i.guard >= 0)
             w.active &= i.guard_is_false ? ~w.predicates[i.guard] : w.predicates[i.guard];
-          ++issued;
-          lanes += static_cast<std::uint64_t>(std::popcount(w.active));
           if (w.active == 0) {
             ++w.pc;
           } else if (i.ends_group) {
@@ -209,7 +179,6 @@ inline void machine::run(kernel& k, dim3 grid_size, dim3 block_size,
           }
           if (w.pc >= w.next_other) detail::reschedule(*this, w);
         }
-        count->issued += issued, count->lanes += lanes;
       }
       if (any) {
         bool all_wait = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/emulated/ptx_warp.hpp - what threads do together: shuffles, barriers, products
-// of tensor cores; and which of them go on where a warp parts.
+// test/engine/cuda/emulated/ptx_warp.hpp - what threads do together: shuffles, votes and
+// barriers; and which of them go on where a warp parts.
 #pragma once
 
 #include <bit>
@@ -76,47 +76,6 @@ inline void block_barrier(machine& m, warp& w, const instruction& i) {
   ++w.pc;
 }
 
-/// Fragments of tensor cores (PTX ISA 9.7.14.5): a thread of group g and number t in it has of the
-/// 16 x K matrix rows g and g + 8, of the K x 8 matrix column g, of the sums columns 2t and 2t + 1.
-template <int K>
-void multiply(machine& m, warp& w, const instruction& i) {
-  if (!gather(m, w, ~0u)) return;
-  if (w.active != ~0u) m.fail("is run by fewer than 32 threads", 0);
-  if (m.counts) ++m.count->products;
-  constexpr int terms = K == 8 ? 1 : 2;  // a word
-  static thread_local float left[16][16], right[16][8];
-  const auto term = [&](u64 word, int n) {
-    const u32 bits = static_cast<u32>(word);
-    if constexpr (K == 8) return std::bit_cast<float>(bits & ~0x1fffu);
-    const u32 half = n == 0 ? bits & 0xffff : bits >> 16;
-    return i.modifier == 1 ? of_bfloat16(half) : of_float16(half);
-  };
-  for (int l = 0; l < 32; ++l) {
-    const int g = l / 4, t = l % 4;
-    for (int r = 0; r < 4; ++r)
-      for (int n = 0; n < terms; ++n)
-        left[g + 8 * (r % 2)][(t + 4 * (r / 2)) * terms + n] = term(w.value(i.of[r])[l], n);
-    for (int r = 0; r < 2; ++r)
-      for (int n = 0; n < terms; ++n)
-        right[(t + 4 * r) * terms + n][g] = term(w.value(i.of[4 + r])[l], n);
-  }
-  float sums[16][8];
-  for (int l = 0; l < 32; ++l)
-    for (int r = 0; r < 4; ++r)
-      sums[l / 4 + 8 * (r / 2)][l % 4 * 2 + r % 2] = get<float>(w.value(i.of[6 + r])[l]);
-  for (int row = 0; row < 16; ++row) {
-    double sum[8];
-    for (int n = 0; n < 8; ++n) sum[n] = sums[row][n];
-    for (int t = 0; t < K; ++t)
-      for (int n = 0; n < 8; ++n) sum[n] += static_cast<double>(left[row][t]) * right[t][n];
-    for (int n = 0; n < 8; ++n) sums[row][n] = static_cast<float>(sum[n]);
-  }
-  for (int l = 0; l < 32; ++l)
-    for (int r = 0; r < 4; ++r)
-      w.result(i.to[r])[l] = put(sums[l / 4 + 8 * (r / 2)][l % 4 * 2 + r % 2]);
-  ++w.pc;
-}
-
 // ---- the way of a warp ----
 
 inline void find_next_other(warp& w) {
@@ -176,11 +135,6 @@ inline void leave(machine& m, warp& w, const instruction&) {
     reschedule(m, w);
   else
     find_next_other(w);
-}
-inline void condition(machine& m, warp& w, const instruction& i) {
-  each_lane(w.active, [&](int l) {
-    m.around->set_condition(w.value(i.of[0])[l], (w.value(i.of[1])[l] & 0xffffffff) != 0);
-  });
 }
 inline void nothing(machine&, warp&, const instruction&) {}
 

@@ -140,10 +140,7 @@ inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaS
   LAMINA_TEST_CALL;
   if (test::simulated::find_memory(to, bytes) == nullptr)
     return test::simulated::fail(cudaErrorInvalidValue);
-  test::simulated::add(*s, [=] {
-    test::simulated::touch(to, bytes, true);
-    std::memset(to, value, bytes);
-  });
+  test::simulated::add(*s, [=] { std::memset(to, value, bytes); });
   return cudaSuccess;
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
@@ -157,11 +154,7 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
     return simulated::fail(cudaErrorInvalidValue);
   const void* const on_host = kind == cudaMemcpyHostToDevice ? from : to;
   if (kind == cudaMemcpyDeviceToDevice || simulated::is_pinned(on_host, bytes)) {
-    simulated::add(*s, [=] {
-      simulated::touch(from, bytes, false);
-      simulated::touch(to, bytes, true);
-      std::memcpy(to, from, bytes);
-    });
+    simulated::add(*s, [=] { std::memcpy(to, from, bytes); });
     return cudaSuccess;
   }
   if (s->captured != nullptr) {

@@ -7,9 +7,11 @@
 #include <utility>
 
 // clang-format off
-#include "engine/cuda/simulated/cuda_runtime_api.hpp"  // before who includes the real one
+#include "engine/cuda/simulated/cublasLt.hpp"  // before who includes the real headers
+#include "engine/cuda/simulated/cuda_runtime_api.hpp"
 // clang-format on
 
+#include <lamina/engine/cuda/cublaslt.hpp>
 #include <lamina/engine/cuda/device_backend.hpp>
 #include <lamina/engine/cuda/host_bodies.hpp>
 
@@ -32,7 +34,7 @@ void launch(stream* s, const char* kernel, const Arguments& a, const Run& run) {
 }
 
 /// Kernels in place of those of device_kernels.cuh, in tiles that a loop computes.
-struct device : lamina::engine::cuda::device_backend {
+struct kernels_on_host : lamina::engine::cuda::device_backend {
   using bodies = lamina::engine::cuda::host_bodies<1>;
   using product_tile = bodies::product_tile;
   using sum_tile = bodies::sum_tile;
@@ -88,5 +90,9 @@ struct device : lamina::engine::cuda::device_backend {
     *bytes = static_cast<std::size_t>(count);
   }
 };
+
+template <class Arithmetic>
+using device_of = lamina::engine::cuda::cublaslt_backend<kernels_on_host, Arithmetic, 1024>;
+using device = device_of<lamina::cuda::float32_type>;
 
 }  // namespace test::simulated

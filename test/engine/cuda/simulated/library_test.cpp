@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large products are asked of cuBLASLt as its matrices lie, with what it can do behind them, and
-// everything else follows in kernels.
+// Every matrix product is asked of cuBLASLt as its matrices lie, with what it can do behind them,
+// and everything else follows in kernels.
 // clang-format off
 #include "engine/cuda/simulated/device.hpp"  // before who includes the real headers
-#include "engine/cuda/simulated/cublasLt.hpp"
 // clang-format on
 #include <algorithm>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "engine/cuda/product_check.hpp"
 #include "engine/cuda/train_both.hpp"
 #include <catch2/catch.hpp>
-
-#include <lamina/engine/cuda/library_backend.hpp>
-#include <lamina/engine/cuda/tensor_backend.hpp>
 
 namespace simulated = test::simulated;
 namespace cuda = lamina::engine::cuda;
@@ -31,18 +28,20 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   auto label = layer::data<"label", std::int64_t>(main);
   auto a = layer::fc<160>(x, {.act = activation::relu});
   auto b = layer::fc<144>(a);
-  auto c = layer::fc<176>(layer::tanh(b), {.bias = false});
-  auto d = layer::fc<192>(c, {.act = activation::sigmoid});
-  // Rows with padding stay with the own kernels.
+  auto c = layer::fc<17>(layer::tanh(b), {.bias = false});
+  auto d = layer::fc<19>(c, {.act = activation::sigmoid});
   return layer::mean(layer::softmax_with_cross_entropy(layer::fc<16>(d), label)) +
          layer::mean(layer::square(layer::fc<5>(d)));
 });
 using P = std::remove_const_t<decltype(net)>;
 constexpr optimizer::momentum momentum{.learning_rate = 0.1f};
 
-using rule = cuda::library_rule<16, 16 * 16 * 16>;
-template <class Arithmetic = lamina::cuda::float32_type>
-using device = cuda::library_backend<cuda::backend_of<simulated::device, Arithmetic>, rule>;
+/// Matrices whose rows follow each other, on both sides of a product and with one for all.
+constexpr auto matrices = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4, 8>(main);
+  auto a = layer::fc<16, 2>(x, {.bias = false}), b = layer::fc<16, 2>(x, {.bias = false});
+  return layer::mean(layer::square(layer::matmul<layer::matmul_form{.transpose_y = true}>(a, b)));
+});
 
 void begin(simulated::schedule order = simulated::schedule::late) {
   simulated::begin_test(order);
@@ -57,48 +56,95 @@ void check_ended() {
 
 }  // namespace
 
-TEST_CASE("large products are those of cuBLASLt") {
+TEST_CASE("every product is one of cuBLASLt") {
   for (const auto order : {simulated::schedule::late, simulated::schedule::random}) {
     begin(order);
     {
-      device<> d(0);
-      CHECK(test::train_both(net, momentum, d, {16, 32, 16, 16, 7}).worst() < 1e-4);
+      simulated::device d(0);
+      CHECK(test::train_both(net, momentum, d, {16, 32, 16, 16, 7, 1}).worst() < 1e-4);
     }
     check_ended();
+    // Each step asks for 6 forward, 5 for the gradients of inputs and 6 for those of weights. Two
+    // layers have no other statements behind them than a bias.
+    CHECK(simulated::cublas.products == 6 * 17);
+    CHECK(simulated::cublas.with_bias == 6 * 2);
+    CHECK(simulated::cublas.with_relu == 6);
   }
-  // Runs of 16 and 32 rows, and one that was recorded: 5 forward, 4 for the gradients of inputs, 5
-  // for those of weights. With 7 rows none is large.
-  CHECK(simulated::cublas.products == 4 * 14);
-  CHECK(simulated::cublas.with_bias == 4 * 2);
-  CHECK(simulated::cublas.with_relu == 4);
 }
 
-TEST_CASE("the arithmetic of a place is that of its large products") {
+TEST_CASE("batches of matrices are one product") {
+  begin();
+  {
+    simulated::device d(0);
+    CHECK(test::train_both(matrices, momentum, d, {5}).worst() < 1e-4);
+  }
+  check_ended();
+  // A weight serves all, and so all matrices are one: 2 forward and 2 for its gradients. The
+  // product of matrices by pairs has two gradients.
+  CHECK(simulated::cublas.products == 7);
+  CHECK(simulated::cublas.with_batches == 3);
+}
+
+TEST_CASE("the arithmetic of a place is that of its products") {
   const auto arithmetic_of = [](auto d) {
     begin();
     {
       typename decltype(d)::type made(0);
-      CHECK(test::train_both(net, momentum, made, {16}).worst() < 0.1);
+      CHECK(test::train_both(net, momentum, made, {16}).worst() < 1e-4);
     }
     check_ended();
-    REQUIRE(simulated::cublas.arithmetic.size() == 14);
+    REQUIRE(simulated::cublas.arithmetic.size() == 17);
     return simulated::cublas.arithmetic[0];
   };
-  CHECK(arithmetic_of(std::type_identity<device<>>{}) == CUBLAS_COMPUTE_32F);
-  CHECK(arithmetic_of(std::type_identity<device<lamina::cuda::tf32_type>>{}) ==
+  CHECK(arithmetic_of(std::type_identity<simulated::device>{}) == CUBLAS_COMPUTE_32F);
+  CHECK(arithmetic_of(std::type_identity<simulated::device_of<lamina::cuda::tf32_type>>{}) ==
         CUBLAS_COMPUTE_32F_FAST_TF32);
-  CHECK(arithmetic_of(std::type_identity<device<lamina::cuda::bfloat16_type>>{}) ==
+  CHECK(arithmetic_of(std::type_identity<simulated::device_of<lamina::cuda::bfloat16_type>>{}) ==
         CUBLAS_COMPUTE_32F_FAST_16BF);
-  CHECK(arithmetic_of(std::type_identity<device<lamina::cuda::float16_type>>{}) ==
-        CUBLAS_COMPUTE_32F_FAST_16F);
 }
 
-TEST_CASE("a product that cuBLASLt has no way for is that of the own kernels") {
+TEST_CASE("a product that cuBLASLt has no algorithm for is told with its sizes") {
   begin();
-  simulated::cublas.knows_a_way = false;
+  simulated::cublas.knows_an_algorithm = false;
   {
-    device<> d(0);
-    CHECK(test::train_both(net, momentum, d, {16, 32, 16}).worst() < 1e-4);
+    simulated::device d(0);
+    CHECK_THROWS_WITH(test::train_both(net, momentum, d, {7}),
+                      "lamina: cuda: mul: cublasLtMatmulAlgoGetHeuristic: found no algorithm for "
+                      "1 x [7, 48] * [48, 160] (for fc_0.tmp_0)");
+  }
+  check_ended();
+  CHECK(simulated::cublas.products == 0);
+}
+
+TEST_CASE("products of every layout by the calls of cuBLASLt") {
+  begin();
+  {
+    simulated::device d(0);
+    CHECK(test::product_faults(d) == "");
+    CHECK(simulated::cublas.with_batches > 0);
+    CHECK(simulated::cublas.least_alignment == 4);
+  }
+  check_ended();
+}
+
+TEST_CASE("more batches than a grid has layers are several calls") {
+  begin();
+  {
+    simulated::device d(0);
+    test::product_case c{1, 1, 1};
+    c.batches = 65537;
+    CHECK(test::product_fault(d, c) == "");
+    CHECK(simulated::cublas.products == 2);
+  }
+  check_ended();
+}
+
+TEST_CASE("an empty product asks nothing of cuBLASLt") {
+  begin();
+  {
+    simulated::device d(0);
+    for (const test::product_case& c : test::empty_products())
+      CHECK(test::product_fault(d, c) == "");
   }
   check_ended();
   CHECK(simulated::cublas.products == 0);
@@ -114,9 +160,9 @@ TEST_CASE("a failure of cuBLASLt names call, operator and layer, and nothing is 
     begin();
     simulated::now.failing = k;
     try {
-      device<> d(0);
+      simulated::device d(0);
       lamina::model m{net, 3};
-      lamina::device_trainer<P, optimizer::momentum, device<>> t(d, momentum, m, 11);
+      lamina::device_trainer<P, optimizer::momentum, simulated::device> t(d, momentum, m, 11);
       std::string message;
       try {
         t.step(s.batch(0, 16));
@@ -151,23 +197,4 @@ TEST_CASE("a failure of cuBLASLt names call, operator and layer, and nothing is 
         "mul: cublasLtMatmulDescSetAttribute: ", "mul: cublasLtMatmulPreferenceCreate: ",
         "mul: cublasLtMatmulPreferenceSetAttribute: ", "mul: cublasLtMatmulAlgoGetHeuristic: "})
     CHECK_THAT(told, Catch::Contains(call));
-}
-
-TEST_CASE("large is what has many multiplications, long sides and no padding") {
-  using large = cuda::large_products;
-  using backend = cuda::library_backend<cuda::device_backend>;
-  STATIC_REQUIRE(std::is_same_v<backend::rule_of_library, cuda::largest_products>);
-  STATIC_REQUIRE(
-      std::is_same_v<cuda::library_backend<cuda::backend_of<
-                         cuda::device_backend, lamina::cuda::tf32_type>>::rule_of_library,
-                     large>);
-  CHECK(large::takes(4096, 256, 64));
-  CHECK_FALSE(large::takes(4095, 256, 64));
-  CHECK_FALSE(large::takes(1 << 20, 256, 63));
-  CHECK_FALSE(large::takes(63, 4096, 4096));
-  CHECK_FALSE(large::takes(4096, 257, 256));
-  CHECK(large::takes(1 << 20, 1 << 16, 1 << 12));
-  CHECK_FALSE(large::may_take(48, 1024));
-  CHECK_FALSE(large::may_take(1024, 48));
-  CHECK(large::may_take(64, -2));
 }

@@ -75,8 +75,6 @@ struct state {
   std::set<graph*> graphs;
   std::set<executable*> executables;
   int inside = 0;  // how many steps are being run, one in another
-  /// Is told of each copy, if anybody wants to know: the memory that it reads or writes.
-  std::function<void(const void* at, std::size_t bytes, bool writes)> touches;
 
   void tell(const std::string& rule) {
     if (broken_rules.find(rule) == std::string::npos) broken_rules += rule + "\n";
@@ -185,9 +183,6 @@ inline void check_addresses(const std::vector<const void*>& all, const char* ker
 
 inline void run_graph(const graph& g) {
   for (const step& s : g.steps) s();
-}
-inline void touch(const void* at, std::size_t bytes, bool writes) {
-  if (now.touches) now.touches(at, bytes, writes);
 }
 /// Does the next work of a stream; false where there is none.
 inline bool work_once(stream& s) {

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+float rate();
+float rate() { return 0.1f; }
