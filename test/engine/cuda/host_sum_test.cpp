@@ -243,12 +243,3 @@ TEST_CASE("numbers far from 0 have the variance that they have in double") {
     CHECK(variances_apart(far_off<2, 2>, 5000, deviation) < 1e-4);
   }
 }
-
-TEST_CASE("a line is a warp's, or, of very many that are short, a part's of one") {
-  CHECK(cuda::line_team_bits(64, 10) == 5);
-  CHECK(cuda::line_team_bits(8191, 10) == 5);
-  CHECK(cuda::line_team_bits(8192, 16) == 2);
-  CHECK(cuda::line_team_bits(8192, 17) == 3);
-  CHECK(cuda::line_team_bits(1 << 18, 32) == 3);
-  CHECK(cuda::line_team_bits(1 << 18, 33) == 5);
-}
