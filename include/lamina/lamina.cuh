@@ -21,6 +21,7 @@
 #endif
 #include <lamina/engine/cuda/device_kernels.cuh>
 #include <lamina/engine/cuda/device_sort.cuh>
+#include <lamina/operators/pointwise_evaluation.hpp>
 #endif
 
 static_assert(__is_same(lamina::places, lamina::all_places),
