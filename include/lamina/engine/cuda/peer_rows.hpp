@@ -70,7 +70,7 @@ class peer_rows {
       }
       detail::sum_selected_rows(
           mine, [&](int s) -> const selected_rows& { return addends[static_cast<std::size_t>(s)]; },
-          static_cast<int>(addends.size()), sum, reinterpret_cast<int*>(own.scratch.data()));
+          static_cast<int>(addends.size()), sum, reinterpret_cast<float*>(own.scratch.data()));
     }
   }
   /// By table.

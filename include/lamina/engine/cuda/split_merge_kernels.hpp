@@ -4,42 +4,13 @@
 // branch has as many rows as the mask (padded_rows.hpp).
 #pragma once
 
+#include <lamina/engine/cuda/chosen_elements.hpp>
 #include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/operators/split_merge.hpp>
 
 namespace lamina::engine::cuda {
 
 namespace detail {
-
-/// The rows of a mask, those that hold first: 0 or 1 for each, and its number.
-struct mask_keys_body {
-  struct arguments {
-    argument_view mask;
-    int* keys;
-    int* numbers;
-    int count;
-  };
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    a.keys[i] = load_integer(a.mask.data, a.mask.type, i * a.mask.stride) != 0 ? 0 : 1;
-    a.numbers[i] = i;
-  }
-};
-/// How many rows of a mask hold.
-struct mask_count_lines {
-  struct arguments {
-    argument_view mask;
-    int* to;
-    int lines, width, count;
-  };
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
-    int n = 0;
-    for (int i = team.rank(); i < a.mask.rows; i += team.size())
-      n += load_integer(a.mask.data, a.mask.type, i * a.mask.stride) != 0 ? 1 : 0;
-    n = sum_of(team, n);
-    if (team.rank() == 0) *a.to = n;
-  }
-};
 
 /// The rows of one side of a mask, and behind them as many more as the mask has others: zeros, or
 /// copies of one that was chosen. If none was, the copies are of one of the other side.
@@ -49,23 +20,16 @@ struct padded_split_body {
     const void* from;
     void* to;
     std::ptrdiff_t from_stride, to_stride;
-    const int* order;
-    const int* held;  // how many entries of the mask hold
-    bool truth;
-    int rows;
+    chosen_elements side;
     divider columns;
     int bytes, count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     int column = i;
-    const int r = a.columns.divide(column), held = *a.held;
-    int chosen = a.truth ? r : held + r;
-    if (r >= (a.truth ? held : a.rows - held)) {
-      if constexpr (Zeros) return zero_element(a.to, r * a.to_stride + column, a.bytes);
-      chosen = a.truth ? 0 : a.rows - 1;
-    }
-    copy_element(a.from, a.order[chosen] * a.from_stride + column, a.to, r * a.to_stride + column,
-                 a.bytes);
+    const int r = a.columns.divide(column), chosen = *a.side.count;
+    if (Zeros && r >= chosen) return zero_element(a.to, r * a.to_stride + column, a.bytes);
+    const int row = chosen == 0 ? 0 : a.side.numbers[r < chosen ? r : 0];
+    copy_element(a.from, row * a.from_stride + column, a.to, r * a.to_stride + column, a.bytes);
   }
 };
 /// The way back, which takes from each side as many rows as were chosen.
@@ -75,18 +39,18 @@ struct padded_merge_body {
     const void* no;
     void* to;
     std::ptrdiff_t yes_stride, no_stride, to_stride;
-    const int* order;
-    const int* held;
+    chosen_elements sides[2];
     divider columns;
     int bytes, count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     int column = i;
-    const int r = a.columns.divide(column), held = *a.held;
+    const int r = a.columns.divide(column), held = *a.sides[0].count;
     const bool holds = r < held;
     const void* const from = holds ? a.yes : a.no;
     const std::ptrdiff_t at = (holds ? r * a.yes_stride : (r - held) * a.no_stride) + column;
-    const std::ptrdiff_t to = a.order[r] * a.to_stride + column;
+    const int row = holds ? a.sides[0].numbers[r] : a.sides[1].numbers[r - held];
+    const std::ptrdiff_t to = row * a.to_stride + column;
     if (from != nullptr)
       copy_element(from, at, a.to, to, a.bytes);
     else
@@ -94,44 +58,33 @@ struct padded_merge_body {
   }
 };
 
-/// The rows of a mask in the order of two sides; input 1 of the call. Its memory is scratch.
-struct mask_order {
+/// The rows of a mask that hold, and the others; input 1 of the call.
+struct mask_sides {
+  chosen_elements of[2];
+
+  template <class Backend>
+  mask_sides(Backend& b, const call_site& c) {
+    scratch_parts parts(c.run.scratch);
+    for (int side = 0; side < 2; ++side)
+      of[side] = chosen_elements::of(b, c.in(1), side == 0, parts);
+  }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    const int n = c.input(1).rows;
-    std::size_t bytes = 0;
-    Backend::template sort_scratch<int>(n, &bytes);
-    return 4 * static_cast<std::ptrdiff_t>(padded(n)) +
-           static_cast<std::ptrdiff_t>(bytes / sizeof(float)) + 1;
+    return 2 * chosen_elements::scratch<Backend>(c.in(1));
   }
-  /// How many hold, at the place: where the order was sorted from.
-  template <class Backend>
-  static const int* count(Backend& b, const call_site& c) {
-    int* const to = reinterpret_cast<int*>(c.run.scratch);
-    b.template lines<team_lines<mask_count_lines>>({c.in(1), to, 1, c.input(1).rows, 1});
-    return to;
-  }
+  /// How many rows hold, which the host waits for.
   template <class Backend>
   static int count_true(Backend& b, const call_site& c) {
     int n = 0;
-    c.run.reader->read(c.run.reader->machine, &n, count(b, c), sizeof(n));
+    if (c.input(1).rows == 0) return n;
+    scratch_parts parts(c.run.scratch);
+    c.run.reader->read(c.run.reader->machine, &n,
+                       chosen_elements::of(b, c.in(1), true, parts).count, sizeof(n));
     return n;
   }
-  /// Numbers of rows: first those that hold, then the others, as they came.
-  template <class Backend>
-  static const int* sort(Backend& b, const call_site& c) {
-    const int n = c.input(1).rows, room = padded(n);
-    int* const keys = reinterpret_cast<int*>(c.run.scratch);
-    b.template elements<mask_keys_body>({c.in(1), keys, keys + room, n});
-    if (n > 0)
-      b.template sort_pairs<int>(n, 1, keys, keys + 2 * room, keys + room, keys + 3 * room,
-                                 keys + 4 * room);
-    return keys + 3 * room;
-  }
-  static row_map rows(const int* order, int first) {
+  row_map rows(int side) const {
     row_map m;
-    m.order = order;
-    m.first = first;
+    m.order = of[side].numbers;
     return m;
   }
 };
@@ -154,39 +107,34 @@ struct call_kernel<split_lod_tensor> {
     for (int side = 0; side < 2; ++side) {
       const operand out = c.output(side);
       if (!is_given(out) || c.knows_rows(out.domain)) continue;
-      if (chosen < 0) chosen = detail::mask_order::count_true(b, c);
+      if (chosen < 0) chosen = detail::mask_sides::count_true(b, c);
       c.set_rows(out.domain, side == 0 ? chosen : n - chosen);
     }
-    const int* const order = detail::mask_order::sort(b, c);
-    const int* held = nullptr;
+    const detail::mask_sides sides(b, c);
     for (int side = 0; side < 2; ++side) {
       const operand out = c.output(side);
       if (!is_given(out) || out.rows == 0) continue;
-      if (out.rows < n) {
-        move_rows<row_move::gather>(b, c.input(0), out, out.rows,
-                                    detail::mask_order::rows(order, side == 0 ? 0 : n - out.rows));
-        continue;
-      }
-      if (held == nullptr) held = detail::mask_order::count(b, c);
-      if (c.op()->role == op_role::backward)
-        split_padded<true>(b, c, out, side == 0, order, held);
+      if (out.rows < n)
+        move_rows<row_move::gather>(b, c.input(0), out, out.rows, sides.rows(side));
+      else if (c.op()->role == op_role::backward)
+        split_padded<true>(b, c, out, sides.of[side]);
       else
-        split_padded<false>(b, c, out, side == 0, order, held);
+        split_padded<false>(b, c, out, sides.of[side]);
     }
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::mask_order::scratch<Backend>(c) + row_order::scratch(c);
+    return detail::mask_sides::scratch<Backend>(c) + row_order::scratch(c);
   }
 
  private:
   template <bool Zeros, class Backend>
-  static void split_padded(Backend& b, const call_site& c, const operand& out, bool truth,
-                           const int* order, const int* held) {
+  static void split_padded(Backend& b, const call_site& c, const operand& out,
+                           const chosen_elements& side) {
     const operand x = c.input(0);
     b.template elements<detail::padded_split_body<Zeros>>(
-        {x.data, out.data, x.stride, out.stride, order, held, truth, out.rows, divider(out.columns),
-         size_of(out.type), out.rows * out.columns});
+        {x.data, out.data, x.stride, out.stride, side, divider(out.columns), size_of(out.type),
+         out.rows * out.columns});
   }
   template <class Backend>
   static void split_sequences(Backend& b, const call_site& c, int levels) {
@@ -211,12 +159,12 @@ struct call_kernel<merge_lod_tensor> {
     if (c.input(0).domain != c.output(0).domain) c.set_rows(c.output(0).domain, n);
     const operand sides[] = {c.input(2), c.input(3)}, out = c.output(0);
     const bool given[] = {is_given(sides[0]), is_given(sides[1])};
-    const int* const order = detail::mask_order::sort(b, c);
+    const detail::mask_sides chosen(b, c);
     if (n > 0 && (!given[0] || sides[0].rows == n) && (!given[1] || sides[1].rows == n)) {
       const operand &yes = sides[0], &no = sides[1];
       b.template elements<detail::padded_merge_body>(
           {given[0] ? yes.data : nullptr, given[1] ? no.data : nullptr, out.data, yes.stride,
-           no.stride, out.stride, order, detail::mask_order::count(b, c), divider(out.columns),
+           no.stride, out.stride, {chosen.of[0], chosen.of[1]}, divider(out.columns),
            size_of(out.type), n * out.columns});
       return;
     }
@@ -225,7 +173,7 @@ struct call_kernel<merge_lod_tensor> {
       fail(c, {"expected ", n, " rows for the entries of the mask, found ",
                sides[0].rows + sides[1].rows});
     for (int side = 0; side < 2; ++side) {
-      const row_map map = detail::mask_order::rows(order, side == 0 ? 0 : yes);
+      const row_map map = chosen.rows(side);
       const int rows = side == 0 ? yes : n - yes;
       if (given[side])
         move_rows<row_move::scatter>(b, sides[side], out, rows, map);
@@ -235,7 +183,7 @@ struct call_kernel<merge_lod_tensor> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::mask_order::scratch<Backend>(c) + row_order::scratch(c);
+    return detail::mask_sides::scratch<Backend>(c) + row_order::scratch(c);
   }
 
  private:

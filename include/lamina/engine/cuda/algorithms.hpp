@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/algorithms.hpp - algorithms that a backend takes from a library: on a device
+// CUB's and Thrust's (sort.cuh, select.cuh, scan.cuh, transform.cuh), on the host loops.
+//
+// `backend.run_algorithm(a, scratch)` runs one behind what was launched before;
+// `Backend::algorithm_scratch(a, &bytes)` tells how much memory it needs, by its counts alone. None
+// of them allocates memory or waits, so a graph may record them.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/core/config.hpp>
+#include <lamina/engine/cuda/pack.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace algorithm {
+
+/// Sorts keys from 0 to below 2^bits with a number each; equal keys stay in their order.
+template <class Key>
+struct sort_pairs {
+  static constexpr const char* name = "cub::DeviceRadixSort::SortPairs";
+  const Key* keys;
+  Key* sorted_keys;
+  const int* numbers;
+  int* sorted_numbers;
+  int count, bits;
+};
+
+/// The same for each of some lines of n keys: floats in the order of their values, where NaN with a
+/// sign comes first and any other one last, and both zeros are equal.
+template <class Key>
+struct sort_lines {
+  static constexpr const char* name = "cub::DeviceSegmentedRadixSort::SortPairs";
+  const Key* keys;
+  Key* sorted_keys;
+  const int* numbers;
+  int* sorted_numbers;
+  int lines, n;
+};
+
+/// The numbers i from 0 to below `count` that Holds::run(of, i) chooses, in ascending order, and
+/// how many.
+template <class Holds>
+struct select {
+  static constexpr const char* name = "cub::DeviceSelect::If";
+  typename Holds::arguments of;
+  int* chosen;
+  int* found;
+  int count;
+};
+
+/// Sums along lines of n elements, as Body::value: Body::load(of, line, k) is an element,
+/// Body::store(of, line, k, sum) takes the sum up to element k, which `exclusive` leaves out.
+template <class Body>
+struct scan_lines {
+  static constexpr const char* name = "scan_lines";
+  typename Body::arguments of;
+  int lines, n;
+  bool exclusive;
+};
+
+/// counts[b] = how often b is among the numbers, for b from 0 to below `bins`; others count for
+/// nothing.
+template <class Number>
+struct histogram {
+  static constexpr const char* name = "cub::DeviceHistogram::HistogramEven";
+  const Number* numbers;
+  int* counts;
+  int count, bins;
+};
+
+/// to[i] = value.
+template <class Number>
+struct fill {
+  static constexpr const char* name = "thrust::fill_n";
+  Number* to;
+  Number value;
+  int count;
+};
+
+/// to[i] = i.
+template <class Number>
+struct sequence {
+  static constexpr const char* name = "thrust::sequence";
+  Number* to;
+  int count;
+};
+
+/// to[i] = Body::at(of, i).
+template <class Body>
+struct tabulate {
+  static constexpr const char* name = "thrust::tabulate";
+  typename Body::arguments of;
+  typename Body::value* to;
+  int count;
+};
+
+/// to[i] += from[i].
+template <class From, class To>
+struct add {
+  static constexpr const char* name = "thrust::transform";
+  const From* from;
+  To* to;
+  int count;
+};
+
+}  // namespace algorithm
+
+/// Hands out arrays of the scratch memory of a call; without memory it counts the floats.
+class scratch_parts {
+ public:
+  explicit scratch_parts(float* at) : begin_(at) {}
+  template <class T>
+  T* take(int count) {
+    float* const at = rest();
+    used_ += static_cast<std::ptrdiff_t>(padded(count)) *
+             static_cast<std::ptrdiff_t>(sizeof(T) > sizeof(float) ? sizeof(T) / sizeof(float) : 1);
+    return reinterpret_cast<T*>(at);
+  }
+  /// What lies behind all that was taken: for the algorithms.
+  float* rest() const { return begin_ == nullptr ? nullptr : begin_ + used_; }
+  std::ptrdiff_t used() const { return used_; }
+
+ private:
+  float* begin_;
+  std::ptrdiff_t used_ = 0;
+};
+
+/// The floats of memory that an algorithm needs.
+template <class Backend, class Algorithm>
+std::ptrdiff_t algorithm_floats(const Algorithm& a) {
+  std::size_t bytes = 0;
+  Backend::algorithm_scratch(a, &bytes);
+  return static_cast<std::ptrdiff_t>(bytes / sizeof(float)) + 1;
+}
+
+}  // namespace lamina::engine::cuda
