@@ -16,26 +16,25 @@ namespace lamina::engine::cuda {
 
 namespace algorithm {
 
-/// Sorts keys from 0 to below 2^bits with a number each; equal keys stay in their order.
+/// Keys with a number each, as they are and in order.
 template <class Key>
-struct sort_pairs {
+struct sort_arrays {
+  Key *keys, *sorted_keys;
+  int *numbers, *sorted_numbers;
+};
+
+/// Sorts keys from 0 to below 2^bits; equal keys stay in their order.
+template <class Key>
+struct sort_pairs : sort_arrays<Key> {
   static constexpr const char* name = "cub::DeviceRadixSort::SortPairs";
-  const Key* keys;
-  Key* sorted_keys;
-  const int* numbers;
-  int* sorted_numbers;
   int count, bits;
 };
 
-/// The same for each of some lines of n keys: floats in the order of their values, where NaN with a
-/// sign comes first and any other one last, and both zeros are equal.
+/// Sorts each of some lines of n keys; equal keys stay in their order. Of floats NaN is the
+/// smallest or, without a sign, the largest, and both zeros are equal.
 template <class Key>
-struct sort_lines {
+struct sort_lines : sort_arrays<Key> {
   static constexpr const char* name = "cub::DeviceSegmentedRadixSort::SortPairs";
-  const Key* keys;
-  Key* sorted_keys;
-  const int* numbers;
-  int* sorted_numbers;
   int lines, n;
 };
 
@@ -96,15 +95,6 @@ struct tabulate {
   int count;
 };
 
-/// to[i] += from[i].
-template <class From, class To>
-struct add {
-  static constexpr const char* name = "thrust::transform";
-  const From* from;
-  To* to;
-  int count;
-};
-
 }  // namespace algorithm
 
 /// Hands out arrays of the scratch memory of a call; without memory it counts the floats.
@@ -117,6 +107,12 @@ class scratch_parts {
     used_ += static_cast<std::ptrdiff_t>(padded(count)) *
              static_cast<std::ptrdiff_t>(sizeof(T) > sizeof(float) ? sizeof(T) / sizeof(float) : 1);
     return reinterpret_cast<T*>(at);
+  }
+  template <class Key>
+  algorithm::sort_arrays<Key> take_sort(int count) {
+    Key *const keys = take<Key>(count), *const sorted_keys = take<Key>(count);
+    int* const numbers = take<int>(count);
+    return {keys, sorted_keys, numbers, take<int>(count)};
   }
   /// What lies behind all that was taken: for the algorithms.
   float* rest() const { return begin_ == nullptr ? nullptr : begin_ + used_; }

@@ -62,46 +62,28 @@ struct line_order_body {
   }
 };
 
-/// Sorts the elements of lines, each by itself.
-template <class Key>
-struct line_order {
-  /// Keys and numbers of elements as they are and in order, in the scratch memory of a call.
-  struct memory {
-    Key *keys, *sorted_keys;
-    int *numbers, *sorted_numbers;
-    scratch_parts parts;
-
-    memory(float* at, int count)
-        : keys(nullptr), sorted_keys(nullptr), numbers(nullptr), sorted_numbers(nullptr), parts(at) {
-      keys = parts.take<Key>(count);
-      sorted_keys = parts.take<Key>(count);
-      numbers = parts.take<int>(count);
-      sorted_numbers = parts.take<int>(count);
-    }
-    algorithm::sort_lines<Key> sort(int lines, int n) const {
-      return {keys, sorted_keys, numbers, sorted_numbers, lines, n};
-    }
-  };
-  template <class Backend>
-  static std::ptrdiff_t scratch(int lines, int n) {
-    const memory m(nullptr, lines * n);
-    return m.parts.used() + algorithm_floats<Backend>(m.sort(lines, n));
-  }
-  /// Out and Indices = the first `kept` elements of each line of X along an axis.
-  template <class Backend>
-  static void run(Backend& b, const call_site& c, int axis, bool descending, int kept) {
-    const operand x = c.input(0), out = c.output(0), indices = c.output(1);
-    const operand_lines<3> of(c, axis, {x, out ? out : indices, indices ? indices : out});
-    if (of.count == 0) return;
-    const int n = of.n.divisor(), lines = of.count / n;
-    const memory m(c.run.scratch, of.count);
-    b.template elements<line_keys_body<Key>>({of, x.data, x.type, descending, m.keys, of.count});
-    b.run_algorithm(algorithm::sequence<int>{m.numbers, of.count});
-    b.run_algorithm(m.sort(lines, n), m.parts.rest());
-    b.template elements<line_order_body>({of, x.data, out.data, indices.data, m.sorted_numbers,
-                                          divider(kept), size_of(x.type), lines * kept});
-  }
-};
+/// Out and Indices = the first `kept` elements of each line of X along an axis, by sorts of all
+/// lines at once.
+template <class Key, class Backend>
+void order_lines(Backend& b, const call_site& c, int axis, bool descending, int kept) {
+  const operand x = c.input(0), out = c.output(0), indices = c.output(1);
+  const operand_lines<3> of(c, axis, {x, out ? out : indices, indices ? indices : out});
+  if (of.count == 0) return;
+  const int n = of.n.divisor(), lines = of.count / n;
+  scratch_parts parts(c.run.scratch);
+  const algorithm::sort_lines<Key> sort{parts.take_sort<Key>(of.count), lines, n};
+  b.template elements<line_keys_body<Key>>({of, x.data, x.type, descending, sort.keys, of.count});
+  b.run_algorithm(algorithm::sequence<int>{sort.numbers, of.count});
+  b.run_algorithm(sort, parts.rest());
+  b.template elements<line_order_body>({of, x.data, out.data, indices.data, sort.sorted_numbers,
+                                        divider(kept), size_of(x.type), lines * kept});
+}
+template <class Key, class Backend>
+std::ptrdiff_t line_order_scratch(int lines, int n) {
+  scratch_parts parts(nullptr);
+  const algorithm::sort_lines<Key> sort{parts.take_sort<Key>(lines * n), lines, n};
+  return parts.used() + algorithm_floats<Backend>(sort);
+}
 
 /// dX at the place that an index names = the slope of that index.
 struct argsort_slope_body {
@@ -210,18 +192,15 @@ struct call_kernel<argsort> {
   static void launch(Backend& b, const call_site& c) {
     if (!c.output(0) && !c.output(1)) return;
     by_key(c, [&]<class Key>(Key) {
-      detail::line_order<Key>::run(b, c, c.integer(0), c.flag(1), line_length(c));
+      detail::order_lines<Key>(b, c, c.integer(0), c.flag(1), line_length(c));
     });
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    const operand x = c.input(0);
-    const int n = line_length(c), lines = n > 0 ? x.rows * x.columns / n : 0;
-    std::ptrdiff_t floats = 0;
-    by_key(c, [&]<class Key>(Key) {
-      floats = detail::line_order<Key>::template scratch<Backend>(lines, n);
+    const int n = line_length(c), lines = c.input(0).rows * c.input(0).columns / at_least_one(n);
+    return by_key(c, [&]<class Key>(Key) {
+      return detail::line_order_scratch<Key, Backend>(lines, n);
     });
-    return floats;
   }
 
  private:
@@ -230,14 +209,9 @@ struct call_kernel<argsort> {
     return static_cast<int>(x.extent[dimension_of(c, c.integer(0), x.rank)]);
   }
   template <class F>
-  static void by_key(const call_site& c, const F& f) {
+  static auto by_key(const call_site& c, const F& f) {
     const dtype type = c.input(0).type;
-    if (!is_floating(type))
-      f(std::int64_t{0});
-    else if (type == dtype::float32)
-      f(0.0f);
-    else
-      f(0.0);
+    return !is_floating(type) ? f(std::int64_t{0}) : type == dtype::float32 ? f(0.0f) : f(0.0);
   }
 };
 

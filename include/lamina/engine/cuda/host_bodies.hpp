@@ -140,10 +140,6 @@ struct host_bodies {
   static void run(const algorithm::tabulate<Body>& a) {
     for (int i = 0; i < a.count; ++i) a.to[i] = Body::at(a.of, i);
   }
-  template <class From, class To>
-  static void run(const algorithm::add<From, To>& a) {
-    for (int i = 0; i < a.count; ++i) a.to[i] += static_cast<To>(a.from[i]);
-  }
 
  private:
   /// Keys in the order of CUB: NaN with a sign first, without one last.

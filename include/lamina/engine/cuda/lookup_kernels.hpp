@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include <lamina/engine/call/entry_layout.hpp>
 #include <lamina/engine/cuda/algorithms.hpp>
@@ -111,40 +112,37 @@ inline entry_arguments entries_of(const call_site& c, const operand& ids, const 
   return a;
 }
 
-/// Keys of entries and their places, as they are and in order, in scratch memory.
+/// The sort of the numbers that choose entries, in scratch memory.
 struct entry_order {
-  int *keys, *places, *sorted_keys, *sorted_places;
+  algorithm::sort_pairs<int> sort;
   scratch_parts parts;
 
-  entry_order(float* scratch, int n) : parts(scratch) {
-    for (int** const p : {&keys, &places, &sorted_keys, &sorted_places}) *p = parts.take<int>(n);
-  }
-  algorithm::sort_pairs<int> sort(int n, int entries) const {
+  entry_order(float* scratch, int n, int entries) : sort{}, parts(scratch) {
     int bits = 1;
     while (bits < 31 && 1 << bits <= entries) ++bits;
-    return {keys, sorted_keys, places, sorted_places, n, bits};
+    sort = {parts.take_sort<int>(n), n, bits};
   }
-  /// Puts them in order, the keys to `sorted`.
   template <class Backend>
   void run(Backend& b, entry_arguments& a) const {
-    b.run_algorithm(sort(a.lines, a.entries), parts.rest());
-    a.keys = sorted_keys;
-    a.places = sorted_places;
+    b.run_algorithm(sort, parts.rest());
+    a.keys = sort.sorted_keys;
+    a.places = sort.sorted_numbers;
   }
 };
 template <class Backend>
 std::ptrdiff_t entry_sum_scratch(int n) {
-  const entry_order order(nullptr, n);
-  return order.parts.used() + algorithm_floats<Backend>(order.sort(n, 1 << 30));
+  const entry_order order(nullptr, n, std::numeric_limits<int>::max());
+  return order.parts.used() + algorithm_floats<Backend>(order.sort);
 }
 
-/// Puts the numbers that choose entries in order, and where they stand.
+/// Puts the numbers that choose entries in order, and where they stand; the numbers to `sorted`, if
+/// it is given.
 template <class Key, class Backend, class Arguments>
 void sort_entries(Backend& b, const call_site& c, Arguments& a, int* sorted = nullptr) {
-  entry_order order(c.run.scratch, a.lines);
-  if (sorted != nullptr) order.sorted_keys = sorted;
-  b.run_algorithm(algorithm::tabulate<Key>{a, order.keys, a.lines});
-  b.run_algorithm(algorithm::sequence<int>{order.places, a.lines});
+  entry_order order(c.run.scratch, a.lines, a.entries);
+  if (sorted != nullptr) order.sort.sorted_keys = sorted;
+  b.run_algorithm(algorithm::tabulate<Key>{a, order.sort.keys, a.lines});
+  b.run_algorithm(algorithm::sequence<int>{order.sort.numbers, a.lines});
   order.run(b, a);
 }
 

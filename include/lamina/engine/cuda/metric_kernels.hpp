@@ -52,7 +52,7 @@ struct call_kernel<top_k> {
     require_float(c, c.input(0));
     const int n = c.in(0).line, k = c.integer(0);
     if (k < 1 || k > n) fail(c, {"expected k from 1 to ", n, ", found ", k});
-    if (k > few) return detail::line_order<float>::run(b, c, -1, true, k);
+    if (k > few) return detail::order_lines<float>(b, c, -1, true, k);
     call_arguments a{};
     detail::best_lines::prepare(c, a);
     if (a.lines > 0) b.template lines<line_body<detail::best_lines>>(a);
@@ -60,9 +60,7 @@ struct call_kernel<top_k> {
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const argument_view x = c.in(0);
-    return c.integer(0) > few
-               ? detail::line_order<float>::template scratch<Backend>(x.lines(), x.line)
-               : 0;
+    return c.integer(0) > few ? detail::line_order_scratch<float, Backend>(x.lines(), x.line) : 0;
   }
 
  private:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/lookup_kernels.hpp>
+#include <lamina/engine/cuda/pointwise_kernels.hpp>
 #include <lamina/engine/cuda/selected_rows.hpp>
 #include <lamina/engine/cuda/update_kernels.hpp>
 
@@ -77,14 +78,14 @@ template <class Backend, class Addends>
 void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_rows& sum,
                        float* scratch) {
   if (sum.count == 0) return;
-  entry_order order(scratch, sum.count);
-  order.sorted_keys = sum.numbers;
+  entry_order order(scratch, sum.count, sum.entries);
+  order.sort.sorted_keys = sum.numbers;
   // Places behind the first row tell a row of any.
   float* const base = addend(0).values;
   for (int i = 0, at = 0; i < n; ++i) {
     const selected_rows& x = addend(i);
     b.template elements<selected_keys_body>(
-        {x.view(), base, order.keys + at, order.places + at, x.count});
+        {x.view(), base, order.sort.keys + at, order.sort.numbers + at, x.count});
     at += x.count;
   }
   entry_arguments a{};
@@ -133,8 +134,9 @@ struct call_kernel<mixed_rows_sum> {
       if (has_selected_rows(x))
         detail::add_selected_rows(b, rows_of(x), out);
       else
-        b.run_algorithm(algorithm::add<float, float>{x.row<const float>(0), out.row<float>(0),
-                                                     static_cast<int>(out.rows * out.stride)});
+        b.template elements<detail::add_body>({x.data, out.data, x.stride, out.stride,
+                                               divider(out.columns), dtype::float32, true,
+                                               out.rows * out.columns});
     }
   }
 };

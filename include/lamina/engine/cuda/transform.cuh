@@ -10,10 +10,8 @@
 #include <thrust/sequence.h>
 #include <thrust/system/system_error.h>
 #include <thrust/tabulate.h>
-#include <thrust/transform.h>
 
 #include <lamina/engine/cuda/device_algorithm.cuh>
-#include <lamina/engine/cuda/team.hpp>
 
 namespace lamina::engine::cuda::algorithm {
 
@@ -58,19 +56,6 @@ template <class Body>
 cudaError_t call(const tabulate<Body>& a, cudaStream_t stream) {
   return by_thrust(stream, [&](const auto& policy) {
     thrust::tabulate(policy, a.to, a.to + a.count, element_of<Body>{a.of});
-  });
-}
-
-struct sum_of_two {
-  template <class To, class From>
-  __device__ To operator()(To a, From b) const {
-    return a + static_cast<To>(b);
-  }
-};
-template <class From, class To>
-cudaError_t call(const add<From, To>& a, cudaStream_t stream) {
-  return by_thrust(stream, [&](const auto& policy) {
-    thrust::transform(policy, a.to, a.to + a.count, a.from, a.to, sum_of_two{});
   });
 }
 

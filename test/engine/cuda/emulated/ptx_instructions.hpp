@@ -301,11 +301,15 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
   } else if (name == "vote" && has("sync") && has("ballot")) {
     a = &ballot;
     ends = true;
+  } else if (name == "vote" && has("sync") && type == "pred" && (has("all") || has("any"))) {
+    a = has("all") ? &vote<true> : &vote<false>;
+    ends = true;
   } else if (name == "bar" && has("warp")) {
     a = &warp_barrier;
     ends = true;
-  } else if (name == "bar" && (has("sync") || (has("red") && has("or")))) {
+  } else if (name == "bar" && (has("sync") || (has("red") && (has("or") || has("and"))))) {
     a = &block_barrier;
+    modifier = has("and") ? 1 : 0;
     ends = true;
   } else if (name == "mma" && has("sync") && type == "f32") {
     if (has("m16n8k8") && has("tf32")) a = &multiply<8>;
@@ -320,7 +324,7 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
     ends = true;
   } else if (name == "cudaGraphSetConditional") {
     a = &condition;
-  } else if (name == "membar" || name == "fence") {
+  } else if (name == "membar" || name == "fence" || name == "nanosleep" || name == "prefetch") {
     a = &nothing;
   }
   if (a == nullptr) {
