@@ -134,9 +134,10 @@ class whole_updates {
       const int count = (selected == nullptr ? p.rows : selected->count) * p.columns;
       const square_terms terms{selected == nullptr ? gradients()[i] : selected->values,
                                padded(p.columns), engine::cuda::divider(p.columns)};
-      backend_.sum(count, terms,
-                   engine::cuda::whole_sum{reinterpret_cast<double*>(squares_.data()) + i},
-                   reinterpret_cast<float*>(scratch_.data()));
+      engine::cuda::sum_terms(
+          backend_, count, terms,
+          engine::cuda::whole_sum{reinterpret_cast<double*>(squares_.data()) + i},
+          reinterpret_cast<float*>(scratch_.data()));
     }
   }
   template <class Rows>

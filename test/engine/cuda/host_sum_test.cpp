@@ -133,8 +133,9 @@ TEST_CASE("sums of millions of equal terms lose no digit") {
   CHECK(sum == static_cast<float>(rows * static_cast<double>(each)));
   std::vector<float> x(1'000'000, 100.1f);
   float mean = 0;
-  b.sum(1'000'000, cuda::element_terms<cuda::element_itself>{x.data(), 1000, cuda::divider(1000)},
-        cuda::scaled_sum{&mean, 1e-6}, nullptr);
+  cuda::sum_terms(b, 1'000'000,
+                  cuda::element_terms<cuda::element_itself>{x.data(), 1000, cuda::divider(1000)},
+                  cuda::scaled_sum{&mean, 1e-6}, nullptr);
   CHECK(mean == 100.1f);
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <lamina/engine/call/arg_extreme_layout.hpp>
+#include <lamina/engine/cuda/algorithms.hpp>
 #include <lamina/engine/cuda/axis_kernels.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
 #include <lamina/operators/argsort.hpp>
@@ -15,65 +16,78 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// A number whose order as a whole number is that of elements of any type: of floats NaN is the
-/// largest, and both zeros are one. Float32 takes 32 bits of it.
-LAMINA_INLINE LAMINA_FN std::uint64_t ordered_bits(const void* data, dtype type,
-                                                   std::ptrdiff_t at) {
-  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-  if (!is_floating(type)) return static_cast<std::uint64_t>(load_integer(data, type, at)) ^ sign;
-  if (type == dtype::float32) {
-    const float x = static_cast<const float*>(data)[at];
-    if (x != x) return 0xffffffffu;
-    const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x + 0.0f);
-    return (bits >> 31) != 0 ? static_cast<std::uint32_t>(~bits) : bits | 0x80000000u;
-  }
-  const double x = load_number(data, type, at);
-  if (x != x) return ~std::uint64_t{0};
-  const std::uint64_t bits = __builtin_bit_cast(std::uint64_t, x + 0.0);
-  return (bits & sign) != 0 ? ~bits : bits | sign;
-}
-
-struct argsort_arguments {
-  operand_lines<3> of;  // X, Out, Indices
-  const void* x;
-  void *out, *indices;
-  dtype type;
-  std::uint64_t* keys;
-  int *places, *lines;
-  bool descending;
-  int bytes, count;
-};
-
-/// Element i of all lines: its key, its number, and, of those that are in order already, its line.
-struct argsort_keys_body {
-  using arguments = argsort_arguments;
+/// The elements of lines as keys, in the order of their places. The order is that of the keys: of
+/// floats NaN is the largest. Keys that are to descend are turned around, so that equal ones keep
+/// their order.
+template <class Key>
+struct line_keys_body {
+  struct arguments {
+    operand_lines<3> of;  // X, Out, Indices
+    const void* x;
+    dtype type;
+    bool descending;
+    Key* keys;
+    int count;
+  };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const std::uint64_t key = ordered_bits(a.x, a.type, a.of.at(i).of[0]);
-    const std::uint64_t most = a.type == dtype::float32 ? 0xffffffffu : ~std::uint64_t{0};
-    a.keys[i] = a.descending ? most - key : key;
-    a.places[i] = i;
+    const std::ptrdiff_t at = a.of.at(i).of[0];
+    if constexpr (__is_same(Key, std::int64_t)) {
+      const std::int64_t x = load_integer(a.x, a.type, at);
+      a.keys[i] = a.descending ? ~x : x;
+    } else {
+      Key x = static_cast<Key>(load_number(a.x, a.type, at));
+      // The library sorts NaN by its sign.
+      if (x != x) x = std::numeric_limits<Key>::quiet_NaN();
+      a.keys[i] = a.descending ? -x : x;
+    }
   }
 };
-struct argsort_lines_body {
-  using arguments = argsort_arguments;
+/// The first `kept` elements of each line, and where they stood.
+struct line_order_body {
+  struct arguments {
+    operand_lines<3> of;  // X, Out, Indices
+    const void* x;
+    void *out, *indices;
+    const int* order;
+    divider kept;
+    int bytes, count;
+  };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    a.lines[i] = a.of.n.quotient(a.places[i]);
-  }
-};
-struct argsort_write_body {
-  using arguments = argsort_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const auto to = a.of.at(i), from = a.of.at(a.places[i]);
-    if (a.out != nullptr) copy_element(a.x, from.of[0], a.out, to.of[1], a.bytes);
+    const int line = a.kept.quotient(i), n = a.of.n.divisor();
+    const int to = line * n + i - line * a.kept.divisor(), from = a.order[to];
+    if (a.out != nullptr) copy_element(a.x, a.of.at(from).of[0], a.out, a.of.at(to).of[1], a.bytes);
     if (a.indices != nullptr)
-      static_cast<std::int64_t*>(a.indices)[to.of[2]] = a.of.place(a.places[i]);
+      static_cast<std::int64_t*>(a.indices)[a.of.at(to).of[2]] = from - line * n;
   }
 };
+
+/// Out and Indices = the first `kept` elements of each line of X along an axis, by sorts of all
+/// lines at once.
+template <class Key, class Backend>
+void order_lines(Backend& b, const call_site& c, int axis, bool descending, int kept) {
+  const operand x = c.input(0), out = c.output(0), indices = c.output(1);
+  const operand_lines<3> of(c, axis, {x, out ? out : indices, indices ? indices : out});
+  if (of.count == 0) return;
+  const int n = of.n.divisor(), lines = of.count / n;
+  scratch_parts parts(c.run.scratch);
+  const algorithm::sort_lines<Key> sort{parts.take_sort<Key>(of.count), lines, n};
+  b.template elements<line_keys_body<Key>>({of, x.data, x.type, descending, sort.keys, of.count});
+  b.run_algorithm(algorithm::sequence<int>{sort.numbers, of.count});
+  b.run_algorithm(sort, parts.rest());
+  b.template elements<line_order_body>({of, x.data, out.data, indices.data, sort.sorted_numbers,
+                                        divider(kept), size_of(x.type), lines * kept});
+}
+template <class Key, class Backend>
+std::ptrdiff_t line_order_scratch(int lines, int n) {
+  scratch_parts parts(nullptr);
+  const algorithm::sort_lines<Key> sort{parts.take_sort<Key>(lines * n), lines, n};
+  return parts.used() + algorithm_floats<Backend>(sort);
+}
 
 /// dX at the place that an index names = the slope of that index.
 struct argsort_slope_body {
   struct arguments {
-    operand_lines<3> of;  // dX, the slope, Indices
+    operand_lines<3> of;  // the slope, dX, Indices
     float* to;
     const float* slope;
     const std::int64_t* indices;
@@ -81,10 +95,18 @@ struct argsort_slope_body {
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const auto at = a.of.at(i);
-    const std::ptrdiff_t first = at.of[0] - a.of.place(i) * a.of.step[0];
-    a.to[first + a.indices[at.of[2]] * a.of.step[0]] = a.slope[at.of[1]];
+    const std::ptrdiff_t first = at.of[1] - a.of.place(i) * a.of.step[1];
+    a.to[first + a.indices[at.of[2]] * a.of.step[1]] = a.slope[at.of[0]];
   }
 };
+template <class Backend>
+void scatter_slopes(Backend& b, const call_site& c, int axis, const operand& slope,
+                    const operand& dx, const operand& indices) {
+  require_float(c, dx);
+  const operand_lines<3> of(c, axis, {slope, dx, indices});
+  b.template elements<argsort_slope_body>({of, dx.row<float>(0), slope.row<const float>(0),
+                                           indices.row<const std::int64_t>(0), of.count});
+}
 
 /// Where the largest, or smallest, element of a line stands; what is not a number is so only if it
 /// comes first, as on the CPU.
@@ -162,71 +184,33 @@ struct arg_extreme_kernel {
 
 }  // namespace detail
 
-/// The elements of all lines are sorted together, by their values and then by their lines: both
-/// sorts are stable, so that equal elements keep their order.
 template <>
 struct call_kernel<argsort> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const operand in = c.input(0), out = c.output(0), indices = c.output(1);
-    if (!out && !indices) return;
-    detail::argsort_arguments a{};
-    a.of = {c, c.integer(0), {in, out ? out : indices, indices ? indices : out}};
-    a.count = a.of.count;
-    if (a.count == 0) return;
-    a.x = in.data;
-    a.out = out.data;
-    a.indices = indices.data;
-    a.type = in.type;
-    a.bytes = size_of(in.type);
-    a.descending = c.flag(1);
-    const memory m(c.run.scratch, a.count);
-    a.keys = m.keys;
-    a.places = m.places;
-    b.template elements<detail::argsort_keys_body>(a);
-    b.template sort_pairs<std::uint64_t>(a.count, in.type == dtype::float32 ? 32 : 64, m.keys,
-                                         m.sorted_keys, m.places, m.sorted_places, m.rest);
-    a.places = m.sorted_places;
-    if (const int lines = a.count / at_least_one(a.of.n.divisor()); lines > 1) {
-      int bits = 1;
-      while (bits < 31 && 1 << bits < lines) ++bits;
-      a.lines = reinterpret_cast<int*>(m.keys);
-      b.template elements<detail::argsort_lines_body>(a);
-      b.template sort_pairs<int>(a.count, bits, a.lines, reinterpret_cast<int*>(m.sorted_keys),
-                                 m.sorted_places, m.places, m.rest);
-      a.places = m.places;
-    }
-    b.template elements<detail::argsort_write_body>(a);
+    if (!c.output(0) && !c.output(1)) return;
+    by_key(c, [&]<class Key>(Key) {
+      detail::order_lines<Key>(b, c, c.integer(0), c.flag(1), line_length(c));
+    });
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    const operand in = c.input(0);
-    const int n = in.rows * in.columns;
-    std::size_t by_value = 0, by_line = 0;
-    Backend::template sort_scratch<std::uint64_t>(n, &by_value);
-    Backend::template sort_scratch<int>(n, &by_line);
-    const std::size_t more = by_value > by_line ? by_value : by_line;
-    return 6 * static_cast<std::ptrdiff_t>(padded(n)) +
-           static_cast<std::ptrdiff_t>(more / sizeof(float)) + 1;
+    const int n = line_length(c), lines = c.input(0).rows * c.input(0).columns / at_least_one(n);
+    return by_key(
+        c, [&]<class Key>(Key) { return detail::line_order_scratch<Key, Backend>(lines, n); });
   }
 
  private:
-  /// Keys and places as they are and in order, and what the backend needs.
-  struct memory {
-    std::uint64_t *keys, *sorted_keys;
-    int *places, *sorted_places;
-    void* rest;
-
-    memory(float* at, int count) {
-      const std::ptrdiff_t n = padded(count);
-      keys = reinterpret_cast<std::uint64_t*>(at);
-      sorted_keys = keys + n;
-      places = reinterpret_cast<int*>(at) + 4 * n;
-      sorted_places = places + n;
-      rest = sorted_places + n;
-    }
-  };
+  static int line_length(const call_site& c) {
+    const array_layout x = layout_of(c.input(0));
+    return static_cast<int>(x.extent[dimension_of(c, c.integer(0), x.rank)]);
+  }
+  template <class F>
+  static auto by_key(const call_site& c, const F& f) {
+    const dtype type = c.input(0).type;
+    return !is_floating(type) ? f(std::int64_t{0}) : type == dtype::float32 ? f(0.0f) : f(0.0);
+  }
 };
 
 template <>
@@ -234,13 +218,8 @@ struct call_kernel<gradient_of<argsort>> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    require_float(c, dx);
-    const detail::operand_lines<3> of(c, c.integer(0), {dx, slope, indices});
-    b.template elements<detail::argsort_slope_body>({of, dx.row<float>(0),
-                                                     slope.row<const float>(0),
-                                                     indices.row<const std::int64_t>(0), of.count});
+    if (const operand dx = c.output(0))
+      detail::scatter_slopes(b, c, c.integer(0), c.input(2), dx, c.input(1));
   }
 };
 

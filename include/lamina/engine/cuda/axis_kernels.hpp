@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/core/math.hpp>
+#include <lamina/engine/cuda/algorithms.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
 #include <lamina/operators/norm.hpp>
 #include <lamina/operators/reduce.hpp>
@@ -115,38 +116,36 @@ struct axis_norm_slope_lines {
   }
 };
 
-/// A thread a line: sums are added in the order of the CPU.
+/// Elements along lines to be added up, from either end.
 template <class T>
-struct cumsum_body {
+struct cumsum_elements {
+  using value = T;
   struct arguments {
     const void* from;
     void* to;
     dtype type;
     axis_lines<2> of;  // of X, Out
-    bool exclusive, reverse;
-    int count;
+    bool reverse;
   };
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const auto at = a.of.firsts.at(i);
-    T sum = 0;
-    for (int k = 0; k < a.of.n; ++k) {
-      const int j = a.reverse ? a.of.n - 1 - k : k;
-      const T next = sum + load(a, at.of[0] + j * a.of.step[0]);
-      const T kept = a.exclusive ? sum : next;
-      if constexpr (__is_same(T, float))
-        static_cast<float*>(a.to)[at.of[1] + j * a.of.step[1]] = kept;
-      else
-        store_integer(a.to, a.type, at.of[1] + j * a.of.step[1], kept);
-      sum = next;
-    }
-  }
-
- private:
-  static LAMINA_INLINE LAMINA_FN T load(const arguments& a, std::ptrdiff_t at) {
+  static LAMINA_INLINE LAMINA_FN T load(const arguments& a, int line, int k) {
+    const std::ptrdiff_t at = place(a, 0, line, k);
     if constexpr (__is_same(T, float))
       return static_cast<const float*>(a.from)[at];
     else
       return load_integer(a.from, a.type, at);
+  }
+  static LAMINA_INLINE LAMINA_FN void store(const arguments& a, int line, int k, T sum) {
+    const std::ptrdiff_t at = place(a, 1, line, k);
+    if constexpr (__is_same(T, float))
+      static_cast<float*>(a.to)[at] = sum;
+    else
+      store_integer(a.to, a.type, at, sum);
+  }
+
+ private:
+  static LAMINA_INLINE LAMINA_FN std::ptrdiff_t place(const arguments& a, int array, int line,
+                                                      int k) {
+    return a.of.firsts.at(line).of[array] + (a.reverse ? a.of.n - 1 - k : k) * a.of.step[array];
   }
 };
 
@@ -203,8 +202,8 @@ struct call_kernel<cumsum> {
   static void run(Backend& b, const call_site& c) {
     const operand x = c.input(0), y = c.output(0);
     const detail::axis_lines<2> of(c, c.integer(0), {x, y});
-    b.template elements<detail::cumsum_body<T>>(
-        {x.data, y.data, x.type, of, c.flag(1), c.flag(2), of.firsts.count});
+    b.run_algorithm(algorithm::scan_lines<detail::cumsum_elements<T>>{
+        {x.data, y.data, x.type, of, c.flag(2)}, of.firsts.count, of.n, c.flag(1)});
   }
 };
 

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/element_sum.hpp - sums over all elements of an array, in double: terms and
-// results of a backend's sum().
-//
-// A backend sums terms(0) + ... + terms(count - 1) and hands the sum to result(), by one thread:
-//   sum<Terms, Result>(count, terms, result, scratch)
-//   sum_scratch<Terms, Result>(count, &bytes)
+// results of algorithm::sum.
 #pragma once
 
 #include <cstddef>
 
 #include <lamina/core/config.hpp>
+#include <lamina/engine/cuda/algorithms.hpp>
 #include <lamina/engine/cuda/divider.hpp>
 
 namespace lamina::engine::cuda {
@@ -52,12 +49,15 @@ struct scaled_sum {
   }
 };
 
-/// Floats of scratch memory that a backend needs for sum(), for as many terms or fewer.
+/// Runs algorithm::sum by a backend.
+template <class Backend, class Terms, class Result>
+void sum_terms(Backend& b, int count, const Terms& terms, const Result& result, float* scratch) {
+  b.run_algorithm(algorithm::sum<Terms, Result>{terms, result, count}, scratch);
+}
+/// Floats of scratch memory for as many terms or fewer.
 template <class Terms, class Result, class Backend>
 std::ptrdiff_t sum_scratch(int count) {
-  std::size_t bytes = 0;
-  Backend::template sum_scratch<Terms, Result>(count, &bytes);
-  return static_cast<std::ptrdiff_t>((bytes + sizeof(float) - 1) / sizeof(float));
+  return algorithm_floats<Backend>(algorithm::sum<Terms, Result>{{}, {}, count});
 }
 
 }  // namespace lamina::engine::cuda

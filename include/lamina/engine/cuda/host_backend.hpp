@@ -132,21 +132,12 @@ class host_backend {
   void elements(const typename Body::arguments& a) {
     perform([=] { bodies::template elements<Body>(a); });
   }
-  template <class Key>
-  void sort_pairs(int count, int /*bits*/, const Key* keys, Key* sorted_keys, const int* numbers,
-                  int* sorted_numbers, void* /*scratch*/) {
-    perform([=] { bodies::sort_pairs(count, keys, sorted_keys, numbers, sorted_numbers); });
+  template <class Algorithm>
+  void run_algorithm(const Algorithm& a, void* /*scratch*/ = nullptr) {
+    perform([=] { bodies::run(a); });
   }
-  template <class Key>
-  static void sort_scratch(int, std::size_t* bytes) {
-    *bytes = 0;
-  }
-  template <class Terms, class Result>
-  void sum(int count, const Terms& terms, const Result& result, void* /*scratch*/) {
-    perform([=] { bodies::sum(count, terms, result); });
-  }
-  template <class Terms, class Result>
-  static void sum_scratch(int, std::size_t* bytes) {
+  template <class Algorithm>
+  static void algorithm_scratch(const Algorithm&, std::size_t* bytes) {
     *bytes = 0;
   }
 

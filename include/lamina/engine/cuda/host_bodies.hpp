@@ -2,7 +2,9 @@
 // lamina/engine/cuda/host_bodies.hpp - runs the device's kernels on the host, body for body.
 #pragma once
 
+#include <algorithm>
 #include <barrier>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include <lamina/core/sort_stably.hpp>
+#include <lamina/engine/cuda/algorithms.hpp>
 #include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/group_body.hpp>
 #include <lamina/engine/cuda/product.hpp>
@@ -113,25 +116,75 @@ struct host_bodies {
     for (int begin = 0; begin < 3; ++begin)
       for (int i = begin; i < a.count; i += 3) Body::run(a, i);
   }
+
+  // The algorithms of a library.
   template <class Key>
-  static void sort_pairs(int count, const Key* keys, Key* sorted_keys, const int* numbers,
-                         int* sorted_numbers) {
-    std::vector<int> order(static_cast<std::size_t>(count));
-    std::iota(order.begin(), order.end(), 0);
-    sort_stably(order, [=](int a, int b) { return keys[a] < keys[b]; });
-    for (int i = 0; i < count; ++i) {
-      sorted_keys[i] = keys[order[static_cast<std::size_t>(i)]];
-      sorted_numbers[i] = numbers[order[static_cast<std::size_t>(i)]];
+  static void run(const algorithm::sort_pairs<Key>& a) {
+    sort(a, 0, a.count);
+  }
+  template <class Key>
+  static void run(const algorithm::sort_lines<Key>& a) {
+    for (int line = 0; line < a.lines; ++line) sort(a, line * a.n, a.n);
+  }
+  template <class Holds>
+  static void run(const algorithm::select<Holds>& a) {
+    int* end = a.chosen;
+    for (int i = 0; i < a.count; ++i)
+      if (Holds::run(a.of, i)) *end++ = i;
+    *a.found = static_cast<int>(end - a.chosen);
+  }
+  template <class Body>
+  static void run(const algorithm::scan_lines<Body>& a) {
+    for (int line = 0; line < a.lines; ++line) {
+      typename Body::value sum = 0;
+      for (int k = 0; k < a.n; ++k) {
+        const auto next = sum + Body::load(a.of, line, k);
+        Body::store(a.of, line, k, a.exclusive ? sum : next);
+        sum = next;
+      }
     }
   }
   template <class Terms, class Result>
-  static void sum(int count, const Terms& terms, const Result& result) {
+  static void run(const algorithm::sum<Terms, Result>& a) {
     double all = 0;
-    for (int i = 0; i < count; ++i) all += terms(i);
-    result(all);
+    for (int i = 0; i < a.count; ++i) all += a.terms(i);
+    a.result(all);
+  }
+  template <class Number>
+  static void run(const algorithm::histogram<Number>& a) {
+    for (int b = 0; b < a.bins; ++b)
+      a.counts[b] =
+          static_cast<int>(std::count(a.numbers, a.numbers + a.count, static_cast<Number>(b)));
+  }
+  template <class Number>
+  static void run(const algorithm::fill<Number>& a) {
+    std::fill_n(a.to, a.count, a.value);
+  }
+  template <class Number>
+  static void run(const algorithm::sequence<Number>& a) {
+    std::iota(a.to, a.to + a.count, Number{0});
+  }
+  template <class Body>
+  static void run(const algorithm::tabulate<Body>& a) {
+    for (int i = 0; i < a.count; ++i) a.to[i] = Body::at(a.of, i);
   }
 
  private:
+  /// Keys in the order of CUB: NaN with a sign first, without one last.
+  template <class Algorithm>
+  static void sort(const Algorithm& a, int first, int count) {
+    const auto rank = [](auto x) { return x == x ? 0 : std::signbit(x) ? -1 : 1; };
+    std::vector<int> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), first);
+    sort_stably(order, [&](int i, int j) {
+      const auto x = a.keys[i], y = a.keys[j];
+      return rank(x) != rank(y) ? rank(x) < rank(y) : x < y;
+    });
+    for (int i = 0; i < count; ++i) {
+      a.sorted_keys[first + i] = a.keys[order[static_cast<std::size_t>(i)]];
+      a.sorted_numbers[first + i] = a.numbers[order[static_cast<std::size_t>(i)]];
+    }
+  }
   template <class Work>
   static void run_team(const Work& work, int index, int count) {
     if constexpr (Threads == 1) {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include <lamina/engine/call/entry_layout.hpp>
+#include <lamina/engine/cuda/algorithms.hpp>
 #include <lamina/engine/cuda/element_loops.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
 #include <lamina/operators/concat.hpp>
@@ -57,12 +59,12 @@ struct entry_lines {
 };
 
 /// The numbers as keys; those that choose nothing come last.
-struct entry_keys_body {
+struct entry_key {
   using arguments = entry_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+  using value = int;
+  static LAMINA_INLINE LAMINA_FN int at(const arguments& a, int i) {
     const int chosen = a.chosen_by(i);
-    a.keys[i] = chosen < 0 ? a.entries : chosen;
-    a.places[i] = i;
+    return chosen < 0 ? a.entries : chosen;
   }
 };
 
@@ -110,27 +112,38 @@ inline entry_arguments entries_of(const call_site& c, const operand& ids, const 
   return a;
 }
 
-/// The scratch memory of sums by number: keys and places as they are and in order, and what the
-/// backend needs to sort them.
+/// The sort of the numbers that choose entries, in scratch memory.
+struct entry_order {
+  algorithm::sort_pairs<int> sort;
+  scratch_parts parts;
+
+  entry_order(float* scratch, int n, int entries) : sort{}, parts(scratch) {
+    int bits = 1;
+    while (bits < 31 && 1 << bits <= entries) ++bits;
+    sort = {parts.take_sort<int>(n), n, bits};
+  }
+  template <class Backend>
+  void run(Backend& b, entry_arguments& a) const {
+    b.run_algorithm(sort, parts.rest());
+    a.keys = sort.sorted_keys;
+    a.places = sort.sorted_numbers;
+  }
+};
 template <class Backend>
 std::ptrdiff_t entry_sum_scratch(int n) {
-  std::size_t bytes = 0;
-  Backend::template sort_scratch<int>(n, &bytes);
-  return 4 * static_cast<std::ptrdiff_t>(padded(n)) +
-         static_cast<std::ptrdiff_t>(bytes / sizeof(float)) + 1;
+  const entry_order order(nullptr, n, std::numeric_limits<int>::max());
+  return order.parts.used() + algorithm_floats<Backend>(order.sort);
 }
 
-/// Puts the keys that lie at the beginning of the scratch memory and their places behind them in
-/// order: the keys to `sorted`.
-template <class Backend>
-void sort_entries(Backend& b, int* scratch, entry_arguments& a, int* sorted) {
-  const int n = padded(a.lines);
-  int bits = 1;
-  while (bits < 31 && 1 << bits <= a.entries) ++bits;
-  b.template sort_pairs<int>(a.lines, bits, scratch, sorted, scratch + n, scratch + 3 * n,
-                             scratch + 4 * n);
-  a.keys = sorted;
-  a.places = scratch + 3 * n;
+/// Puts the numbers that choose entries in order, and where they stand; the numbers to `sorted`, if
+/// it is given.
+template <class Key, class Backend, class Arguments>
+void sort_entries(Backend& b, const call_site& c, Arguments& a, int* sorted = nullptr) {
+  entry_order order(c.run.scratch, a.lines, a.entries);
+  if (sorted != nullptr) order.sort.sorted_keys = sorted;
+  b.run_algorithm(algorithm::tabulate<Key>{a, order.sort.keys, a.lines});
+  b.run_algorithm(algorithm::sequence<int>{order.sort.numbers, a.lines});
+  order.run(b, a);
 }
 
 /// table = for each entry, the sum of the entries of `to` whose numbers chose it; with `sorted` a
@@ -138,19 +151,20 @@ void sort_entries(Backend& b, int* scratch, entry_arguments& a, int* sorted) {
 template <bool Selected, class Backend>
 void add_entries(Backend& b, const call_site& c, entry_arguments a, int* sorted = nullptr) {
   if (a.lines == 0) return;
-  int* const keys = reinterpret_cast<int*>(c.run.scratch);
-  const int n = padded(a.lines);
-  a.keys = keys;
-  a.places = keys + n;
-  b.template elements<entry_keys_body>(a);
-  sort_entries(b, keys, a, Selected ? sorted : keys + 2 * n);
+  sort_entries<entry_key>(b, c, a, sorted);
   b.template lines<team_lines<entry_sum_lines<Selected>>>(a);
+}
+/// An array of floats becomes zeros, with what lies between its rows.
+template <class Backend>
+void clear(Backend& b, const operand& to) {
+  b.run_algorithm(
+      algorithm::fill<float>{to.row<float>(0), 0, static_cast<int>(to.rows * to.stride)});
 }
 template <class Backend>
 void add_entries_to(Backend& b, const call_site& c, const entry_arguments& a,
                     const operand& table) {
   require_float(c, table);
-  fill(b, table, 0);
+  clear(b, table);
   add_entries<false>(b, c, a);
 }
 

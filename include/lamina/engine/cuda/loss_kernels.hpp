@@ -171,7 +171,7 @@ struct call_kernel<kldiv_loss> {
     a.columns = divider(x.columns);
     a.count = x.rows * x.columns;
     if (how == kldiv_reduction::none) return b.template elements<detail::kldiv_body>(a);
-    b.sum(a.count, a, scaled_sum{out.row<float>(0), kldiv_factor(how, x)}, c.run.scratch);
+    sum_terms(b, a.count, a, scaled_sum{out.row<float>(0), kldiv_factor(how, x)}, c.run.scratch);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -288,8 +288,8 @@ struct call_kernel<clip_to_norm> {
     double* const squares = reinterpret_cast<double*>(c.run.scratch);
     float* const factor = c.run.scratch + 2;
     const int n = x.rows * x.columns;
-    b.sum(n, terms{x.row<const float>(0), x.stride, divider(x.columns)}, whole_sum{squares},
-          c.run.scratch + found);
+    sum_terms(b, n, terms{x.row<const float>(0), x.stride, divider(x.columns)}, whole_sum{squares},
+              c.run.scratch + found);
     b.template lines<team_lines<detail::gradient_scale_lines>>(
         {squares, factor, 1, static_cast<float>(c.number(0)), false, 1, 1, 1});
     b.template elements<detail::scaled_body>({x, out, divider(x.columns), factor, n});

@@ -20,8 +20,8 @@ struct whole_sum_kernel {
     require_float(c, x);
     const int n = x.rows * x.columns;
     const scaled_sum to{c.output(0).row<float>(0), Mean && n > 0 ? 1.0 / n : 1.0};
-    b.sum(n, element_terms<F>{x.row<const float>(0), x.stride, divider(x.columns)}, to,
-          c.run.scratch);
+    sum_terms(b, n, element_terms<F>{x.row<const float>(0), x.stride, divider(x.columns)}, to,
+              c.run.scratch);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {

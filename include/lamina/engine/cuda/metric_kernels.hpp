@@ -4,20 +4,18 @@
 
 #include <cmath>
 
-#include <lamina/engine/cuda/part_copy.hpp>
+#include <lamina/engine/cuda/argsort_kernels.hpp>
 #include <lamina/operators/metric.hpp>
 
 namespace lamina::engine::cuda {
 
+namespace detail {
+
 /// The best k of a line, one after the other; of equal ones the first comes first.
-template <>
-struct call_kernel<top_k> {
+struct best_lines {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
-    require_float(c, c.input(0));
     a.integer[0] = c.integer(0);
-    if (a.integer[0] < 1 || a.integer[0] > a.in[0].line)
-      fail(c, {"expected k from 1 to ", a.in[0].line, ", found ", a.integer[0]});
     c.share_lines(a, a.in[0]);
   }
   template <class Team>
@@ -43,25 +41,42 @@ struct call_kernel<top_k> {
   }
 };
 
+}  // namespace detail
+
+/// A few are searched for, more are sorted.
+template <>
+struct call_kernel<top_k> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    require_float(c, c.input(0));
+    const int n = c.in(0).line, k = c.integer(0);
+    if (k < 1 || k > n) fail(c, {"expected k from 1 to ", n, ", found ", k});
+    if (k > few) return detail::order_lines<float>(b, c, -1, true, k);
+    call_arguments a{};
+    detail::best_lines::prepare(c, a);
+    if (a.lines > 0) b.template lines<line_body<detail::best_lines>>(a);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const argument_view x = c.in(0);
+    return c.integer(0) > few ? detail::line_order_scratch<float, Backend>(x.lines(), x.line) : 0;
+  }
+
+ private:
+  static constexpr int few = 32;
+};
+
 /// Each element of X takes the slope of the place that it has among the best, if any.
 template <>
 struct call_kernel<gradient_of<top_k>> {
-  static void prepare(const call_site& c, call_arguments& a) {
-    c.set_arrays(a, 3, 1);
-    require_float(c, c.output(0));
-    a.integer[0] = c.integer(0);
-    c.share_lines(a, a.out[0]);
-  }
-  template <class Team>
-  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
-    const std::int64_t* const index = a.in[1].line_at<const std::int64_t>(i);
-    const float* const d = a.in[2].line_at<const float>(i);
-    float* const to = a.out[0].line_at<float>(i);
-    for (int j = team.rank(); j < a.out[0].line; j += team.size()) {
-      float slope = 0;
-      for (int place = 0; place < a.integer[0]; ++place) slope += index[place] == j ? d[place] : 0;
-      to[j] = slope;
-    }
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand dx = c.output(0);
+    if (!dx) return;
+    fill(b, dx, 0);
+    detail::scatter_slopes(b, c, -1, c.input(2), dx, c.input(1));
   }
 };
 
@@ -118,60 +133,67 @@ struct call_kernel<accuracy> {
 
 namespace detail {
 
-/// One team; a thread has some of the thresholds, counts their rows, and what the curve is over
-/// them. All numbers are whole, or halves: equal in any order.
-struct auc_lines {
-  struct arguments {
-    argument_view predict, label, area, positive, negative;
-    double* parts;  // three of a thread
-    int thresholds;
-    fault_word* fault;
-    int group;
-    int lines, width, count;
-  };
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
-    const int each = (a.thresholds + team.size()) / team.size(), first = team.rank() * each;
-    const int end = first + each < a.thresholds + 1 ? first + each : a.thresholds + 1;
-    for (int r = 0; r < a.predict.rows; ++r) {
-      const float score = a.predict.row<const float>(r)[a.predict.columns - 1];
-      if (!(score >= 0 && score <= 1)) {
-        if (team.rank() == 0)
-          report_fault(a.fault, a.group, r * a.predict.columns + a.predict.columns - 1);
-        continue;
-      }
-      const int bin = static_cast<int>(score * static_cast<float>(a.thresholds));
-      if (bin < first || bin >= end) continue;
-      const argument_view& to = a.label.integer(r * a.label.columns) > 0 ? a.positive : a.negative;
-      const std::ptrdiff_t at = place(to, bin);
-      store_integer(to.data, to.type, at, load_integer(to.data, to.type, at) + 1);
-    }
-    // Trapezoids under the curve, from the highest score down; of a thread's own as if it began.
-    double area = 0, p = 0, n = 0;
-    for (int i = end; i-- > first;) {
-      const double more = static_cast<double>(a.positive.integer(i));
-      const double wide = static_cast<double>(a.negative.integer(i));
-      area += wide * (p + p + more) / 2;
-      p += more;
-      n += wide;
-    }
-    double* const own = a.parts + 3 * team.rank();
-    own[0] = area, own[1] = p, own[2] = n;
-    team.barrier();
-    if (team.rank() != 0 || !a.area) return;
-    area = p = n = 0;
-    for (int t = team.size(); t-- > 0;) {
-      const double* const part = a.parts + 3 * t;
-      area += part[0] + part[2] * p;
-      p += part[1];
-      n += part[2];
-    }
-    store_number(a.area.data, a.area.type, 0, p > 0 && n > 0 ? area / p / n : 0.0);
+struct auc_arguments {
+  argument_view predict, label, area, positive, negative;
+  int thresholds;
+  int *bins, *counts;   // of each row; of positive rows, and behind them of negative ones
+  std::int64_t* above;  // of the highest bin, of the two highest ...: positive rows in them
+  fault_word* fault;
+  int group;
+  int lines, width, count;
+};
+/// The bin of a row: those of negative rows lie behind those of positive ones.
+struct auc_bins_body {
+  using arguments = auc_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int r) {
+    const float score = a.predict.row<const float>(r)[a.predict.columns - 1];
+    a.bins[r] = -1;
+    if (!(score >= 0 && score <= 1))
+      return report_fault(a.fault, a.group, r * a.predict.columns + a.predict.columns - 1);
+    const int bin = static_cast<int>(score * static_cast<float>(a.thresholds));
+    a.bins[r] = a.label.integer(r * a.label.columns) > 0 ? bin : a.thresholds + 1 + bin;
+  }
+};
+struct auc_counts_body {
+  using arguments = auc_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    add(a.positive, i, a.counts[i]);
+    add(a.negative, i, a.counts[a.thresholds + 1 + i]);
   }
 
  private:
-  static LAMINA_INLINE LAMINA_FN std::ptrdiff_t place(const argument_view& o, int i) {
-    return i / o.columns * o.stride + i % o.columns;
+  static LAMINA_INLINE LAMINA_FN void add(const argument_view& to, int i, int more) {
+    const std::ptrdiff_t at = i / to.columns * to.stride + i % to.columns;
+    store_integer(to.data, to.type, at, load_integer(to.data, to.type, at) + more);
+  }
+};
+struct auc_above {
+  using arguments = auc_arguments;
+  using value = std::int64_t;
+  static LAMINA_INLINE LAMINA_FN value load(const arguments& a, int, int k) {
+    return a.positive.integer(a.thresholds - k);
+  }
+  static LAMINA_INLINE LAMINA_FN void store(const arguments& a, int, int k, value sum) {
+    a.above[k] = sum;
+  }
+};
+/// Trapezoids under the curve. All numbers are whole, or halves: equal in any order.
+struct auc_area_lines {
+  using arguments = auc_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
+    double area = 0, n = 0;
+    for (int k = team.rank(); k <= a.thresholds; k += team.size()) {
+      const double wide = static_cast<double>(a.negative.integer(a.thresholds - k));
+      const std::int64_t before = k > 0 ? a.above[k - 1] : 0;
+      area += wide * static_cast<double>(before + a.above[k]) / 2;
+      n += wide;
+    }
+    area = sum_of(team, area);
+    n = sum_of(team, n);
+    const double p = static_cast<double>(a.above[a.thresholds]);
+    if (team.rank() == 0)
+      store_number(a.area.data, a.area.type, 0, p > 0 && n > 0 ? area / p / n : 0.0);
   }
 };
 
@@ -193,18 +215,44 @@ struct call_kernel<auc> {
                counts(positive), " and ", counts(negative)});
     keep(b, c.input(2), positive);
     keep(b, c.input(3), negative);
-    b.template lines<team_lines<detail::auc_lines>>(
-        {c.in(0), c.in(1), c.out(0), view_of_operand(positive), view_of_operand(negative),
-         reinterpret_cast<double*>(c.run.scratch), thresholds, c.run.fault, c.number_of_group, 1,
-         thresholds + 1, 1});
+    scratch_parts parts(c.run.scratch);
+    detail::auc_arguments a = arguments(c, parts);
+    a.count = a.predict.rows;
+    b.template elements<detail::auc_bins_body>(a);
+    b.run_algorithm(histogram(a), parts.rest());
+    a.count = a.width = thresholds + 1;
+    b.template elements<detail::auc_counts_body>(a);
+    if (!a.area) return;
+    b.run_algorithm(algorithm::scan_lines<detail::auc_above>{a, 1, thresholds + 1, false});
+    b.template lines<team_lines<detail::auc_area_lines>>(a);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site&) {
-    return 6 * most_threads;
+  static std::ptrdiff_t scratch(const call_site& c) {
+    scratch_parts parts(nullptr);
+    const auto a = histogram(arguments(c, parts));
+    return parts.used() + algorithm_floats<Backend>(a);
   }
 
  private:
-  static constexpr int most_threads = 1024;  // of a team
+  static detail::auc_arguments arguments(const call_site& c, scratch_parts& parts) {
+    detail::auc_arguments a{};
+    a.predict = c.in(0);
+    a.label = c.in(1);
+    a.area = c.out(0);
+    a.positive = c.out(1);
+    a.negative = c.out(2);
+    a.thresholds = c.integer(1);
+    a.bins = parts.take<int>(a.predict.rows);
+    a.counts = parts.take<int>(2 * (a.thresholds + 1));
+    a.above = parts.take<std::int64_t>(a.thresholds + 1);
+    a.fault = c.run.fault;
+    a.group = c.number_of_group;
+    a.lines = 1;
+    return a;
+  }
+  static algorithm::histogram<int> histogram(const detail::auc_arguments& a) {
+    return {a.bins, a.counts, a.predict.rows, 2 * (a.thresholds + 1)};
+  }
   template <class Backend>
   static void keep(Backend& b, const operand& from, const operand& to) {
     if (from.data != to.data) copy_elements(b, from, to);

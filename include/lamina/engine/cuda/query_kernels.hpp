@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <lamina/engine/cuda/chosen_elements.hpp>
 #include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
 #include <lamina/operators/fill.hpp>
@@ -80,6 +81,23 @@ struct range_body {
   static LAMINA_INLINE LAMINA_FN double ceil_of(double x) {
     const double whole = static_cast<double>(static_cast<std::int64_t>(x));
     return whole < x ? whole + 1 : whole;
+  }
+};
+
+/// How many elements of each row are not 0.
+struct row_count_lines {
+  struct arguments {
+    argument_view of;
+    int* to;
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
+    int n = 0;
+    for (int j = team.rank(); j < a.of.columns; j += team.size())
+      n += holds(a.of, r * a.of.columns + j) ? 1 : 0;
+    n = sum_of(team, n);
+    if (team.rank() == 0) a.to[r] = n;
   }
 };
 
@@ -172,41 +190,39 @@ struct call_kernel<range> {
   }
 };
 
-/// The host waits for the condition, and counts.
+/// The host waits for how many elements of each row hold.
 template <>
 struct call_kernel<where_index> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    const host_rows h(c);
-    row_order order;
-    {
-      const operand x = c.input(0);
-      const std::vector<bool> holds = truths_of(c, 0);
-      make_sequences(h, c.output(0).domain, x.rows, [&](int r) {
-        const int before = order.size();
-        for (int j = r * x.columns; j < (r + 1) * x.columns; ++j)
-          if (holds[static_cast<std::size_t>(j)]) order.add(j, 1);
-        return order.size() - before;
-      });
-    }
+    const int rows = c.input(0).rows;
+    std::vector<int> found(static_cast<std::size_t>(rows));
+    int* const counts = reinterpret_cast<int*>(c.run.scratch);
+    b.template lines<team_lines<detail::row_count_lines>>(
+        {c.in(0), counts, rows, c.input(0).columns, rows});
+    if (rows > 0)
+      c.run.reader->read(c.run.reader->machine, found.data(), counts, found.size() * sizeof(int));
+    const int all = make_sequences(host_rows(c), c.output(0).domain, rows,
+                                   [&](int r) { return found[static_cast<std::size_t>(r)]; });
     const operand x = c.input(0), out = c.output(0);
-    if (!out || order.size() == 0) return;
+    if (!out || all == 0) return;
+    scratch_parts parts(c.run.scratch);
     const array_layout of = layout_of(x);
     detail::where_body::arguments a{};
-    a.order = order.send(c).order;
+    a.order = chosen_elements::of(b, c.in(0), true, parts).numbers;
     a.to = out.row<std::int64_t>(0);
     a.stride = out.stride;
     a.first_row = x.domain != 0 ? c.run.first_row[x.domain] : 0;
     a.rank = of.rank;
     for (int d = 0; d < of.rank; ++d) a.extent[d] = static_cast<int>(of.extent[d]);
     a.columns = x.columns;
-    a.count = order.size();
+    a.count = all;
     b.template elements<detail::where_body>(a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return static_cast<std::ptrdiff_t>(c.input(0).rows) * c.input(0).columns;
+    return chosen_elements::scratch<Backend>(c.in(0));
   }
 };
 

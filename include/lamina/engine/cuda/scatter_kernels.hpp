@@ -17,13 +17,13 @@ struct entry_update_arguments : entry_arguments {
   bool overwrites;
 };
 
-struct scatter_keys_body {
+/// The numbers as keys, those out of range reported.
+struct scatter_key {
   using arguments = entry_update_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const int chosen = a.chosen_by(i);
-    if (chosen < 0) report_fault(a.fault, a.group, i);
-    a.keys[i] = chosen < 0 ? a.entries : chosen;
-    a.places[i] = i;
+  using value = int;
+  static LAMINA_INLINE LAMINA_FN int at(const arguments& a, int i) {
+    if (a.chosen_by(i) < 0) report_fault(a.fault, a.group, i);
+    return entry_key::at(a, i);
   }
 };
 
@@ -144,7 +144,7 @@ struct call_kernel<scatter> {
     copy_elements(b, c.input(0), out);
     detail::entry_update_arguments a = entries(c, out, c.input(2));
     if (a.lines == 0) return;
-    order<detail::scatter_keys_body>(b, c, a);
+    detail::sort_entries<detail::scatter_key>(b, c, a);
     b.template lines<team_lines<detail::scatter_lines>>(a);
   }
   template <class Backend>
@@ -160,16 +160,6 @@ struct call_kernel<scatter> {
     a.overwrites = c.flag(0);
     return a;
   }
-  /// Puts the numbers in order, and where they stand.
-  template <class Keys, class Backend>
-  static void order(Backend& b, const call_site& c, detail::entry_update_arguments& a) {
-    int* const keys = reinterpret_cast<int*>(c.run.scratch);
-    const int n = padded(a.lines);
-    a.keys = keys;
-    a.places = keys + n;
-    b.template elements<Keys>(a);
-    detail::sort_entries(b, keys, a, keys + 2 * n);
-  }
 };
 template <>
 struct call_kernel<gradient_of<scatter>> {
@@ -184,7 +174,7 @@ struct call_kernel<gradient_of<scatter>> {
     detail::scatter_update_slope_lines::arguments a{};
     static_cast<detail::entry_update_arguments&>(a) = forward::entries(c, dx ? dx : slope, du, 0);
     if (a.lines == 0) return;
-    forward::order<detail::entry_keys_body>(b, c, a);
+    detail::sort_entries<detail::entry_key>(b, c, a);
     if (dx) b.template lines<team_lines<detail::scatter_slope_lines>>(a);
     if (!du) return;
     a.slope = slope.row<const float>(0);

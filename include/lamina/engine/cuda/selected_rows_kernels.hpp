@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/lookup_kernels.hpp>
+#include <lamina/engine/cuda/pointwise_kernels.hpp>
 #include <lamina/engine/cuda/selected_rows.hpp>
 #include <lamina/engine/cuda/update_kernels.hpp>
 
@@ -63,20 +64,6 @@ struct selected_rows_lines {
   }
 };
 
-struct row_addition_body {
-  struct arguments {
-    const float* from;
-    float* to;
-    std::ptrdiff_t from_stride, to_stride;
-    divider columns;
-    int count;
-  };
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const int row = a.columns.divide(i);
-    a.to[row * a.to_stride + i] += a.from[row * a.from_stride + i];
-  }
-};
-
 template <class Backend>
 void add_selected_rows(Backend& b, const selected_rows& from, const operand& to) {
   if (from.count > 0)
@@ -89,14 +76,16 @@ void add_selected_rows(Backend& b, const selected_rows& from, const operand& to)
 /// addends, which all lie in one memory. The scratch memory is that of entry_sum_scratch().
 template <class Backend, class Addends>
 void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_rows& sum,
-                       int* scratch) {
+                       float* scratch) {
   if (sum.count == 0) return;
+  entry_order order(scratch, sum.count, sum.entries);
+  order.sort.sorted_keys = sum.numbers;
   // Places behind the first row tell a row of any.
   float* const base = addend(0).values;
   for (int i = 0, at = 0; i < n; ++i) {
     const selected_rows& x = addend(i);
     b.template elements<selected_keys_body>(
-        {x.view(), base, scratch + at, scratch + padded(sum.count) + at, x.count});
+        {x.view(), base, order.sort.keys + at, order.sort.numbers + at, x.count});
     at += x.count;
   }
   entry_arguments a{};
@@ -108,7 +97,7 @@ void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_
   a.to_in_row = divider(1);
   a.size = a.width = sum.columns;
   a.lines = a.count = sum.count;
-  sort_entries(b, scratch, a, sum.numbers);
+  order.run(b, a);
   b.template lines<team_lines<entry_sum_lines<true>>>(a);
 }
 
@@ -123,7 +112,7 @@ struct call_kernel<selected_rows_sum> {
     if (!out) return;
     detail::sum_selected_rows(
         b, [&](int i) -> const selected_rows& { return rows_of(c.input(0, i)); }, c.input_count(0),
-        rows_of(out), reinterpret_cast<int*>(c.run.scratch));
+        rows_of(out), c.run.scratch);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -139,15 +128,15 @@ struct call_kernel<mixed_rows_sum> {
   static void launch(Backend& b, const call_site& c) {
     const operand out = c.output(0);
     if (!out) return;
-    fill(b, out, 0);
+    detail::clear(b, out);
     for (int i = 0; i < c.input_count(0); ++i) {
       const operand x = c.input(0, i);
       if (has_selected_rows(x))
         detail::add_selected_rows(b, rows_of(x), out);
       else
-        b.template elements<detail::row_addition_body>(
-            {static_cast<const float*>(x.data), static_cast<float*>(out.data), x.stride, out.stride,
-             divider(out.columns), out.rows * out.columns});
+        b.template elements<detail::add_body>({x.data, out.data, x.stride, out.stride,
+                                               divider(out.columns), dtype::float32, true,
+                                               out.rows * out.columns});
     }
   }
 };

@@ -3,6 +3,7 @@
 // mask chooses is known at the place only: the host waits for this number once per branch.
 #pragma once
 
+#include <lamina/engine/cuda/chosen_elements.hpp>
 #include <lamina/engine/cuda/made_sequences.hpp>
 #include <lamina/operators/split_merge.hpp>
 
@@ -10,74 +11,33 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// The rows of a mask, those that hold first: 0 or 1 for each, and its number.
-struct mask_keys_body {
-  struct arguments {
-    argument_view mask;
-    int* keys;
-    int* numbers;
-    int count;
-  };
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    a.keys[i] = load_integer(a.mask.data, a.mask.type, i * a.mask.stride) != 0 ? 0 : 1;
-    a.numbers[i] = i;
-  }
-};
-/// How many rows of a mask hold.
-struct mask_count_lines {
-  struct arguments {
-    argument_view mask;
-    int* to;
-    int lines, width, count;
-  };
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
-    int n = 0;
-    for (int i = team.rank(); i < a.mask.rows; i += team.size())
-      n += load_integer(a.mask.data, a.mask.type, i * a.mask.stride) != 0 ? 1 : 0;
-    n = sum_of(team, n);
-    if (team.rank() == 0) *a.to = n;
-  }
-};
+/// The rows of a mask that hold, and the others; input 1 of the call.
+struct mask_sides {
+  chosen_elements of[2];
 
-/// The rows of a mask in the order of two sides; input 1 of the call. Its memory is scratch.
-struct mask_order {
+  template <class Backend>
+  mask_sides(Backend& b, const call_site& c) {
+    scratch_parts parts(c.run.scratch);
+    for (int side = 0; side < 2; ++side)
+      of[side] = chosen_elements::of(b, c.in(1), side == 0, parts);
+  }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    const int n = c.input(1).rows;
-    std::size_t bytes = 0;
-    Backend::template sort_scratch<int>(n, &bytes);
-    return 4 * static_cast<std::ptrdiff_t>(padded(n)) +
-           static_cast<std::ptrdiff_t>(bytes / sizeof(float)) + 1;
+    return 2 * chosen_elements::scratch<Backend>(c.in(1));
   }
-  /// How many hold, at the place: where the order was sorted from.
-  template <class Backend>
-  static const int* count(Backend& b, const call_site& c) {
-    int* const to = reinterpret_cast<int*>(c.run.scratch);
-    b.template lines<team_lines<mask_count_lines>>({c.in(1), to, 1, c.input(1).rows, 1});
-    return to;
-  }
+  /// How many rows hold, which the host waits for.
   template <class Backend>
   static int count_true(Backend& b, const call_site& c) {
     int n = 0;
-    c.run.reader->read(c.run.reader->machine, &n, count(b, c), sizeof(n));
+    if (c.input(1).rows == 0) return n;
+    scratch_parts parts(c.run.scratch);
+    c.run.reader->read(c.run.reader->machine, &n,
+                       chosen_elements::of(b, c.in(1), true, parts).count, sizeof(n));
     return n;
   }
-  /// Numbers of rows: first those that hold, then the others, as they came.
-  template <class Backend>
-  static const int* sort(Backend& b, const call_site& c) {
-    const int n = c.input(1).rows, room = padded(n);
-    int* const keys = reinterpret_cast<int*>(c.run.scratch);
-    b.template elements<mask_keys_body>({c.in(1), keys, keys + room, n});
-    if (n > 0)
-      b.template sort_pairs<int>(n, 1, keys, keys + 2 * room, keys + room, keys + 3 * room,
-                                 keys + 4 * room);
-    return keys + 3 * room;
-  }
-  static row_map rows(const int* order, int first) {
+  row_map rows(int side) const {
     row_map m;
-    m.order = order;
-    m.first = first;
+    m.order = of[side].numbers;
     return m;
   }
 };
@@ -100,20 +60,19 @@ struct call_kernel<split_lod_tensor> {
     for (int side = 0; side < 2; ++side) {
       const operand out = c.output(side);
       if (!is_given(out) || c.knows_rows(out.domain)) continue;
-      if (chosen < 0) chosen = detail::mask_order::count_true(b, c);
+      if (chosen < 0) chosen = detail::mask_sides::count_true(b, c);
       c.set_rows(out.domain, side == 0 ? chosen : n - chosen);
     }
-    const int* const order = detail::mask_order::sort(b, c);
+    const detail::mask_sides sides(b, c);
     for (int side = 0; side < 2; ++side) {
       const operand out = c.output(side);
       if (!is_given(out) || out.rows == 0) continue;
-      move_rows<row_move::gather>(b, c.input(0), out, out.rows,
-                                  detail::mask_order::rows(order, side == 0 ? 0 : n - out.rows));
+      move_rows<row_move::gather>(b, c.input(0), out, out.rows, sides.rows(side));
     }
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::mask_order::scratch<Backend>(c) + row_order::scratch(c);
+    return detail::mask_sides::scratch<Backend>(c) + row_order::scratch(c);
   }
 
  private:
@@ -140,13 +99,13 @@ struct call_kernel<merge_lod_tensor> {
     if (c.input(0).domain != c.output(0).domain) c.set_rows(c.output(0).domain, n);
     const operand sides[] = {c.input(2), c.input(3)}, out = c.output(0);
     const bool given[] = {is_given(sides[0]), is_given(sides[1])};
-    const int* const order = detail::mask_order::sort(b, c);
+    const detail::mask_sides chosen(b, c);
     const int yes = given[0] ? sides[0].rows : n - sides[1].rows;
     if (given[0] && given[1] && sides[0].rows + sides[1].rows != n)
       fail(c, {"expected ", n, " rows for the entries of the mask, found ",
                sides[0].rows + sides[1].rows});
     for (int side = 0; side < 2; ++side) {
-      const row_map map = detail::mask_order::rows(order, side == 0 ? 0 : yes);
+      const row_map map = chosen.rows(side);
       const int rows = side == 0 ? yes : n - yes;
       if (given[side])
         move_rows<row_move::scatter>(b, sides[side], out, rows, map);
@@ -156,7 +115,7 @@ struct call_kernel<merge_lod_tensor> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::mask_order::scratch<Backend>(c) + row_order::scratch(c);
+    return detail::mask_sides::scratch<Backend>(c) + row_order::scratch(c);
   }
 
  private:

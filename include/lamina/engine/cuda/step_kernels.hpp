@@ -86,8 +86,8 @@ struct call_kernel<gradient_scale> {
       const bool selects = has_selected_rows(g);
       const terms of{selects ? rows_of(g).values : static_cast<const float*>(g.data),
                      selects ? padded(g.columns) : g.stride, divider(g.columns)};
-      b.sum((selects ? rows_of(g).count : g.rows) * g.columns, of, whole_sum{squares + i},
-            c.run.scratch + squares_of(n));
+      sum_terms(b, (selects ? rows_of(g).count : g.rows) * g.columns, of, whole_sum{squares + i},
+                c.run.scratch + squares_of(n));
     }
     b.template lines<team_lines<detail::gradient_scale_lines>>(
         {squares, static_cast<float*>(c.output(0).data), n, static_cast<float>(c.number(0)),

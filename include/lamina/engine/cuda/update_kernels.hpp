@@ -100,9 +100,9 @@ void run_update(Backend& b, float* const* of, int rows, int columns, float* scra
     other.number = of[2 + states];
     other.stride = padded(columns);
     other.columns = divider(columns);
-    b.sum(n, element_terms<element_square>{of[0], other.stride, other.columns},
-          detail::norm_result{other.number, numbers, count, 0}, rest);
-    b.sum(n, other, detail::norm_result{other.number, numbers, count, 1}, rest);
+    sum_terms(b, n, element_terms<element_square>{of[0], other.stride, other.columns},
+              detail::norm_result{other.number, numbers, count, 0}, rest);
+    sum_terms(b, n, other, detail::norm_result{other.number, numbers, count, 1}, rest);
     g.of[2 + states] = numbers;
   }
   b.template cells<body>(g);

@@ -61,33 +61,15 @@ struct kernels_on_host : lamina::engine::cuda::device_backend {
     launch(stream(), __PRETTY_FUNCTION__, a, [=] { bodies::elements<Body>(a); });
     check_launch();
   }
-  template <class Key>
-  void sort_pairs(int count, int /*bits*/, const Key* keys, Key* sorted_keys, const int* numbers,
-                  int* sorted_numbers, void* scratch) {
-    const struct {
-      const void* of[5];
-    } arguments{{keys, sorted_keys, numbers, sorted_numbers, scratch}};
-    launch(stream(), __PRETTY_FUNCTION__, arguments,
-           [=] { bodies::sort_pairs(count, keys, sorted_keys, numbers, sorted_numbers); });
+  template <class Algorithm>
+  void run_algorithm(const Algorithm& a, void* scratch = nullptr) {
+    const struct { const void* of[1]; } arguments{{scratch}};
+    launch(stream(), __PRETTY_FUNCTION__, arguments, [=] { bodies::run(a); });
     check_launch();
   }
-  template <class Key>
-  static void sort_scratch(int count, std::size_t* bytes) {
-    *bytes = static_cast<std::size_t>(count);
-  }
-  template <class Terms, class Result>
-  void sum(int count, const Terms& terms, const Result& result, void* scratch) {
-    const struct {
-      Terms terms;
-      Result result;
-      void* scratch;
-    } arguments{terms, result, scratch};
-    launch(stream(), __PRETTY_FUNCTION__, arguments, [=] { bodies::sum(count, terms, result); });
-    check_launch();
-  }
-  template <class Terms, class Result>
-  static void sum_scratch(int count, std::size_t* bytes) {
-    *bytes = static_cast<std::size_t>(count);
+  template <class Algorithm>
+  static void algorithm_scratch(const Algorithm&, std::size_t* bytes) {
+    *bytes = 1000;
   }
 };
 
