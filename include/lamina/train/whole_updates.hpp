@@ -13,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
-#include <lamina/engine/cuda/selected_rows_kernels.hpp>
+#include <lamina/engine/cuda/operators/selected_rows.cuh>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>

@@ -7,9 +7,8 @@
 
 #include "engine/cuda/choice_edges.hpp"
 #include "engine/cuda/choice_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include <catch2/catch.hpp>
-
-#include <lamina/engine/cuda/host_backend.hpp>
 
 namespace cuda = lamina::engine::cuda;
 

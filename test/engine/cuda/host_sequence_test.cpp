@@ -2,10 +2,9 @@
 // Sequences at a place compute what the CPU's engine does.
 #include <vector>
 
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/sequence_programs.hpp"
 #include <catch2/catch.hpp>
-
-#include <lamina/engine/cuda/host_backend.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;

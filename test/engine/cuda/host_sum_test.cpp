@@ -7,13 +7,13 @@
 #include <random>
 #include <vector>
 
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/norm_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/channel_sums.hpp>
-#include <lamina/engine/cuda/column_sums.hpp>
-#include <lamina/engine/cuda/element_sum.hpp>
-#include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/engine/cuda/channel_sums.cuh>
+#include <lamina/engine/cuda/column_sums.cuh>
+#include <lamina/engine/cuda/element_sum.cuh>
 
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;

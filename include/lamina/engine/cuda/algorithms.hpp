@@ -10,7 +10,7 @@
 #include <cstddef>
 
 #include <lamina/core/config.hpp>
-#include <lamina/engine/cuda/pack.hpp>
+#include <lamina/engine/cuda/pack.cuh>
 
 namespace lamina::engine::cuda {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/device_backend.hpp - a CUDA device: memory, recorded graphs, launches. Needs
 // the CUDA Toolkit's headers and runtime library, but not its compiler: what launches kernels is
-// declared here and defined in device_kernels.cuh.
+// declared here and defined in kernels.cuh.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
-#include <lamina/engine/cuda/column_sums.hpp>
+#include <lamina/engine/cuda/column_sums.cuh>
 #include <lamina/engine/cuda/device_graph.hpp>
-#include <lamina/engine/cuda/group_body.hpp>
-#include <lamina/engine/cuda/tile_product.hpp>
+#include <lamina/engine/cuda/pointwise.cuh>
+#include <lamina/engine/cuda/tile_product.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -60,7 +60,7 @@ class device_backend : public device_graph {
     operator_ = nullptr;
   }
 
-  // Defined in device_kernels.cuh.
+  // Defined in kernels.cuh.
   template <class Body>
   void cells(const typename Body::arguments& g);
   template <class Body>

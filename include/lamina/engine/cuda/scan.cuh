@@ -43,7 +43,8 @@ template <class Body>
 cudaError_t call(const scan_lines<Body>& a, cudaStream_t stream) {
   constexpr int most_blocks = 1 << 16;
   if (a.lines == 0) return cudaSuccess;
-  scan_kernel<Body> < <<a.lines<most_blocks ? a.lines : most_blocks, scan_threads, 0, stream>>>(a);
+  const int grid = a.lines < most_blocks ? a.lines : most_blocks;
+  scan_kernel<Body><<<grid, scan_threads, 0, stream>>>(a);
   return cudaSuccess;
 }
 

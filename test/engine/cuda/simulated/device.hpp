@@ -11,9 +11,10 @@
 #include "engine/cuda/simulated/cuda_runtime_api.hpp"
 // clang-format on
 
+#include "engine/cuda/host_bodies.hpp"
+
 #include <lamina/engine/cuda/cublaslt.hpp>
 #include <lamina/engine/cuda/device_backend.hpp>
-#include <lamina/engine/cuda/host_bodies.hpp>
 
 namespace test::simulated {
 
@@ -33,7 +34,7 @@ void launch(stream* s, const char* kernel, const Arguments& a, const Run& run) {
   }
 }
 
-/// Kernels in place of those of device_kernels.cuh, in tiles that a loop computes.
+/// Kernels in place of those of kernels.cuh, in tiles that a loop computes.
 struct kernels_on_host : lamina::engine::cuda::device_backend {
   using bodies = lamina::engine::cuda::host_bodies<1>;
   using product_tile = bodies::product_tile;
