@@ -30,8 +30,7 @@ FLAGS = ["-std=c++20", "-O0", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
-# What is included only where a user says that there is a library.
-LIBRARY_OF_CHOICE = re.compile(r"^#if defined\(LAMINA_HAS_\w+\)$.*?^#(else|endif)", re.M | re.S)
+FOR_NVCC = re.compile(r"__global__|<cub/|<thrust/|device_algorithm.cuh")
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
 # About how many thousand characters a compiler reads for a header of others; templates of lamina's count several times.
 OTHERS, OTHER, OWN = {"xtensor/": 1500, "xsimd/": 1500, "nlohmann/": 1500, "protozero/": 200}, 60, 6
@@ -55,15 +54,14 @@ def digest_of(header, include, digests):
     return digests[header]
 
 
-def included_by(header, include, found, without=None):
-    """A header and all that it includes, but for the parts that match; headers of others are not opened."""
+def included_by(header, include, found):
+    """A header and all that it includes; headers of others are not opened."""
     if header not in found:
         found[header] = frozenset([header])
         path = include / header
         if path.is_file():
             text = path.read_text(errors="replace")
-            text = without.sub("", text) if without else text
-            below = [included_by(h, include, found, without) for h in ANY_INCLUDE.findall(text)]
+            below = [included_by(h, include, found) for h in ANY_INCLUDE.findall(text)]
             found[header] = frozenset([header]).union(*below)
     return found[header]
 
@@ -104,7 +102,7 @@ def optional_needs(headers, include):
     """{header: the header of optional.txt that it includes} of those headers that do."""
     lines = (pathlib.Path(__file__).resolve().parent / "optional.txt").read_text().splitlines()
     optional, found = [line for line in lines if line and line[0] != "#"], {}
-    return {h: o for h in headers for o in optional if o in included_by(h, include, found, without=LIBRARY_OF_CHOICE)}
+    return {h: o for h in headers for o in optional if o in included_by(h, include, found)}
 
 
 def main():
@@ -119,7 +117,9 @@ def main():
     flags = FLAGS + [f"-I{options.include}"] + sys.argv[split + 1:]
     compiler = options.compiler.split()
 
-    headers = sorted(str(p.relative_to(options.include)) for p in (options.include / LIBRARY).rglob("*.hpp"))
+    # Headers of device code are C++ too, but for those with kernels and CUB.
+    headers = sorted(str(p.relative_to(options.include)) for p in (options.include / LIBRARY).rglob("*")
+                     if p.suffix == ".hpp" or p.suffix == ".cuh" and not FOR_NVCC.search(p.read_text()))
     needs = optional_needs(headers, options.include)
     missing = [o for o in set(needs.values()) if compile_text(compiler, flags, f"#include <{o}>\n") is not None]
     left_out = {header: needed for header, needed in needs.items() if needed in missing}

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/place_machine.hpp>
@@ -111,9 +111,8 @@ namespace {
 
 /// A place at which no product of matrices can be launched.
 struct place_without_products : cuda::host_backend<1> {
-  template <class Body>
-  void teams(const typename Body::arguments&) {
-    throw lamina::error("lamina: cuda: mul: launch: invalid configuration argument");
+  void multiply(const cuda::product&, float*) {
+    throw lamina::error("lamina: cuda: mul: cublasLtMatmul: CUBLAS_STATUS_INTERNAL_ERROR");
   }
 };
 
@@ -125,8 +124,9 @@ TEST_CASE("a failure at a place names operator, call and layer") {
   place_without_products backend;
   lamina::device_trainer<P, optimizer::sgd, place_without_products> t(backend, {}, model);
   const test::dense_samples s(3);
-  CHECK_THROWS_WITH(t.step(s.batch<P>(0, 3)),
-                    Catch::Contains("mul: launch: invalid configuration argument (for fc_0."));
+  CHECK_THROWS_WITH(
+      t.step(s.batch<P>(0, 3)),
+      Catch::Contains("mul: cublasLtMatmul: CUBLAS_STATUS_INTERNAL_ERROR (for fc_0."));
 }
 
 TEST_CASE("a place without enough memory says how much was asked for, planned, in use and free") {

@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/product_check.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
-#include <lamina/engine/cuda/matmul_kernels.hpp>
+#include <lamina/engine/cuda/operators/matmul.cuh>
 
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;
@@ -55,7 +55,9 @@ constexpr auto one_for_all = lamina::program([](lamina::block& main) {
   auto h = layer::reshape<Height, Width>(layer::fc<Height * Width>(x));
   // Sums over the rows of the mini-batch.
   const auto of_all = [&](auto v, auto w) { return layer::matmul<left_turned>(v, w); };
-  auto four = layer::fc<4>(x), high = layer::fc<Height>(x), wide = layer::fc<Width>(x);
+  auto four = layer::fc<4>(x);
+  auto high = layer::fc<Height>(x);
+  auto wide = layer::fc<Width>(x);
   auto right = layer::matmul(h, of_all(wide, four));
   auto right_of_turned = layer::matmul<right_turned>(h, of_all(four, wide));
   auto left = layer::matmul(of_all(four, high), h);
