@@ -55,8 +55,7 @@ struct line_order_body {
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const int line = a.kept.quotient(i), n = a.of.n.divisor();
     const int to = line * n + i - line * a.kept.divisor(), from = a.order[to];
-    if (a.out != nullptr)
-      copy_element(a.x, a.of.at(from).of[0], a.out, a.of.at(to).of[1], a.bytes);
+    if (a.out != nullptr) copy_element(a.x, a.of.at(from).of[0], a.out, a.of.at(to).of[1], a.bytes);
     if (a.indices != nullptr)
       static_cast<std::int64_t*>(a.indices)[a.of.at(to).of[2]] = from - line * n;
   }
@@ -198,9 +197,8 @@ struct call_kernel<argsort> {
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const int n = line_length(c), lines = c.input(0).rows * c.input(0).columns / at_least_one(n);
-    return by_key(c, [&]<class Key>(Key) {
-      return detail::line_order_scratch<Key, Backend>(lines, n);
-    });
+    return by_key(
+        c, [&]<class Key>(Key) { return detail::line_order_scratch<Key, Backend>(lines, n); });
   }
 
  private:

@@ -125,8 +125,8 @@ struct host_bodies {
   template <class Number>
   static void run(const algorithm::histogram<Number>& a) {
     for (int b = 0; b < a.bins; ++b)
-      a.counts[b] = static_cast<int>(
-          std::count(a.numbers, a.numbers + a.count, static_cast<Number>(b)));
+      a.counts[b] =
+          static_cast<int>(std::count(a.numbers, a.numbers + a.count, static_cast<Number>(b)));
   }
   template <class Number>
   static void run(const algorithm::fill<Number>& a) {

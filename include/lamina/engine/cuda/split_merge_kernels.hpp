@@ -162,10 +162,16 @@ struct call_kernel<merge_lod_tensor> {
     const detail::mask_sides chosen(b, c);
     if (n > 0 && (!given[0] || sides[0].rows == n) && (!given[1] || sides[1].rows == n)) {
       const operand &yes = sides[0], &no = sides[1];
-      b.template elements<detail::padded_merge_body>(
-          {given[0] ? yes.data : nullptr, given[1] ? no.data : nullptr, out.data, yes.stride,
-           no.stride, out.stride, {chosen.of[0], chosen.of[1]}, divider(out.columns),
-           size_of(out.type), n * out.columns});
+      b.template elements<detail::padded_merge_body>({given[0] ? yes.data : nullptr,
+                                                      given[1] ? no.data : nullptr,
+                                                      out.data,
+                                                      yes.stride,
+                                                      no.stride,
+                                                      out.stride,
+                                                      {chosen.of[0], chosen.of[1]},
+                                                      divider(out.columns),
+                                                      size_of(out.type),
+                                                      n * out.columns});
       return;
     }
     const int yes = given[0] ? sides[0].rows : n - sides[1].rows;
