@@ -16,9 +16,8 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// The elements of lines as keys, in the order of their places. The order is that of the keys: of
-/// floats NaN is the largest. Keys that are to descend are turned around, so that equal ones keep
-/// their order.
+/// A key for each element of some lines: NaN is the largest of floats. Keys of elements that are to
+/// descend are turned around, so that a stable sort keeps equal ones as they were.
 template <class Key>
 struct line_keys_body {
   struct arguments {
