@@ -19,10 +19,16 @@ function(lamina_cuda target)
                         "the PATH, or set CUDAToolkit_ROOT")
   endif()
   target_link_libraries(${target} PRIVATE CUDA::cudart CUDA::cublasLt)
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--expt-relaxed-constexpr>)
-  if(EXISTS "${CUDAToolkit_TARGET_DIR}/include/cccl")  # CUB from CUDA 13 on, which only nvcc finds by itself
-    target_compile_options(${target} PRIVATE
-                           "$<$<COMPILE_LANG_AND_ID:CUDA,Clang>:SHELL:-isystem ${CUDAToolkit_TARGET_DIR}/include/cccl>")
+  get_property(_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(CUDA IN_LIST _languages)
+    get_target_property(_standard ${target} CUDA_STANDARD)
+    if(NOT _standard)  # by an option, for old versions of CMake know no standards of CUDA 13
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+    endif()
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--expt-relaxed-constexpr>)
+    # From CUDA 13 on, only nvcc finds CUB by itself.
+    target_include_directories(${target} SYSTEM PRIVATE
+                               "$<$<COMPILE_LANG_AND_ID:CUDA,Clang>:${CUDAToolkit_TARGET_DIR}/include/cccl>")
   endif()
   get_target_property(_sources ${target} SOURCES)
   list(FILTER _sources INCLUDE REGEX "\\.(cpp|cc|cxx|C)$")

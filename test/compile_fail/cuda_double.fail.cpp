@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program in double at a CUDA place.
 // expect-error: lamina: cuda: expected a program in float, found one in double
-#include <lamina/engine/cuda/host_backend.hpp>
+#include "engine/cuda/host_backend.hpp"
+
 #include <lamina/engine/cuda/machine.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/layers/fc.hpp>

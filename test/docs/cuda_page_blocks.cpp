@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ```cpp blocks of docs/cuda.md, as page_blocks.cpp has those of the other pages. Needs CUDA's
 // headers.
-#include <vector>
-
 #include <lamina/lamina.cuh>
 
 namespace layer = lamina::layer;
@@ -37,7 +35,4 @@ void run() {
 }
 void with_tensor_cores() {
 #include "cuda_3.inc"
-}
-void at_several_places(const std::vector<int>& numbers) {
-#include "cuda_4.inc"
 }

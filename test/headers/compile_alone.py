@@ -30,6 +30,7 @@ FLAGS = ["-std=c++20", "-O0", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
+FOR_NVCC = re.compile(r"__global__|<cub/|<thrust/|device_algorithm.cuh")
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
 # About how many thousand characters a compiler reads for a header of others; templates of lamina's count several times.
 OTHERS, OTHER, OWN = {"xtensor/": 1500, "xsimd/": 1500, "nlohmann/": 1500, "protozero/": 200}, 60, 6
@@ -116,7 +117,9 @@ def main():
     flags = FLAGS + [f"-I{options.include}"] + sys.argv[split + 1:]
     compiler = options.compiler.split()
 
-    headers = sorted(str(p.relative_to(options.include)) for p in (options.include / LIBRARY).rglob("*.hpp"))
+    # Headers of device code are C++ too, but for those with kernels and CUB.
+    headers = sorted(str(p.relative_to(options.include)) for p in (options.include / LIBRARY).rglob("*")
+                     if p.suffix == ".hpp" or p.suffix == ".cuh" and not FOR_NVCC.search(p.read_text()))
     needs = optional_needs(headers, options.include)
     missing = [o for o in set(needs.values()) if compile_text(compiler, flags, f"#include <{o}>\n") is not None]
     left_out = {header: needed for header, needed in needs.items() if needed in missing}

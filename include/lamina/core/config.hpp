@@ -30,7 +30,7 @@
 #define LAMINA_INLINE inline __attribute__((always_inline))
 #define LAMINA_NOINLINE __attribute__((noinline))
 #define LAMINA_COLD __attribute__((cold, noinline))
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) && !defined(__clang__)
 // To nvcc the address of a weak function is no constant; lamina.cuh includes the definitions.
 #define LAMINA_OPTIONAL
 #else

@@ -13,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/device_buffer.hpp>
-#include <lamina/engine/cuda/selected_rows_kernels.hpp>
+#include <lamina/engine/cuda/operators/selected_rows.cuh>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
@@ -134,9 +134,10 @@ class whole_updates {
       const int count = (selected == nullptr ? p.rows : selected->count) * p.columns;
       const square_terms terms{selected == nullptr ? gradients()[i] : selected->values,
                                padded(p.columns), engine::cuda::divider(p.columns)};
-      backend_.sum(count, terms,
-                   engine::cuda::whole_sum{reinterpret_cast<double*>(squares_.data()) + i},
-                   reinterpret_cast<float*>(scratch_.data()));
+      engine::cuda::sum_terms(
+          backend_, count, terms,
+          engine::cuda::whole_sum{reinterpret_cast<double*>(squares_.data()) + i},
+          reinterpret_cast<float*>(scratch_.data()));
     }
   }
   template <class Rows>

@@ -5,7 +5,8 @@
 // expect-lines: 12
 #include <type_traits>
 
-#include <lamina/engine/cuda/host_backend.hpp>
+#include "engine/cuda/host_backend.hpp"
+
 #include <lamina/engine/cuda/machine.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/sgd.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A beam search at a place finds the hypotheses that it finds on the CPU.
 #include "engine/beam_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/train_both.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
 
 namespace cuda = lamina::engine::cuda;

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cuda/choice_edges.hpp"
 #include "engine/cuda/choice_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include <catch2/catch.hpp>
-
-#include <lamina/engine/cuda/host_backend.hpp>
 
 namespace cuda = lamina::engine::cuda;
 
@@ -27,6 +27,10 @@ double apart(P program) {
 }  // namespace
 
 TEST_CASE("elements are ordered at a place as on the CPU") { CHECK(apart(test::orders) < 1e-5); }
+TEST_CASE("elements at the edges of orders and choices are those of the CPU at a place") {
+  CHECK(test::wrong_edges<cuda::host_backend<1>>() == 0);
+  CHECK(test::wrong_edges<cuda::host_backend<4>>() == 0);
+}
 TEST_CASE("numbers choose entries and rows at a place as on the CPU") {
   CHECK(apart(test::chosen_rows) < 1e-5);
 }

@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include <catch2/catch.hpp>
-
-#include <lamina/engine/cuda/host_backend.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
@@ -177,7 +176,5 @@ TEST_CASE("every call of a training at a place may fail") {
   SECTION("sequences of new lengths, and tables of which rows are read") {
     CHECK(fail_each(test::kept_words) > 50);
   }
-  SECTION("as many steps as sequences are long") {
-    CHECK(fail_each(test::ragged, 3) > 50);
-  }
+  SECTION("as many steps as sequences are long") { CHECK(fail_each(test::ragged, 3) > 50); }
 }

@@ -5,9 +5,9 @@
 
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/function_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 
 namespace cuda = lamina::engine::cuda;

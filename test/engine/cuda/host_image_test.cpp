@@ -3,11 +3,11 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/conv_kernels.hpp>
-#include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/engine/cuda/operators/conv.cuh>
 
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;

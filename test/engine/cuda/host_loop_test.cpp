@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/recurrence_programs.hpp"
 #include <catch2/catch.hpp>
-
-#include <lamina/engine/cuda/host_backend.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/model/evaluator.hpp>
 
@@ -95,8 +95,7 @@ constexpr auto wrong_id = lamina::program([](lamina::block& main) {
   auto word = test::layer::sequence<"word", std::int64_t>(main);
   auto weight = test::layer::sequence<"weight", float>(word);
   auto x = test::layer::data<"x", float, 3>(main);
-  return test::detail::cost_of(
-      test::layer::sequence_scatter(test::layer::fc<3>(x), word, weight));
+  return test::detail::cost_of(test::layer::sequence_scatter(test::layer::fc<3>(x), word, weight));
 });
 
 /// What a step on the CPU says, and what one at a place does.

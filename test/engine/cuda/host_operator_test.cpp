@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "engine/cuda/check_areas.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/operator_programs.hpp"
 #include "stderr_text.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/place_machine.hpp>
 

@@ -5,10 +5,10 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/training_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/optimizer/adagrad.hpp>
 #include <lamina/optimizer/lamb.hpp>

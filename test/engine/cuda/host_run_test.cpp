@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/place_machine.hpp>

@@ -3,10 +3,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/place_machine.hpp>

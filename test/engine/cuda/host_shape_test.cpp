@@ -5,10 +5,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/shape_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/place_machine.hpp>
 

@@ -7,13 +7,13 @@
 #include <random>
 #include <vector>
 
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/norm_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/channel_sums.hpp>
-#include <lamina/engine/cuda/column_sums.hpp>
-#include <lamina/engine/cuda/element_sum.hpp>
-#include <lamina/engine/cuda/host_backend.hpp>
+#include <lamina/engine/cuda/channel_sums.cuh>
+#include <lamina/engine/cuda/column_sums.cuh>
+#include <lamina/engine/cuda/element_sum.cuh>
 
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;
@@ -133,8 +133,9 @@ TEST_CASE("sums of millions of equal terms lose no digit") {
   CHECK(sum == static_cast<float>(rows * static_cast<double>(each)));
   std::vector<float> x(1'000'000, 100.1f);
   float mean = 0;
-  b.sum(1'000'000, cuda::element_terms<cuda::element_itself>{x.data(), 1000, cuda::divider(1000)},
-        cuda::scaled_sum{&mean, 1e-6}, nullptr);
+  cuda::sum_terms(b, 1'000'000,
+                  cuda::element_terms<cuda::element_itself>{x.data(), 1000, cuda::divider(1000)},
+                  cuda::scaled_sum{&mean, 1e-6}, nullptr);
   CHECK(mean == 100.1f);
 }
 
@@ -242,13 +243,4 @@ TEST_CASE("numbers far from 0 have the variance that they have in double") {
     CHECK(variances_apart(far_off<>, 5000, deviation) < 1e-4);
     CHECK(variances_apart(far_off<2, 2>, 5000, deviation) < 1e-4);
   }
-}
-
-TEST_CASE("a line is a warp's, or, of very many that are short, a part's of one") {
-  CHECK(cuda::line_team_bits(64, 10) == 5);
-  CHECK(cuda::line_team_bits(8191, 10) == 5);
-  CHECK(cuda::line_team_bits(8192, 16) == 2);
-  CHECK(cuda::line_team_bits(8192, 17) == 3);
-  CHECK(cuda::line_team_bits(1 << 18, 32) == 3);
-  CHECK(cuda::line_team_bits(1 << 18, 33) == 5);
 }

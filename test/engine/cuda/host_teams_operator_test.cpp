@@ -4,11 +4,10 @@
 #include "engine/beam_programs.hpp"
 #include "engine/cuda/check_areas.hpp"
 #include "engine/cuda/choice_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/operator_programs.hpp"
 #include "engine/cuda/shape_programs.hpp"
 #include <catch2/catch.hpp>
-
-#include <lamina/engine/cuda/host_backend.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
@@ -14,7 +15,6 @@
 #include "engine/cuda/training_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
 #include <lamina/optimizer/lamb.hpp>
 
 namespace cuda = lamina::engine::cuda;

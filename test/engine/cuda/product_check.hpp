@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <lamina/engine/cuda/device_buffer.hpp>
-#include <lamina/engine/cuda/product.hpp>
+#include <lamina/engine/cuda/product.cuh>
 
 namespace test {
 

@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/product_check.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/host_backend.hpp>
-#include <lamina/engine/cuda/matmul_kernels.hpp>
+#include <lamina/engine/cuda/operators/matmul.cuh>
 
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;

@@ -46,7 +46,7 @@ inline constexpr auto recurrences = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
-/// The most states whose weights a walk keeps, with states to begin with, or more than that.
+/// Recurrences with initial states.
 template <int States>
 constexpr auto recurrences_of = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 4>(main);

@@ -9,7 +9,7 @@
 #include <lamina/engine/call/array_layout.hpp>
 #include <lamina/engine/call/call_error.hpp>
 #include <lamina/engine/call/row_maker.hpp>
-#include <lamina/engine/cuda/call_arguments.hpp>
+#include <lamina/engine/cuda/call_arguments.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -82,15 +82,6 @@ inline argument_view view_of_operand(const operand& o) {
   return {o.data,   o.rows, o.columns, o.rank > inner ? o.dims[o.rank - 1] : o.columns,
           o.stride, o.type};
 }
-
-/// The sequences of one domain, as kernels are given them.
-struct sequence_view {
-  const int* offsets;
-  int count;
-
-  LAMINA_FN int begin(int i) const { return offsets[i]; }
-  LAMINA_FN int end(int i) const { return offsets[i + 1]; }
-};
 
 /// A group of the schedule about to run.
 struct call_site : operator_call {

@@ -22,7 +22,7 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/engine/cuda/product.hpp>
+#include <lamina/engine/cuda/product.cuh>
 
 namespace lamina::engine::cuda {
 

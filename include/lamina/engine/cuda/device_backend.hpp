@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/device_backend.hpp - a CUDA device: memory, recorded graphs, launches. Needs
 // the CUDA Toolkit's headers and runtime library, but not its compiler: what launches kernels is
-// declared here and defined in device_kernels.cuh.
+// declared here and defined in kernels.cuh.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
-#include <lamina/engine/cuda/column_sums.hpp>
+#include <lamina/engine/cuda/column_sums.cuh>
 #include <lamina/engine/cuda/device_graph.hpp>
-#include <lamina/engine/cuda/group_body.hpp>
-#include <lamina/engine/cuda/tile_product.hpp>
+#include <lamina/engine/cuda/pointwise.cuh>
+#include <lamina/engine/cuda/tile_product.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -60,7 +60,7 @@ class device_backend : public device_graph {
     operator_ = nullptr;
   }
 
-  // Defined in device_kernels.cuh.
+  // Defined in kernels.cuh.
   template <class Body>
   void cells(const typename Body::arguments& g);
   template <class Body>
@@ -69,19 +69,11 @@ class device_backend : public device_graph {
   void lines(const typename Body::arguments& a);
   template <class Body>
   void elements(const typename Body::arguments& a);
-  // Defined in device_sort.cuh.
-  /// Sorts `count` keys from 0 to below 2^bits with a number each; equal keys stay in their order.
-  template <class Key>
-  void sort_pairs(int count, int bits, const Key* keys, Key* sorted_keys, const int* numbers,
-                  int* sorted_numbers, void* scratch);
-  template <class Key>
-  static void sort_scratch(int count, std::size_t* bytes);
-  // Defined in reduce.cuh.
-  /// result(terms(0) + ... + terms(count - 1)), added in double (element_sum.hpp).
-  template <class Terms, class Result>
-  void sum(int count, const Terms& terms, const Result& result, void* scratch);
-  template <class Terms, class Result>
-  static void sum_scratch(int count, std::size_t* bytes);
+  // Defined in device_algorithm.cuh.
+  template <class Algorithm>
+  void run_algorithm(const Algorithm& a, void* scratch = nullptr);
+  template <class Algorithm>
+  static void algorithm_scratch(const Algorithm& a, std::size_t* bytes);
 
  protected:
   /// Throws lamina::error naming the operator that is launched, and the call that failed.

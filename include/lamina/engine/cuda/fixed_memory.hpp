@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include <lamina/engine/cuda/call_arguments.hpp>
+#include <lamina/engine/cuda/call_arguments.cuh>
 #include <lamina/engine/cuda/device_buffer.hpp>
 #include <lamina/engine/cuda/host_values.hpp>
 #include <lamina/plan/run_time_tables.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/call_site.hpp>
-#include <lamina/engine/cuda/group_body.hpp>
+#include <lamina/engine/cuda/pointwise.cuh>
 #include <lamina/expression/expression.hpp>
 
 namespace lamina::engine::cuda {

@@ -16,7 +16,7 @@
 #include <lamina/engine/cuda/fixed_memory.hpp>
 #include <lamina/engine/cuda/place_numbers.hpp>
 #include <lamina/engine/cuda/schedule_table.hpp>
-#include <lamina/engine/cuda/selected_rows.hpp>
+#include <lamina/engine/cuda/selected_rows.cuh>
 #include <lamina/plan/outside_memory.hpp>
 
 namespace lamina::engine::cuda {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <lamina/engine/call/made_rows.hpp>
-#include <lamina/engine/cuda/row_map.hpp>
+#include <lamina/engine/cuda/row_map.cuh>
 
 namespace lamina::engine::cuda {
 

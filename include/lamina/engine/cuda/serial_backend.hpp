@@ -3,7 +3,7 @@
 // loops and branches go by are computed there.
 #pragma once
 
-#include <lamina/engine/cuda/team.hpp>
+#include <lamina/engine/cuda/team.cuh>
 
 namespace lamina::engine::cuda {
 

@@ -200,6 +200,7 @@ extern "C" {
 
 using test::emulated::dim3;
 
+const char* cudaGetErrorName(cudaError_t e) { return cudaGetErrorString(e); }
 cudaError_t cudaPeekAtLastError() { return test::simulated::last_error; }
 cudaError_t cudaGetDevice(int* to) {
   *to = test::simulated::current_device;

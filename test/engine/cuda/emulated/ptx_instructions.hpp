@@ -297,11 +297,15 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
   } else if (name == "vote" && has("sync") && has("ballot")) {
     a = &ballot;
     ends = true;
+  } else if (name == "vote" && has("sync") && type == "pred" && (has("all") || has("any"))) {
+    a = has("all") ? &vote<true> : &vote<false>;
+    ends = true;
   } else if (name == "bar" && has("warp")) {
     a = &warp_barrier;
     ends = true;
-  } else if (name == "bar" && (has("sync") || (has("red") && has("or")))) {
+  } else if (name == "bar" && (has("sync") || (has("red") && (has("or") || has("and"))))) {
     a = &block_barrier;
+    modifier = has("and") ? 1 : 0;
     ends = true;
   } else if (name == "bra") {
     a = &branch;
@@ -309,7 +313,7 @@ inline meaning meaning_of(const std::vector<std::string_view>& opcode) {
   } else if (name == "ret" || name == "exit") {
     a = &leave;
     ends = true;
-  } else if (name == "membar" || name == "fence") {
+  } else if (name == "membar" || name == "fence" || name == "nanosleep" || name == "prefetch") {
     a = &nothing;
   }
   if (a == nullptr) {

@@ -40,6 +40,7 @@ struct warp {
   bool at_barrier = false;
   int barrier_result = -1;  // the predicate of a reduction
   std::uint32_t barrier_mask = 0;
+  bool barrier_inverts = false;
   std::uint16_t sync = 0;  // barriers of the warp so far
 
   const std::uint64_t* value(operand o) const {

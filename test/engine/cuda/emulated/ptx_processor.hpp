@@ -195,7 +195,8 @@ inline void machine::run(kernel& k, dim3 grid_size, dim3 block_size,
       for (warp& w : all) {
         if (!w.at_barrier) continue;
         w.at_barrier = false;
-        if (w.barrier_result >= 0) w.predicates[w.barrier_result] = result ? ~0u : 0;
+        if (w.barrier_result >= 0)
+          w.predicates[w.barrier_result] = result != w.barrier_inverts ? ~0u : 0;
       }
     }
   }

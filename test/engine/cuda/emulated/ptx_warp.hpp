@@ -60,6 +60,15 @@ inline void ballot(machine& m, warp& w, const instruction& i) {
   each_lane(w.active, [&](int l) { d[l] = votes; });
   ++w.pc;
 }
+/// Whether all threads vote for it, or any.
+template <bool All>
+void vote(machine& m, warp& w, const instruction& i) {
+  const u32 members = static_cast<u32>(w.value(i.of[0])[std::countr_zero(w.active)]);
+  if (!gather(m, w, members)) return;
+  const u32 votes = w.predicates[i.predicates[1]] & w.active;
+  set_predicate(w, i.predicates[0], (All ? votes == w.active : votes != 0) ? ~0u : 0);
+  ++w.pc;
+}
 inline void warp_barrier(machine& m, warp& w, const instruction& i) {
   u32 members = 0;
   each_lane(w.active, [&](int l) { members |= static_cast<u32>(w.value(i.of[0])[l]); });
@@ -72,7 +81,10 @@ inline void block_barrier(machine& m, warp& w, const instruction& i) {
   if (w.value(i.of[0])[0] != 0) m.fail("is a barrier of another number", 0);
   w.at_barrier = true;
   w.barrier_result = i.predicates[0];
-  w.barrier_mask = i.predicates[0] >= 0 ? w.predicates[i.predicates[1]] & w.active : 0;
+  // All hold unless one of them does not.
+  w.barrier_inverts = i.modifier != 0;
+  const u32 holds = i.predicates[0] >= 0 ? w.predicates[i.predicates[1]] : 0;
+  w.barrier_mask = i.predicates[0] < 0 ? 0 : (w.barrier_inverts ? ~holds : holds) & w.active;
   ++w.pc;
 }
 

@@ -7,8 +7,9 @@ namespace layer = lamina::layer;
 constexpr auto net = lamina::program([](lamina::block& main) {
   auto image = layer::data<"image", float, 64>(main);
   auto label = layer::data<"label", std::int64_t>(main);
-  auto hidden = layer::fc<16>(image, {.act = lamina::activation::relu});
-  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<10>(hidden), label));
+  auto logits = layer::fc<10>(layer::fc<16>(image, {.act = lamina::activation::relu}));
+  layer::argsort(logits);  // an algorithm of CUB
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 // A compiler that cannot run the recording must not compile an empty program.
 static_assert(decltype(net)::desc.count.operators >= 8);

@@ -11,9 +11,10 @@
 #include "engine/cuda/simulated/cuda_runtime_api.hpp"
 // clang-format on
 
+#include "engine/cuda/host_bodies.hpp"
+
 #include <lamina/engine/cuda/cublaslt.hpp>
 #include <lamina/engine/cuda/device_backend.hpp>
-#include <lamina/engine/cuda/host_bodies.hpp>
 
 namespace test::simulated {
 
@@ -33,7 +34,7 @@ void launch(stream* s, const char* kernel, const Arguments& a, const Run& run) {
   }
 }
 
-/// Kernels in place of those of device_kernels.cuh, in tiles that a loop computes.
+/// Kernels in place of those of kernels.cuh, in tiles that a loop computes.
 struct kernels_on_host : lamina::engine::cuda::device_backend {
   using bodies = lamina::engine::cuda::host_bodies<1>;
   using product_tile = bodies::product_tile;
@@ -61,33 +62,15 @@ struct kernels_on_host : lamina::engine::cuda::device_backend {
     launch(stream(), __PRETTY_FUNCTION__, a, [=] { bodies::elements<Body>(a); });
     check_launch();
   }
-  template <class Key>
-  void sort_pairs(int count, int /*bits*/, const Key* keys, Key* sorted_keys, const int* numbers,
-                  int* sorted_numbers, void* scratch) {
-    const struct {
-      const void* of[5];
-    } arguments{{keys, sorted_keys, numbers, sorted_numbers, scratch}};
-    launch(stream(), __PRETTY_FUNCTION__, arguments,
-           [=] { bodies::sort_pairs(count, keys, sorted_keys, numbers, sorted_numbers); });
+  template <class Algorithm>
+  void run_algorithm(const Algorithm& a, void* scratch = nullptr) {
+    const struct { const void* of[1]; } arguments{{scratch}};
+    launch(stream(), __PRETTY_FUNCTION__, arguments, [=] { bodies::run(a); });
     check_launch();
   }
-  template <class Key>
-  static void sort_scratch(int count, std::size_t* bytes) {
-    *bytes = static_cast<std::size_t>(count);
-  }
-  template <class Terms, class Result>
-  void sum(int count, const Terms& terms, const Result& result, void* scratch) {
-    const struct {
-      Terms terms;
-      Result result;
-      void* scratch;
-    } arguments{terms, result, scratch};
-    launch(stream(), __PRETTY_FUNCTION__, arguments, [=] { bodies::sum(count, terms, result); });
-    check_launch();
-  }
-  template <class Terms, class Result>
-  static void sum_scratch(int count, std::size_t* bytes) {
-    *bytes = static_cast<std::size_t>(count);
+  template <class Algorithm>
+  static void algorithm_scratch(const Algorithm&, std::size_t* bytes) {
+    *bytes = 1000;
   }
 };
 

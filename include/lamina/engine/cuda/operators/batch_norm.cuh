@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/operators/batch_norm.cuh - the sums of batch_norm and of its gradient, a block
+// per channel; what is computed element by element are statements of fused groups.
+#pragma once
+
+#include <lamina/core/math.hpp>
+#include <lamina/engine/cuda/channel_sums.cuh>
+#include <lamina/plan/image_operators.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// Some arrays of one number per channel, and two of images.
+struct batch_norm_arguments {
+  const float *x, *slope;
+  std::ptrdiff_t x_stride, slope_stride;
+  const float* in[4];
+  float* out[5];
+  float keep, epsilon;
+  bool given;  // whether the statistics were given
+  channel_elements elements;
+  int lines, width, count;
+};
+
+inline float* numbers(const operand& o) { return o ? o.row<float>(0) : nullptr; }
+
+/// The mean and the variance of a channel. The variance is that of differences from the mean: it
+/// loses nothing where the mean is far from 0.
+struct batch_norm_lines {
+  using arguments = batch_norm_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int c, const Team& team) {
+    const int n = a.elements.count();
+    double sum = 0, squares = 0;
+    a.elements.each(c, team, [&](int row, int column) {
+      sum += static_cast<double>(a.x[row * a.x_stride + column]);
+    });
+    const double middle = sum_of(team, sum) / at_least_one(n);
+    a.elements.each(c, team, [&](int row, int column) {
+      const double off = static_cast<double>(a.x[row * a.x_stride + column]) - middle;
+      squares += off * off;
+    });
+    squares = sum_of(team, squares);
+    if (team.rank() != 0) return;
+    float mean = a.in[1][c], variance = a.in[2][c];
+    // Without rows the moving statistics stay.
+    if (n > 0) {
+      const float found = static_cast<float>(middle), spread = static_cast<float>(squares / n);
+      if (a.out[0] != nullptr) a.out[0][c] = a.keep * mean + (1 - a.keep) * found;
+      if (a.out[1] != nullptr) a.out[1][c] = a.keep * variance + (1 - a.keep) * spread;
+      mean = found;
+      variance = spread;
+    }
+    const float inverse = 1 / math::sqrt(variance + a.epsilon);
+    if (a.out[2] != nullptr) a.out[2][c] = mean;
+    if (a.out[3] != nullptr) a.out[3][c] = inverse;
+    a.out[4][c] = a.in[0][c] * inverse;
+  }
+};
+
+/// The sums of the slope, and of the slope times the difference of x from its mean.
+struct batch_norm_slope_lines {
+  using arguments = batch_norm_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int c, const Team& team) {
+    double of_slope = 0, of_product = 0;
+    const float mean = a.in[1][c], inverse = a.in[2][c];
+    a.elements.each(c, team, [&](int row, int column) {
+      const float d = a.slope[row * a.slope_stride + column];
+      of_slope += static_cast<double>(d);
+      of_product += static_cast<double>(d * (a.x[row * a.x_stride + column] - mean));
+    });
+    const float sum = static_cast<float>(sum_of(team, of_slope));
+    const float weighted = static_cast<float>(sum_of(team, of_product)) * inverse;
+    if (team.rank() != 0) return;
+    if (a.out[0] != nullptr) a.out[0][c] = weighted;
+    if (a.out[1] != nullptr) a.out[1][c] = sum;
+    if (a.out[4] == nullptr) return;
+    const int n = a.elements.count();
+    const float share = a.given || n == 0 ? 0.0f : 1 / static_cast<float>(n);
+    a.out[2][c] = sum * share;
+    a.out[3][c] = weighted * share * inverse;
+    a.out[4][c] = a.in[0][c] * inverse;
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<batch_norm_factor> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    detail::batch_norm_arguments a{};
+    const operand x = c.input(0);
+    a.x = detail::numbers(x);
+    a.x_stride = x.stride;
+    constexpr int taken[3] = {1, 3, 4};
+    for (int i = 0; i < 3; ++i) a.in[i] = detail::numbers(c.input(taken[i]));
+    for (int i = 0; i < 5; ++i) a.out[i] = detail::numbers(c.output(i));
+    a.keep = static_cast<float>(c.number(1));
+    a.epsilon = static_cast<float>(c.number(2));
+    run_channels<detail::batch_norm_lines>(b, a, {x, c.output(4).columns});
+  }
+};
+
+template <>
+struct call_kernel<batch_norm_slopes> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    detail::batch_norm_arguments a{};
+    const operand x = c.input(0), d = c.input(4);
+    a.x = detail::numbers(x);
+    a.x_stride = x.stride;
+    a.slope = detail::numbers(d);
+    a.slope_stride = d.stride;
+    for (int i = 0; i < 3; ++i) a.in[i] = detail::numbers(c.input(1 + i));
+    for (int i = 0; i < 5; ++i) a.out[i] = detail::numbers(c.output(i));
+    a.given = c.flag(0) || c.flag(4);
+    run_channels<detail::batch_norm_slope_lines>(b, a, {x, c.input(1).columns});
+  }
+};
+
+}  // namespace lamina::engine::cuda

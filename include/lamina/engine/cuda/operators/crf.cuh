@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/operators/crf.cuh - linear_chain_crf, crf_decoding: a team walks along a
+// sequence, a thread has some of the tags.
+//
+// As on the CPU, sums over all paths are products of e^score, each row scaled to a sum of 1.
+#pragma once
+
+#include <lamina/core/math.hpp>
+#include <lamina/engine/cuda/recurrent_body.cuh>
+#include <lamina/operators/crf.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+struct crf_arguments {
+  sequence_view all;
+  row_array emission, transition;
+  argument_view label;  // absent: none
+  row_array alpha, e, w, cost, d;
+  row_array dx, dw, behind, pairs, scores;
+  row_array slopes;  // of the cost, for each row of its sequence
+  int *from, *before;
+  std::int64_t* path;
+  std::ptrdiff_t path_stride;
+  divider tags_divider;
+  int tags, rows;
+  fault_word* fault;
+  int group;
+  int lines, width, count;
+
+  /// The label of a row; 0 where it is out of range, which only the forward kernels report.
+  LAMINA_INLINE LAMINA_FN int tag(int row) const {
+    const std::int64_t l = label.integer(row * label.columns);
+    return l >= 0 && l < tags ? static_cast<int>(l) : 0;
+  }
+  LAMINA_INLINE LAMINA_FN void check(int row) const {
+    const std::int64_t l = label.integer(row * label.columns);
+    if (l < 0 || l >= tags) report_fault(fault, group, row * label.columns);
+  }
+};
+
+/// e^Transition.
+struct crf_weight_body {
+  using arguments = crf_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int j = i;
+    const int row = a.tags_divider.divide(j);
+    a.w.row(row)[j] = math::exp(a.transition.row(row)[j]);
+  }
+};
+
+struct crf_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
+    double total = 0;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int r = begin; r < end; ++r) {
+      const float* const x = a.emission.row(r);
+      float most = x[0], sum = 0;
+      LAMINA_CUDA_KEEP_LOOP
+      for (int j = team.rank(); j < n; j += team.size()) most = x[j] > most ? x[j] : most;
+      most = largest_of(team, most);
+      LAMINA_CUDA_KEEP_LOOP
+      for (int j = team.rank(); j < n; j += team.size()) {
+        const float score = a.e.row(r)[j] = math::exp(x[j] - most);
+        float ways = r > begin ? 0.0f : a.w.row(0)[j];
+        for (int i = 0; r > begin && i < n; ++i) ways += a.alpha.row(r - 1)[i] * a.w.row(2 + i)[j];
+        sum += a.alpha.row(r)[j] = ways * score;
+      }
+      sum = sum_of(team, sum);
+      const float factor = 1 / sum;
+      LAMINA_CUDA_KEEP_LOOP
+      for (int j = team.rank(); j < n; j += team.size()) a.alpha.row(r)[j] *= factor;
+      total += math::log(static_cast<double>(sum)) + static_cast<double>(most);
+      // The next row reads what all threads have written.
+      team.barrier();
+    }
+    double ends = 0, path = 0;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int j = team.rank(); begin < end && j < n; j += team.size())
+      ends += static_cast<double>(a.alpha.row(end - 1)[j] * a.w.row(1)[j]);
+    LAMINA_CUDA_KEEP_LOOP
+    for (int r = begin + team.rank(); r < end; r += team.size()) {
+      a.check(r);
+      const int tag = a.tag(r);
+      path += static_cast<double>(a.emission.row(r)[tag]);
+      path += static_cast<double>(r > begin ? a.transition.row(2 + a.tag(r - 1))[tag]
+                                            : a.transition.row(0)[tag]);
+      if (r + 1 == end) path += static_cast<double>(a.transition.row(1)[tag]);
+    }
+    ends = sum_of(team, ends);
+    path = sum_of(team, path);
+    if (team.rank() == 0)
+      *a.cost.row(s) = begin < end ? static_cast<float>(total + math::log(ends) - path) : 0.0f;
+  }
+};
+
+/// From the end of a sequence back: behind[j] is the sum over all continuations behind tag j of a
+/// row, up to a factor. A pair of tags i, j at rows r - 1 and r has the probability
+/// alpha[r - 1][i] w[i][j] pairs[r][j].
+struct crf_slope_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
+    const float d = *a.d.row(s);
+    for (int j = team.rank(); begin < end && j < n; j += team.size())
+      a.behind.row(end - 1)[j] = a.w.row(1)[j];
+    for (int r = end; r-- > begin;) {
+      team.barrier();
+      const float *const alpha = a.alpha.row(r), *const behind = a.behind.row(r),
+                         *const e = a.e.row(r);
+      const int is = a.tag(r);
+      float sum = 0;
+      for (int j = team.rank(); j < n; j += team.size()) sum += alpha[j] * behind[j];
+      sum = sum_of(team, sum);
+      for (int j = team.rank(); j < n; j += team.size())
+        a.dx.row(r)[j] = d * (alpha[j] * behind[j] / sum - (j == is ? 1.0f : 0.0f));
+      if (team.rank() == 0) *a.slopes.row(r) = d;
+      if (r == begin) break;
+      float of_pairs = 0, of_row = 0;
+      for (int i = team.rank(); i < n; i += team.size()) {
+        const float* const w = a.w.row(2 + i);
+        float ways = 0;
+        for (int j = 0; j < n; ++j) ways += w[j] * (e[j] * behind[j]);
+        a.behind.row(r - 1)[i] = ways;
+        of_pairs += a.alpha.row(r - 1)[i] * ways;
+        of_row += ways;
+      }
+      of_pairs = sum_of(team, of_pairs);
+      of_row = sum_of(team, of_row);
+      for (int j = team.rank(); j < n; j += team.size()) {
+        a.pairs.row(r)[j] = e[j] * behind[j] / of_pairs;
+        a.behind.row(r - 1)[j] /= of_row;
+      }
+    }
+  }
+};
+
+/// An element of the gradient of Transition, a team each: over all rows, in their order.
+struct crf_transition_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int at, const Team& team) {
+    int j = at;
+    const int i = a.tags_divider.divide(j) - 2;
+    float sum = 0;
+    for (int r = team.rank(); r < a.rows; r += team.size()) {
+      const bool is_first = a.before[r] < 0;
+      if (i >= 0 && !is_first) {
+        const float share = a.alpha.row(r - 1)[i] * a.w.row(2 + i)[j] * a.pairs.row(r)[j];
+        sum += *a.slopes.row(r) * (share - (a.tag(r - 1) == i && a.tag(r) == j ? 1.0f : 0.0f));
+      } else if (i == -2 ? is_first : i == -1 && (r + 1 == a.rows || a.before[r + 1] < 0)) {
+        sum += a.dx.row(r)[j];
+      }
+    }
+    sum = sum_of(team, sum);
+    if (team.rank() == 0) a.dw.row(2 + i)[j] = sum;
+  }
+};
+
+/// The best path: of equal ones the one with the lower tag last, as on the CPU.
+struct crf_path_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
+    for (int r = begin; r < end; ++r) {
+      const float* const before = r > begin ? a.scores.row(r - 1) : nullptr;
+      for (int j = team.rank(); j < n; j += team.size()) {
+        int best = 0;
+        float most =
+            before == nullptr ? a.transition.row(0)[j] : before[0] + a.transition.row(2)[j];
+        for (int i = 1; before != nullptr && i < n; ++i) {
+          const float score = before[i] + a.transition.row(2 + i)[j];
+          best = score > most ? i : best;
+          most = score > most ? score : most;
+        }
+        a.from[r * n + j] = best;
+        a.scores.row(r)[j] = a.emission.row(r)[j] + most;
+      }
+      team.barrier();
+    }
+    for (int r = begin + team.rank(); a.label && r < end; r += team.size()) a.check(r);
+    if (team.rank() != 0 || begin == end) return;
+    const float *const last = a.scores.row(end - 1), *const stop = a.transition.row(1);
+    int tag = 0;
+    for (int j = 1; j < n; ++j)
+      if (last[j] + stop[j] > last[tag] + stop[tag]) tag = j;
+    for (int r = end; r-- > begin;) {
+      a.path[r * a.path_stride] = a.label ? (a.tag(r) == tag ? 1 : 0) : tag;
+      tag = a.from[r * n + tag];
+    }
+  }
+};
+
+inline crf_arguments crf_of(const call_site& c) {
+  const operand x = c.input(0);
+  require_float(c, x);
+  require_float(c, c.input(1));
+  crf_arguments a{};
+  a.all = c.sequences(x.domain);
+  a.emission = x;
+  a.transition = c.input(1);
+  a.label = c.in(2);
+  a.tags = x.columns;
+  a.tags_divider = divider(x.columns);
+  a.rows = x.rows;
+  a.fault = c.run.fault;
+  a.group = c.number_of_group;
+  a.lines = a.all.count;
+  a.width = a.tags * a.tags;
+  a.count = (a.tags + 2) * a.tags;
+  return a;
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<linear_chain_crf> {
+  static constexpr checked_input checked{2, "label"};
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    auto a = detail::crf_of(c);
+    detail::scratch_rows room(c.run.scratch);
+    a.alpha = room.or_take(c.output(0), a.rows, a.tags);
+    a.e = room.or_take(c.output(1), a.rows, a.tags);
+    a.w = room.or_take(c.output(2), a.tags + 2, a.tags);
+    a.cost = c.output(3);
+    b.template elements<detail::crf_weight_body>(a);
+    if (a.lines > 0) b.template lines<team_lines<detail::crf_lines>>(a);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    detail::scratch_rows room(nullptr);
+    room.take(x.rows, x.columns);
+    room.take(x.rows, x.columns);
+    room.take(x.columns + 2, x.columns);
+    return room.used();
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<linear_chain_crf>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    auto a = detail::crf_of(c);
+    detail::scratch_rows room(c.run.scratch);
+    a.alpha = c.input(3);
+    a.e = c.input(4);
+    a.w = c.input(5);
+    a.d = c.input(6);
+    a.dx = room.or_take(c.output(0), a.rows, a.tags);
+    a.dw = c.output(1);
+    a.behind = room.take(a.rows, a.tags);
+    a.pairs = room.take(a.rows, a.tags);
+    a.slopes = room.take(a.rows, 1);
+    a.before = reinterpret_cast<int*>(room.take(1, a.rows).data);
+    if (a.lines > 0) b.template lines<team_lines<detail::crf_slope_lines>>(a);
+    if (!a.dw) return;
+    detail::find_steps_before(b, {a.all, false}, a.rows, a.before);
+    run_lines<detail::crf_transition_lines>(b, a, a.count, a.rows, true);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    detail::scratch_rows room(nullptr);
+    for (int i = 0; i < 3; ++i) room.take(x.rows, x.columns);
+    room.take(x.rows, 1);
+    room.take(1, x.rows);
+    return room.used();
+  }
+};
+
+template <>
+struct call_kernel<crf_decoding> {
+  static constexpr checked_input checked{2, "label"};
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand path = c.output(0);
+    auto a = detail::crf_of(c);
+    detail::scratch_rows room(c.run.scratch);
+    a.scores = room.take(a.rows, a.tags);
+    a.from = reinterpret_cast<int*>(room.take(1, a.rows * a.tags).data);
+    a.path = path.row<std::int64_t>(0);
+    a.path_stride = path.stride;
+    if (a.lines > 0) b.template lines<team_lines<detail::crf_path_lines>>(a);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    detail::scratch_rows room(nullptr);
+    room.take(x.rows, x.columns);
+    room.take(1, x.rows * x.columns);
+    return room.used();
+  }
+};
+
+}  // namespace lamina::engine::cuda
