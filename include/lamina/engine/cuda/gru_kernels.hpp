@@ -3,8 +3,6 @@
 // the parameters.
 #pragma once
 
-#include <algorithm>
-
 #include <lamina/engine/cuda/column_sums.hpp>
 #include <lamina/engine/cuda/gru_body.hpp>
 #include <lamina/engine/cuda/part_copy.hpp>
@@ -80,7 +78,7 @@ struct gru_gradient_kernel {
     const operand reset = c.input(5), d_weight = c.output(2), d_bias = c.output(3);
     auto a = call::arguments(c);
     const int n = a.n;
-    scratch_rows room(c.run.scratch);
+    scratch_rows room(c.run.scratch, Backend::product_workspace);
     a.gates = c.input(4);
     a.hidden = c.input(4 + call::hidden);
     a.d_hidden = c.input(5 + call::hidden);
@@ -97,10 +95,10 @@ struct gru_gradient_kernel {
     if (!d_weight) return;
     find_steps_before(b, a.steps, a.rows, before);
     b.template elements<gather_before_body>({a.hidden, a.h0, seen, before, divider(n), a.rows * n});
-    recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n, room.rest());
+    recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n, c.run.scratch);
     // The candidate saw the states that were reset for this very step.
     recurrent_weight_gradient(b, reset, {a.d_gates.data + 2 * n, a.d_gates.stride}, a.rows, n, n,
-                              weight + 2 * n * n, n, room.rest());
+                              weight + 2 * n * n, n, c.run.scratch);
     operand made = d_weight;
     made.data = weight;
     made.stride = 3 * n;
@@ -109,14 +107,13 @@ struct gru_gradient_kernel {
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const int n = c.input(2).rows, rows = c.input(0).rows;
-    scratch_rows room(nullptr);
+    scratch_rows room(nullptr, Backend::product_workspace);
     room.take(rows, 3 * n);
     room.take(call::arguments(c).lines, n);
     room.take(rows, n);
     room.take(1, rows);
     room.take(1, 3 * n * n);
-    return room.used() +
-           std::max(column_scratch<Backend>(1, rows, 3 * n), Backend::product_workspace);
+    return room.used() + column_scratch<Backend>(1, rows, 3 * n);
   }
 };
 

@@ -45,10 +45,11 @@ inline lstm_arguments lstmp_of(const call_site& c) {
 }
 
 /// The gradients of the weight, from the states of width `depth` that the steps began with, and of
-/// the bias.
+/// the bias. `workspace` is that of products.
 template <class Backend>
 void lstm_parameter_gradients(Backend& b, const lstm_arguments& a, const row_array& states,
-                              scratch_rows room, const operand& d_weight, const operand& d_bias) {
+                              scratch_rows room, float* workspace, const operand& d_weight,
+                              const operand& d_bias) {
   const row_array seen = room.take(a.rows, std::max(a.depth, a.n));
   int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
   find_steps_before(b, a.steps, a.rows, before);
@@ -56,7 +57,7 @@ void lstm_parameter_gradients(Backend& b, const lstm_arguments& a, const row_arr
     b.template elements<gather_before_body>(
         {states, a.h0, seen, before, divider(a.depth), a.rows * a.depth});
     recurrent_weight_gradient(b, seen, a.d_gates, a.rows, a.depth, 4 * a.n,
-                              d_weight.template row<float>(0), d_weight.stride, room.rest());
+                              d_weight.template row<float>(0), d_weight.stride, workspace);
   }
   if (!d_bias) return;
   if (a.peepholes != nullptr)
@@ -70,8 +71,7 @@ template <class Backend>
 std::ptrdiff_t lstm_parameter_scratch(scratch_rows room, int rows, int depth, int n) {
   room.take(rows, std::max(depth, n));
   room.take(1, rows);
-  return room.used() +
-         std::max(column_scratch<Backend>(1, rows, 7 * n), Backend::product_workspace);
+  return room.used() + column_scratch<Backend>(1, rows, 7 * n);
 }
 
 }  // namespace detail
@@ -110,7 +110,7 @@ struct call_kernel<gradient_of<lstm>> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     auto a = detail::lstm_of(c);
-    detail::scratch_rows room(c.run.scratch);
+    detail::scratch_rows room(c.run.scratch, Backend::product_workspace);
     a.hidden = c.input(5);
     a.cell = c.input(6);
     a.gates = c.input(7);
@@ -122,12 +122,12 @@ struct call_kernel<gradient_of<lstm>> {
     a.dh0 = c.output(1);
     a.dc0 = c.output(2);
     if (a.lines > 0) b.template lines<team_lines<detail::lstm_slope_lines<false>>>(a);
-    detail::lstm_parameter_gradients(b, a, a.hidden, room, c.output(3), c.output(4));
+    detail::lstm_parameter_gradients(b, a, a.hidden, room, c.run.scratch, c.output(3), c.output(4));
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const int n = c.input(3).rows, rows = c.input(0).rows;
-    detail::scratch_rows room(nullptr);
+    detail::scratch_rows room(nullptr, Backend::product_workspace);
     room.take(rows, 4 * n);
     room.take(c.sequences(c.input(0).domain).count, n);
     return detail::lstm_parameter_scratch<Backend>(room, rows, n, n);
@@ -166,7 +166,7 @@ struct call_kernel<gradient_of<lstmp>> {
   static void launch(Backend& b, const call_site& c) {
     const operand hidden = c.input(10), d_proj_weight = c.output(4);
     auto a = detail::lstmp_of(c);
-    detail::scratch_rows room(c.run.scratch);
+    detail::scratch_rows room(c.run.scratch, Backend::product_workspace);
     a.projection = c.input(6);
     a.cell = c.input(7);
     a.gates = c.input(8);
@@ -180,16 +180,17 @@ struct call_kernel<gradient_of<lstmp>> {
     a.dh0 = c.output(1);
     a.dc0 = c.output(2);
     if (a.lines > 0) b.template lines<team_lines<detail::lstm_slope_lines<true>>>(a);
-    detail::lstm_parameter_gradients(b, a, a.projection, room, c.output(3), c.output(5));
+    detail::lstm_parameter_gradients(b, a, a.projection, room, c.run.scratch, c.output(3),
+                                     c.output(5));
     if (!d_proj_weight) return;
     detail::recurrent_weight_gradient(b, hidden, a.d_projected, a.rows, a.n, a.depth,
                                       d_proj_weight.row<float>(0), d_proj_weight.stride,
-                                      room.rest());
+                                      c.run.scratch);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
     const int n = c.input(4).rows, rows = c.input(0).rows;
-    detail::scratch_rows room(nullptr);
+    detail::scratch_rows room(nullptr, Backend::product_workspace);
     room.take(rows, 4 * n);
     room.take(rows, c.input(3).rows);
     room.take(c.sequences(c.input(0).domain).count, n);

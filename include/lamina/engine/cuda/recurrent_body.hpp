@@ -23,10 +23,10 @@ struct row_array {
   LAMINA_INLINE LAMINA_FN explicit operator bool() const { return data != nullptr; }
 };
 
-/// Hands out parts of the scratch memory as rows; without memory it counts.
+/// Hands out parts of the scratch memory as rows, behind `used` floats; without memory it counts.
 class scratch_rows {
  public:
-  explicit scratch_rows(float* at) : begin_(at) {}
+  explicit scratch_rows(float* begin, std::ptrdiff_t used = 0) : begin_(begin), at_(used) {}
   row_array take(int rows, int columns) {
     const std::ptrdiff_t stride = padded(columns);
     float* const p = begin_ == nullptr ? nullptr : begin_ + at_;
@@ -43,7 +43,7 @@ class scratch_rows {
 
  private:
   float* begin_;
-  std::ptrdiff_t at_ = 0;
+  std::ptrdiff_t at_;
 };
 
 /// The steps of sequences: rows from their begin on, or from their end back. Without offsets each
