@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/rows_behind.hpp - of which rows a number of a program is made, and how it comes from
+// those of parts of them.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/operators/operator_definition.hpp>
+#include <lamina/program/program.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// What a number of a program is made of. Several threads tell sums over rows from all else.
+enum class number_kind {
+  constant,       // of nothing that is fed or learnt
+  of_parameters,  // of parameters alone
+  sum,            // rows added up, and what is linear in such sums
+  mean,           // rows averaged, and what is linear in such means
+  mixed,          // a sum with something else added, a quotient of sums, a root of a mean: not what
+                  // those of parts add up to
+  other           // what nobody knows
+};
+
+/// Finds of which domain the rows are that numbers of a program are computed from, and how.
+template <program_type P>
+struct rows_behind {
+  static constexpr int none = 0, several = -1;
+  struct number {
+    int domain = none;
+    number_kind kind = number_kind::constant;
+    bool known = false;
+  };
+  number made_by[at_least_one(P::desc.count.operators)] = {};
+
+  /// Calls f(variable) for the arguments of some slots, from `at` on.
+  template <class Slots, class F>
+  static constexpr void for_each(const Slots* slots, int count, int at, F&& f) {
+    for (int s = 0; s < count; ++s)
+      for (int n = slots[s].duplicable ? P::desc.arguments[at++] : 1; n > 0; --n, ++at)
+        if (P::desc.arguments[at] >= 0) f(P::desc.arguments[at]);
+  }
+  /// A variable as operators before number `end` leave it.
+  constexpr number find(int variable, int end = P::desc.count.operators) {
+    for (int k = end; k-- > 0;) {
+      const operator_desc op = P::desc.operators[k];
+      bool makes = false;
+      for_each(op.schema->outputs, op.schema->output_count, op.outputs,
+               [&](int v) { makes = makes || v == variable; });
+      if (!makes) continue;
+      if (!made_by[k].known) made_by[k] = made(op, k);
+      return made_by[k];
+    }
+    const bool learnt = P::desc.variables[variable].kind == variable_kind::parameter;
+    return {none, learnt ? number_kind::of_parameters : number_kind::constant, true};
+  }
+
+ private:
+  constexpr number made(const operator_desc& op, int k) {
+    const std::string_view type = op.schema->type;
+    number result{none, number_kind::constant, true};
+    bool is_linear = has_linear_result(type);
+    int count = 0;
+    for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
+      number x{P::desc.variables[v].rows,
+               adds_rows(type)       ? number_kind::sum
+               : averages_rows(type) ? number_kind::mean
+                                     : number_kind::other,
+               true};
+      if (x.domain == once::domain)
+        x = find(v, k);
+      else
+        is_linear = true;
+      if (x.domain != none)
+        result.domain = result.domain == none || result.domain == x.domain ? x.domain : several;
+      result.kind = count++ == 0 ? x.kind : joined(type, result.kind, x.kind);
+    });
+    if (!is_linear && (result.kind == number_kind::sum || result.kind == number_kind::mean))
+      result.kind = bends(type) ? number_kind::mixed : number_kind::other;
+    return result;
+  }
+  /// Of two operands. A constant that is added to a sum has no gradient.
+  static constexpr number_kind joined(std::string_view type, number_kind a, number_kind b) {
+    using enum number_kind;
+    const auto of_rows = [](number_kind k) { return k == sum || k == mean; };
+    if (!of_rows(a) && !of_rows(b)) return a > b ? a : b;
+    if (a == other || b == other) return other;
+    const bool is_factor = type == "elementwise_mul" || type == "elementwise_div";
+    if (a == mixed || b == mixed || (of_rows(a) && of_rows(b)))
+      return a == b && !is_factor ? a : mixed;
+    if (type == "elementwise_div" && of_rows(b)) return mixed;
+    const number_kind kind = of_rows(a) ? a : b, beside = of_rows(a) ? b : a;
+    return kind == mean || beside == constant || is_factor ? kind : mixed;
+  }
+  static constexpr bool adds_rows(std::string_view type) {
+    return type == "reduce_sum" || type == "l1_norm" || type == "squared_l2_norm";
+  }
+  static constexpr bool averages_rows(std::string_view type) {
+    return type == "mean" || type == "reduce_mean" || type == "accuracy";
+  }
+  /// Whether an operator on one number is not linear in it, and nothing else is unknown.
+  static constexpr bool bends(std::string_view type) {
+    for (const char* bent : {"sqrt", "rsqrt", "square", "pow", "exp", "log", "reciprocal"})
+      if (type == bent) return true;
+    return false;
+  }
+  /// Whether an operator on numbers is linear in each.
+  static constexpr bool has_linear_result(std::string_view type) {
+    for (const char* linear :
+         {"elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "sum",
+          "minus", "scale", "assign", "mean", "reduce_sum", "reduce_mean", "reshape2", "squeeze2",
+          "unsqueeze2", "flatten2"})
+      if (type == linear) return true;
+    return false;
+  }
+};
+
+}  // namespace detail
+
+/// How a number of P comes from those of parts of a mini-batch.
+struct parts_rule {
+  /// Whose rows it is a mean of, or a sum of such means: a part counts by how many of them it has.
+  /// Samples, where the rows behind it are those of several domains.
+  int domain;
+  bool mixes;   // they are
+  bool is_sum;  // it is a sum over rows: parts are added up
+  bool fits;    // false: it is known not to be what parts add up to
+};
+template <program_type P>
+constexpr parts_rule parts_rule_of(int variable) {
+  using behind = detail::rows_behind<P>;
+  const auto found = behind{}.find(variable);
+  const bool mixes = found.domain == behind::several;
+  return {mixes || found.domain == behind::none ? batch::domain : found.domain, mixes,
+          found.kind == detail::number_kind::sum, found.kind != detail::number_kind::mixed};
+}
+
+}  // namespace lamina
