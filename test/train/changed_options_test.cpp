@@ -71,3 +71,15 @@ TEST_CASE("options changed while training: what cannot change is an error", "[th
                     "lamina: train: expected threads and seed of the options to stay 1 and 0 until "
                     "training is over, found 2 and 0");
 }
+namespace {
+template <class A>
+concept takes_assignment = requires(A (*array)()) {
+  array().flat(0) = 1;
+  array()(0) = 1;
+};
+}  // namespace
+TEST_CASE("options changed while training: an element of a copy that nobody keeps takes none") {
+  // m.parameter<"w">().flat(0) = 1 would change nothing.
+  STATIC_REQUIRE_FALSE(takes_assignment<lamina::array<float>>);
+  STATIC_REQUIRE(takes_assignment<lamina::array<float>&>);
+}
