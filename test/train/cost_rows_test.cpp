@@ -102,6 +102,7 @@ TEST_CASE("masked means train on several threads as on one", "[threads]") {
   check_masked<test::guard::sum>();
   check_masked<test::guard::largest>();
   check_masked<test::guard::means>();
+  check_masked<test::guard::clip>();
 }
 template <int Kind>
 void check_refused() {
@@ -116,6 +117,7 @@ TEST_CASE("costs that are not what those of parts add up to take one thread", "[
   check_refused<0>();
   check_refused<1>();
   check_refused<2>();
+  check_refused<3>();
 }
 
 TEST_CASE("metrics count samples without rows of the cost, and sums are sums", "[threads]") {

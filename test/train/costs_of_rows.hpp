@@ -52,7 +52,7 @@ inline constexpr auto cost_that_is_a_quotient = lamina::program([](lamina::block
 
 /// The mean of what a mask leaves of the costs of words, by the words that are left. Guard: of a
 /// denominator that may be 0.
-enum class guard { none, sum, largest, means };
+enum class guard { none, sum, largest, means, clip };
 template <guard Guard>
 inline constexpr auto masked_cost = lamina::program([](lamina::block& main) {
   namespace layer = lamina::layer;
@@ -65,6 +65,10 @@ inline constexpr auto masked_cost = lamina::program([](lamina::block& main) {
     return layer::mean(tags * mask) / layer::mean(mask);
   else if constexpr (Guard == guard::sum)
     return 0.5f * (layer::reduce_sum(tags * mask) / (layer::reduce_sum(mask) + 0.25f));
+  else if constexpr (Guard == guard::clip)
+    return layer::reduce_sum(tags * mask) /
+           layer::clip(layer::cast<float>(layer::reduce_sum(layer::cast<std::int64_t>(mask))), 1,
+                       1e9f);
   else if constexpr (Guard == guard::largest)
     return layer::reduce_sum(tags * mask) /
            layer::elementwise_max(layer::reduce_sum(mask), layer::fill_constant<float>(main, 1));
@@ -80,6 +84,7 @@ inline constexpr auto cost_of_all_rows = lamina::program([](lamina::block& main)
   auto weight = layer::sigmoid(layer::fc<1>(x));
   if constexpr (Kind == 0) return layer::reduce_sum(h * weight) / layer::reduce_sum(weight);
   if constexpr (Kind == 1) return layer::sqrt(layer::mean(layer::square(h)));
+  if constexpr (Kind == 3) return layer::reduce_sum(h * (weight / layer::reduce_sum(weight)));
   if constexpr (Kind == 2) return layer::reduce_sum(layer::square(h)) + layer::mean(weight);
 });
 

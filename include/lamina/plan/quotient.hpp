@@ -10,7 +10,7 @@
 namespace lamina {
 
 /// factor * numerator / denominator, as variables of the program. The denominator may be `sum` with
-/// a constant added, or the larger one of both, so that it is not 0.
+/// a constant added, or the larger one of both, or clipped, so that it is not 0.
 struct quotient {
   int numerator = -1, denominator = -1;
   int sum = -1, other_sum = -1;  // what the denominator is made of
@@ -98,6 +98,7 @@ struct quotient_finder {
     bool is_max = false;
     if (const maker m = made_by(below); m.op >= 0) {
       const bool larger = is_of(m.op, "elementwise_max");
+      if (is_of(m.op, "clip")) sum = input(m.op, 0), is_max = true;
       if (is_of(m.op, "scale") && attribute(m.op, 0) == 1 && attribute(m.op, 1) != 0) {
         sum = input(m.op, 0);
       } else if (is_of(m.op, "elementwise_add") || larger) {

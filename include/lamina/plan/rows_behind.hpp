@@ -84,12 +84,12 @@ struct rows_behind {
   static constexpr number_kind joined(std::string_view type, number_kind a, number_kind b) {
     using enum number_kind;
     const auto of_rows = [](number_kind k) { return k == sum || k == mean; };
+    if (type == "elementwise_div" && b > of_parameters) return mixed;
     if (!of_rows(a) && !of_rows(b)) return a > b ? a : b;
     if (a == other || b == other) return other;
     const bool is_factor = type == "elementwise_mul" || type == "elementwise_div";
     if (a == mixed || b == mixed || (of_rows(a) && of_rows(b)))
       return a == b && !is_factor ? a : mixed;
-    if (type == "elementwise_div" && of_rows(b)) return mixed;
     const number_kind kind = of_rows(a) ? a : b, beside = of_rows(a) ? b : a;
     return kind == mean || beside == constant || is_factor ? kind : mixed;
   }
@@ -109,12 +109,53 @@ struct rows_behind {
   static constexpr bool has_linear_result(std::string_view type) {
     for (const char* linear :
          {"elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "sum",
-          "minus", "scale", "assign", "mean", "reduce_sum", "reduce_mean", "reshape2", "squeeze2",
+          "minus", "scale", "assign", "cast", "mean", "reduce_sum", "reduce_mean", "reshape2", "squeeze2",
           "unsqueeze2", "flatten2"})
       if (type == linear) return true;
     return false;
   }
 };
+
+/// Whether rows that a variable depends on meet a number that is made of all rows, as weights that
+/// are divided by their sum do: those of a part are others then.
+template <program_type P>
+constexpr bool has_rows_met(int variable) {
+  using behind = rows_behind<P>;
+  const unsigned room = static_cast<unsigned>(P::desc.count.variables) + 1;
+  bool* const of_rows = new bool[room];  // numbers that are made of rows
+  bool* const needed = new bool[room];
+  for (unsigned v = 0; v < room; ++v) of_rows[v] = needed[v] = false;
+  const auto is_one = [](int v) { return P::desc.variables[v].rows == once::domain; };
+  for (int k = 0; k < P::desc.count.operators; ++k) {
+    const operator_desc& op = P::desc.operators[k];
+    bool any = false;
+    behind::for_each(op.schema->inputs, op.schema->input_count, op.inputs,
+                     [&](int v) { any = any || of_rows[v] || !is_one(v); });
+    if (any)
+      behind::for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
+        of_rows[v] = is_one(v) && P::desc.variables[v].kind == variable_kind::temporary;
+      });
+  }
+  bool found = false;
+  needed[variable] = true;
+  for (int k = P::desc.count.operators; k-- > 0 && !found;) {
+    const operator_desc& op = P::desc.operators[k];
+    bool makes = false, makes_rows = false;
+    behind::for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
+      makes = makes || needed[v], makes_rows = makes_rows || (needed[v] && !is_one(v));
+    });
+    if (!makes) continue;
+    const bool meets =
+        makes_rows && std::string_view(op.schema->type).starts_with("elementwise_");
+    behind::for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
+      needed[v] = true;
+      found = found || (meets && of_rows[v]);
+    });
+  }
+  delete[] of_rows;
+  delete[] needed;
+  return found;
+}
 
 }  // namespace detail
 

@@ -47,7 +47,8 @@ struct cost_rows {
   static constexpr lamina::quotient quotient = quotient_of<P>(P::desc.cost);
   static constexpr bool is_quotient = quotient && quotient.denominator >= 0 && quotient.is_fixed;
   /// Whether the gradients of parts add up to those of the whole, as far as one knows.
-  static constexpr bool fits = rule.fits || is_quotient;
+  static constexpr bool fits =
+      (rule.fits || is_quotient) && !detail::has_rows_met<P>(P::desc.cost);
 
   /// As many as are known before a run. A part without any runs for its metrics and statistics.
   static int fed(const batch_view<P>& part) {
