@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two layers that share a parameter and say different things of it. Source: PaddlePaddle/Paddle#12648.
-// expect-error: static.assert.*parameter: layers that share a parameter give it the same initializer
+// Two layers that share a parameter and say different things of it. PaddlePaddle/Paddle#12648.
+// expect-error: static.assert.*parameter: layers that share a parameter give it the same
 // expect-fact: at_line<25>
 // expect-fact: at_line<19>
 // expect-fact: named<'s', 'h', 'a', 'r', 'e', 'd'>

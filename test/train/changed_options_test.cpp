@@ -62,10 +62,10 @@ TEST_CASE("options changed while training: learning rate, clip, decay, passes", 
 TEST_CASE("options changed while training: what cannot change is an error", "[threads]") {
   optimizer::sgd sgd{.learning_rate = 1.f};
   lamina::train_options options{};
-  CHECK_THROWS_WITH(trained(sgd, options,
-                            [&](const lamina::event&) { sgd.clip = lamina::clip_by_norm(1); }),
-                    "lamina: train: expected a clip by norm to be there when training begins, "
-                    "found one that was set later");
+  CHECK_THROWS_WITH(
+      trained(sgd, options, [&](const lamina::event&) { sgd.clip = lamina::clip_by_norm(1); }),
+      "lamina: train: expected a clip by norm to be there when training begins, "
+      "found one that was set later");
   optimizer::sgd other{.learning_rate = 1.f};
   CHECK_THROWS_WITH(trained(other, options, [&](const lamina::event&) { options.threads = 2; }),
                     "lamina: train: expected threads and seed of the options to stay 1 and 0 until "

@@ -91,8 +91,8 @@ void check_masked() {
   REQUIRE(told.size() == 15);
   for (const int threads : {2, 3, 7}) {
     values of_parts;
-    CHECK(test::distance(one, trained<sample>(test::masked_cost<Guard>, threads, &of_parts,
-                                              samples)) < 1e-5);
+    CHECK(test::distance(
+              one, trained<sample>(test::masked_cost<Guard>, threads, &of_parts, samples)) < 1e-5);
     REQUIRE(of_parts.size() == told.size());
     for (std::size_t i = 0; i < told.size(); ++i) CHECK(of_parts[i] == Approx(told[i]));
   }
@@ -109,9 +109,9 @@ void check_refused() {
   using sample = std::tuple<std::vector<float>>;
   const std::vector<sample> samples(6, sample{{1.f, 2.f, 3.f}});
   CHECK_NOTHROW(trained<sample>(test::cost_of_all_rows<Kind>, 1, nullptr, samples));
-  CHECK_THROWS_WITH(trained<sample>(test::cost_of_all_rows<Kind>, 2, nullptr, samples),
-                    Catch::Contains("train: expected 1 thread for a cost") &&
-                        Catch::Contains("found 2"));
+  CHECK_THROWS_WITH(
+      trained<sample>(test::cost_of_all_rows<Kind>, 2, nullptr, samples),
+      Catch::Contains("train: expected 1 thread for a cost") && Catch::Contains("found 2"));
 }
 TEST_CASE("costs that are not what those of parts add up to take one thread", "[threads]") {
   check_refused<0>();

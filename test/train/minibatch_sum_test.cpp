@@ -107,8 +107,8 @@ void compare(const P& program, const std::vector<minibatch>& batches) {
   lamina::scope scope;
   interpreted::start(executor, scope, program, first);
   std::size_t next = 0;
-  const auto exact = executor.run(program.view(), scope, {},
-                                  interpreted::reading(batches, 5, next))[0];
+  const auto exact =
+      executor.run(program.view(), scope, {}, interpreted::reading(batches, 5, next))[0];
   CHECK(next == batches.size());
   CHECK(cost == Approx(exact.template as<double>().flat(0)).epsilon(1e-5));
   compare_parameters(program, first, in, scope);
@@ -128,7 +128,9 @@ struct dense {
 struct branches {
   template <class X, class Y>
   static constexpr auto of(lamina::block&, X x, Y label) {
-    auto first = layer::fc<1>(x, {.param = {.initializer = lamina::init::constant(1), .trainable = false}, .bias = false});
+    auto first = layer::fc<1>(
+        x,
+        {.param = {.initializer = lamina::init::constant(1), .trainable = false}, .bias = false});
     auto zero = first * 0.0f;
     auto made = layer::if_else(
         layer::less_than(first, zero),
@@ -278,8 +280,8 @@ TEST_CASE("a cost summed in a loop of mini-batches: two of them by hand") {
   });
   using pair = std::tuple<std::vector<float>, float>;
   lamina::model m{training};
-  lamina::run(m, std::vector<std::vector<pair>>{{{{1, 2}, 1}, {{3, 4}, 1}},
-                                                {{{5, 6}, 1}, {{7, 8}, 1}}});
+  lamina::run(
+      m, std::vector<std::vector<pair>>{{{{1, 2}, 1}, {{3, 4}, 1}}, {{{5, 6}, 1}, {{7, 8}, 1}}});
   CHECK(m.parameter<"w">().flat(0) == Approx(16));
   CHECK(m.parameter<"w">().flat(1) == Approx(20));
 }

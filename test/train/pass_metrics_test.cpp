@@ -23,16 +23,15 @@ namespace {
 constexpr auto scores = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float>(main);
   auto y = layer::data<"y", integer>(main);
-  auto p = layer::softmax(layer::fc<2>(
-      x, {.param = {.name = "w"}, .bias = false}));
+  auto p = layer::softmax(layer::fc<2>(x, {.param = {.name = "w"}, .bias = false}));
   layer::auc(p, y, {.name = "auc"});
   auto one = layer::cast<float>(y);
   auto found = layer::relu(layer::sign(x));
   auto hits = layer::reduce_sum(found * one);
   layer::elementwise_div(hits, layer::reduce_sum(found), {.name = "precision"});
   layer::elementwise_div(layer::mean(found * one), layer::mean(one), {.name = "recall"});
-  auto guarded = layer::elementwise_max(layer::reduce_sum(found),
-                                        layer::fill_constant<float>(main, 1));
+  auto guarded =
+      layer::elementwise_max(layer::reduce_sum(found), layer::fill_constant<float>(main, 1));
   layer::scale(layer::elementwise_div(hits, guarded), 100, {.name = "percent"});
   return layer::mean(layer::cross_entropy(p, y));
 });
@@ -150,8 +149,8 @@ TEST_CASE("metrics of a pass: chunks and elements of sequences are counted", "[t
   }
   for (const int threads : {1, 2, 3})
     lamina::optimizer::sgd{.learning_rate = 0.f}.train(
-        m, all | reader::batch(4), {.threads = threads, .on_event = [&](const lamina::event& event) {
-                                      if (event.is_end_pass())
-                                        check([&](const char* name) { return event.metric(name); });
-                                    }});
+        m, all | reader::batch(4),
+        {.threads = threads, .on_event = [&](const lamina::event& event) {
+           if (event.is_end_pass()) check([&](const char* name) { return event.metric(name); });
+         }});
 }

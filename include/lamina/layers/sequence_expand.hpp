@@ -40,8 +40,8 @@ inline constexpr int level_from_above = L < -1 && has_level<R, L> ? R::lod_level
 template <class R, class S>
 inline constexpr bool are_among = __is_same(R, S);
 template <class R, class S>
-requires(is_tokens<S> && !__is_same(R, S)) inline constexpr bool are_among<R, S> =
-    are_among<R, typename S::parent>;
+requires(is_tokens<S> &&
+         !__is_same(R, S)) inline constexpr bool are_among<R, S> = are_among<R, typename S::parent>;
 
 template <class Out, class X, class Y>
 constexpr Out expand_sequences(X x, Y y, int level, std::string_view name, int line) {

@@ -25,13 +25,11 @@ namespace detail {
 struct auc_counts {
   int positive = -1, negative = -1;
 };
-template <program_type P>
-constexpr auc_counts auc_counts_of(int v) {
-  for (int k = 0; k < P::desc.count.operators; ++k) {
-    const operator_desc& op = P::desc.operators[k];
-    if (P::desc.variables[v].type == dtype::float64 &&
-        std::string_view(op.schema->type) == "auc" && P::desc.arguments[op.outputs] == v)
-      return {P::desc.arguments[op.outputs + 1], P::desc.arguments[op.outputs + 2]};
+constexpr auc_counts auc_counts_of(const program_desc& p, int v) {
+  for (int k = 0; p.variables[v].type == dtype::float64 && k < p.count.operators; ++k) {
+    const operator_desc& op = p.operators[k];
+    if (std::string_view(op.schema->type) == "auc" && p.arguments[op.outputs] == v)
+      return {p.arguments[op.outputs + 1], p.arguments[op.outputs + 2]};
   }
   return {};
 }
@@ -68,14 +66,16 @@ struct metric_rules {
   };
   struct list {
     rule of[at_least_one(count)];
-    bool any_counts;
+    bool any_counts, any_quotients;
   };
   static constexpr list all = [] {
     list l{};
     for (int i = 0; i < count; ++i) {
       const int v = metrics::all.variable[i];
-      l.of[i] = {parts_rule_of<P>(v), quotient_of<P>(v), detail::auc_counts_of<P>(v)};
+      l.of[i] = {parts_rule_of(P::desc, v), quotient_of(P::desc, v),
+                 detail::auc_counts_of(P::desc, v)};
       l.any_counts = l.any_counts || l.of[i].counts.positive >= 0;
+      l.any_quotients = l.any_quotients || l.of[i].quotient;
     }
     return l;
   }();
@@ -97,10 +97,11 @@ struct metric_rules {
   template <class Machine>
   static void add(metric_sum& to, Machine& m, int i) {
     const rule& r = all.of[i];
-    if (r.quotient) {
-      to.sums.add(r.quotient, m.rows(r.quotient.domain), [&](int v) { return number(m, v); });
-      return;
-    }
+    if constexpr (all.any_quotients)
+      if (r.quotient) {
+        to.sums.add(r.quotient, m.rows(r.quotient.domain), [&](int v) { return number(m, v); });
+        return;
+      }
     const double value = metrics::value(m, i);
     const int rows = m.rows(r.parts.domain);
     if (r.counts.positive >= 0)

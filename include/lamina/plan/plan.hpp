@@ -36,9 +36,8 @@ constexpr bool is_number(int v) {
   return d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && is_floating(d.type);
 }
 
-/// Outputs, the layers that the user named, what a cost or metric that is a quotient of sums is made
-/// of, and, where no update consumes them, the gradients of
-/// parameters.
+/// Outputs, the layers that the user named, what a cost or metric that is a quotient of sums is
+/// made of, and, where no update consumes them, the gradients of parameters.
 template <class P, const lowered_program& L, bool Updates>
 constexpr auto find_pinned() {
   constexpr int most =
@@ -51,7 +50,7 @@ constexpr auto find_pinned() {
       r.ids[r.count++] = P::desc.names[i].output;
   const auto pin_sums = [&](int v) {
     if (v < 0 || !is_number<P>(v) || P::desc.variables[v].block != 0) return;
-    quotient_of<P>(v).each([&](int part) {
+    quotient_of(P::desc, v).each([&](int part) {
       if (P::desc.variables[part].block == 0) r.ids[r.count++] = part;
     });
   };

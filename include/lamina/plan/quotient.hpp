@@ -15,9 +15,9 @@ struct quotient {
   int numerator = -1, denominator = -1;
   int sum = -1, other_sum = -1;  // what the denominator is made of
   double factor = 1;
-  bool is_max = false;           // the denominator is the larger one of `sum` and a constant
-  bool of_means = false;         // both are means over the rows of `domain`, not sums
-  bool is_fixed = true;          // nothing is learnt that the denominator depends on
+  bool is_max = false;    // the denominator is the larger one of `sum` and a constant
+  bool of_means = false;  // both are means over the rows of `domain`, not sums
+  bool is_fixed = true;   // nothing is learnt that the denominator depends on
   int domain = batch::domain;
 
   constexpr explicit operator bool() const { return numerator >= 0; }
@@ -31,38 +31,34 @@ struct quotient {
 
 namespace detail {
 
-/// Finds the quotient that a number of program P is.
-template <program_type P>
+/// Finds the quotient that a number of a program is.
 struct quotient_finder {
-  using behind = rows_behind<P>;
+  const program_desc& p;
 
   /// The operator that makes variable v, and which of its outputs that is; -1: none.
   struct maker {
     int op, output;
   };
-  static constexpr maker made_by(int v) {
-    for (int k = P::desc.count.operators; k-- > 0;) {
-      const operator_desc& op = P::desc.operators[k];
+  constexpr maker made_by(int v) const {
+    for (int k = p.count.operators; k-- > 0;) {
+      const operator_desc& op = p.operators[k];
       if (op.schema->has_lists) continue;
       for (int at = op.outputs; at < op.end; ++at)
-        if (P::desc.arguments[at] == v) return {k, at - op.outputs};
+        if (p.arguments[at] == v) return {k, at - op.outputs};
     }
     return {-1, 0};
   }
-  static constexpr int input(int op, int i) {
-    return P::desc.arguments[P::desc.operators[op].inputs + i];
+  constexpr int input(int op, int i) const { return p.arguments[p.operators[op].inputs + i]; }
+  constexpr double attribute(int op, int i) const {
+    const int at = p.operators[op].attributes;
+    return at >= 0 ? p.attributes[at + i].number : p.operators[op].schema->attributes[i].number;
   }
-  static constexpr double attribute(int op, int i) {
-    const int at = P::desc.operators[op].attributes;
-    return at >= 0 ? P::desc.attributes[at + i].number
-                   : P::desc.operators[op].schema->attributes[i].number;
-  }
-  static constexpr bool is_one(int v) { return v >= 0 && P::desc.variables[v].rows == once::domain; }
-  static constexpr bool is_of(int op, std::string_view type) {
-    return P::desc.operators[op].schema->type == type;
+  constexpr bool is_one(int v) const { return v >= 0 && p.variables[v].rows == once::domain; }
+  constexpr bool is_of(int op, std::string_view type) const {
+    return p.operators[op].schema->type == type;
   }
 
-  constexpr quotient find(int v) {
+  constexpr quotient find(int v) const {
     quotient q;
     for (maker m = made_by(v); m.op >= 0; m = made_by(v)) {
       if (is_of(m.op, "chunk_eval") && m.output < 3) return of_chunks(m, q.factor);
@@ -80,20 +76,20 @@ struct quotient_finder {
 
  private:
   /// Precision, recall and F1 from the counts of chunks.
-  static constexpr quotient of_chunks(maker m, double factor) {
-    const int at = P::desc.operators[m.op].outputs;
-    const int inferred = P::desc.arguments[at + 3], labelled = P::desc.arguments[at + 4];
+  constexpr quotient of_chunks(maker m, double factor) const {
+    const int at = p.operators[m.op].outputs;
+    const int inferred = p.arguments[at + 3], labelled = p.arguments[at + 4];
     quotient q;
-    q.numerator = P::desc.arguments[at + 5];
+    q.numerator = p.arguments[at + 5];
     q.sum = m.output == 1 ? labelled : inferred;
     if (m.output == 2) q.other_sum = labelled;
     q.factor = m.output == 2 ? 2 * factor : factor;
     return q;
   }
-  constexpr void of_sums(int op, quotient& q) {
+  constexpr void of_sums(int op, quotient& q) const {
     const int above = input(op, 0), below = input(op, 1);
     if (!is_one(above) || !is_one(below)) return;
-    behind rows{};
+    rows_behind rows(p);
     int sum = below;
     bool is_max = false;
     if (const maker m = made_by(below); m.op >= 0) {
@@ -104,7 +100,8 @@ struct quotient_finder {
       } else if (is_of(m.op, "elementwise_add") || larger) {
         const int a = input(m.op, 0), b = input(m.op, 1);
         if (!is_one(a) || !is_one(b)) return;
-        const bool a_fixed = rows.find(a).kind == number_kind::constant, b_fixed = rows.find(b).kind == number_kind::constant;
+        const bool a_fixed = rows.find(a).kind == number_kind::constant,
+                   b_fixed = rows.find(b).kind == number_kind::constant;
         if (a_fixed != b_fixed) sum = a_fixed ? b : a;
         if (larger && a_fixed == b_fixed) return;
         is_max = larger;
@@ -112,8 +109,8 @@ struct quotient_finder {
     }
     const auto n = rows.find(above), d = rows.find(sum);
     const bool sums = n.kind == number_kind::sum && d.kind == number_kind::sum;
-    const bool means = n.kind == number_kind::mean && d.kind == number_kind::mean && n.domain == d.domain &&
-                       d.domain != behind::several;
+    const bool means = n.kind == number_kind::mean && d.kind == number_kind::mean &&
+                       n.domain == d.domain && d.domain != rows_behind::several;
     if (!sums && !means) return;
     q.numerator = above;
     q.denominator = below;
@@ -124,22 +121,23 @@ struct quotient_finder {
     if (means) q.domain = d.domain;
   }
   /// Whether a variable depends on what is trained.
-  static constexpr bool is_learnt(int v) {
-    bool* const on = new bool[static_cast<unsigned>(P::desc.count.variables) + 1];
-    for (int i = 0; i < P::desc.count.variables; ++i) on[i] = false;
-    for (int i = 0; i < P::desc.count.parameters; ++i)
-      on[P::desc.parameters[i].variable] = P::desc.parameters[i].trainable;
-    for (int k = 0; k < P::desc.count.operators && !on[v]; ++k) {
-      const operator_desc& op = P::desc.operators[k];
+  constexpr bool is_learnt(int v) const {
+    const rows_behind behind(p);
+    bool* const on = new bool[static_cast<unsigned>(p.count.variables) + 1];
+    for (int i = 0; i < p.count.variables; ++i) on[i] = false;
+    for (int i = 0; i < p.count.parameters; ++i)
+      on[p.parameters[i].variable] = p.parameters[i].trainable;
+    for (int k = 0; k < p.count.operators && !on[v]; ++k) {
+      const operator_desc& op = p.operators[k];
       if (op.role != op_role::forward && op.role != op_role::loss) continue;
       bool any = false;
       if (is_of(k, "scale") && attribute(k, 0) == 0) continue;
-      if (op.schema->gradient != nullptr || sub_block_of(P::desc, op) >= 0)
-        behind::for_each(op.schema->inputs, op.schema->input_count, op.inputs,
-                         [&](int from) { any = any || on[from]; });
+      if (op.schema->gradient != nullptr || sub_block_of(p, op) >= 0)
+        behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs,
+                        [&](int from) { any = any || on[from]; });
       if (!any) continue;
-      behind::for_each(op.schema->outputs, op.schema->output_count, op.outputs,
-                       [&](int to) { on[to] = on[to] || !P::desc.variables[to].stop_gradient; });
+      behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs,
+                      [&](int to) { on[to] = on[to] || !p.variables[to].stop_gradient; });
     }
     const bool found = on[v];
     delete[] on;
@@ -149,11 +147,10 @@ struct quotient_finder {
 
 }  // namespace detail
 
-/// The quotient of sums over rows that variable v of P is, if it is one.
-template <program_type P>
-constexpr quotient quotient_of(int v) {
+/// The quotient of sums over rows that a variable is, if it is one.
+constexpr quotient quotient_of(const program_desc& p, int v) {
   if (v < 0) return {};
-  return detail::quotient_finder<P>{}.find(v);
+  return detail::quotient_finder{p}.find(v);
 }
 
 /// The sums of a quotient, added up over mini-batches or over parts of one.

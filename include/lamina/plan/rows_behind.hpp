@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <lamina/operators/operator_definition.hpp>
-#include <lamina/program/program.hpp>
+#include <lamina/program/program_builder.hpp>
 
 namespace lamina {
 
@@ -24,27 +24,36 @@ enum class number_kind {
 };
 
 /// Finds of which domain the rows are that numbers of a program are computed from, and how.
-template <program_type P>
-struct rows_behind {
+class rows_behind {
+ public:
   static constexpr int none = 0, several = -1;
   struct number {
     int domain = none;
     number_kind kind = number_kind::constant;
     bool known = false;
   };
-  number made_by[at_least_one(P::desc.count.operators)] = {};
+
+  /// No template, for programs are many; a program outlives this.
+  explicit constexpr rows_behind(const program_desc& program)
+      : p(program), made_by(new number[static_cast<unsigned>(p.count.operators) + 1]) {}
+  rows_behind(const rows_behind&) = delete;
+  rows_behind& operator=(const rows_behind&) = delete;
+  constexpr ~rows_behind() { delete[] made_by; }
 
   /// Calls f(variable) for the arguments of some slots, from `at` on.
   template <class Slots, class F>
-  static constexpr void for_each(const Slots* slots, int count, int at, F&& f) {
+  constexpr void for_each(const Slots* slots, int count, int at, F&& f) const {
     for (int s = 0; s < count; ++s)
-      for (int n = slots[s].duplicable ? P::desc.arguments[at++] : 1; n > 0; --n, ++at)
-        if (P::desc.arguments[at] >= 0) f(P::desc.arguments[at]);
+      for (int n = slots[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
+        if (p.arguments[at] >= 0) f(p.arguments[at]);
   }
   /// A variable as operators before number `end` leave it.
-  constexpr number find(int variable, int end = P::desc.count.operators) {
+  constexpr number find(int variable) { return find(variable, p.count.operators); }
+
+ private:
+  constexpr number find(int variable, int end) {
     for (int k = end; k-- > 0;) {
-      const operator_desc op = P::desc.operators[k];
+      const operator_desc op = p.operators[k];
       bool makes = false;
       for_each(op.schema->outputs, op.schema->output_count, op.outputs,
                [&](int v) { makes = makes || v == variable; });
@@ -52,18 +61,16 @@ struct rows_behind {
       if (!made_by[k].known) made_by[k] = made(op, k);
       return made_by[k];
     }
-    const bool learnt = P::desc.variables[variable].kind == variable_kind::parameter;
+    const bool learnt = p.variables[variable].kind == variable_kind::parameter;
     return {none, learnt ? number_kind::of_parameters : number_kind::constant, true};
   }
-
- private:
   constexpr number made(const operator_desc& op, int k) {
     const std::string_view type = op.schema->type;
     number result{none, number_kind::constant, true};
     bool is_linear = has_linear_result(type);
     int count = 0;
     for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
-      number x{P::desc.variables[v].rows,
+      number x{p.variables[v].rows,
                adds_rows(type)       ? number_kind::sum
                : averages_rows(type) ? number_kind::mean
                                      : number_kind::other,
@@ -109,45 +116,46 @@ struct rows_behind {
   static constexpr bool has_linear_result(std::string_view type) {
     for (const char* linear :
          {"elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "sum",
-          "minus", "scale", "assign", "cast", "mean", "reduce_sum", "reduce_mean", "reshape2", "squeeze2",
-          "unsqueeze2", "flatten2"})
+          "minus", "scale", "assign", "cast", "mean", "reduce_sum", "reduce_mean", "reshape2",
+          "squeeze2", "unsqueeze2", "flatten2"})
       if (type == linear) return true;
     return false;
   }
+
+  const program_desc& p;
+  number* made_by;  // by operator
 };
 
 /// Whether rows that a variable depends on meet a number that is made of all rows, as weights that
 /// are divided by their sum do: those of a part are others then.
-template <program_type P>
-constexpr bool has_rows_met(int variable) {
-  using behind = rows_behind<P>;
-  const unsigned room = static_cast<unsigned>(P::desc.count.variables) + 1;
+constexpr bool has_rows_met(const program_desc& p, int variable) {
+  const rows_behind behind(p);
+  const unsigned room = static_cast<unsigned>(p.count.variables) + 1;
   bool* const of_rows = new bool[room];  // numbers that are made of rows
   bool* const needed = new bool[room];
   for (unsigned v = 0; v < room; ++v) of_rows[v] = needed[v] = false;
-  const auto is_one = [](int v) { return P::desc.variables[v].rows == once::domain; };
-  for (int k = 0; k < P::desc.count.operators; ++k) {
-    const operator_desc& op = P::desc.operators[k];
+  const auto is_one = [&p](int v) { return p.variables[v].rows == once::domain; };
+  for (int k = 0; k < p.count.operators; ++k) {
+    const operator_desc& op = p.operators[k];
     bool any = false;
-    behind::for_each(op.schema->inputs, op.schema->input_count, op.inputs,
-                     [&](int v) { any = any || of_rows[v] || !is_one(v); });
+    behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs,
+                    [&](int v) { any = any || of_rows[v] || !is_one(v); });
     if (any)
-      behind::for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
-        of_rows[v] = is_one(v) && P::desc.variables[v].kind == variable_kind::temporary;
+      behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
+        of_rows[v] = is_one(v) && p.variables[v].kind == variable_kind::temporary;
       });
   }
   bool found = false;
   needed[variable] = true;
-  for (int k = P::desc.count.operators; k-- > 0 && !found;) {
-    const operator_desc& op = P::desc.operators[k];
+  for (int k = p.count.operators; k-- > 0 && !found;) {
+    const operator_desc& op = p.operators[k];
     bool makes = false, makes_rows = false;
-    behind::for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
+    behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
       makes = makes || needed[v], makes_rows = makes_rows || (needed[v] && !is_one(v));
     });
     if (!makes) continue;
-    const bool meets =
-        makes_rows && std::string_view(op.schema->type).starts_with("elementwise_");
-    behind::for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
+    const bool meets = makes_rows && std::string_view(op.schema->type).starts_with("elementwise_");
+    behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
       found = found || (meets && of_rows[v]);
     });
@@ -168,10 +176,9 @@ struct parts_rule {
   bool is_sum;  // it is a sum over rows: parts are added up
   bool fits;    // false: it is known not to be what parts add up to
 };
-template <program_type P>
-constexpr parts_rule parts_rule_of(int variable) {
-  using behind = detail::rows_behind<P>;
-  const auto found = behind{}.find(variable);
+constexpr parts_rule parts_rule_of(const program_desc& p, int variable) {
+  using behind = detail::rows_behind;
+  const auto found = behind(p).find(variable);
   const bool mixes = found.domain == behind::several;
   return {mixes || found.domain == behind::none ? batch::domain : found.domain, mixes,
           found.kind == detail::number_kind::sum, found.kind != detail::number_kind::mixed};

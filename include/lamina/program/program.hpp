@@ -86,8 +86,8 @@ constexpr void require_scopes(program_builder& b) {
   report_out_of_block(b, wrong, 0);
 }
 
-/// Notes a mistake when a variable has the rows of a mini-batch and another one is read before it is
-/// used for the last time: its fields and its rows are those of the other one by then. What the
+/// Notes a mistake when a variable has the rows of a mini-batch and another one is read before it
+/// is used for the last time: its fields and its rows are those of the other one by then. What the
 /// gradient of a loop reads was kept.
 constexpr void require_minibatches(program_builder& b) {
   const auto reads = [&](int k) {

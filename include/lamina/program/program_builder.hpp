@@ -85,7 +85,7 @@ struct program_builder {
   growing<name_counter> counters;  // of users' own names
   growing<key_counter> keys;       // of kinds of layers
   growing<own_name_entry> own_names;
-  growing<int> made_parameters;  // variables, those of users' own names left out
+  growing<int> made_parameters;       // variables, those of users' own names left out
   growing<parameter_origin> origins;  // by parameter
   growing<opened_domain> open_domains;
   growing<written_handle> written;  // by the bodies that are being recorded, innermost last

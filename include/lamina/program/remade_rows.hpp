@@ -201,8 +201,8 @@ class row_splitter {
     for (; d > batch::domain; d = b_.domains[d].parent) seen_.push(d);
   }
 
-  /// Whether an operator gives its output the rows of Y. X may have rows of the same type, which are
-  /// others.
+  /// Whether an operator gives its output the rows of Y. X may have rows of the same type, which
+  /// are others.
   constexpr bool takes_rows(const operator_desc& op) {
     if (!may_take_rows(op.schema->type)) return false;
     seen_.count = 0;

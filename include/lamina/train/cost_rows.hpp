@@ -37,18 +37,18 @@ int first_of_part(const batch_view<P>& batch, int part, int parts) {
 /// each part counts by its denominator, if nothing is learnt in that.
 template <program_type P, class Training>
 struct cost_rows {
-  static constexpr parts_rule rule = parts_rule_of<P>(P::desc.cost);
+  static constexpr parts_rule rule = parts_rule_of(P::desc, P::desc.cost);
   static constexpr int domain = rule.domain;
   /// Whether only a run tells how many these are.
   static constexpr bool is_made = !plan<Training>::fed.of[domain];
   /// Whether costs and gradients of parts are added up, and not averaged.
   static constexpr bool is_sum = rule.is_sum;
   /// Whether parts count by the denominators of a quotient.
-  static constexpr lamina::quotient quotient = quotient_of<P>(P::desc.cost);
+  static constexpr lamina::quotient quotient = quotient_of(P::desc, P::desc.cost);
   static constexpr bool is_quotient = quotient && quotient.denominator >= 0 && quotient.is_fixed;
   /// Whether the gradients of parts add up to those of the whole, as far as one knows.
   static constexpr bool fits =
-      (rule.fits || is_quotient) && !detail::has_rows_met<P>(P::desc.cost);
+      (rule.fits || is_quotient) && !detail::has_rows_met(P::desc, P::desc.cost);
 
   /// As many as are known before a run. A part without any runs for its metrics and statistics.
   static int fed(const batch_view<P>& part) {

@@ -54,10 +54,11 @@ class trainer {
   LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
     if (threads > 1 && !part_weight::fits)
-      throw error(text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor "
-                            "a sum over rows, nor a quotient of two such sums whose denominator "
-                            "depends on the data alone, found "
-                         << threads);
+      throw error(
+          text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor "
+                    "a sum over rows, nor a quotient of two such sums whose denominator "
+                    "depends on the data alone, found "
+                 << threads);
     create_accumulators();
     const bool limited = limits_norms();
     if (threads <= 1 && !limited) {
@@ -163,7 +164,7 @@ class trainer {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
         clip_of(d, *used_), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
-                                                    traits::regularization(*used_)));
+                                                      traits::regularization(*used_)));
     to[0] = scalar_[0] * d.learning_rate;
     to[1] = scale;
     to[2] = prepare.low;

@@ -48,7 +48,7 @@ struct loop_desc {
   int views, view_count;      // views that its gradient reads
   int inner;                  // loops right inside
   bool keeps;                 // it has a gradient, so each iteration has a frame
-  bool reads;                 // its iterations read mini-batches, those of loops inside do not count
+  bool reads;  // its iterations read mini-batches, those of loops inside do not count
 };
 struct list_range {
   int first, count;

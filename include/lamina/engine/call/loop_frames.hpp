@@ -99,14 +99,16 @@ class loop_frames {
     return frame + first_word + loop.kept_count;
   }
   /// An iteration of a loop has read a mini-batch: its rows are known from now on, and there is
-  /// memory for its fields if they are kept. Throws where an iteration that is kept reads two of different rows.
+  /// memory for its fields if they are kept. Throws where an iteration that is kept reads two of
+  /// different rows.
   void keep_minibatch(int l) {
     if constexpr (tables::keeps_minibatches) {
       const loop_desc& loop = table.loops[l];
       if (!loop.keeps) return mark_minibatch();
       if constexpr (!binds_rows)
-        throw error("lamina: run: expected the CPU as place of a program with the gradient of a "
-                    "loop that reads mini-batches, found a device");
+        throw error(
+            "lamina: run: expected the CPU as place of a program with the gradient of a "
+            "loop that reads mini-batches, found a device");
       word* const frame = last_[l];
       word* at = domain_words(loop, frame);
       for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i, at += 2) {

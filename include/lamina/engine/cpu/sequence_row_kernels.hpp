@@ -135,8 +135,7 @@ struct call_kernel<gradient_of<sequence_expand>> {
     const operand d = c.input(2), dx = c.output(0);
     require_real<Real>(c, d);
     if (!dx) return;
-    if (detail::repeats_rows(c))
-      return detail::add_repeated<Real>(d, dx, c.sequences(d));
+    if (detail::repeats_rows(c)) return detail::add_repeated<Real>(d, dx, c.sequences(d));
     clear(dx);
     for_each_copy(c, dx.domain, d.domain, [&](int first, int rows, int at) {
       for (int r = 0; r < rows; ++r) {
