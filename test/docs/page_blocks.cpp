@@ -107,6 +107,7 @@ constexpr auto last_step = lamina::program([](lamina::block& main) {
 });
 void train() {
 #include "control_flow_5.inc"
+#include "control_flow_6.inc"
 }
 }  // namespace control_flow
 

@@ -27,8 +27,14 @@ struct train_result {
 
 namespace detail {
 
-template <class P, class Trainer, class Reader>
-LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_options& options) {
+/// Trains with an optimizer and with options as they are in each step: a handler may change what
+/// counts then, as a learning rate or the number of passes.
+template <class P, class Trainer, class Opt, class Reader>
+LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
+                                    const train_options& options) {
+  t.follow(opt);
+  const int threads = options.threads;
+  const std::uint64_t seed = options.seed;
   if (options.passes < 0)
     throw error("lamina: train: expected 0 passes or more, found " +
                 std::to_string(options.passes));
@@ -56,11 +62,15 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
     e.stopping = &stopping;
     e.batches = known_batches;
     if (options.on_event) options.on_event(e);
+    if (options.threads != threads || options.seed != seed)
+      throw error(text() << "lamina: train: expected threads and seed of the options to stay "
+                         << threads << " and " << seed << " until training is over, found "
+                         << options.threads << " and " << options.seed);
   };
 
   for (int pass = at.pass; pass < options.passes && !stopping; ++pass) {
     report({.kind = event_kind::begin_pass, .pass = pass});
-    means.begin();
+    means.begin(t);
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
     minibatch_walk<P, decltype(elements)> walk(elements, feeder);
     std::int64_t batch = walk.skip(pass == at.pass ? at.batch : 0);
@@ -121,7 +131,7 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
     throw error("lamina: train: expected 1 to 256 threads, found " +
                 std::to_string(options.threads));
   trainer<P, Opt> t(opt, m, options.threads, options.seed);
-  return detail::train_loop<P>(t, batches, options);
+  return detail::train_loop<P>(t, opt, batches, options);
 }
 
 /// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). For each pass the

@@ -19,6 +19,9 @@ namespace lamina::engine {
 /// and, where the engine keeps values of its own in the frame of an iteration:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
 ///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);
+/// and, where it computes the gradients of loops that read mini-batches (its kernel of
+/// read_minibatch copies the fields that lie in a frame to their place):
+///   static void bind_rows(memory_type&);   after the rows of a mini-batch were set
 template <class P, class Engine>
 class block_runner : loop_frames<P, Engine> {
   using base = loop_frames<P, Engine>;
@@ -43,10 +46,11 @@ class block_runner : loop_frames<P, Engine> {
 
   void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     base::begin_run(memory, seed, step);
-    own_source_ = {this, &next_minibatch};
+    own_source_ = {this, &next_minibatch, &field};
     if constexpr (requires { context_.source; })
       if (source_.next != nullptr) context_.source = &own_source_;
     for (std::uint64_t& n : iterations_) n = 0;
+    loop_ = -1;
     run_block(0, given);
   }
 
@@ -95,8 +99,10 @@ class block_runner : loop_frames<P, Engine> {
   LAMINA_NOINLINE void run_loop(const block_call& c, int argument) {
     const loop_desc& loop = table.loops[c.loop];
     last_[c.loop] = nullptr;
+    const int outer = loop_;
     for (std::uint64_t n = 0; is_true(argument); ++n) {
       if (n == limit_) fail_endless(c.condition);
+      loop_ = c.loop;
       base::forget_rows(loop);
       if (tables::keeps_frames && loop.keeps) {
         base::begin(c.loop, loop);
@@ -111,6 +117,7 @@ class block_runner : loop_frames<P, Engine> {
         frames_.reset(below);
       }
     }
+    loop_ = outer;
   }
   LAMINA_NOINLINE void run_gradient(const block_call& c) {
     const loop_desc& loop = table.loops[c.loop];
@@ -131,12 +138,21 @@ class block_runner : loop_frames<P, Engine> {
     block_runner& runner = *static_cast<block_runner*>(self);
     const bool more = runner.source_.next(runner.source_.self);
     runner.context_.scratch = runner.memory_->scratch();
+    if (runner.loop_ >= 0) runner.keep_minibatch(runner.loop_);
     return more;
+  }
+
+  static const void* field(void* self, int data) {
+    if constexpr (base::binds_rows)
+      return static_cast<block_runner*>(self)->memory_->fed_data(data);
+    else
+      return nullptr;
   }
 
   minibatch_source source_{}, own_source_{};
   std::uint64_t iterations_[at_least_one(tables::blocks)] = {};
   std::uint64_t limit_ = 1000000;
+  int loop_ = -1;  // the innermost one that is at work
 };
 
 }  // namespace lamina::engine

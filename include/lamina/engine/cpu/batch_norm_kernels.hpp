@@ -27,6 +27,9 @@ struct channel_rows {
   }
 };
 
+/// Whether a channel of a batch is one number, whose deviation from the mean is 0 whatever it is.
+inline bool has_one_value(const channel_rows& r) { return r.rows == 1 && r.size == 1; }
+
 /// Mean and biased variance of each channel of a batch where each is one number in a row.
 template <class Real>
 inline void side_moments(const operand& x, const channel_rows& r, Real* mean, Real* variance) {
@@ -123,6 +126,14 @@ struct call_kernel<batch_norm_factor> {
                *moving_variance = c.input(4).row<const Real>(0);
     Real* const mean = numbers_at<Real>(c.scratch());
     Real* const variance = mean + padded(channels);
+    // A single number passes as it is: (x - Bias) * 1 + Bias. Source: Fluid.
+    if (x && detail::has_one_value({x, channels})) {
+      const Real* const bias = c.input(2).row<const Real>(0);
+      std::fill_n(factor.row<Real>(0), channels, Real(1));
+      if (const operand saved = c.output(2)) std::copy_n(bias, channels, saved.row<Real>(0));
+      if (const operand saved = c.output(3)) std::fill_n(saved.row<Real>(0), channels, Real(1));
+      return;
+    }
     // Without rows there is nothing to learn from.
     if (x && x.rows > 0) {
       detail::batch_moments(x, detail::channel_rows(x, channels), mean, variance);
@@ -160,7 +171,8 @@ struct call_kernel<batch_norm_slopes> {
     Real* const sum_dh = sum_d + padded(r.channels);
     std::fill_n(sum_d, r.channels, Real(0));
     std::fill_n(sum_dh, r.channels, Real(0));
-    for (int n = 0; n < r.rows; ++n) {
+    const bool given = c.flag(0) || c.flag(4), passes = !given && detail::has_one_value(r);
+    for (int n = 0; n < r.rows && !passes; ++n) {
       const Real *from = x.row<const Real>(n), *slope = d.row<const Real>(n);
       if (r.size == 1) {
         for_each_place<Real>(r.channels, [=](std::ptrdiff_t j, auto like) {
@@ -184,12 +196,11 @@ struct call_kernel<batch_norm_slopes> {
     if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
     const operand share = c.output(2), line = c.output(3), factor = c.output(4);
     if (!factor) return;
-    const bool given = c.flag(0) || c.flag(4);
     const Real of_all = given || r.rows == 0 ? Real(0) : 1 / r.count<Real>();
     for (int i = 0; i < r.channels; ++i) {
       share.row<Real>(0)[i] = sum_d[i] * of_all;
       line.row<Real>(0)[i] = sum_dh[i] * of_all * inverse[i];
-      factor.row<Real>(0)[i] = scale.row<const Real>(0)[i] * inverse[i];
+      factor.row<Real>(0)[i] = passes ? Real(1) : scale.row<const Real>(0)[i] * inverse[i];
     }
   }
   template <class Real = float>

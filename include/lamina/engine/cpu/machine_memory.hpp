@@ -76,6 +76,10 @@ class machine_memory {
         arguments_[a] = static_cast<float*>(feeds_[data]);
   }
 
+  const void* fed_data(int data) const { return feeds_[data]; }
+  /// Gets ready for other rows of the domains that are fed, which rows() has already.
+  void bind_rows() { bind_anew(); }
+
   /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
   void make_rows(int domain, int rows) {
     rows_.count[domain] = rows;

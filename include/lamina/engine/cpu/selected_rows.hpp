@@ -53,7 +53,7 @@ class basic_selected_rows {
   }
   /// Multiplies all elements; by 0 or less: no rows are left.
   void scale(Real weight) {
-    if (weight <= 0) return begin(columns_);
+    if (weight == 0) return begin(columns_);
     for (int i = 0; i < size(); ++i)
       for (int j = 0; j < columns_; ++j) row(i)[j] *= weight;
   }
