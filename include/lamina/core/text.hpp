@@ -36,11 +36,21 @@ class text {
     else
       return unsigned_number(number);
   }
-  /// A number as printf writes it.
+  /// A number as printf writes it, with a point in every locale.
   LAMINA_COLD text& print(const char* format, double number) {
-    char digits[352];  // the longest double without a fraction has 309
+    char digits[352], half[16];  // the longest double without a fraction has 309
     std::snprintf(digits, sizeof digits, format, number);
-    return *this << std::string_view(digits);
+    std::snprintf(half, sizeof half, "%.1f", 0.5);
+    const std::string_view point =
+        std::string_view(half).substr(1, std::string_view(half).size() - 2);
+    std::string_view rest(digits);
+    const std::size_t at = point == "." ? rest.npos : rest.rfind(point);
+    const auto is_digit = [&](std::size_t i) {
+      return i < rest.size() && rest[i] >= '0' && rest[i] <= '9';
+    };
+    if (at == rest.npos || at == 0 || !is_digit(at - 1) || !is_digit(at + point.size()))
+      return *this << rest;
+    return *this << rest.substr(0, at) << "." << rest.substr(at + point.size());
   }
   /// The elements of a shape, "[64, 10]".
   template <class Range>

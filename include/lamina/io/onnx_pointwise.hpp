@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lamina/io/onnx_operator.hpp>
@@ -53,9 +54,12 @@ inline std::string limited(onnx_operator& op, const std::string& x, double low, 
 
 /// factor * x + bias, without what changes nothing.
 inline std::string affine(onnx_operator& op, std::string x, double factor, double bias,
-                          dtype type = dtype::float32) {
+                          dtype type) {
   if (factor != 1) x = op.node("Mul", {x, op.number(factor, type)});
   return bias != 0 ? op.node("Add", {x, op.number(bias, type)}) : x;
+}
+inline std::string affine(onnx_operator& op, std::string x, double factor, double bias) {
+  return affine(op, std::move(x), factor, bias, op.real_type());
 }
 
 /// log(1 + e^x) without overflow.
@@ -116,14 +120,14 @@ inline void add_activations(onnx_operators& to) {
   });
   to.add("hard_swish", [](onnx_operator& op) {
     const std::string moved = affine(op, op.in("X"), 1, op.real("offset", 3));
-    const std::string inside = limited(op, moved, 0, op.real("threshold", 6), dtype::float32);
+    const std::string inside = limited(op, moved, 0, op.real("threshold", 6), op.real_type());
     op.out("Out", "Div", {op.node("Mul", {op.in("X"), inside}), op.number(op.real("scale", 6))});
   });
   to.add("hard_shrink", [](onnx_operator& op) {
     op.out("Out", "Shrink", {op.in("X")}, {{"lambd", op.real("threshold", 0.5F)}, {"bias", 0.F}});
   });
   to.add("softshrink", [](onnx_operator& op) {
-    const float l = op.real("lambda", 0.5F);
+    const double l = op.real("lambda", 0.5);
     op.out("Out", "Shrink", {op.in("X")}, {{"lambd", l}, {"bias", l}});
   });
   to.add("thresholded_relu", [](onnx_operator& op) {

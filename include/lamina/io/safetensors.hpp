@@ -36,6 +36,7 @@ inline constexpr std::uint64_t safetensors_largest_header = 100'000'000;
 /// What the header says of one value.
 struct safetensors_entry {
   std::string name{};
+  bool wanted = true;
   dtype type = dtype::float32;
   std::vector<std::uint64_t> dims{};
   std::uint64_t begin = 0, end = 0;
@@ -72,13 +73,13 @@ inline nlohmann::json parse_safetensors_header(const binary_reader& from,
 }
 
 inline safetensors_entry read_safetensors_entry(const binary_reader& from, const std::string& name,
-                                                const nlohmann::json& value) {
+                                                const nlohmann::json& value, bool wanted) {
   const auto fail = [&](const std::string& what) {
     from.fail_at(
         8, "expected " + what + " for '" + name + "' in the header, found " +
                value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).substr(0, 100));
   };
-  safetensors_entry e{name};
+  safetensors_entry e{name, wanted};
   if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
       !value.contains("shape") || !value.contains("data_offsets"))
     fail("dtype, shape and data_offsets");
@@ -90,9 +91,9 @@ inline safetensors_entry read_safetensors_entry(const binary_reader& from, const
       e.type = t.type;
       known = true;
     }
-  if (!known) fail("one of the dtypes BOOL I8 U8 I16 I32 I64 F32 F64");
-  if (!shape.is_array() || shape.size() > 16) fail("a shape of at most 16 dimensions");
-  for (const nlohmann::json& d : shape) {
+  if (!known && wanted) fail("one of the dtypes BOOL I8 U8 I16 I32 I64 F32 F64");
+  if (!shape.is_array() || (shape.size() > 16 && wanted)) fail("a shape of at most 16 dimensions");
+  for (const nlohmann::json& d : wanted ? shape : nlohmann::json::array()) {
     if (!d.is_number_unsigned()) fail("dimensions that are whole numbers");
     e.dims.push_back(d.get<std::uint64_t>());
   }
@@ -106,7 +107,7 @@ inline safetensors_entry read_safetensors_entry(const binary_reader& from, const
 }
 
 /// What a file holds.
-inline tensors_of_file read_safetensors(binary_reader& from) {
+inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values& wanted = {}) {
   const std::uint64_t size = from.number<std::uint64_t>("the size of a header");
   if (size > safetensors_largest_header || size > from.left())
     from.fail_at(0, text("expected a header of at most ")
@@ -119,7 +120,7 @@ inline tensors_of_file read_safetensors(binary_reader& from) {
   std::vector<safetensors_entry> entries;
   for (const auto& [name, value] : json.items()) {
     if (name != "__metadata__") {
-      entries.push_back(read_safetensors_entry(from, name, value));
+      entries.push_back(read_safetensors_entry(from, name, value, wanted.has(name)));
       continue;
     }
     bool texts = value.is_object();
@@ -136,6 +137,11 @@ inline tensors_of_file read_safetensors(binary_reader& from) {
       from.fail(text("expected values without holes and overlaps, found '")
                 << e.name << "' at " << e.begin << " instead of " << from.offset() - data);
     const std::uint64_t begin = from.offset();
+    if (!e.wanted && e.end - e.begin <= from.left()) {
+      from.window(begin + (e.end - e.begin), from.left() - (e.end - e.begin), "values");
+      ++all.others;
+      continue;
+    }
     std::uint64_t bytes = static_cast<std::uint64_t>(size_of(e.type));
     bool known = e.end - e.begin <= from.left();
     for (const std::uint64_t d : e.dims) {
@@ -218,7 +224,7 @@ inline named_tensors load_safetensors(const file_path& path) {
 template <class Parameters>
 void load_safetensors(const file_path& path, Parameters& to) {
   binary_reader from(path.string());
-  put_tensors(detail::read_safetensors(from), to);
+  put_tensors(detail::read_safetensors(from, detail::wanted_by(to)), to);
 }
 template <program_type P>
 void load_safetensors(const file_path&, const P&) = delete;  // expects lamina::model{program}
