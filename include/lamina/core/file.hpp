@@ -191,11 +191,12 @@ class written_place {
   LAMINA_COLD bool keep() {
     if (beside_.empty()) return file_.close();
     if (!file_.sync() || !file_.close()) return false;
+    // Its name is to be on the disk too. A folder that nobody may read cannot be asked; it is opened
+    // first, for nothing may fail once the old file is gone.
+    const std::string path = folder_of(target_);
+    const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
     if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;
     beside_.clear();
-    // The name, too: a folder that nobody may read cannot be asked.
-    const open_file folder(folder_of(target_).empty() ? "." : folder_of(target_),
-                           O_RDONLY | O_DIRECTORY);
     return !folder.is_open() || folder.sync();
   }
   /// Removes what was written and not kept.

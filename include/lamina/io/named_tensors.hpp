@@ -110,7 +110,8 @@ inline bool fits_parameter(tensor_shape found, const tensor_shape& wanted, bool 
 template <program_type P>
 void put_tensors(tensors_of_file&& from, model<P>& to, bool vectors_are_rows = false,
                  bool some = false) {
-  std::vector<std::pair<int, tensor*>> found;
+  using real = typename decltype(to.get(0))::value_type;
+  std::vector<const real*> found(static_cast<std::size_t>(model<P>::parameter_arrays()) + 1);
   for (int i = 0; i < model<P>::parameter_arrays(); ++i) {
     const auto info = model<P>::describe(i);
     const auto entry = from.values.find(info.name);
@@ -121,7 +122,6 @@ void put_tensors(tensors_of_file&& from, model<P>& to, bool vectors_are_rows = f
                              << info.name << "', found " << from.values.size() + from.others
                              << " others");
     }
-    using real = typename decltype(to.get(i))::value_type;
     tensor& value = entry->second;
     const tensor_shape wanted(info.shape.begin(), info.shape.end());
     if (value.type() != info.type || !fits_parameter(value.shape(), wanted, vectors_are_rows))
@@ -131,12 +131,9 @@ void put_tensors(tensors_of_file&& from, model<P>& to, bool vectors_are_rows = f
                              << " for the parameter '" << info.name << "', found "
                              << name_of(value.type()) << " " << to_string(value.shape()));
     value.as<real>().reshape(wanted);
-    found.emplace_back(i, &value);
+    found[static_cast<std::size_t>(i)] = value.as<real>().data();
   }
-  for (const auto& [i, value] : found) {
-    using real = typename decltype(to.get(i))::value_type;
-    to.set(i, value->template as<real>());
-  }
+  to.set_all(found.data());
 }
 
 }  // namespace detail

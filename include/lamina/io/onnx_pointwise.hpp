@@ -168,9 +168,13 @@ inline void add_elementary(onnx_operators& to) {
   to.add("square", [](onnx_operator& op) { op.out("Out", "Mul", {op.in("X"), op.in("X")}); });
   to.add("rsqrt",
          [](onnx_operator& op) { op.out("Out", "Reciprocal", {op.node("Sqrt", {op.in("X")})}); });
-  to.add("round", [](onnx_operator& op) {  // halves away from 0; ONNX's Round takes the even one
-    const std::string size = op.node("Floor", {affine(op, op.node("Abs", {op.in("X")}), 1, 0.5)});
-    op.out("Out", "Mul", {op.node("Sign", {op.in("X")}), size});
+  to.add("round", [](onnx_operator& op) {
+    // Halves away from 0; ONNX's Round takes the even one, and is right everywhere else.
+    const std::string x = op.in("X"), even = op.node("Round", {x});
+    const std::string half = op.number(0.5);
+    const std::string is_half = op.node("Equal", {op.node("Abs", {op.node("Sub", {x, even})}), half});
+    const std::string away = op.node("Add", {x, op.node("Mul", {op.node("Sign", {x}), half})});
+    op.out("Out", "Where", {is_half, away, even});
   });
   to.add("pow", [](onnx_operator& op) {
     op.out("Out", "Pow", {op.in("X"), op.number(op.real("factor", 1), op.type_of("X"))});

@@ -75,15 +75,16 @@ class basic_selected_rows {
     std::size_t at = slot_of(number);
     for (; place_[at] != 0; at = (at + 1) & mask)
       if (numbers_[static_cast<std::size_t>(place_[at] - 1)] == number) return place_[at] - 1;
-    numbers_.push_back(number);
-    place_[at] = size();
-    const auto wanted = static_cast<std::size_t>(in_floats<Real>(first_of(size())));
+    // Memory first: a row that is counted is there.
+    const auto wanted = static_cast<std::size_t>(in_floats<Real>(first_of(size() + 1)));
     if (wanted > values_.size()) {
       aligned_buffer larger(2 * wanted);
       if (values_.size() > 0)
         std::memcpy(larger.data(), values_.data(), values_.size() * sizeof(float));
       values_ = std::move(larger);
     }
+    numbers_.push_back(number);
+    place_[at] = size();
     return size() - 1;
   }
   std::size_t slot_of(int number) const {
