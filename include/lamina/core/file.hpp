@@ -163,6 +163,7 @@ class written_place {
   LAMINA_COLD bool open() {
     struct stat found {};
     const bool is_there = ::stat(target_.c_str(), &found) == 0;
+    if (!is_there && errno == ELOOP) return false;
     if (is_there && S_ISDIR(found.st_mode)) {
       errno = EISDIR;
       return false;
@@ -191,8 +192,8 @@ class written_place {
   LAMINA_COLD bool keep() {
     if (beside_.empty()) return file_.close();
     if (!file_.sync() || !file_.close()) return false;
-    // Its name is to be on the disk too. A folder that nobody may read cannot be asked; it is opened
-    // first, for nothing may fail once the old file is gone.
+    // Its name is to be on the disk too. A folder that nobody may read cannot be asked; it is
+    // opened first, for nothing may fail once the old file is gone.
     const std::string path = folder_of(target_);
     const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
     if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;

@@ -110,7 +110,9 @@ class thread {
     }
   }
   thread(thread&& other) noexcept
-      : handle_(other.handle_), process_(other.process_), runs_(std::exchange(other.runs_, false)) {}
+      : handle_(other.handle_),
+        process_(other.process_),
+        runs_(std::exchange(other.runs_, false)) {}
   thread& operator=(thread&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(process_, other.process_);

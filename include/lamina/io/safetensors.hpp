@@ -42,6 +42,18 @@ struct safetensors_entry {
   std::uint64_t begin = 0, end = 0;
 };
 
+/// Takes values apart from the inside: the destructor of a list or object that is not empty
+/// allocates, and an allocation that fails there ends the program.
+inline void take_apart(nlohmann::json& value) {
+  if (!value.is_structured()) return;
+  for (nlohmann::json& inner : value) take_apart(inner);
+  value.clear();
+}
+struct safetensors_header {
+  nlohmann::json json;
+  ~safetensors_header() { take_apart(json); }
+};
+
 /// The header as JSON. No format needs more than three levels; members named twice, which parsers
 /// pass over, are refused.
 inline nlohmann::json parse_safetensors_header(const binary_reader& from,
@@ -93,7 +105,8 @@ inline safetensors_entry read_safetensors_entry(const binary_reader& from, const
     }
   if (!known && wanted) fail("one of the dtypes BOOL I8 U8 I16 I32 I64 F32 F64");
   if (!shape.is_array() || (shape.size() > 16 && wanted)) fail("a shape of at most 16 dimensions");
-  for (const nlohmann::json& d : wanted ? shape : nlohmann::json::array()) {
+  for (const nlohmann::json& d : shape) {
+    if (!wanted) break;
     if (!d.is_number_unsigned()) fail("dimensions that are whole numbers");
     e.dims.push_back(d.get<std::uint64_t>());
   }
@@ -116,7 +129,8 @@ inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values
   const std::string header = from.bytes(size, "the header");
   if (header.empty() || header[0] != '{')
     from.fail_at(8, "expected '{' at the begin of the header, found none");
-  const nlohmann::json json = parse_safetensors_header(from, header);
+  safetensors_header parsed{parse_safetensors_header(from, header)};
+  const nlohmann::json& json = parsed.json;
   std::vector<safetensors_entry> entries;
   for (const auto& [name, value] : json.items()) {
     if (name != "__metadata__") {
@@ -175,7 +189,7 @@ void save_safetensors(const file_path& path, const Parameters& from) {
     const int size_a = size_of(a->second.type()), size_b = size_of(b->second.type());
     return size_a != size_b ? size_a > size_b : a->first < b->first;
   });
-  nlohmann::json json = nlohmann::json::object();
+  std::string header = "{";
   std::uint64_t begin = 0;
   for (const auto* entry : order) {
     const tensor& value = entry->second;
@@ -186,16 +200,19 @@ void save_safetensors(const file_path& path, const Parameters& from) {
     std::string_view word;
     for (const detail::safetensors_type& t : detail::safetensors_types)
       if (t.type == value.type()) word = t.word;
-    json[entry->first] = {
-        {"dtype", std::string(word)}, {"shape", value.shape()}, {"data_offsets", {begin, end}}};
+    try {  // a text alone, of which nlohmann_json knows what has to be escaped
+      header += (header.size() > 1 ? "," : "") + nlohmann::json(entry->first).dump();
+    } catch (const nlohmann::json::type_error&) {
+      throw error("lamina: " + path.string() + ": expected names of values in UTF-8, found others");
+    }
+    std::string shape;
+    for (const std::size_t d : value.shape())
+      shape += (shape.empty() ? "" : ",") + std::to_string(d);
+    header += text(":{\"data_offsets\":[") << begin << "," << end << "],\"dtype\":\"" << word
+                                           << "\",\"shape\":[" << shape << "]}";
     begin = end;
   }
-  std::string header;
-  try {
-    header = json.dump();
-  } catch (const nlohmann::json::type_error&) {
-    throw error("lamina: " + path.string() + ": expected names of values in UTF-8, found others");
-  }
+  header += "}";
   header.append((8 - header.size() % 8) % 8, ' ');
   if (header.size() > detail::safetensors_largest_header)
     throw error(text() << "lamina: " << path.string() << ": expected a header of at most "

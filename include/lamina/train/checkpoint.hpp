@@ -143,8 +143,8 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
 }
 
 /// The entries of the newest checkpoint that is whole, and its path; none where there is none at
-/// all. Damaged ones are told of and get another name, so that they are not counted among those that
-/// stay. When all are damaged, format_error of the newest.
+/// all. Damaged ones are told of and get another name, so that they are not counted among those
+/// that stay. When all are damaged, format_error of the newest.
 LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::string& directory,
                                                                      std::string& path) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
@@ -155,8 +155,8 @@ LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::
       for (std::size_t k = all.size(); k-- > i + 1;) {
         const std::string damaged = checkpoint_path(directory, all[k]);
         const bool renamed = std::rename(damaged.c_str(), (damaged + ".damaged").c_str()) == 0;
-        std::fprintf(stderr, "lamina: %s is damaged%s: training goes on from %s\n",
-                     damaged.c_str(), renamed ? " and now called .damaged" : "", path.c_str());
+        std::fprintf(stderr, "lamina: %s is damaged%s: training goes on from %s\n", damaged.c_str(),
+                     renamed ? " and now called .damaged" : "", path.c_str());
       }
       return entries;
     } catch (const format_error&) {
@@ -249,9 +249,9 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
 }
 
 /// Puts a training run back to where the newest whole checkpoint of the directory left it; returns
-/// false when there is none. Of a damaged one it tells on standard error, and renames it; format_error
-/// when all are damaged. Throws lamina::error for one of another
-/// program, optimizer or seed; nothing is changed then.
+/// false when there is none. Of a damaged one it tells on standard error, and renames it;
+/// format_error when all are damaged. Throws lamina::error for one of another program, optimizer or
+/// seed; nothing is changed then.
 template <class P, class Opt>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, trainer<P, Opt>& t,
                                  training_position& at, std::uint64_t seed,

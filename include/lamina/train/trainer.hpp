@@ -197,6 +197,7 @@ class trainer {
     average_statistics();
     if constexpr (part_weight::is_sum)
       for (real& w : weight_) w = w > 0 ? real(1) : real(0);
+    if constexpr (any_rows) reserve_rows();
     scalar_ = traits::scalars(opt_, steps_);
     if (!clips_) {
       pool_.run([this](int t) { finish_gradients(t, adds | updates, nullptr); });
@@ -211,6 +212,17 @@ class trainer {
       cost += weight_[static_cast<std::size_t>(t)] *
               (weight_[static_cast<std::size_t>(t)] > 0 ? costs_[static_cast<std::size_t>(t)] : 0);
     return cost;
+  }
+
+  /// Memory for the rows of all parts together, before the first parameter is updated.
+  LAMINA_COLD void reserve_rows() {
+    for (int i = 0; i < parameters; ++i) {
+      if (rows_[i] == nullptr) continue;
+      std::size_t all = 0;
+      for (auto& m : machines_)
+        all += static_cast<std::size_t>(m->machine().gradient_rows(i)->size());
+      rows_[i]->reserve(all, parameter_table<P>::table.of[i].columns);
+    }
   }
 
   /// What thread t does with the gradients: its share of all floats, or the whole of a parameter
