@@ -67,15 +67,16 @@ TEST_CASE("foreign files: CSV of a first line that is half a header, of tiny num
         std::vector<std::string>{"id", "2019"});
   check_fault("1,,3\n4,5,6\n", 2, 1, "column 2, found \"\"", {.header = csv_header::absent});
   CHECK(parse("a,,c\n1,2,3\n").names == std::vector<std::string>{"a", "", "c"});
-  for (const char* text :
-       {"1e-400", "0.0000001e-999999999999999999999", "1234567890123e-345", "0.1E-330", "1e-99999"}) {
+  for (const char* text : {"1e-400", "0.0000001e-999999999999999999999", "1234567890123e-345",
+                           "0.1E-330", "1e-99999"}) {
     INFO(text);
     const auto found = parse(std::string(text) + ",-" + text + "\n");
     CHECK(found.values == std::vector<double>{0, 0});
     CHECK(std::signbit(found.values[1]));
   }
   CHECK(parse("5e-324,2.5e-310\n").values == std::vector<double>{5e-324, 2.5e-310});
-  for (const char* text : {"1e400", "123456e304", "0.001e312", "1e+99999", "1e99999999999999999999"})
+  for (const char* text :
+       {"1e400", "123456e304", "0.001e312", "1e+99999", "1e99999999999999999999"})
     check_fault(std::string(text) + "\n", 0, 1, "that a double can hold");
 #if LAMINA_HAS_ZLIB
   const test::temporary_directory folder;

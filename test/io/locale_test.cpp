@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locale: no reader or writer depends on it. All that makes text of numbers or numbers of text gives
-// the same under a decimal comma.
-// Sources: d99kris/rapidcsv#102, LinuxDevon/dbc_parser_cpp#8.
+// Locale: no reader or writer depends on it. All that makes text of numbers or numbers of text
+// gives the same under a decimal comma. Sources: d99kris/rapidcsv#102, LinuxDevon/dbc_parser_cpp#8.
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
@@ -59,8 +58,8 @@ std::vector<std::string> everything() {
   all.push_back(lamina::to_onnx(read, none, {}, {"half"}));
   const lamina::loaded_program loaded(read, "json", lamina::known_operators());
   lamina::executor executor;
-  all.push_back(std::to_string(static_cast<int>(
-      1000 * executor.run(loaded, none, {}, {"half"})[0].as<float>().flat(0))));
+  all.push_back(std::to_string(
+      static_cast<int>(1000 * executor.run(loaded, none, {}, {"half"})[0].as<float>().flat(0))));
   lamina::scope parameters;
   all.push_back(lamina::to_onnx(net.view(), parameters, {"wide.tmp_0", "y.tmp_0"}));
   lamina::write_file(folder.path() + "/table.csv", "0.5,1e-3,-.25\n1.5,2,+3.75\n");

@@ -129,8 +129,7 @@ TEST_CASE("programs in double: their parameters go there and back, bit for bit")
     save();
     wide_model second{wide, 9};
     load(second);
-    for (int i = 0; i < wide_model::parameter_arrays(); ++i)
-      CHECK((second.get(i) == first.get(i)));
+    for (int i = 0; i < wide_model::parameter_arrays(); ++i) CHECK((second.get(i) == first.get(i)));
     net_model narrow{net, 1};
     CHECK_THROWS_WITH(load(narrow), Contains("expected float32"));
   };

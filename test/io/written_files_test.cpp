@@ -93,12 +93,15 @@ const kind kinds[] = {
      [](const std::string& from, net_model& m) { m.load(from); }},
     {"npz", [](const std::string& to, const net_model& m) { lamina::save_npz(to, m); },
      [](const std::string& from, net_model& m) { lamina::load_npz(from, m); }},
-    {"safetensors", [](const std::string& to, const net_model& m) { lamina::save_safetensors(to, m); },
+    {"safetensors",
+     [](const std::string& to, const net_model& m) { lamina::save_safetensors(to, m); },
      [](const std::string& from, net_model& m) { lamina::load_safetensors(from, m); }},
     {"tar", [](const std::string& to, const net_model& m) { lamina::to_tar(to, m); },
      [](const std::string& from, net_model& m) { lamina::from_tar(from, m); }},
     {"npy",
-     [](const std::string& to, const net_model& m) { lamina::save_npy(to, lamina::tensor(m.get(0))); },
+     [](const std::string& to, const net_model& m) {
+       lamina::save_npy(to, lamina::tensor(m.get(0)));
+     },
      [](const std::string& from, net_model& m) {
        const lamina::tensor value = lamina::load_npy(from);
        const float* const all[] = {value.as<float>().data(), nullptr};

@@ -6,16 +6,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <new>
+#include <tuple>
 #include <vector>
 
+#include "../io/temporary_folder.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>
 #include <lamina/io/safetensors.hpp>
 #include <lamina/lamina.hpp>
-
-#include "../io/temporary_folder.hpp"
 
 namespace {
 
@@ -28,26 +28,45 @@ void* allocated(std::size_t bytes, std::size_t alignment) {
     has_failed = true;
     throw std::bad_alloc();
   }
-  void* const p = alignment <= 16 ? std::malloc(bytes + 1)
-                                  : std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+  void* const p = alignment <= 16
+                      ? std::malloc(bytes + 1)
+                      : std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
   if (p == nullptr) throw std::bad_alloc();
   return p;
 }
 
 }  // namespace
 
-void* operator new(std::size_t n) { return allocated(n, 16); }
-void* operator new[](std::size_t n) { return allocated(n, 16); }
-void* operator new(std::size_t n, std::align_val_t a) { return allocated(n, std::size_t(a)); }
-void* operator new[](std::size_t n, std::align_val_t a) { return allocated(n, std::size_t(a)); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void* operator new(std::size_t n) { return allocated(n, 16); }
+LAMINA_NOINLINE void* operator new[](std::size_t n) { return allocated(n, 16); }
+LAMINA_NOINLINE void* operator new(std::size_t n, std::align_val_t a) {
+  return allocated(n, std::size_t(a));
+}
+LAMINA_NOINLINE void* operator new[](std::size_t n, std::align_val_t a) {
+  return allocated(n, std::size_t(a));
+}
+LAMINA_NOINLINE void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
+  try {
+    return allocated(n, 16);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+LAMINA_NOINLINE void* operator new[](std::size_t n, const std::nothrow_t& how) noexcept {
+  return operator new(n, how);
+}
+LAMINA_NOINLINE void operator delete(void* p) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete[](void* p) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+LAMINA_NOINLINE void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+LAMINA_NOINLINE void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
 
 namespace {
 
@@ -88,7 +107,8 @@ constexpr auto images = lamina::program([](lamina::block& main) {
   auto label = layer::data<"label", std::int64_t, 1>(main);
   auto h = layer::batch_norm(layer::conv2d<4, 3>(image), {.act = lamina::activation::relu});
   auto pooled = layer::pool2d<2, lamina::window{.stride = 2}>(h);
-  auto y = layer::fc<3>(layer::dropout(pooled, 0.2f), {.act = lamina::activation::softmax, .name = "y"});
+  auto y =
+      layer::fc<3>(layer::dropout(pooled, 0.2f), {.act = lamina::activation::softmax, .name = "y"});
   return layer::mean(layer::cross_entropy(y, label));
 });
 struct picture {
@@ -128,6 +148,21 @@ std::vector<sentence> lines(int count) {
   }
   return all;
 }
+
+/// The same read word by word: a loop, whose iterations keep what their gradients read.
+constexpr auto loop = lamina::program([](lamina::block& main) {
+  auto word = layer::sequence<"word", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto e = layer::embedding<50, 5>(word, {.is_sparse = true});
+  auto states = layer::dynamic_rnn(e, [&](auto& step) {
+    auto before = step.memory(lamina::dims<40>, {.value = 0.f});
+    auto next = layer::tanh(layer::fc<40>(std::tuple{step.input(e), before}));
+    step.update(before, next);
+    return next;
+  });
+  auto y = layer::fc<3>(layer::sequence_last_step(states), {.name = "y"});
+  return layer::mean(layer::softmax_with_cross_entropy(y, label));
+});
 
 template <class M>
 std::vector<float> values_of(const M& m) {
@@ -194,6 +229,7 @@ void test_training(const P& program, const Batch& few, const Batch& many, int th
 TEST_CASE("exceptions leave objects usable: each allocation of a forward pass") {
   test_forward(images, pictures(2), pictures(9));
   test_forward(sentences, lines(2), lines(9));
+  test_forward(loop, lines(2), lines(300));
 }
 
 TEST_CASE("exceptions leave objects usable: each allocation of a training step") {
@@ -201,6 +237,8 @@ TEST_CASE("exceptions leave objects usable: each allocation of a training step")
   test_training(images, pictures(4), pictures(9), 2);
   test_training(sentences, lines(2), lines(9), 1);
   test_training(sentences, lines(4), lines(9), 2);
+  test_training(loop, lines(2), lines(300), 1);
+  test_training(loop, lines(4), lines(300), 2);
 }
 
 TEST_CASE("exceptions leave objects usable: each allocation of a save and a load") {
@@ -268,9 +306,10 @@ TEST_CASE("exceptions leave objects usable: each allocation of a checkpoint") {
 TEST_CASE("exceptions leave objects usable: each allocation of a pass of a reader") {
   const std::vector<int> numbers{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9};
   const auto twice = [](int n) { return std::vector<int>(1, 2 * n); };
-  auto all = numbers | reader::map(twice) | reader::cache() | reader::shuffle(4, 3) |
-             reader::xmap([](const std::vector<int>& v) { return v; }, {.threads = 2, .buffer = 4}) |
-             reader::buffered(3) | reader::batch(4);
+  auto all =
+      numbers | reader::map(twice) | reader::cache() | reader::shuffle(4, 3) |
+      reader::xmap([](const std::vector<int>& v) { return v; }, {.threads = 2, .buffer = 4}) |
+      reader::buffered(3) | reader::batch(4);
   const auto read = [&] {
     std::vector<int> found;
     for (auto&& batch : reader::begin_pass(all, 1))

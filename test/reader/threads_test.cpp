@@ -216,9 +216,9 @@ TEST_CASE("random numbers of map and xmap depend on seed, pass and position alon
                          source, source),
              3) == one);
   std::set<std::vector<double>> different;
-  for (const auto& numbers :
-       {one, read(source | reader::map(noise), 4), read(source | reader::map(noise, {.seed = 1}), 3),
-        read(source | reader::xmap(noise, {.threads = 2, .seed = 2}), 3)})
+  for (const auto& numbers : {one, read(source | reader::map(noise), 4),
+                              read(source | reader::map(noise, {.seed = 1}), 3),
+                              read(source | reader::xmap(noise, {.threads = 2, .seed = 2}), 3)})
     for (const auto& v : numbers) different.insert({v.begin() + 3, v.end()});
   CHECK(different.size() == 4 * 64);
   double sum = 0, squares = 0;

@@ -229,7 +229,8 @@ TEST_CASE("parameters may be called as accumulators of others, and as what a che
 }
 
 // Sources: huggingface/transformers#21271, bghira/SimpleTuner#3093.
-TEST_CASE("a run that is resumed in the middle of a pass wants the samples that it was stopped on") {
+TEST_CASE(
+    "a run that is resumed in the middle of a pass wants the samples that it was stopped on") {
   const auto stopped_at = [](const test::folder& folder, auto reader) {
     lamina::model m{net};
     auto o = options(folder, 2);
@@ -255,9 +256,9 @@ TEST_CASE("a run that is resumed in the middle of a pass wants the samples that 
              Contains("which had read 3 mini-batches by then, found 2"));
   CHECK_THAT(resumed(folder, of(50, 8) | test::reader::shuffle(3, 1)),
              Contains("expected the same 24 samples in the same order and mini-batches, found"));
-  CHECK_THAT(resumed(folder, test::samples(50) | test::reader::shuffle(50, 4) |
-                                 test::reader::batch(8)),
-             Contains("expected the same 24 samples in the same order and mini-batches, found"));
+  CHECK_THAT(
+      resumed(folder, test::samples(50) | test::reader::shuffle(50, 4) | test::reader::batch(8)),
+      Contains("expected the same 24 samples in the same order and mini-batches, found"));
   auto changed = test::samples(50);
   changed[23].x[5] += 1;
   CHECK_THAT(resumed(folder, changed | test::reader::batch(8)), Contains("found others"));
@@ -277,8 +278,7 @@ TEST_CASE("a damaged newest checkpoint is told of, and the newest whole one is g
   auto o = options(folder, 3);
   o.checkpoint.keep = 2;
   std::int64_t steps = 0;
-  const std::string told =
-      test::written_by([&] { steps = adam.train(other, batches(), o).steps; });
+  const std::string told = test::written_by([&] { steps = adam.train(other, batches(), o).steps; });
   CHECK(steps == 21);
   CHECK_THAT(told, Contains(path + " is damaged and now called .damaged: training goes on from " +
                             (folder / "checkpoint_7").string()));

@@ -13,8 +13,8 @@ int main() {
   auto noisy = images | lamina::reader::xmap(  // <- here
                             [engine = std::mt19937(1)](int) mutable { return engine(); }, 4, 16);
 #else
-  auto noisy = images | lamina::reader::xmap([](int, auto, auto, auto& random) { return random(); },
-                                             4, 16);
+  auto noisy =
+      images | lamina::reader::xmap([](int, auto, auto, auto& random) { return random(); }, 4, 16);
 #endif
   (void)noisy;
 }
