@@ -36,7 +36,7 @@ tensor random_value(const lamina::program_view& p, int v, std::size_t rows,
     std::vector<float> values;
     for (std::size_t i = 0; i < n; ++i)
       values.push_back(lamina::random_uniform_at(7, stream, i, options.low, options.high));
-    return tensor(shape, values);
+    return tensor(shape, values).cast(d.type);
   }
   std::vector<integer> values;
   for (std::size_t i = 0; i < n; ++i)

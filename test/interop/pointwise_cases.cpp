@@ -5,15 +5,24 @@
 namespace interop {
 namespace {
 
-/// One operator of x [3, 4].
+/// Of the same case in double: values alone, for gradients have no other way there.
+case_options of_double(case_options options) {
+  options.gradients = false;
+  return options;
+}
+/// One operator of x [3, 4], in float and in double.
 template <class F>
 void unary(case_writer& to, const char* name, F, const case_options& options = {}) {
   to.write(name, lamina::program([](block& main) {
              return squared(F{}(layer::data<"x", float, 4>(main)));
            }),
            options);
+  to.write(std::string(name) + "_double", lamina::program([](block& main) {
+             return std::tuple{F{}(layer::data<"x", double, 4>(main))};
+           }),
+           of_double(options));
 }
-/// One operator of x and y [3, 4].
+/// One operator of x and y [3, 4], in float and in double.
 template <class F>
 void binary(case_writer& to, const char* name, F, const case_options& options = {}) {
   to.write(name, lamina::program([](block& main) {
@@ -21,6 +30,11 @@ void binary(case_writer& to, const char* name, F, const case_options& options = 
              return squared(F{}(x, layer::data<"y", float, 4>(main)));
            }),
            options);
+  to.write(std::string(name) + "_double", lamina::program([](block& main) {
+             auto x = layer::data<"x", double, 4>(main);
+             return std::tuple{F{}(x, layer::data<"y", double, 4>(main))};
+           }),
+           of_double(options));
 }
 /// One operator of x and y whose result is no number to differentiate.
 template <class F>

@@ -512,8 +512,8 @@ TEST_CASE("tar: the bytes of v2, archives without an end, and members that are n
   refused(sealed(changed(whole, 124, "\x80" + std::string(11, '\xff')), 0),
           "expected an octal number");
   refused(changed(whole, 512, "\1"),
-          "expected format 0 with elements of 4 bytes in 'b', found format 1");
-  refused(changed(whole, 516, "\10"), "found format 0 with 8");
+          "expected format 0 with elements of 4 or 8 bytes in 'b', found format 1");
+  refused(changed(whole, 516, "\10"), "expected 2 elements of 'b', found 2 in 8 bytes");
   refused(changed(whole, 520, "\3"), "expected 2 elements of 'b', found 3 in 8 bytes");
   refused(changed(whole, 1540, "\3"), "expected dims of 3 elements of 'b', found [1, 2]");
   refused(changed(whole, 1538, "c"),

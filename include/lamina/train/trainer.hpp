@@ -91,7 +91,11 @@ class trainer {
 
   /// Steps so far: what schedules and corrections of moments depend on.
   std::int64_t steps() const { return steps_; }
-  void set_steps(std::int64_t n) { steps_ = n; }
+  /// After values and accumulators were loaded, that of them.
+  void set_steps(std::int64_t n) {
+    steps_ = n;
+    torn_ = false;
+  }
 
   /// The accumulators as files keep them, "fc_0.w_0_moment1_0".
   stored_arrays arrays() const {
@@ -166,15 +170,34 @@ class trainer {
 
   LAMINA_NOINLINE real fused_step(const batch_view<P>& batch) {
     engine::cpu::machine<fused>& m = *fused_;
+    if (torn_)
+      throw error(
+          "lamina: train: an error in the middle of an earlier step left some parameters updated "
+          "and others not: expected that a checkpoint is loaded before the next step, found none");
     batch.feed_to(m);
     constexpr auto& where = detail::update_constants_of<fused>;
     scalar_ = traits::scalars(opt_, steps_);
     for (int i = 0; i < parameters; ++i)
       if (where.first[i] >= 0) set_numbers(i, 1.0f, m.constants() + where.first[i]);
-    m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
-    ++steps_;
+    if constexpr (engine::cpu::machine<fused>::has_blocks) {
+      const torn_step guard{this};
+      m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+      ++steps_;
+    } else {
+      m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+      ++steps_;
+    }
     return detail::number_in<P, P::desc.cost>(m);
   }
+
+  /// A step of a program with loops may run out of memory when it has updated a parameter.
+  struct torn_step {
+    trainer* of;
+    std::int64_t before = of->steps_;
+    ~torn_step() {
+      if (of->steps_ == before) of->torn_ = of->fused_->may_have_updated();
+    }
+  };
 
   using part_weight = cost_rows<P, fused>;
 
@@ -338,6 +361,7 @@ class trainer {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
+  bool torn_ = false;  // some parameters are of the next step
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
   owned_array<float*> accumulator_pointers_{places * at_least_one(states)}, gradients_{places};
