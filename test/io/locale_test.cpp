@@ -12,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/dataset/csv.hpp>
+#include <lamina/executor/executor.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/program_desc_json.hpp>
 #include <lamina/io/program_text.hpp>

@@ -157,7 +157,6 @@ inline void lower_fill_constant(onnx_operator& op) {
     if (extent < 0)
       op.fail("expected a shape that is known, found " + std::string(text().list(shape)));
   const dtype type = op.type_of("Out");
-  const std::string& name = op.name_of_output("Out");
   const bool is_one = shape.size() == 1 && shape[0] == 1;
   const tensor value = constant_of(op, is_one ? tensor_shape{1} : tensor_shape{});
   const std::string made = op.program().graph.constant(value.cast(type));
