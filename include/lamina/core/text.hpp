@@ -43,14 +43,17 @@ class text {
     std::snprintf(half, sizeof half, "%.1f", 0.5);
     const std::string_view point =
         std::string_view(half).substr(1, std::string_view(half).size() - 2);
-    std::string_view rest(digits);
-    const std::size_t at = point == "." ? rest.npos : rest.rfind(point);
+    const std::string_view all(digits);
+    if (point == ".") return *this << all;
     const auto is_digit = [&](std::size_t i) {
-      return i < rest.size() && rest[i] >= '0' && rest[i] <= '9';
+      return i < all.size() && all[i] >= '0' && all[i] <= '9';
     };
-    if (at == rest.npos || at == 0 || !is_digit(at - 1) || !is_digit(at + point.size()))
-      return *this << rest;
-    return *this << rest.substr(0, at) << "." << rest.substr(at + point.size());
+    // The format may have commas of its own.
+    std::size_t at = all.rfind(point);
+    while (at != all.npos && at != 0 && !(is_digit(at - 1) && is_digit(at + point.size())))
+      at = all.rfind(point, at - 1);
+    if (at == all.npos || at == 0) return *this << all;
+    return *this << all.substr(0, at) << "." << all.substr(at + point.size());
   }
   /// The elements of a shape, "[64, 10]".
   template <class Range>

@@ -9,12 +9,14 @@
 
 int main() {
   const std::vector<int> images(64);
+  const auto own = [engine = std::mt19937(1)](int) mutable { return engine(); };
+  const auto given = [](int, auto, auto, auto& random) { return random(); };
 #ifdef SHOULD_FAIL
-  auto noisy = images | lamina::reader::xmap(  // <- here
-                            [engine = std::mt19937(1)](int) mutable { return engine(); }, 4, 16);
+  auto noisy = images | lamina::reader::xmap(own, 4, 16);  // <- here
+  (void)given;
 #else
-  auto noisy =
-      images | lamina::reader::xmap([](int, auto, auto, auto& random) { return random(); }, 4, 16);
+  auto noisy = images | lamina::reader::xmap(given, 4, 16);
+  (void)own;
 #endif
   (void)noisy;
 }
