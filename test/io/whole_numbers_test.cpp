@@ -99,7 +99,8 @@ TEST_CASE("whole numbers beyond 2^24: an attribute that a float rounds is refuse
     CHECK(onnx.find(bytes_of(large)) != onnx.npos);
     lamina::executor executor;
     const lamina::feed_map feed{{"id", lamina::tensor({1, 1}, std::vector<integer>{33554435})}};
-    CHECK(executor.run(program.view(), none, feed, {"y.tmp_0"})[0].as<integer>().flat(0) == wanted);
+    CHECK(executor.run(program.view(), none, feed, {"y.tmp_0"})[0].template as<integer>().flat(0) ==
+          wanted);
   };
   refused(rounded<0>, "'bias'", 33554435 + large);
   refused(rounded<1>, "'scale'", 33554435 * large);
