@@ -73,8 +73,20 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
     means.begin(t);
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
     minibatch_walk<P, decltype(elements)> walk(elements, feeder);
-    std::int64_t batch = walk.skip(pass == at.pass ? at.batch : 0);
+    samples_of_pass seen;
+    const auto note = [&] {  // what a resumed run compares
+      if (saving.directory.empty()) return;
+      word_sum sum;
+      feeder.add_to(sum);
+      seen.add(feeder.rows(), sum);
+    };
+    std::int64_t batch = 0;
+    if (pass == at.pass && at.batch > 0) {
+      for (; batch < at.batch && walk.next(); ++batch) note();
+      seen.require(at, saving.directory.string());
+    }
     while (walk.next()) {
+      note();
       const int rows = feeder.rows();
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
       const double cost = static_cast<double>(t.step(feeder.view()));
@@ -91,7 +103,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
       ++batch;
       if (!saving.directory.empty() && saving.every_batches > 0 &&
           batch % saving.every_batches == 0)
-        save({pass, batch});
+        save(seen.position(pass));
       if (stopping) break;
     }
     const bool whole_pass = !stopping;
@@ -107,7 +119,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
             .metrics = means.whole()});
     if (!saving.directory.empty()) {
       if (!whole_pass)
-        save({pass, batch});
+        save(seen.position(pass));
       else if (stopping || (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0))
         save({pass + 1, 0});
     }

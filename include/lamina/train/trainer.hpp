@@ -120,7 +120,11 @@ class trainer {
 
   /// Steps so far: what schedules and corrections of moments depend on.
   std::int64_t steps() const { return steps_; }
-  void set_steps(std::int64_t n) { steps_ = n; }
+  /// After values and accumulators were loaded, that of them.
+  void set_steps(std::int64_t n) {
+    steps_ = n;
+    torn_ = false;
+  }
 
   /// The accumulators as files keep them, "fc_0.w_0_moment1_0".
   stored_arrays arrays() const {
@@ -195,15 +199,34 @@ class trainer {
 
   LAMINA_NOINLINE real fused_step(const batch_view<P>& batch) {
     engine::cpu::machine<fused>& m = *fused_;
+    if (torn_)
+      throw error(
+          "lamina: train: an error in the middle of an earlier step left some parameters updated "
+          "and others not: expected that a checkpoint is loaded before the next step, found none");
     batch.feed_to(m);
     constexpr auto& where = detail::update_constants_of<fused>;
     scalar_ = traits::scalars(*used_, steps_);
     for (int i = 0; i < parameters; ++i)
       if (where.first[i] >= 0) set_numbers(i, 1.0f, m.constants() + where.first[i]);
-    m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
-    ++steps_;
+    if constexpr (engine::cpu::machine<fused>::has_blocks) {
+      const torn_step guard{this};
+      m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+      ++steps_;
+    } else {
+      m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+      ++steps_;
+    }
     return detail::number_in<P, P::desc.cost>(m);
   }
+
+  /// A step of a program with loops may run out of memory when it has updated a parameter.
+  struct torn_step {
+    trainer* of;
+    std::int64_t before = of->steps_;
+    ~torn_step() {
+      if (of->steps_ == before) of->torn_ = of->fused_->may_have_updated();
+    }
+  };
 
   using part_weight = cost_rows<P, fused>;
 
@@ -228,6 +251,7 @@ class trainer {
       weigh_quotients();
     else if constexpr (part_weight::is_sum)
       for (real& w : weight_) w = w > 0 ? real(1) : real(0);
+    if constexpr (any_rows) reserve_rows();
     scalar_ = traits::scalars(*used_, steps_);
     if (!clips_) {
       pool_.run([this](int t) { finish_gradients(t, adds | updates, nullptr); });
@@ -262,6 +286,17 @@ class trainer {
       const double share = !q.of_means ? 1 : rows > 0 ? rows / sums.rows : 0;
       if (share > 0)
         weight_[t] = static_cast<real>(share * metrics::number(m, q.denominator) / whole);
+    }
+  }
+
+  /// Memory for the rows of all parts together, before the first parameter is updated.
+  LAMINA_COLD void reserve_rows() {
+    for (int i = 0; i < parameters; ++i) {
+      if (rows_[i] == nullptr) continue;
+      std::size_t all = 0;
+      for (auto& m : machines_)
+        all += static_cast<std::size_t>(m->machine().gradient_rows(i)->size());
+      rows_[i]->reserve(all, parameter_table<P>::table.of[i].columns);
     }
   }
 
@@ -379,6 +414,7 @@ class trainer {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
+  bool torn_ = false;  // some parameters are of the next step
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
   owned_array<float*> accumulator_pointers_{places * at_least_one(states)}, gradients_{places};

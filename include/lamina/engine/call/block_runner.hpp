@@ -44,7 +44,11 @@ class block_runner : loop_frames<P, Engine> {
   /// Where read_minibatch gets its data.
   void read_from(const minibatch_source& source) { source_ = source; }
 
+  /// The group of the outermost block that the last run came to.
+  int reached() const { return reached_; }
+
   void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    reached_ = -1;
     base::begin_run(memory, seed, step);
     own_source_ = {this, &next_minibatch, &field};
     if constexpr (requires { context_.source; })
@@ -69,6 +73,7 @@ class block_runner : loop_frames<P, Engine> {
     for (; g < end; ++g) {
       const auto& e = schedule::table.entries[g];
       if ((e.feeds & ~given) != 0) continue;
+      if (g < table.entries[0].first + table.entries[0].count) reached_ = g;
       if constexpr (tables::has_views) context_.view = table.told[g];
       if (e.run != nullptr) {
         Engine::run_group(*memory_, g, context_);
@@ -153,6 +158,7 @@ class block_runner : loop_frames<P, Engine> {
   std::uint64_t iterations_[at_least_one(tables::blocks)] = {};
   std::uint64_t limit_ = 1000000;
   int loop_ = -1;  // the innermost one that is at work
+  int reached_ = -1;
 };
 
 }  // namespace lamina::engine
