@@ -66,8 +66,9 @@ struct read_field<Name, nested_sequence_field<Rows, T, D...>> {
 ///
 /// The variables are data layers named "train_0", "train_1", ... A field may be a sequence:
 /// `lamina::sequence_field<"words", std::int64_t>`. Rows of the batch and lengths of sequences
-/// change with each call, so nothing that has them outlives an iteration. `lamina::run` gives the
-/// reader.
+/// change with each call, so nothing that has them outlives an iteration, or is used after another
+/// call; what the gradient of the loop reads of an iteration is kept, so `minimize` may also stand
+/// behind the loop. `lamina::run` gives the reader.
 /// Fluid: layers.read_file.
 template <fixed_string Name, class... Field>
 constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
