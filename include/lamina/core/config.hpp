@@ -6,6 +6,14 @@
 #define LAMINA_VERSION_MINOR 1
 #define LAMINA_VERSION_PATCH 0
 
+// Finite values, NaN and infinity follow IEEE 754 in all that lamina computes. -ffast-math assumes
+// that there is neither NaN nor infinity, and changes the order of sums that is chosen on purpose.
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#error "lamina: the compiler: expected IEEE 754 arithmetic, found -ffast-math (or -Ofast, \
+-ffinite-math-only, -fassociative-math, -freciprocal-math): compile what includes lamina without it"
+#endif
+
 /// Marks a function that runs on the host and, when nvcc compiles it, on the device.
 #if defined(__CUDACC__)
 #define LAMINA_FN __host__ __device__

@@ -46,12 +46,12 @@ void decayed_learning_rate_forward(kernel_context<Real>& ctx) {
 /// Out = min(1, max_norm / the norm of all gradients together).
 template <class Real>
 void gradient_scale_forward(kernel_context<Real>& ctx) {
-  Real squares = 0;
+  square_sum squares = 0;
   for (int i = 0; i < ctx.count("X"); ++i) {
-    const Real norm = euclidean_norm<Real>(ctx.real("X", i));
+    const square_sum norm = euclidean_norm<Real>(ctx.real("X", i));
     squares += norm * norm;
   }
-  const Real norm = std::sqrt(squares), limit = ctx.real_attribute("max_norm", 1);
+  const Real norm = static_cast<Real>(std::sqrt(squares)), limit = ctx.real_attribute("max_norm", 1);
   ctx.give("Out", tensor::filled<Real>({1}, norm > limit ? limit / norm : Real(1)));
 }
 
@@ -213,7 +213,7 @@ void adadelta_update(kernel_context<Real>& ctx) {
 }
 
 /// s = decay s + (1 - decay) g^2; v = momentum v + lr g / sqrt(s + epsilon); p -= v. Centered:
-/// c = decay c + (1 - decay) g and sqrt(s - c^2 + epsilon).
+/// c = decay c + (1 - decay) g and sqrt(max(s - c^2, 0) + epsilon).
 template <class Real>
 void rmsprop_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), s = ctx.real("MeanSquare"), v = ctx.real("Moment");
@@ -226,8 +226,8 @@ void rmsprop_update(kernel_context<Real>& ctx) {
     const Real slope = g.flat(i);
     s.flat(i) = decay * s.flat(i) + (1 - decay) * slope * slope;
     if (centered) c.flat(i) = decay * c.flat(i) + (1 - decay) * slope;
-    v.flat(i) =
-        mu * v.flat(i) + lr * slope / std::sqrt(s.flat(i) - c.flat(i) * c.flat(i) + epsilon);
+    const Real variance = std::max(s.flat(i) - c.flat(i) * c.flat(i), Real(0));
+    v.flat(i) = mu * v.flat(i) + lr * slope / std::sqrt(variance + epsilon);
     p.flat(i) -= v.flat(i);
   }
   ctx.give("ParamOut", std::move(p));
