@@ -6,12 +6,12 @@
 #define LAMINA_VERSION_MINOR 1
 #define LAMINA_VERSION_PATCH 0
 
-// Finite values, NaN and infinity follow IEEE 754 in all that lamina computes. -ffast-math assumes
-// that there is neither NaN nor infinity, and changes the order of sums that is chosen on purpose.
+// What lamina computes of infinity and NaN follows IEEE 754, and orders of sums are chosen. With
+// -ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math) neither holds,
+// and sigmoid(-1000) is NaN. It would gain nothing: kernels are written with vector instructions.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
-#error "lamina: the compiler: expected IEEE 754 arithmetic, found -ffast-math (or -Ofast, \
--ffinite-math-only, -fassociative-math, -freciprocal-math): compile what includes lamina without it"
+#error "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-math or part of it"
 #endif
 
 /// Marks a function that runs on the host and, when nvcc compiles it, on the device.

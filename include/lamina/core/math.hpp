@@ -219,8 +219,8 @@ LAMINA_INLINE T power_of_two(T k) {
 // The series of (e^r - 1) / r: the last term of r q is below 5e-18.
 template <class T>
 LAMINA_INLINE T series_exp_quotient(T r) {
-  constexpr double factorials[] = {479001600, 39916800, 3628800, 362880, 40320, 5040, 720,
-                                   120,       24,       6,       2,      1};
+  constexpr double factorials[] = {479001600, 39916800, 3628800, 362880, 40320, 5040,
+                                   720,       120,      24,      6,      2,     1};
   T q(1.0 / 6227020800);
   for (const double f : factorials) q = call_fma(q, r, T(1 / f));
   return q;
@@ -372,9 +372,9 @@ LAMINA_INLINE T ieee_pow(T x, T y) {
   const auto is_whole = call_floor(y) == y;
   const T half = y * T(0.5);
   const auto is_even = call_floor(half) == half;
-  value = call_select(is_whole, T(call_select(is_even, value, T(copysign(value, x)))),
-                      T(call_select(x < T(0), T(call_select(a == infinity, value, T(a - a) / T(0))),
-                                    value)));
+  value = call_select(
+      is_whole, T(call_select(is_even, value, T(copysign(value, x)))),
+      T(call_select(x < T(0), T(call_select(a == infinity, value, T(a - a) / T(0))), value)));
   // NaN, and what is 1 in spite of it
   value = call_select(x == x, T(call_select(y == y, value, y)), x);
   return call_select(y == T(0), T(1), T(call_select(x == T(1), T(1), value)));
@@ -563,7 +563,7 @@ LAMINA_INLINE LAMINA_FN T erf(T x) {
     return detail::rational_erf(x);
 }
 /// x^y as IEEE 754 has it; of a batch of floats with a relative error below 1e-6 where |y log x| is
-/// below 10, below 5e-6 elsewhere.
+/// below 10, below 1e-5 elsewhere.
 template <class T>
 LAMINA_INLINE LAMINA_FN T pow(T x, T y) {
   if constexpr (is_plain<T>)

@@ -181,10 +181,10 @@ void group_norm_gradient(kernel_context<Real>& ctx) {
   if (ctx.has("SavedMean"))
     give_norm_gradients<Real>(ctx, p, ctx.real("SavedMean"), ctx.real("SavedVariance"), true);
   else
-    give_norm_gradients<Real>(
-        ctx, p, ctx.real("Mean"),
-        inverse_deviation<Real>(part_moments<Real>(ctx.real("X"), p), ctx.real_attribute("epsilon")),
-        true);
+    give_norm_gradients<Real>(ctx, p, ctx.real("Mean"),
+                              inverse_deviation<Real>(part_moments<Real>(ctx.real("X"), p),
+                                                      ctx.real_attribute("epsilon")),
+                              true);
 }
 
 /// Calls f(element, a channel near it at the same place) for the n channels around each element.

@@ -131,8 +131,7 @@ void softmax_with_cross_entropy_gradient(kernel_context<Real>& ctx) {
       Real sum = 0;
       for (std::size_t c = 0; c < m.columns; ++c) sum += label.flat(r * m.columns + c);
       for (std::size_t i = r * m.columns; i < (r + 1) * m.columns; ++i)
-        dx.flat(i) =
-            d.flat(r) == 0 ? Real(0) : d.flat(r) * (dx.flat(i) * sum - label.flat(i));
+        dx.flat(i) = d.flat(r) == 0 ? Real(0) : d.flat(r) * (dx.flat(i) * sum - label.flat(i));
     }
   } else {
     const auto labels = labels_of(ctx, m.rows);
@@ -170,7 +169,7 @@ void sigmoid_cross_entropy_forward(kernel_context<Real>& ctx) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Real v = x.flat(i);
     if (label.flat(i) != ignore)
-      out.flat(i) = detail::binary_cost<Real>(v, label.flat(i)) / divisor;
+      out.flat(i) = lamina::detail::binary_cost<Real>(v, label.flat(i)) / divisor;
   }
   ctx.give("Out", std::move(out));
 }
@@ -185,7 +184,8 @@ void sigmoid_cross_entropy_gradient(kernel_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i)
     if (label.flat(i) != ignore)
-      dx.flat(i) = d.flat(i) * detail::binary_slope<Real>(x.flat(i), label.flat(i)) / divisor;
+      dx.flat(i) =
+          d.flat(i) * lamina::detail::binary_slope<Real>(x.flat(i), label.flat(i)) / divisor;
   ctx.give("X@GRAD", std::move(dx));
 }
 

@@ -98,8 +98,7 @@ void layer_norm_forward(kernel_context<Real>& ctx) {
   for (std::size_t r = 0; r < m.rows; ++r)
     for (std::size_t c = 0; c < m.columns; ++c) {
       const std::size_t i = r * m.columns + c;
-      Real value =
-          (x.flat(i) - moments.mean.flat(r)) / moments.divisor(r, epsilon);
+      Real value = (x.flat(i) - moments.mean.flat(r)) / moments.divisor(r, epsilon);
       if (ctx.has("Scale")) value *= ctx.real("Scale").flat(c);
       if (ctx.has("Bias")) value += ctx.real("Bias").flat(c);
       y.flat(i) = value;
@@ -220,7 +219,8 @@ struct cosine_row {
     x_norm = static_cast<Real>(std::sqrt(xx));
     y_norm = static_cast<Real>(std::sqrt(yy));
     // A vector of length 0 is like none.
-    if (x_norm != 0 && y_norm != 0) cosine = static_cast<Real>(xy / (std::sqrt(xx) * std::sqrt(yy)));
+    if (x_norm != 0 && y_norm != 0)
+      cosine = static_cast<Real>(xy / (std::sqrt(xx) * std::sqrt(yy)));
   }
 };
 

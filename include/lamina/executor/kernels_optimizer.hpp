@@ -51,7 +51,8 @@ void gradient_scale_forward(kernel_context<Real>& ctx) {
     const square_sum norm = euclidean_norm<Real>(ctx.real("X", i));
     squares += norm * norm;
   }
-  const Real norm = static_cast<Real>(std::sqrt(squares)), limit = ctx.real_attribute("max_norm", 1);
+  const Real norm = static_cast<Real>(std::sqrt(squares)),
+             limit = ctx.real_attribute("max_norm", 1);
   ctx.give("Out", tensor::filled<Real>({1}, norm > limit ? limit / norm : Real(1)));
 }
 
@@ -294,7 +295,9 @@ void proximal_update(kernel_context<Real>& ctx) {
   const Real l2 = ctx.real_attribute("l2");
   for (std::size_t i = 0; i < p.size(); ++i) {
     m.flat(i) += g.flat(i) * g.flat(i);
-    const Real z = p.flat(i) - lr * g.flat(i) / (Adaptive ? std::sqrt(m.flat(i)) : Real(1));
+    // Where all gradients were 0 the step is 0, not 0 / 0.
+    const Real root = Adaptive && m.flat(i) > 0 ? std::sqrt(m.flat(i)) : Real(1);
+    const Real z = p.flat(i) - lr * g.flat(i) / root;
     const Real size = std::max(std::abs(z) - lr * l1, Real(0)) / (1 + lr * l2);
     p.flat(i) = z < 0 ? -size : size;
   }

@@ -132,9 +132,9 @@ struct elementwise_pow : elementwise {
       return math::select(slope == T(0), T(0), slope * math::pow(x, y - T(1)));
     } else {
       const T slope = dy * math::pow(x, y);
-      return math::select(slope == T(0), T(0),
-                          math::select(x == T(0), math::select(y < T(0), -slope, T(0)),
-                                       slope * math::log(x)));
+      return math::select(
+          slope == T(0), T(0),
+          math::select(x == T(0), math::select(y < T(0), -slope, T(0)), slope * math::log(x)));
     }
   }
 };

@@ -56,8 +56,7 @@ struct log_loss : pointwise {
   template <class T>
   LAMINA_FN static T f(T p, T label, T epsilon) {
     const T yes = math::select(label == T(0), T(0), label * math::log(p + epsilon));
-    const T no =
-        math::select(label == T(1), T(0), (T(1) - label) * math::log(T(1) - p + epsilon));
+    const T no = math::select(label == T(1), T(0), (T(1) - label) * math::log(T(1) - p + epsilon));
     return -yes - no;
   }
   template <class T>

@@ -81,9 +81,9 @@ struct group_norm_kernel {
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < g.count; ++i) {
         const Real mean = means.row<const Real>(r)[i];
-        const Real inverse = inverse_of<Real>(
-            x.row<const Real>(r) + static_cast<std::ptrdiff_t>(i) * g.elements(), g.elements(),
-            mean, saved.row<const Real>(r)[i], epsilon);
+        const Real inverse =
+            inverse_of<Real>(x.row<const Real>(r) + static_cast<std::ptrdiff_t>(i) * g.elements(),
+                             g.elements(), mean, saved.row<const Real>(r)[i], epsilon);
         Real mean_g = 0, mean_gh = 0;
         for (int k = 0; k < g.channels; ++k) {
           const int channel = i * g.channels + k;
@@ -109,9 +109,9 @@ struct group_norm_kernel {
           const Real shift = mean_g * inverse, tilt = mean_gh * inverse;
           for_each_place<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
             using number = decltype(like);
-            store(to + j, number(load(slope + j, like) * number(factor) - number(shift) -
-                                 (load(from + j, like) - number(mean)) * number(inverse) *
-                                     number(tilt)));
+            store(to + j,
+                  number(load(slope + j, like) * number(factor) - number(shift) -
+                         (load(from + j, like) - number(mean)) * number(inverse) * number(tilt)));
           });
         }
       }
@@ -168,9 +168,9 @@ struct call_kernel<lrn> {
           const number whole = number(k) + number(alpha) * sum;
           if (kept != nullptr) store(kept + j, whole);
           if (to != nullptr)
-            store(to + j, number(math::select(
-                              whole == number(Real(0)), number(Real(0)),
-                              number(load(from + at + j, like) * math::pow(whole, number(-beta))))));
+            store(to + j, number(math::select(whole == number(Real(0)), number(Real(0)),
+                                              number(load(from + at + j, like) *
+                                                     math::pow(whole, number(-beta))))));
         });
       }
   }
@@ -206,8 +206,8 @@ struct call_kernel<gradient_of<lrn>> {
           }
           // Where k and all around are 0 the power is infinite: there is no gradient.
           const number own = load(whole + at + j, like);
-          const number power = math::select(own == number(Real(0)), number(Real(0)),
-                                            math::pow(own, number(-beta)));
+          const number power =
+              math::select(own == number(Real(0)), number(Real(0)), math::pow(own, number(-beta)));
           store(to + j, number(load(slope + at + j, like) * power -
                                number(factor) * load(from + at + j, like) * sum));
         });

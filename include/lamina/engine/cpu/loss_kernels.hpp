@@ -44,7 +44,8 @@ struct call_kernel<cross_entropy> {
         Real cost = 0;
         if (soft) {
           const Real* l = label.row<const Real>(r) + o * lines.n;
-          for (int j = 0; j < lines.n; ++j) cost -= l[j] == 0 ? Real(0) : l[j] * detail::clipped_log(x[j]);
+          for (int j = 0; j < lines.n; ++j)
+            cost -= l[j] == 0 ? Real(0) : l[j] * detail::clipped_log(x[j]);
         } else {
           const std::int64_t l = labels.at(r, o, lines.n);
           if (l >= 0) cost = -detail::clipped_log(x[l]);

@@ -166,8 +166,8 @@ struct call_kernel<norm> {
           store(size + i, whole);
           if (!detail::all_hold_squares(square)) {
             for (int lane = 0; lane < detail::lanes_of_number<number>; ++lane)
-              size[i + lane] = std::hypot(scaled_norm(x + i + lane, from.n, 0, from.step),
-                                          std::sqrt(epsilon));
+              size[i + lane] =
+                  std::hypot(scaled_norm(x + i + lane, from.n, 0, from.step), std::sqrt(epsilon));
             whole = load(size + i, like);
           }
           const number divisor = math::select(whole == number(Real(0)), number(Real(1)), whole);
@@ -244,8 +244,8 @@ struct call_kernel<clip_to_norm> {
   LAMINA_COLD static double norm_of_all(const operand& in) {
     double whole = 0;
     for (int r = 0; r < in.rows; ++r)
-      whole = std::hypot(whole,
-                         static_cast<double>(scaled_norm(in.row<const Real>(r), in.columns)));
+      whole =
+          std::hypot(whole, static_cast<double>(scaled_norm(in.row<const Real>(r), in.columns)));
     return whole;
   }
 };
