@@ -330,7 +330,7 @@ TEMPLATE_TEST_CASE("cancellation: functions of small numbers keep their digits",
       "softplus", [](auto x) { return lamina::softplus::f(x); }, softplus);
   check_at_edges<T>(
       "logsigmoid", [](auto x) { return lamina::logsigmoid::f(x); },
-      [&](long double x) { return 0 - softplus(-x); });
+      [&](long double x) { return 0 - static_cast<T>(softplus(-x)); });
   check_at_edges<T>(
       "soft_relu", [](auto x) { return lamina::soft_relu::f(x, decltype(x)(1e4f)); },
       [&](long double x) {
