@@ -75,9 +75,9 @@ template <class T>
 LAMINA_INLINE T ieee_pow(T x, T y) {
   constexpr bool is_double = is_batch_of_doubles<T>;
   const T a = call_abs(x);
-  const pow_parts<T> of(a);
+  const pow_parts<T> of(T(call_select(a == T(0), T(1), a)));
   const T far(is_double ? 1e300 : 1e30), top(is_double ? 1030 : 130),
-      bottom(is_double ? -1080 : -152);
+      bottom(is_double ? -2046 : -254);
   const T limited = call_max(T(-far), call_min(far, y));
   const T exponent = call_max(bottom, call_min(top, T(limited * (of.k + of.log_m))));
   const T n = nearbyint(exponent);

@@ -61,10 +61,10 @@ void cross_entropy_forward(kernel_context<Real>& ctx) {
   ctx.give("Y", std::move(y));
 }
 
-/// d / p, at most the largest number; 0 where d is.
+/// d / p, cut where several of them still have a sum; 0 where d is.
 template <class Real>
 Real finite_ratio(Real d, Real p) {
-  constexpr Real most = std::numeric_limits<Real>::max();
+  constexpr Real most = std::numeric_limits<Real>::max() / 1024;
   return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
 }
 

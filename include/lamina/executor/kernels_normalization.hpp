@@ -266,18 +266,18 @@ void cos_sim_gradient(kernel_context<Real>& ctx) {
 
 /// sqrt(sum x^2).
 template <class Real>
-Real euclidean_norm(const xt::xarray<Real>& x) {
+square_sum euclidean_norm(const xt::xarray<Real>& x) {
   square_sum sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i) sum += square_sum(x.flat(i)) * x.flat(i);
-  return static_cast<Real>(std::sqrt(sum));
+  return std::sqrt(sum);
 }
 
 /// Out = X if ||X|| <= max_norm, else X * max_norm / ||X||.
 template <class Real>
 void clip_by_norm_forward(kernel_context<Real>& ctx) {
   auto x = ctx.real("X");
-  const Real most = ctx.real_attribute("max_norm"), norm = euclidean_norm<Real>(x);
-  if (norm > most) x *= most / norm;
+  const square_sum most = ctx.real_attribute("max_norm"), norm = euclidean_norm<Real>(x);
+  if (norm > most) x *= static_cast<Real>(most / norm);
   ctx.give("Out", std::move(x));
 }
 

@@ -118,7 +118,8 @@ void lars_momentum_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), v = ctx.real("Velocity");
   const auto g = gradient_for(ctx);
   const Real mu = ctx.real_attribute("mu"), decay = ctx.real_attribute("lars_weight_decay", 0.0005);
-  const Real pn = euclidean_norm<Real>(p), gn = euclidean_norm<Real>(g);
+  const Real pn = static_cast<Real>(euclidean_norm<Real>(p)),
+             gn = static_cast<Real>(euclidean_norm<Real>(g));
   Real local = learning_rate_of(ctx);
   if (pn > 0 && gn > 0) local *= ctx.real_attribute("lars_coeff", 0.001) * pn / (gn + decay * pn);
   v = mu * v + local * (g + decay * p);
@@ -277,7 +278,8 @@ void lamb_update(kernel_context<Real>& ctx) {
     m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
     u.flat(i) = m1.flat(i) / (std::sqrt(m2.flat(i)) + epsilon) + decay * p.flat(i);
   }
-  const Real pn = euclidean_norm<Real>(p), un = euclidean_norm<Real>(u);
+  const Real pn = static_cast<Real>(euclidean_norm<Real>(p)),
+             un = static_cast<Real>(euclidean_norm<Real>(u));
   p -= learning_rate_of(ctx) * (pn > 0 && un > 0 ? pn / un : Real(1)) * u;
   ctx.give("ParamOut", std::move(p));
   ctx.give("Moment1Out", std::move(m1));

@@ -39,16 +39,21 @@ struct tag_scores {
   int at(int row) const { return static_cast<int>(label.at(row, 0, tags)); }
   const Real* x(int row) const { return emission.template row<const Real>(row); }
   const Real* w(int row) const { return transition.template row<const Real>(row); }
-  /// The score of the labels of the rows [begin, end), each row less its largest; minus infinity
+  /// What is subtracted from a row before anything is added up: doubles have no wider type whose
+  /// digits a number that all tags share would take.
+  static constexpr bool is_centred = sizeof(Real) == 8;
+  /// The score of the labels of the rows [begin, end), of centred rows if they are; minus infinity
   /// for a path that there is not.
   double path(int begin, int end) const {
     int before = at(begin);
     double score = w(0)[before];
     for (int r = begin; r < end; ++r) {
       const int tag = at(r);
-      const Real most = largest(r);
       if (r > begin) score += w(2 + before)[tag];
-      score += most == none ? most : static_cast<double>(x(r)[tag]) - most;
+      if (const Real most = is_centred ? largest(r) : Real(0); most != none)
+        score += x(r)[tag] - most;
+      else
+        score = none;
       before = tag;
     }
     return score + w(1)[before];
@@ -222,14 +227,15 @@ struct call_kernel<linear_chain_crf> {
           const Real most = in.largest(r);
           for (int j = 0; j < n; ++j)
             e.row<Real>(r)[j] = most == in.none ? Real(0) : std::exp(in.x(r)[j] - most);
+          if (!in.is_centred) total += most;
         }
         if (path == in.none) {
           total = -path;
           for (int r = begin; r < end; ++r) std::fill_n(alpha.row<Real>(r), n, Real(0));
         } else if (products_hold) {
-          total = by_products<Real>(c, n, begin, end, alpha, e, w) - path;
+          total += by_products<Real>(c, n, begin, end, alpha, e, w) - path;
         } else {
-          total = by_logarithms(c, in, begin, end, alpha, room) - path;
+          total += by_logarithms(c, in, begin, end, alpha, room) - path;
         }
       }
       *cost.row<Real>(s) = static_cast<Real>(total);

@@ -72,10 +72,6 @@ class ctc_paths {
   }
 
   int rows() const { return rows_count_; }
-  /// log of the probability of class k in a row.
-  Real log_probability(int t, int k) const {
-    return logits_.row<const Real>(begin_ + t)[k] - most_[t] - log_sum_[t];
-  }
 
   /// Whether forward() returned the total of no path: a factor of each was 0.
   static bool is_impossible(Real total) { return total < none / 2; }
@@ -153,8 +149,10 @@ class ctc_paths {
     return row;
   }
   void take_probabilities(int t) {
+    const Real* const x = logits_.row<const Real>(begin_ + t);
+    const Real most = most_[t], log_sum = log_sum_[t];
     for (int s = 0; s < states_; ++s) {
-      const Real p = log_probability(t, class_[s]);
+      const Real p = x[class_[s]] - most - log_sum;
       p_[s] = p < none ? none : p;  // minus infinity less itself would be no number
     }
   }
@@ -188,7 +186,9 @@ class ctc_paths {
     });
   }
   void give(int t, const Real* before, const Real* behind, Real total, Real* to) const {
-    for (int k = 0; k < logits_.columns; ++k) to[k] = std::exp(log_probability(t, k));
+    const Real* const x = logits_.row<const Real>(begin_ + t);
+    const Real most = most_[t], log_sum = log_sum_[t];
+    for (int k = 0; k < logits_.columns; ++k) to[k] = std::exp(x[k] - most - log_sum);
     for (int s = 0; s < states_; ++s) to[class_[s]] -= std::exp(before[s] + behind[s] - total);
   }
 

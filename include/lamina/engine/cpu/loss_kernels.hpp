@@ -20,10 +20,11 @@ template <class Real>
 inline Real clipped_log(Real p) {
   return std::clamp(std::log(p), -Real(1e20), Real(1e20));
 }
-/// d / p, at most the largest number; 0 where d is.
+/// d / p, cut where several of them still have a sum; 0 where d is. softmax multiplies it by p, and
+/// 0 times infinity is no number.
 template <class Real>
 inline Real finite_ratio(Real d, Real p) {
-  constexpr Real most = std::numeric_limits<Real>::max();
+  constexpr Real most = std::numeric_limits<Real>::max() / 1024;
   return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
 }
 }  // namespace detail
