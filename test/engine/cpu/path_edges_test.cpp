@@ -58,7 +58,7 @@ constexpr auto reader = lamina::program([](lamina::block& main) {
   auto labels = layer::sequence<"labels", std::int64_t>(main);
   return layer::mean(layer::warpctc(scores, labels, {.name = "cost"}));
 });
-struct read {
+struct recording {
   std::vector<float> x;
   std::vector<std::int64_t> labels;
 };
@@ -100,7 +100,7 @@ TEST_CASE("CRF: both ways of adding paths agree with the executor") {
 TEST_CASE("CTC: an offset changes nothing, and a label without a path costs infinity") {
   lamina::model model{reader};
   lamina::gradient_machine g{model};
-  const std::vector<read> sample{{{0, 0, 0, 0, 0, 0, 0, 0, 0}, {1, 2}}};
+  const std::vector<recording> sample{{{0, 0, 0, 0, 0, 0, 0, 0, 0}, {1, 2}}};
   auto b = model.parameter<"b">();
   const auto cost_at = [&](float offset) {
     for (int i = 0; i < 3; ++i) b(i) = offset + static_cast<float>(i) / 2;
