@@ -82,6 +82,7 @@ lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_co
 lamina_source_test(self_contained.lenet self_contained/check.py ${_compiler_options} --limit 60 --parameters 1724320
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
 lamina_source_test(compile_fail.self_test compile_fail/expect_error.py --self-test ${_compiler_options})
+lamina_source_test(compile_fail.fast_math compile_fail/fast_math.py ${_compiler_options})
 set(_precompiled "${CMAKE_CURRENT_BINARY_DIR}/compile_fail")
 lamina_source_test(compile_fail.precompile compile_fail/expect_error.py ${_compiler_options}
                    --precompile "${_precompiled}" -- ${_compile_flags})

@@ -6,6 +6,14 @@
 #define LAMINA_VERSION_MINOR 1
 #define LAMINA_VERSION_PATCH 0
 
+// What lamina computes of infinity and NaN follows IEEE 754, and orders of sums are chosen. With
+// -ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math) neither holds,
+// and sigmoid(-1000) is NaN. It would gain nothing: kernels are written with vector instructions.
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#error "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-math or part of it"
+#endif
+
 /// Marks a function that runs on the host and, when nvcc compiles it, on the device.
 #if defined(__CUDACC__)
 #define LAMINA_FN __host__ __device__

@@ -61,6 +61,17 @@
 
 #include <xsimd/xsimd.hpp>
 
+#if defined(__AVX512F__)
+namespace xsimd {
+/// x * 2^k of whole k, whatever its size; core/math.hpp finds it by its arguments.
+template <class A>
+requires std::is_base_of_v<avx512f, A>
+inline batch<float, A> times_power_of_two(batch<float, A> x, batch<float, A> k) {
+  return batch<float, A>(_mm512_scalef_ps(x.data, k.data));
+}
+}  // namespace xsimd
+#endif
+
 #if defined(LAMINA_PARTS_OF_IMMINTRIN)
 #undef LAMINA_PARTS_OF_IMMINTRIN
 #undef _IMMINTRIN_H_INCLUDED

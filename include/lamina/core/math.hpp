@@ -5,229 +5,14 @@
 #pragma once
 
 #include <cmath>
-#include <type_traits>
 
+#include <lamina/core/batch_functions.hpp>
+#include <lamina/core/batch_pow.hpp>
 #include <lamina/core/config.hpp>
 
 namespace lamina::math {
 
-/// Whether T is a plain number and not a SIMD batch.
-template <class T>
-inline constexpr bool is_plain = std::is_arithmetic_v<T>;
-/// Whether it is a SIMD batch of doubles, for which functions to the last digits of float are none.
-template <class T>
-inline constexpr bool is_batch_of_doubles = false;
-template <class T>
-requires std::is_same_v<typename T::value_type, double>
-inline constexpr bool is_batch_of_doubles<T> = true;
-
-namespace detail {
-// Look-up by argument finds xsimd's functions; these declarations only make the names known.
-void log();
-void erf();
-void sqrt();
-void sin();
-void cos();
-void asin();
-void acos();
-void atan();
-void any();
-void pow();
-void floor();
-void ceil();
-void round();
-void abs();
-void min();
-void max();
-void select();
-void fma();
-void nearbyint();
-void to_int();
-void ldexp();
-
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_log(T x) {
-  return log(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_erf(T x) {
-  return erf(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_sqrt(T x) {
-  return sqrt(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_sin(T x) {
-  return sin(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_cos(T x) {
-  return cos(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_asin(T x) {
-  return asin(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_acos(T x) {
-  return acos(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_atan(T x) {
-  return atan(x);
-}
-template <class C>
-LAMINA_INLINE LAMINA_NUMBER_FN bool call_any(C c) {
-  return any(c);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_pow(T x, T y) {
-  return pow(x, y);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_floor(T x) {
-  return floor(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_ceil(T x) {
-  return ceil(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_round(T x) {
-  return round(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_abs(T x) {
-  return abs(x);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_min(T x, T y) {
-  return min(x, y);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_max(T x, T y) {
-  return max(x, y);
-}
-template <class C, class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_select(C c, T a, T b) {
-  return select(c, a, b);
-}
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T call_fma(T x, T y, T z) {
-  return fma(x, y, z);
-}
-
-// 2^k e^r with k the whole number nearest to x / log 2, and a polynomial for e^r that minimises the
-// largest relative error, 1.1e-7; with the roundings of float it is below 3e-7. Beyond the ends k
-// is 128 or -127, whose power is infinite or 0. log 2 is subtracted in two parts, the first of
-// which has so few digits that k times it is exact.
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
-  const T y = call_max(T(-88.3f), call_min(T(89.f), x));
-  const T k = nearbyint(y * T(1.44269504f));
-  const T r = call_fma(k, T(2.12194440e-4f), call_fma(k, T(-0.693359375f), y));
-  T p = call_fma(T(8.31250399e-3f), r, T(4.18903297e-2f));
-  p = call_fma(p, r, T(0.166671154f));
-  p = call_fma(p, r, T(0.499992303f));
-  p = call_fma(p, r, T(1.f));
-  p = call_fma(p, r, T(1.f));
-  return ldexp(p, to_int(k));
-}
-
-// 2^k of a batch of doubles that are whole numbers from -1022 to 1023: added to 1.5 * 2^52 they are
-// the last bits of a double, which become the exponent. (Conversions of doubles to integers go
-// through memory in xsimd 8.)
-template <class T>
-LAMINA_INLINE T power_of_two(T k) {
-  using words [[gnu::vector_size(sizeof(T))]] = long long;
-  auto number = (k + T(0x1.8p52 + 1023)).data;
-  words bits;
-  __builtin_memcpy(&bits, &number, sizeof bits);
-  bits <<= 52;
-  __builtin_memcpy(&number, &bits, sizeof bits);
-  return T(number);
-}
-// As polynomial_exp, with the series of e^r: its 14th term is below 5e-18. 2^k are two factors, for
-// it may be more, or less, than a double holds.
-template <class T>
-LAMINA_INLINE T series_exp(T x) {
-  const T y = call_max(T(-746.0), call_min(T(710.0), x));
-  const T k = nearbyint(y * T(1.4426950408889634));
-  const T r = call_fma(k, T(-1.9082149292705877e-10), call_fma(k, T(-0.69314718036912382), y));
-  constexpr double factorials[] = {479001600, 39916800, 3628800, 362880, 40320, 5040, 720,
-                                   120,       24,       6,       2,      1,     1};
-  T p(1.0 / 6227020800);
-  for (const double f : factorials) p = call_fma(p, r, T(1 / f));
-  const T half = nearbyint(k * T(0.5));
-  return p * power_of_two(half) * power_of_two(T(k - half));
-}
-// Below 0.625 x (1 + x^2 P(x^2) / Q(x^2)) with the polynomials of Cephes, else 1 - 2 / (e^(2x) +
-// 1).
-template <class T>
-LAMINA_INLINE T double_tanh(T x) {
-  const T t = x * x;
-  T p = call_fma(T(-9.64399179425052238628e-1), t, T(-9.92877231001918586564e1));
-  p = call_fma(p, t, T(-1.61468768441708447952e3));
-  T q = t + T(1.12811678491632931402e2);
-  q = call_fma(q, t, T(2.23548839060100448583e3));
-  q = call_fma(q, t, T(4.84406305325125486048e3));
-  const T size = call_abs(x);
-  const T far = T(1.0) - T(2.0) / (series_exp(T(size + size)) + T(1.0));
-  return call_select(size < T(0.625), T(x * (T(1.0) + t * p / q)),
-                     T(call_select(x < T(0.0), T(-far), far)));
-}
-
-// Beyond 6 the nearest double is 1. Far beyond, and of what is not a number, xsimd 8 makes integers
-// that there are not.
-template <class T>
-LAMINA_INLINE T double_erf(T x) {
-  const T y = call_max(T(-6.0), call_min(T(6.0), T(call_select(x == x, x, T(0.0)))));
-  return call_select(x == x, call_erf(y), x);
-}
-
-// y P(y^2) / Q(y^2) with y = x between -9.01 and 9.01, beyond which the nearest float is 1: nine
-// multiplications with an addition each and one division. The polynomials minimise the largest
-// relative error, 2e-8; with the roundings of float it is below 4e-7. What is not a number stays
-// so: min and max return their second operand then.
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
-  const T y = call_max(T(-9.01f), call_min(T(9.01f), x));
-  const T t = y * y;
-  T p = call_fma(T(1.3336545e-8f), t, T(2.059605e-5f));
-  p = call_fma(p, t, T(3.4947973e-3f));
-  p = call_fma(p, t, T(0.1338036f));
-  p = call_fma(p, t, T(1.f));
-  T q = call_fma(T(7.769157e-7f), t, T(3.2843408e-4f));
-  q = call_fma(q, t, T(2.5873974e-2f));
-  q = call_fma(q, t, T(0.46713674f));
-  q = call_fma(q, t, T(1.f));
-  return call_max(T(-1.f), call_min(T(1.f), y * p / q));
-}
-
-// The same for the error function, with y = x between -4.2 and 4.2: the largest relative error of
-// the polynomials is 6e-8, and towards the ends they are a little above 1, so that what is cut off
-// is 1, not almost.
-template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
-  const T y = call_max(T(-4.2f), call_min(T(4.2f), x));
-  const T t = y * y;
-  T p = call_fma(T(1.8287348e-6f), t, T(2.8937738e-4f));
-  p = call_fma(p, t, T(4.3553608e-3f));
-  p = call_fma(p, t, T(5.4575477e-2f));
-  p = call_fma(p, t, T(0.20537914f));
-  p = call_fma(p, t, T(1.1283791f));
-  T q = call_fma(T(3.6011304e-5f), t, T(1.2882898e-3f));
-  q = call_fma(q, t, T(1.6170576e-2f));
-  q = call_fma(q, t, T(0.12015607f));
-  q = call_fma(q, t, T(0.51534414f));
-  q = call_fma(q, t, T(1.f));
-  return call_max(T(-1.f), call_min(T(1.f), y * p / q));
-}
-}  // namespace detail
-
-/// e^x; of a batch of floats with a relative error below 3e-7, infinite from 88.38 on and 0 below
-/// -87.69; of doubles below 3e-16.
+/// e^x; of a batch of floats with a relative error below 3e-7, of doubles below 3e-16.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
   if constexpr (is_plain<T>)
@@ -237,11 +22,47 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
   else
     return detail::polynomial_exp(x);
 }
+/// e^x where 1 or more is added to it, or it is added up with others of which one is 1: of a batch
+/// of floats it may be infinite from 88.37 on and 0 below -87.68, where that costs less.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T exp_in_sum(T x) {
+  if constexpr (is_plain<T> || is_batch_of_doubles<T>)
+    return exp(x);
+  else
+    return detail::polynomial_exp_in_sum(x);
+}
+/// e^x - 1, to the last digits where x is small.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T expm1(T x) {
+  if constexpr (is_plain<T>)
+    return std::expm1(x);
+  else if constexpr (is_batch_of_doubles<T>)
+    return detail::series_expm1(x);
+  else
+    return detail::polynomial_expm1(x);
+}
+/// log(1 + e^x), to the last digits where e^x is small.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T log1p_exp(T x) {
+  if constexpr (is_plain<T>) {
+    const T e = std::exp(x < T(0) ? x : -x);
+    return std::log1p(e) + (x > T(0) ? x : T(0));
+  } else {
+    const T e = math::exp(T(-detail::call_abs(x)));
+    const T most = detail::call_select(x > T(0), x, T(0));
+    if constexpr (is_batch_of_doubles<T>)
+      return detail::call_log1p(e) + most;
+    else
+      return detail::series_log1p(e) + most;
+  }
+}
 /// Natural logarithm.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T log(T x) {
   if constexpr (is_plain<T>)
     return std::log(x);
+  else if constexpr (is_batch_of_doubles<T>)
+    return detail::double_log(x);
   else
     return detail::call_log(x);
 }
@@ -255,6 +76,16 @@ LAMINA_INLINE LAMINA_NUMBER_FN T tanh(T x) {
     return detail::double_tanh(x);
   else
     return detail::rational_tanh(x);
+}
+/// x - tanh(x), to the last digits where x is small.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T tanh_rest(T x) {
+  if constexpr (is_plain<T>) {
+    return std::abs(x) < T(0.625) ? detail::small_tanh_rest(x) : x - std::tanh(x);
+  } else {
+    return detail::call_select(detail::call_abs(x) < T(0.625), detail::small_tanh_rest(x),
+                               T(x - math::tanh(x)));
+  }
 }
 /// Square root.
 template <class T>
@@ -315,13 +146,14 @@ LAMINA_INLINE LAMINA_NUMBER_FN T erf(T x) {
   else
     return detail::rational_erf(x);
 }
-/// x^y.
+/// x^y as IEEE 754 has it; of a batch of floats with a relative error below 1e-6 where |y log x| is
+/// below 10, below 1e-5 elsewhere.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T pow(T x, T y) {
   if constexpr (is_plain<T>)
     return std::pow(x, y);
   else
-    return detail::call_pow(x, y);
+    return detail::ieee_pow(x, y);
 }
 /// Largest whole number not above x.
 template <class T>
@@ -386,6 +218,11 @@ LAMINA_INLINE LAMINA_NUMBER_FN bool any(C condition) {
     return condition;
   else
     return detail::call_any(condition);
+}
+/// Whether x, which is 1 or more, is infinite.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN auto is_infinite(T x) {
+  return x == x + x;
 }
 /// -1, 0 or 1.
 template <class T>

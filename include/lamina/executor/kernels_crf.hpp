@@ -26,7 +26,7 @@ Real log_sum_exp(const std::vector<Real>& values) {
 /// would leave the range of numbers.
 template <class Real>
 struct tag_chain {
-  const Real* emission;    // [rows, tags]
+  const Real* emission;    // [rows, tags], each row less its largest
   const Real* transition;  // [tags + 2, tags]
   std::size_t rows, tags;
 
@@ -71,6 +71,10 @@ struct tag_chain {
     }
     return s + end(static_cast<std::size_t>(label[rows - 1]));
   }
+  /// Whether a path has a score: the cost of another is infinite and its gradient 0.
+  bool is_possible(const std::int64_t* label) const {
+    return score(label) != -std::numeric_limits<Real>::infinity();
+  }
   std::vector<std::size_t> best() const {
     std::vector<Real> score(rows * tags);
     std::vector<std::size_t> from(rows * tags), path(rows);
@@ -101,8 +105,17 @@ void each_chain(const kernel_context<Real>& ctx, F f) {
     ctx.fail("expected the shape " + to_string(tensor_shape{tags + 2, tags}) + " for variable '" +
              ctx.input_name("Transition") + "', found " + to_string(shape_of(w)));
   for (std::size_t s = 0; s < sequences.sequences(); ++s)
-    if (const std::size_t at = sequences.last()[s]; sequences.length(s) > 0)
-      f(tag_chain<Real>{x.data() + at * tags, w.data(), sequences.length(s), tags}, s, at);
+    if (const std::size_t at = sequences.last()[s]; sequences.length(s) > 0) {
+      // A number that all tags of a row share changes nothing, but takes digits.
+      std::vector<Real> emission(x.data() + at * tags,
+                                 x.data() + (at + sequences.length(s)) * tags);
+      for (std::size_t r = 0; r < emission.size(); r += tags) {
+        const Real most = *std::max_element(&emission[r], &emission[r] + tags);
+        for (std::size_t j = 0; j < tags; ++j)
+          if (std::isfinite(most)) emission[r + j] -= most;
+      }
+      f(tag_chain<Real>{emission.data(), w.data(), sequences.length(s), tags}, s, at);
+    }
 }
 /// One label a row, each a tag.
 template <class Real>
@@ -126,15 +139,18 @@ void linear_chain_crf_forward(kernel_context<Real>& ctx) {
   auto cost = zeros<Real>({sequences.sequences(), 1});
   each_chain(ctx, [&](const tag_chain<Real>& c, std::size_t s, std::size_t at) {
     const std::vector<Real> a = c.forward();
-    cost.flat(s) = c.total(a) - c.score(label.data() + at);
+    cost.flat(s) = c.is_possible(label.data() + at) ? c.total(a) - c.score(label.data() + at)
+                                                    : std::numeric_limits<Real>::infinity();
     for (std::size_t k = 0; k < c.rows; ++k) {
       const auto row = a.begin() + static_cast<std::ptrdiff_t>(k * c.tags);
       const std::vector<Real> values(row, row + static_cast<std::ptrdiff_t>(c.tags));
       const Real sum = log_sum_exp(values);
       const Real most = *std::max_element(c.emission + k * c.tags, c.emission + (k + 1) * c.tags);
       for (std::size_t j = 0; j < c.tags; ++j) {
-        alpha.flat((at + k) * c.tags + j) = std::exp(values[j] - sum);
-        emission.flat((at + k) * c.tags + j) = std::exp(c.x(k, j) - most);
+        // Minus infinity less itself is no number; there is no path then.
+        alpha.flat((at + k) * c.tags + j) = std::isinf(sum) ? Real(0) : std::exp(values[j] - sum);
+        emission.flat((at + k) * c.tags + j) =
+            std::isinf(most) ? Real(0) : std::exp(c.x(k, j) - most);
       }
     }
   });
@@ -154,6 +170,7 @@ void linear_chain_crf_gradient(kernel_context<Real>& ctx) {
   auto dx = zeros<Real>(ctx.input("Emission").shape());
   auto dw = zeros<Real>(ctx.input("Transition").shape());
   each_chain(ctx, [&](const tag_chain<Real>& c, std::size_t s, std::size_t at) {
+    if (!c.is_possible(label.data() + at)) return;
     const std::vector<Real> a = c.forward(), b = c.backward();
     const Real total = c.total(a), dy = d.flat(s);
     const std::size_t n = c.tags;

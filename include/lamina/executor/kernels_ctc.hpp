@@ -2,7 +2,9 @@
 // lamina/executor/kernels_ctc.hpp - warpctc, ctc_align.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <lamina/executor/kernels_crf.hpp>
 
@@ -76,8 +78,12 @@ label_paths<Real> paths_of(const kernel_context<Real>& ctx, std::size_t i) {
              "' for its labels, found " + std::to_string(p.rows));
   for (std::size_t t = rows.last()[i]; t < rows.last()[i + 1]; ++t) {
     const Real* row = logits.data() + t * p.classes;
-    const Real sum = log_sum_exp(std::vector<Real>(row, row + p.classes));
-    for (std::size_t k = 0; k < p.classes; ++k) p.log_probability.push_back(row[k] - sum);
+    const Real most = *std::max_element(row, row + p.classes);
+    std::vector<Real> off(row, row + p.classes);
+    for (Real& x : off)
+      if (std::isfinite(most)) x -= most;
+    const Real sum = log_sum_exp(off);
+    for (const Real x : off) p.log_probability.push_back(std::isinf(sum) ? sum : x - sum);
   }
   return p;
 }
@@ -103,6 +109,8 @@ void warpctc_forward(kernel_context<Real>& ctx) {
     if (n > 1) ends.push_back(a[p.rows * n - 2]);
     const Real total = log_sum_exp(ends);
     loss.flat(i) = -total;
+    // No path: a factor of each is 0.
+    if (total == -std::numeric_limits<Real>::infinity()) continue;
     Real* d = gradient.data() + rows.last()[i] * p.classes;
     for (std::size_t t = 0; t < p.rows; ++t, d += p.classes) {
       for (std::size_t k = 0; k < p.classes; ++k)

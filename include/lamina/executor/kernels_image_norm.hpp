@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
@@ -36,14 +38,16 @@ struct norm_parts {
 template <class Real>
 struct part_moments {
   xt::xarray<Real> mean, variance;
+  std::vector<Real> deviations;  // their squares may be more than a number holds
 
   part_moments(const xt::xarray<Real>& x, const norm_parts& p)
-      : mean(zeros<Real>({p.parts})), variance(zeros<Real>({p.parts})) {
+      : mean(zeros<Real>({p.parts})), variance(zeros<Real>({p.parts})), deviations(p.parts) {
     const Real n = static_cast<Real>(p.size);
     for (std::size_t i = 0; i < x.size(); ++i) mean.flat(p.part(i)) += x.flat(i) / n;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const Real off = x.flat(i) - mean.flat(p.part(i));
       variance.flat(p.part(i)) += off * off / n;
+      deviations[p.part(i)] = std::hypot(deviations[p.part(i)], off / std::sqrt(n));
     }
   }
 };
@@ -102,6 +106,18 @@ xt::xarray<Real> inverse_deviation(xt::xarray<Real> variance, Real epsilon) {
   for (std::size_t i = 0; i < variance.size(); ++i)
     variance.flat(i) = Real(1) / std::sqrt(variance.flat(i) + epsilon);
   return variance;
+}
+/// Of a group: 0 for equal numbers without an epsilon, and the root of a variance that is more than
+/// a number holds.
+template <class Real>
+xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsilon) {
+  auto inverse = inverse_deviation<Real>(moments.variance, epsilon);
+  for (std::size_t i = 0; i < inverse.size(); ++i) {
+    if (moments.variance.flat(i) + epsilon == 0) inverse.flat(i) = 0;
+    if (moments.variance.flat(i) > std::numeric_limits<Real>::max())
+      inverse.flat(i) = 1 / moments.deviations[i];
+  }
+  return inverse;
 }
 
 /// Whether batch_norm has one number in each channel, which passes as it is.
@@ -169,7 +185,7 @@ void group_norm_forward(kernel_context<Real>& ctx) {
   const norm_parts p = group_parts<Real>(ctx);
   part_moments<Real> moments(x, p);
   const tensor_shape shape{shape_of(x)[0], p.groups};
-  auto inverse = inverse_deviation<Real>(moments.variance, ctx.real_attribute("epsilon"));
+  auto inverse = inverse_deviation<Real>(moments, ctx.real_attribute("epsilon"));
   ctx.give("Y", normalised<Real>(ctx, x, p, moments.mean, inverse));
   const bool is_instance = ctx.output_count("SavedMean") > 0;
   ctx.give(is_instance ? "SavedMean" : "Mean", reshaped(moments.mean, shape));
@@ -184,9 +200,10 @@ void group_norm_gradient(kernel_context<Real>& ctx) {
   if (ctx.has("SavedMean"))
     give_norm_gradients<Real>(ctx, p, ctx.real("SavedMean"), ctx.real("SavedVariance"), true);
   else
-    give_norm_gradients<Real>(
-        ctx, p, ctx.real("Mean"),
-        inverse_deviation<Real>(ctx.real("Variance"), ctx.real_attribute("epsilon")), true);
+    give_norm_gradients<Real>(ctx, p, ctx.real("Mean"),
+                              inverse_deviation<Real>(part_moments<Real>(ctx.real("X"), p),
+                                                      ctx.real_attribute("epsilon")),
+                              true);
 }
 
 /// Calls f(element, a channel near it at the same place) for the n channels around each element.
@@ -213,7 +230,7 @@ void lrn_forward(kernel_context<Real>& ctx) {
   });
   auto y = zeros<Real>(shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i)
-    y.flat(i) = x.flat(i) * std::pow(middle.flat(i), -beta);
+    y.flat(i) = middle.flat(i) == 0 ? Real(0) : x.flat(i) * std::pow(middle.flat(i), -beta);
   ctx.give("Out", std::move(y));
   ctx.give("MidOut", std::move(middle));
 }
@@ -227,9 +244,11 @@ void lrn_gradient(kernel_context<Real>& ctx) {
   const Real alpha = ctx.real_attribute("alpha"), beta = ctx.real_attribute("beta");
   auto dx = zeros<Real>(shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i)
-    dx.flat(i) = d.flat(i) * std::pow(middle.flat(i), -beta);
+    dx.flat(i) = middle.flat(i) == 0 ? Real(0) : d.flat(i) * std::pow(middle.flat(i), -beta);
   for_each_neighbour(lines(shape_of(x), 1), ctx.integer("n"), [&](std::size_t i, std::size_t near) {
-    dx.flat(near) -= Real(2) * alpha * beta * x.flat(near) * d.flat(i) * y.flat(i) / middle.flat(i);
+    if (middle.flat(i) != 0)
+      dx.flat(near) -=
+          Real(2) * alpha * beta * x.flat(near) * d.flat(i) * y.flat(i) / middle.flat(i);
   });
   ctx.give("X@GRAD", std::move(dx));
 }

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <lamina/executor/kernels_normalization.hpp>
+#include <lamina/operators/loss.hpp>
 
 namespace lamina::kernel {
 
@@ -48,7 +50,7 @@ void cross_entropy_forward(kernel_context<Real>& ctx) {
   if (ctx.flag("soft_label")) {
     const auto& label = ctx.real("Label");
     for (std::size_t i = 0; i < x.size(); ++i)
-      y.flat(i / m.columns) -= label.flat(i) * log_of(x.flat(i));
+      if (label.flat(i) != 0) y.flat(i / m.columns) -= label.flat(i) * log_of(x.flat(i));
   } else {
     const auto labels = labels_of(ctx, m.rows);
     for (std::size_t r = 0; r < m.rows; ++r) {
@@ -57,6 +59,13 @@ void cross_entropy_forward(kernel_context<Real>& ctx) {
     }
   }
   ctx.give("Y", std::move(y));
+}
+
+/// d / p, cut where several of them still have a sum; 0 where d is.
+template <class Real>
+Real finite_ratio(Real d, Real p) {
+  constexpr Real most = std::numeric_limits<Real>::max() / 1024;
+  return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
 }
 
 /// dx = -dy * label / x, with the label as a distribution.
@@ -69,13 +78,13 @@ void cross_entropy_gradient(kernel_context<Real>& ctx) {
   if (ctx.flag("soft_label")) {
     const auto& label = ctx.real("Label");
     for (std::size_t i = 0; i < x.size(); ++i)
-      dx.flat(i) = -d.flat(i / m.columns) * label.flat(i) / x.flat(i);
+      dx.flat(i) = finite_ratio<Real>(-d.flat(i / m.columns) * label.flat(i), x.flat(i));
   } else {
     const auto labels = labels_of(ctx, m.rows);
     for (std::size_t r = 0; r < m.rows; ++r) {
       const std::int64_t k = label_of(ctx, labels, r, m.columns);
       const std::size_t at = r * m.columns + static_cast<std::size_t>(k < 0 ? 0 : k);
-      if (k >= 0) dx.flat(at) = -d.flat(r) / x.flat(at);
+      if (k >= 0) dx.flat(at) = finite_ratio<Real>(-d.flat(r), x.flat(at));
     }
   }
   ctx.give("X@GRAD", std::move(dx));
@@ -97,7 +106,8 @@ void softmax_with_cross_entropy_forward(kernel_context<Real>& ctx) {
     const Real log_sum = std::log(sum);
     if (soft) {
       for (std::size_t c = 0; c < m.columns; ++c)
-        loss.flat(r) += ctx.real("Label").flat(r * m.columns + c) * (log_sum - (row[c] - most));
+        if (const Real share = ctx.real("Label").flat(r * m.columns + c); share != 0)
+          loss.flat(r) += share * (log_sum - (row[c] - most));
     } else {
       const std::int64_t k = label_of(ctx, labels, r, m.columns);
       if (k >= 0) loss.flat(r) = log_sum - (row[k] - most);
@@ -121,7 +131,7 @@ void softmax_with_cross_entropy_gradient(kernel_context<Real>& ctx) {
       Real sum = 0;
       for (std::size_t c = 0; c < m.columns; ++c) sum += label.flat(r * m.columns + c);
       for (std::size_t i = r * m.columns; i < (r + 1) * m.columns; ++i)
-        dx.flat(i) = d.flat(r) * (dx.flat(i) * sum - label.flat(i));
+        dx.flat(i) = d.flat(r) == 0 ? Real(0) : d.flat(r) * (dx.flat(i) * sum - label.flat(i));
     }
   } else {
     const auto labels = labels_of(ctx, m.rows);
@@ -129,7 +139,9 @@ void softmax_with_cross_entropy_gradient(kernel_context<Real>& ctx) {
       const std::int64_t k = label_of(ctx, labels, r, m.columns);
       for (std::size_t c = 0; c < m.columns; ++c) {
         Real& to = dx.flat(r * m.columns + c);
-        to = k < 0 ? Real(0) : d.flat(r) * (to - (static_cast<std::int64_t>(c) == k ? 1 : 0));
+        to = k < 0 || d.flat(r) == 0
+                 ? Real(0)
+                 : d.flat(r) * (to - (static_cast<std::int64_t>(c) == k ? 1 : 0));
       }
     }
   }
@@ -157,8 +169,7 @@ void sigmoid_cross_entropy_forward(kernel_context<Real>& ctx) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Real v = x.flat(i);
     if (label.flat(i) != ignore)
-      out.flat(i) =
-          (std::max(v, Real(0)) - v * label.flat(i) + std::log1p(std::exp(-std::abs(v)))) / divisor;
+      out.flat(i) = lamina::detail::binary_cost<Real>(v, label.flat(i)) / divisor;
   }
   ctx.give("Out", std::move(out));
 }
@@ -173,7 +184,8 @@ void sigmoid_cross_entropy_gradient(kernel_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i)
     if (label.flat(i) != ignore)
-      dx.flat(i) = d.flat(i) * (1 / (1 + std::exp(-x.flat(i))) - label.flat(i)) / divisor;
+      dx.flat(i) =
+          d.flat(i) * lamina::detail::binary_slope<Real>(x.flat(i), label.flat(i)) / divisor;
   ctx.give("X@GRAD", std::move(dx));
 }
 
@@ -182,15 +194,19 @@ template <class Real>
 void smooth_l1_forward(kernel_context<Real>& ctx) {
   auto diff = ctx.real("X");
   diff -= ctx.real("Y");
-  if (ctx.has("InsideWeight")) diff *= ctx.real("InsideWeight");
+  // What has no weight counts nothing, also where it is infinite.
+  for (std::size_t i = 0; ctx.has("InsideWeight") && i < diff.size(); ++i) {
+    const Real weight = ctx.real("InsideWeight").flat(i);
+    diff.flat(i) = weight == 0 ? Real(0) : diff.flat(i) * weight;
+  }
   const Real s2 = ctx.real_attribute("sigma", 1) * ctx.real_attribute("sigma", 1);
   const matrix m(shape_of(diff), 1);
   auto out = zeros<Real>({m.rows, 1});
   for (std::size_t i = 0; i < diff.size(); ++i) {
     const Real size = std::abs(diff.flat(i));
     const Real cost = size < 1 / s2 ? size * size * s2 / 2 : size - Real(0.5) / s2;
-    out.flat(i / m.columns) +=
-        cost * (ctx.has("OutsideWeight") ? ctx.real("OutsideWeight").flat(i) : Real(1));
+    const Real weight = ctx.has("OutsideWeight") ? ctx.real("OutsideWeight").flat(i) : Real(1);
+    out.flat(i / m.columns) += weight == 0 ? Real(0) : cost * weight;
   }
   ctx.give("Diff", std::move(diff));
   ctx.give("Out", std::move(out));
@@ -270,7 +286,7 @@ void bpr_forward(kernel_context<Real>& ctx) {
     if (k < 0) continue;
     for (std::size_t c = 0; c < m.columns; ++c)
       if (static_cast<std::int64_t>(c) != k)
-        y.flat(r) += std::log1p(std::exp(row[c] - row[k])) / static_cast<Real>(m.columns - 1);
+        y.flat(r) += math::log1p_exp(row[c] - row[k]) / static_cast<Real>(m.columns - 1);
   }
   ctx.give("Y", std::move(y));
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
@@ -54,15 +56,25 @@ void softmax_gradient(kernel_context<Real>& ctx) {
 template <class Real>
 struct row_moments {
   xt::xarray<Real> mean, variance;
+  std::vector<Real> deviations;  // their squares may be more than a number holds
+
+  /// sqrt(variance + epsilon); infinite for equal numbers without an epsilon, so that nothing is
+  /// divided by 0.
+  Real divisor(std::size_t row, Real epsilon) const {
+    if (variance.flat(row) > std::numeric_limits<Real>::max()) return deviations[row];
+    const Real sum = variance.flat(row) + epsilon;
+    return sum == 0 ? std::numeric_limits<Real>::infinity() : std::sqrt(sum);
+  }
 
   row_moments(const xt::xarray<Real>& x, const matrix& m)
-      : mean(zeros<Real>({m.rows})), variance(zeros<Real>({m.rows})) {
+      : mean(zeros<Real>({m.rows})), variance(zeros<Real>({m.rows})), deviations(m.rows) {
     const Real n = static_cast<Real>(m.columns);
     for (std::size_t r = 0; r < m.rows; ++r) {
       for (std::size_t c = 0; c < m.columns; ++c) mean.flat(r) += x.flat(r * m.columns + c) / n;
       for (std::size_t c = 0; c < m.columns; ++c) {
         const Real off = x.flat(r * m.columns + c) - mean.flat(r);
         variance.flat(r) += off * off / n;
+        deviations[r] = std::hypot(deviations[r], off / std::sqrt(n));
       }
     }
   }
@@ -86,8 +98,7 @@ void layer_norm_forward(kernel_context<Real>& ctx) {
   for (std::size_t r = 0; r < m.rows; ++r)
     for (std::size_t c = 0; c < m.columns; ++c) {
       const std::size_t i = r * m.columns + c;
-      Real value =
-          (x.flat(i) - moments.mean.flat(r)) / std::sqrt(moments.variance.flat(r) + epsilon);
+      Real value = (x.flat(i) - moments.mean.flat(r)) / moments.divisor(r, epsilon);
       if (ctx.has("Scale")) value *= ctx.real("Scale").flat(c);
       if (ctx.has("Bias")) value += ctx.real("Bias").flat(c);
       y.flat(i) = value;
@@ -111,7 +122,7 @@ void layer_norm_gradient(kernel_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(x));
   auto dscale = zeros<Real>({m.columns}), dbias = zeros<Real>({m.columns});
   for (std::size_t r = 0; r < m.rows; ++r) {
-    const Real s = std::sqrt(moments.variance.flat(r) + epsilon);
+    const Real s = moments.divisor(r, epsilon);
     const auto h = [&](std::size_t c) {
       return (x.flat(r * m.columns + c) - moments.mean.flat(r)) / s;
     };
@@ -133,6 +144,15 @@ void layer_norm_gradient(kernel_context<Real>& ctx) {
   ctx.give("Bias@GRAD", std::move(dbias));
 }
 
+/// A sum of squares, which may be more, or less, than a Real holds.
+using square_sum = long double;
+
+/// The root of a sum of squares as what is divided by: 0 / infinity is 0, 0 / 0 would be none.
+template <class Real>
+Real divisor_of(Real norm) {
+  return norm == 0 ? std::numeric_limits<Real>::infinity() : norm;
+}
+
 /// Norm = sqrt(sum x^2 + epsilon) along an axis, Out = X / Norm.
 template <class Real>
 void norm_forward(kernel_context<Real>& ctx) {
@@ -146,11 +166,13 @@ void norm_forward(kernel_context<Real>& ctx) {
   auto norms = zeros<Real>(shape);
   for (std::size_t o = 0; o < l.outer; ++o)
     for (std::size_t i = 0; i < l.inner; ++i) {
-      Real sum = epsilon;
-      for (std::size_t k = 0; k < l.n; ++k) sum += x.flat(l.at(o, k, i)) * x.flat(l.at(o, k, i));
-      norms.flat(o * l.inner + i) = std::sqrt(sum);
+      square_sum sum = epsilon;
       for (std::size_t k = 0; k < l.n; ++k)
-        out.flat(l.at(o, k, i)) = x.flat(l.at(o, k, i)) / std::sqrt(sum);
+        sum += square_sum(x.flat(l.at(o, k, i))) * x.flat(l.at(o, k, i));
+      const Real norm = static_cast<Real>(std::sqrt(sum));
+      norms.flat(o * l.inner + i) = norm;
+      for (std::size_t k = 0; k < l.n; ++k)
+        out.flat(l.at(o, k, i)) = x.flat(l.at(o, k, i)) / divisor_of(norm);
     }
   ctx.give("Norm", std::move(norms));
   ctx.give("Out", std::move(out));
@@ -166,14 +188,16 @@ void norm_gradient(kernel_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(x));
   for (std::size_t o = 0; o < l.outer; ++o)
     for (std::size_t i = 0; i < l.inner; ++i) {
-      Real square = epsilon, dot = 0;
+      square_sum square = epsilon;
+      Real dot = 0;
       for (std::size_t k = 0; k < l.n; ++k) {
-        square += x.flat(l.at(o, k, i)) * x.flat(l.at(o, k, i));
+        square += square_sum(x.flat(l.at(o, k, i))) * x.flat(l.at(o, k, i));
         dot += d.flat(l.at(o, k, i)) * x.flat(l.at(o, k, i));
       }
+      const Real norm = divisor_of(static_cast<Real>(std::sqrt(square)));
       for (std::size_t k = 0; k < l.n; ++k)
         dx.flat(l.at(o, k, i)) =
-            (d.flat(l.at(o, k, i)) - x.flat(l.at(o, k, i)) * dot / square) / std::sqrt(square);
+            (d.flat(l.at(o, k, i)) - x.flat(l.at(o, k, i)) / norm * (dot / norm)) / norm;
     }
   ctx.give("X@GRAD", std::move(dx));
 }
@@ -186,15 +210,17 @@ struct cosine_row {
 
   cosine_row(const xt::xarray<Real>& x, const xt::xarray<Real>& y, const matrix& m, std::size_t r)
       : x_at(r * m.columns), y_at(y.size() == m.columns ? 0 : x_at) {
-    Real xx = 0, yy = 0, xy = 0;
+    square_sum xx = 0, yy = 0, xy = 0;
     for (std::size_t c = 0; c < m.columns; ++c) {
-      xx += x.flat(x_at + c) * x.flat(x_at + c);
-      yy += y.flat(y_at + c) * y.flat(y_at + c);
-      xy += x.flat(x_at + c) * y.flat(y_at + c);
+      xx += square_sum(x.flat(x_at + c)) * x.flat(x_at + c);
+      yy += square_sum(y.flat(y_at + c)) * y.flat(y_at + c);
+      xy += square_sum(x.flat(x_at + c)) * y.flat(y_at + c);
     }
-    x_norm = std::sqrt(xx);
-    y_norm = std::sqrt(yy);
-    cosine = xy / (x_norm * y_norm);
+    x_norm = static_cast<Real>(std::sqrt(xx));
+    y_norm = static_cast<Real>(std::sqrt(yy));
+    // A vector of length 0 is like none.
+    if (x_norm != 0 && y_norm != 0)
+      cosine = static_cast<Real>(xy / (std::sqrt(xx) * std::sqrt(yy)));
   }
 };
 
@@ -216,7 +242,8 @@ void cos_sim_forward(kernel_context<Real>& ctx) {
   ctx.give("YNorm", std::move(yn));
 }
 
-/// dx = d * (y / (|x| |y|) - cos * x / |x|^2), and the same with x and y exchanged.
+/// dx = d * (y / |y| - cos * x / |x|) / |x|, and the same with x and y exchanged; 0 where one of
+/// them has no direction.
 template <class Real>
 void cos_sim_gradient(kernel_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -226,11 +253,11 @@ void cos_sim_gradient(kernel_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(x)), dy = zeros<Real>(shape_of(y));
   for (std::size_t r = 0; r < m.rows; ++r) {
     const cosine_row<Real> row(x, y, m, r);
-    const Real both = row.x_norm * row.y_norm;
+    if (row.x_norm == 0 || row.y_norm == 0) continue;
     for (std::size_t c = 0; c < m.columns; ++c) {
-      const Real a = x.flat(row.x_at + c), b = y.flat(row.y_at + c);
-      dx.flat(row.x_at + c) += d.flat(r) * (b / both - row.cosine * a / (row.x_norm * row.x_norm));
-      dy.flat(row.y_at + c) += d.flat(r) * (a / both - row.cosine * b / (row.y_norm * row.y_norm));
+      const Real a = x.flat(row.x_at + c) / row.x_norm, b = y.flat(row.y_at + c) / row.y_norm;
+      dx.flat(row.x_at + c) += d.flat(r) / row.x_norm * (b - row.cosine * a);
+      dy.flat(row.y_at + c) += d.flat(r) / row.y_norm * (a - row.cosine * b);
     }
   }
   ctx.give("X@GRAD", std::move(dx));
@@ -239,9 +266,9 @@ void cos_sim_gradient(kernel_context<Real>& ctx) {
 
 /// sqrt(sum x^2).
 template <class Real>
-Real euclidean_norm(const xt::xarray<Real>& x) {
-  Real sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += x.flat(i) * x.flat(i);
+square_sum euclidean_norm(const xt::xarray<Real>& x) {
+  square_sum sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += square_sum(x.flat(i)) * x.flat(i);
   return std::sqrt(sum);
 }
 
@@ -249,8 +276,8 @@ Real euclidean_norm(const xt::xarray<Real>& x) {
 template <class Real>
 void clip_by_norm_forward(kernel_context<Real>& ctx) {
   auto x = ctx.real("X");
-  const Real most = ctx.real_attribute("max_norm"), norm = euclidean_norm<Real>(x);
-  if (norm > most) x *= most / norm;
+  const square_sum most = ctx.real_attribute("max_norm"), norm = euclidean_norm<Real>(x);
+  if (norm > most) x *= static_cast<Real>(most / norm);
   ctx.give("Out", std::move(x));
 }
 

@@ -46,12 +46,13 @@ void decayed_learning_rate_forward(kernel_context<Real>& ctx) {
 /// Out = min(1, max_norm / the norm of all gradients together).
 template <class Real>
 void gradient_scale_forward(kernel_context<Real>& ctx) {
-  Real squares = 0;
+  square_sum squares = 0;
   for (int i = 0; i < ctx.count("X"); ++i) {
-    const Real norm = euclidean_norm<Real>(ctx.real("X", i));
+    const square_sum norm = euclidean_norm<Real>(ctx.real("X", i));
     squares += norm * norm;
   }
-  const Real norm = std::sqrt(squares), limit = ctx.real_attribute("max_norm", 1);
+  const Real norm = static_cast<Real>(std::sqrt(squares)),
+             limit = ctx.real_attribute("max_norm", 1);
   ctx.give("Out", tensor::filled<Real>({1}, norm > limit ? limit / norm : Real(1)));
 }
 
@@ -117,7 +118,8 @@ void lars_momentum_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), v = ctx.real("Velocity");
   const auto g = gradient_for(ctx);
   const Real mu = ctx.real_attribute("mu"), decay = ctx.real_attribute("lars_weight_decay", 0.0005);
-  const Real pn = euclidean_norm<Real>(p), gn = euclidean_norm<Real>(g);
+  const Real pn = static_cast<Real>(euclidean_norm<Real>(p)),
+             gn = static_cast<Real>(euclidean_norm<Real>(g));
   Real local = learning_rate_of(ctx);
   if (pn > 0 && gn > 0) local *= ctx.real_attribute("lars_coeff", 0.001) * pn / (gn + decay * pn);
   v = mu * v + local * (g + decay * p);
@@ -213,7 +215,7 @@ void adadelta_update(kernel_context<Real>& ctx) {
 }
 
 /// s = decay s + (1 - decay) g^2; v = momentum v + lr g / sqrt(s + epsilon); p -= v. Centered:
-/// c = decay c + (1 - decay) g and sqrt(s - c^2 + epsilon).
+/// c = decay c + (1 - decay) g and sqrt(max(s - c^2, 0) + epsilon).
 template <class Real>
 void rmsprop_update(kernel_context<Real>& ctx) {
   auto p = ctx.real("Param"), s = ctx.real("MeanSquare"), v = ctx.real("Moment");
@@ -226,8 +228,8 @@ void rmsprop_update(kernel_context<Real>& ctx) {
     const Real slope = g.flat(i);
     s.flat(i) = decay * s.flat(i) + (1 - decay) * slope * slope;
     if (centered) c.flat(i) = decay * c.flat(i) + (1 - decay) * slope;
-    v.flat(i) =
-        mu * v.flat(i) + lr * slope / std::sqrt(s.flat(i) - c.flat(i) * c.flat(i) + epsilon);
+    const Real variance = std::max(s.flat(i) - c.flat(i) * c.flat(i), Real(0));
+    v.flat(i) = mu * v.flat(i) + lr * slope / std::sqrt(variance + epsilon);
     p.flat(i) -= v.flat(i);
   }
   ctx.give("ParamOut", std::move(p));
@@ -276,7 +278,8 @@ void lamb_update(kernel_context<Real>& ctx) {
     m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
     u.flat(i) = m1.flat(i) / (std::sqrt(m2.flat(i)) + epsilon) + decay * p.flat(i);
   }
-  const Real pn = euclidean_norm<Real>(p), un = euclidean_norm<Real>(u);
+  const Real pn = static_cast<Real>(euclidean_norm<Real>(p)),
+             un = static_cast<Real>(euclidean_norm<Real>(u));
   p -= learning_rate_of(ctx) * (pn > 0 && un > 0 ? pn / un : Real(1)) * u;
   ctx.give("ParamOut", std::move(p));
   ctx.give("Moment1Out", std::move(m1));
@@ -294,7 +297,9 @@ void proximal_update(kernel_context<Real>& ctx) {
   const Real l2 = ctx.real_attribute("l2");
   for (std::size_t i = 0; i < p.size(); ++i) {
     m.flat(i) += g.flat(i) * g.flat(i);
-    const Real z = p.flat(i) - lr * g.flat(i) / (Adaptive ? std::sqrt(m.flat(i)) : Real(1));
+    // Where all gradients were 0 the step is 0, not 0 / 0.
+    const Real root = Adaptive && m.flat(i) > 0 ? std::sqrt(m.flat(i)) : Real(1);
+    const Real z = p.flat(i) - lr * g.flat(i) / root;
     const Real size = std::max(std::abs(z) - lr * l1, Real(0)) / (1 + lr * l2);
     p.flat(i) = z < 0 ? -size : size;
   }

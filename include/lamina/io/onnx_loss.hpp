@@ -2,7 +2,6 @@
 // lamina/io/onnx_loss.hpp - costs, and what training puts around them, as ONNX nodes.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,13 +14,19 @@ namespace lamina {
 
 namespace onnx {
 
+/// factor * x, 0 where the factor is: infinity times 0 is no number.
+inline std::string weighted(onnx_operator& op, const std::string& factor, const std::string& x) {
+  const std::string zero = op.number(0);
+  return op.node("Where", {op.node("Equal", {factor, zero}), zero, op.node("Mul", {factor, x})});
+}
+
 /// The cost of each row from the logarithms of its probabilities: minus that of its label, 0 where
 /// it is to be ignored, or with soft labels minus their mean.
 inline void cost_of_labels(onnx_operator& op, const char* slot, const std::string& logs) {
   const std::string label = op.in("Label"), last = op.list({-1});
   if (op.flag("soft_label"))
     return op.out(slot, "Neg",
-                  {op.node("ReduceSum", {op.node("Mul", {label, logs}), last}, {{"keepdims", 1}})});
+                  {op.node("ReduceSum", {weighted(op, label, logs), last}, {{"keepdims", 1}})});
   const dtype type = op.type_of("Label");
   const std::string ignored = op.node(
       "Equal", {label, op.number(static_cast<double>(op.integer("ignore_index", -100)), type)});
@@ -52,12 +57,20 @@ inline std::string square(onnx_operator& op, const std::string& x) {
   return op.node("Mul", {x, x});
 }
 
+/// log(1 + e^x) - x * label: of |x| counts what the label is away from the side of x, so that
+/// nothing large is subtracted.
+inline std::string binary_cost(onnx_operator& op, const std::string& x, const std::string& label) {
+  const std::string size = op.node("Abs", {x});
+  const std::string away =
+      choose(op, op.node("Greater", {x, op.number(0)}), affine(op, label, -1, 1), label);
+  return op.node("Add", {weighted(op, away, size), softplus(op, op.node("Neg", {size}))});
+}
+
 inline void lower_sigmoid_cross_entropy(onnx_operator& op) {
   const std::string x = op.in("X"), label = op.in("Label");
   const std::string ignored =
       op.node("Equal", {label, op.number(static_cast<double>(op.integer("ignore_index", -100)))});
-  const std::string each = op.node("Sub", {softplus(op, x), op.node("Mul", {x, label})});
-  std::string cost = choose(op, ignored, op.number(0), each);
+  std::string cost = choose(op, ignored, op.number(0), binary_cost(op, x, label));
   if (op.flag("normalize")) {
     const std::string counted = op.cast(op.node("Not", {ignored}), op.real_type());
     const std::string n = op.node("ReduceSum", {counted}, {{"keepdims", 0}});
@@ -69,9 +82,9 @@ inline void lower_sigmoid_cross_entropy(onnx_operator& op) {
 inline void lower_log_loss(onnx_operator& op) {
   const std::string p = op.in("Predicted"), label = op.in("Labels");
   const double epsilon = op.real("epsilon");
-  const std::string yes = op.node("Mul", {label, op.node("Log", {affine(op, p, 1, epsilon)})});
-  const std::string no =
-      op.node("Mul", {affine(op, label, -1, 1), op.node("Log", {affine(op, p, -1, 1 + epsilon)})});
+  const std::string yes = weighted(op, label, op.node("Log", {affine(op, p, 1, epsilon)}));
+  const std::string no = weighted(op, affine(op, label, -1, 1),
+                                  op.node("Log", {affine(op, affine(op, p, -1, 1), 1, epsilon)}));
   op.out("Loss", "Neg", {op.node("Add", {yes, no})});
 }
 
@@ -101,14 +114,14 @@ inline void lower_margin_rank_loss(onnx_operator& op) {
 
 inline void lower_smooth_l1(onnx_operator& op) {
   std::string diff = op.node("Sub", {op.in("X"), op.in("Y")});
-  if (op.has("InsideWeight")) diff = op.node("Mul", {diff, op.in("InsideWeight")});
+  if (op.has("InsideWeight")) diff = weighted(op, op.in("InsideWeight"), diff);
   if (op.wants("Diff")) op.out("Diff", diff);
   const double s2 = double(op.real("sigma", 1)) * double(op.real("sigma", 1));
   const std::string size = op.node("Abs", {diff});
   std::string cost =
       choose(op, op.node("Less", {size, op.number(1 / s2)}),
              affine(op, square(op, diff), s2 / 2, 0), affine(op, size, 1, -0.5 / s2));
-  if (op.has("OutsideWeight")) cost = op.node("Mul", {cost, op.in("OutsideWeight")});
+  if (op.has("OutsideWeight")) cost = weighted(op, op.in("OutsideWeight"), cost);
   std::vector<std::int64_t> axes;
   for (int d = 1; d < op.rank("X"); ++d) axes.push_back(d);
   const std::string sum = op.node("ReduceSum", {cost, op.list(axes)}, {{"keepdims", 0}});
@@ -134,11 +147,13 @@ inline void lower_kldiv(onnx_operator& op) {
 inline void lower_bpr(onnx_operator& op) {
   const std::string x = op.in("X");
   const std::string own = op.node("GatherElements", {x, op.in("Label")}, {{"axis", -1}});
-  const std::string each = softplus(op, op.node("Sub", {x, own}));
+  std::vector<std::int64_t> classes;
+  for (std::int64_t k = 0; k < op.extent("X", -1); ++k) classes.push_back(k);
+  const std::string is_own =
+      op.node("Equal", {op.cast(op.in("Label"), dtype::int64), op.list(classes)});
+  const std::string each = choose(op, is_own, op.number(0), softplus(op, op.node("Sub", {x, own})));
   const std::string sum = op.node("ReduceSum", {each, op.list({-1})}, {{"keepdims", 1}});
-  // The label's own part is log(2).
-  const double others = static_cast<double>(op.extent("X", -1) - 1);
-  op.out("Y", affine(op, sum, 1 / others, -std::log(2.0) / others));
+  op.out("Y", affine(op, sum, 1 / static_cast<double>(classes.size() - 1), 0));
 }
 
 inline void lower_label_smooth(onnx_operator& op) {
@@ -172,7 +187,7 @@ inline void add_losses(onnx_operators& to) {
   to.add("modified_huber_loss", lower_modified_huber_loss);
   to.add("rank_loss", [](onnx_operator& op) {
     const std::string d = op.node("Sub", {op.in("Left"), op.in("Right")});
-    op.out("Out", "Sub", {softplus(op, d), op.node("Mul", {op.in("Label"), d})});
+    op.out("Out", binary_cost(op, d, op.in("Label")));
   });
   to.add("margin_rank_loss", lower_margin_rank_loss);
   to.add("smooth_l1_loss", lower_smooth_l1);

@@ -165,11 +165,10 @@ inline void lower_layer_norm(onnx_operator& op) {
 }
 
 inline void lower_norm(onnx_operator& op) {
-  const std::string sum = op.node(
-      "ReduceSumSquare", {op.in("X"), op.list({op.integer("axis", -1)})}, {{"keepdims", 1}});
-  const std::string norm = op.node("Sqrt", {affine(op, sum, 1, op.real("epsilon", 1e-10F))});
+  const std::string norm =
+      length_of(op, op.in("X"), {op.integer("axis", -1)}, op.real("epsilon", 1e-10F));
   if (op.wants("Norm")) op.out("Norm", norm);
-  op.out("Out", "Div", {op.in("X"), norm});
+  op.out("Out", "Div", {op.in("X"), divisor_of(op, norm)});
 }
 
 /// A row is all but the first dimension.
@@ -178,14 +177,13 @@ inline std::string flat_rows(onnx_operator& op, const char* slot) {
                             : op.reshape(op.in(slot), {0, extents(op, slot, 1, op.rank(slot))});
 }
 inline void lower_cos_sim(onnx_operator& op) {
-  const std::string x = flat_rows(op, "X"), y = flat_rows(op, "Y"), last = op.list({1});
-  const std::string product =
-      op.node("ReduceSum", {op.node("Mul", {x, y}), last}, {{"keepdims", 1}});
-  const std::string nx = op.node("ReduceL2", {x, last}, {{"keepdims", 1}});
-  const std::string ny = op.node("ReduceL2", {y, last}, {{"keepdims", 1}});
+  const std::string x = flat_rows(op, "X"), y = flat_rows(op, "Y");
+  const std::string nx = length_of(op, x, {1}, 0), ny = length_of(op, y, {1}, 0);
   if (op.wants("XNorm")) op.out("XNorm", nx);
   if (op.wants("YNorm")) op.out("YNorm", ny);
-  op.out("Out", "Div", {product, op.node("Mul", {nx, ny})});
+  const std::string of_x = op.node("Div", {x, divisor_of(op, nx)}),
+                    of_y = op.node("Div", {y, divisor_of(op, ny)});
+  op.out("Out", "ReduceSum", {op.node("Mul", {of_x, of_y}), op.list({1})}, {{"keepdims", 1}});
 }
 
 inline void add_matrix(onnx_operators& to) {

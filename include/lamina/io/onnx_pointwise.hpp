@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,6 +137,31 @@ inline void add_doubles(onnx_operators& to) {
   });
 }
 
+/// The root of the sum of squares along axes, of all elements where there are none, and of epsilon.
+/// Large numbers are divided by the largest first: their squares are more than a float holds.
+inline std::string length_of(onnx_operator& op, const std::string& x,
+                             const std::vector<std::int64_t>& axes, double epsilon) {
+  const std::int64_t keeps = axes.empty() ? 0 : 1;
+  const auto reduced = [&](const char* type, const std::string& of) {
+    std::vector<std::string> inputs{of};
+    if (!axes.empty()) inputs.push_back(op.list(axes));
+    return op.node(type, inputs, {{"keepdims", keeps}});
+  };
+  const std::string most =
+      op.node("Max", {reduced("ReduceMax", op.node("Abs", {x})), op.number(1, op.type_of("X"))});
+  std::string sum = reduced("ReduceSumSquare", op.node("Div", {x, most}));
+  if (epsilon != 0) {
+    const std::string part = op.node("Div", {op.number(epsilon, op.type_of("X")), most});
+    sum = op.node("Add", {sum, op.node("Div", {part, most})});
+  }
+  return op.node("Mul", {op.node("Sqrt", {sum}), most});
+}
+/// What is divided by a length: 1 in place of 0.
+inline std::string divisor_of(onnx_operator& op, const std::string& length) {
+  const std::string is_zero = op.node("Equal", {length, op.number(0, op.type_of("X"))});
+  return op.node("Where", {is_zero, op.number(1, op.type_of("X")), length});
+}
+
 inline bool is_whole(dtype type) { return !is_floating(type) && type != dtype::boolean; }
 
 inline void add_activations(onnx_operators& to) {
@@ -149,7 +175,21 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", "Neg", {softplus(op, op.node("Neg", {op.in("X")}))});
   });
   to.add("tanh_shrink", [](onnx_operator& op) {
-    op.out("Out", "Sub", {op.in("X"), op.node("Tanh", {op.in("X")})});
+    // Where x is small the difference has no digits: the quotient of polynomials that core/math.hpp
+    // has.
+    const std::string x = op.in("X"), t = op.node("Mul", {x, x});
+    const auto polynomial = [&](std::string sum, std::initializer_list<double> coefficients) {
+      for (const double c : coefficients) sum = affine(op, op.node("Mul", {sum, t}), 1, c);
+      return sum;
+    };
+    const std::string p = polynomial(affine(op, t, 0.964399179425052238628, 99.2877231001918786564),
+                                     {1614.68768441708447952});
+    const std::string q = polynomial(affine(op, t, 1, 112.811678491632931402),
+                                     {2235.48839060100448583, 4844.06305325125486048});
+    const std::string near = op.node("Mul", {x, op.node("Div", {op.node("Mul", {t, p}), q})});
+    const std::string is_near =
+        op.node("Less", {op.node("Abs", {x}), op.number(0.625, op.type_of("X"))});
+    op.out("Out", "Where", {is_near, near, op.node("Sub", {x, op.node("Tanh", {x})})});
   });
   to.add("gelu", [](onnx_operator& op) {
     op.out("Out", "Gelu", {op.in("X")},
@@ -266,7 +306,7 @@ inline void add_elementary(onnx_operators& to) {
     op.out("Out", limited(op, op.in("X"), op.real("min"), op.real("max"), op.type_of("X")));
   });
   to.add("clip_by_norm", [](onnx_operator& op) {
-    const std::string norm = op.node("ReduceL2", {op.in("X")}, {{"keepdims", 0}});
+    const std::string norm = length_of(op, op.in("X"), {}, 0);
     const std::string most = op.number(op.real("max_norm"));
     const std::string factor = op.node("Div", {most, op.node("Max", {norm, most})});
     op.out("Out", "Mul", {op.in("X"), factor});

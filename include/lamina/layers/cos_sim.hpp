@@ -12,7 +12,8 @@ struct cos_sim_attr {
   std::string_view name{};
 };
 
-/// x . y / (|x| |y|) a row, shape [-1, 1]; y may be one row [1, width] for all. Fluid: cos_sim.
+/// x . y / (|x| |y|) a row, shape [-1, 1]; y may be one row [1, width] for all. With a vector of
+/// length 0 it is 0, and so is the gradient. Fluid: cos_sim.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto cos_sim(variable<T, R, D...> x, variable<U, S, E...> y,
                        const options<cos_sim_attr, T>& attr = {}, int line = __builtin_LINE()) {

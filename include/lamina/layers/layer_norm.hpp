@@ -67,7 +67,8 @@ constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr,
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// x / sqrt(sum x^2 + epsilon) along dimension Axis of the whole shape. Fluid: l2_normalize.
+/// x / sqrt(sum x^2 + epsilon) along dimension Axis of the whole shape; 0, with a gradient of 0,
+/// where that root is 0. Fluid: l2_normalize.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto l2_normalize(variable<T, R, D...> x,
                             const options<l2_normalize_attr, T>& attr = {}) {

@@ -11,6 +11,7 @@
 #include <lamina/layers/concat.hpp>
 #include <lamina/layers/random.hpp>
 #include <lamina/layers/reduce.hpp>
+#include <lamina/layers/scale.hpp>
 #include <lamina/layers/split.hpp>
 
 namespace lamina::layer {
@@ -44,11 +45,13 @@ constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
     const auto ids = reshape<1 + Samples, 1>(concat(std::tuple{label, sampled}, {}, line));
     const auto score = detail::class_scores<Classes, 1 + Samples>(layer, x, ids, attr, line);
     constexpr double expected = static_cast<double>(Samples) / Classes;
-    const auto chosen = reduce_sum<1>(log(sigmoid(score) * (1 / expected) + 1), keep_dim);
-    const auto of_label = logsigmoid(std::get<0>(split<sections<1, Samples>>(score)));
     block here{x.builder, x.builder->current_block};
+    // With d = log o - log e the costs are log(1 + e^-d) of the label and log(1 + e^d) of a sample.
     const auto constant = log(fill_constant<float>(here, expected));
-    return layer.returns(elementwise_add(chosen - of_label, constant, {}, line));
+    const auto d = split<sections<1, Samples>>(elementwise_sub(logsigmoid(score), constant));
+    const auto of_label = softplus(scale(std::get<0>(d), -1));
+    const auto of_samples = reduce_sum<1>(softplus(std::get<1>(d)), keep_dim);
+    return layer.returns(elementwise_add(of_label, of_samples, {}, line));
   } else {
     return x;
   }

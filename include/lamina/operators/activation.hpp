@@ -37,7 +37,7 @@ struct sigmoid : pointwise_by_output {
   static constexpr const char* type = "sigmoid";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
-    return T(1) / (T(1) + math::exp(-x));
+    return T(1) / (T(1) + math::exp_in_sum(-x));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy) {
@@ -50,11 +50,11 @@ struct logsigmoid : pointwise {
   static constexpr const char* type = "logsigmoid";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
-    return math::min(x, T(0)) - math::log(T(1) + math::exp(-math::abs(x)));
+    return -math::log1p_exp(-x);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    return dy / (T(1) + math::exp(x));
+    return dy / (T(1) + math::exp_in_sum(x));
   }
 };
 
@@ -63,11 +63,11 @@ struct softplus : pointwise {
   static constexpr const char* type = "softplus";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
-    return math::max(x, T(0)) + math::log(T(1) + math::exp(-math::abs(x)));
+    return math::log1p_exp(x);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    return dy / (T(1) + math::exp(-x));
+    return dy / (T(1) + math::exp_in_sum(-x));
   }
 };
 
@@ -76,7 +76,8 @@ struct softsign : pointwise {
   static constexpr const char* type = "softsign";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
-    return x / (T(1) + math::abs(x));
+    const T d = T(1) + math::abs(x);
+    return math::select(math::is_infinite(d), math::sign(x), x / d);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
@@ -90,7 +91,7 @@ struct tanh_shrink : pointwise {
   static constexpr const char* type = "tanh_shrink";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
-    return x - math::tanh(x);
+    return math::tanh_rest(x);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
@@ -106,19 +107,22 @@ struct gelu : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"approximate", attribute_type::boolean, 0}}};
   template <class T>
-  LAMINA_NUMBER_FN static T f(T x, T approximate) {
+  LAMINA_NUMBER_FN static T f(T given, T approximate) {
+    // What is further below gives 0, and infinity times 0 is no number.
+    const T x = math::max(T(-40), given);
     // One of two functions for all lanes: computing both costs twice the time.
     if (math::any(approximate > T(0))) return T(0.5) * x * (T(1) + math::tanh(inner(x)));
     return T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440)));
   }
   template <class T>
-  LAMINA_NUMBER_FN static T df(T x, T dy, T approximate) {
+  LAMINA_NUMBER_FN static T df(T given, T dy, T approximate) {
+    const T x = math::max(T(-40), math::min(T(40), given));
     if (math::any(approximate > T(0))) {
       const T t = math::tanh(inner(x));
       return dy * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * T(0.79788456080286535588) *
                                              (T(1) + T(3 * 0.044715) * x * x));
     }
-    const T density = T(0.39894228040143267794) * math::exp(T(-0.5) * x * x);
+    const T density = T(0.39894228040143267794) * math::exp_in_sum(T(-0.5) * x * x);
     return dy * (T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440))) + x * density);
   }
 
@@ -137,7 +141,7 @@ struct selu : pointwise_by_output {
        {"alpha", attribute_type::real, 1.6732632423543772848}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T scale, T alpha) {
-    return scale * math::select(x > T(0), x, alpha * (math::exp(math::min(x, T(0))) - T(1)));
+    return scale * math::select(x > T(0), x, alpha * math::expm1(math::min(T(0), x)));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy, T scale, T alpha) {

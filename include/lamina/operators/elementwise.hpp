@@ -74,10 +74,13 @@ struct elementwise_div : elementwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
+    // A slope of 0 stays 0 where y is 0; y * y may be more, or less, than a number holds.
+    const T inverse = T(1) / y;
+    const T slope = math::select(dy == T(0), T(0), dy * inverse);
     if constexpr (Slot == 0)
-      return dy / y;
+      return slope;
     else
-      return -dy * x / (y * y);
+      return math::select(dy == T(0), T(0), -slope * (x * inverse));
   }
 };
 
@@ -113,7 +116,8 @@ struct elementwise_min : elementwise {
   }
 };
 
-/// Out = X to the power of Y.
+/// Out = X to the power of Y as IEEE 754 has it. Where X is 0 and Y is not below 0, Y's gradient is
+/// 0.
 struct elementwise_pow : elementwise {
   static constexpr const char* type = "elementwise_pow";
   template <class T>
@@ -122,10 +126,16 @@ struct elementwise_pow : elementwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
-    if constexpr (Slot == 0)
-      return dy * y * math::pow(x, y - T(1));
-    else
-      return dy * math::log(x) * math::pow(x, y);
+    // A slope of 0 stays 0 where the power or the logarithm is infinite.
+    if constexpr (Slot == 0) {
+      const T slope = dy * y;
+      return math::select(slope == T(0), T(0), slope * math::pow(x, y - T(1)));
+    } else {
+      const T slope = dy * math::pow(x, y);
+      return math::select(
+          slope == T(0), T(0),
+          math::select(x == T(0), math::select(y < T(0), -slope, T(0)), slope * math::log(x)));
+    }
   }
 };
 

@@ -6,6 +6,24 @@
 
 namespace lamina {
 
+namespace detail {
+
+/// -label * log s - (1 - label) * log(1 - s) with s = 1 / (1 + e^-x). What the label does not count
+/// is 0 where x is infinite, too, and where x is large nothing of its size is subtracted.
+template <class T>
+LAMINA_INLINE LAMINA_FN T binary_cost(T x, T label) {
+  const T size = math::abs(x), weight = math::select(x > T(0), T(1) - label, label);
+  return math::select(weight == T(0), T(0), size * weight) + math::log1p_exp(-size);
+}
+/// Its derivative, s - label.
+template <class T>
+LAMINA_INLINE LAMINA_FN T binary_slope(T x, T label) {
+  const T e = math::exp_in_sum(-math::abs(x)), s = e / (T(1) + e);
+  return math::select(x > T(0), (T(1) - label) - s, s - label);
+}
+
+}  // namespace detail
+
 /// Out = max(x, 0) - x * label + log(1 + e^-|x|), 0 where the label is ignore_index.
 /// Fluid: sigmoid_cross_entropy_with_logits.
 struct sigmoid_cross_entropy_with_logits : pointwise {
@@ -19,12 +37,11 @@ struct sigmoid_cross_entropy_with_logits : pointwise {
   static constexpr std::uint32_t gradient_inputs = 3;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T label, T ignore) {
-    const T cost = math::max(x, T(0)) - x * label + math::log(T(1) + math::exp(-math::abs(x)));
-    return math::select(label == ignore, T(0), cost);
+    return math::select(label == ignore, T(0), detail::binary_cost(x, label));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T label, T dy, T ignore) {
-    return math::select(label == ignore, T(0), dy * (T(1) / (T(1) + math::exp(-x)) - label));
+    return math::select(label == ignore, T(0), dy * detail::binary_slope(x, label));
   }
 };
 
@@ -38,11 +55,15 @@ struct log_loss : pointwise {
   static constexpr std::uint32_t gradient_inputs = 3;
   template <class T>
   LAMINA_NUMBER_FN static T f(T p, T label, T epsilon) {
-    return -label * math::log(p + epsilon) - (T(1) - label) * math::log(T(1) - p + epsilon);
+    const T yes = math::select(label == T(0), T(0), label * math::log(p + epsilon));
+    const T no = math::select(label == T(1), T(0), (T(1) - label) * math::log(T(1) - p + epsilon));
+    return -yes - no;
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T p, T label, T dy, T epsilon) {
-    return dy * ((T(1) - label) / (T(1) - p + epsilon) - label / (p + epsilon));
+    const T yes = math::select(label == T(0), T(0), label / (p + epsilon));
+    const T no = math::select(label == T(1), T(0), (T(1) - label) / (T(1) - p + epsilon));
+    return math::select(dy == T(0), T(0), dy * (no - yes));
   }
 };
 
@@ -127,12 +148,11 @@ struct rank_loss : pointwise {
   static constexpr std::uint32_t gradient_inputs = 7;
   template <class T>
   LAMINA_NUMBER_FN static T f(T label, T left, T right) {
-    const T d = left - right;
-    return math::max(d, T(0)) + math::log(T(1) + math::exp(-math::abs(d))) - label * d;
+    return detail::binary_cost<T>(left - right, label);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T label, T left, T right, T dy) {
-    const T slope = dy * (T(1) / (T(1) + math::exp(right - left)) - label);
+    const T slope = dy * detail::binary_slope<T>(left - right, label);
     if constexpr (Slot == 1)
       return slope;
     else

@@ -28,11 +28,11 @@ struct elu : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{{{"alpha", attribute_type::real, 1}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T alpha) {
-    return math::select(x > T(0), x, alpha * (math::exp(math::min(x, T(0))) - T(1)));
+    return math::select(x > T(0), x, alpha * math::expm1(math::min(T(0), x)));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T alpha) {
-    return dy * math::select(x > T(0), T(1), alpha * math::exp(math::min(x, T(0))));
+    return dy * math::select(x > T(0), T(1), alpha * math::exp_in_sum(math::min(T(0), x)));
   }
 };
 
@@ -74,12 +74,12 @@ struct soft_relu : pointwise {
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T threshold) {
     const T c = math::min(threshold, math::max(-threshold, x));
-    return math::max(c, T(0)) + math::log(T(1) + math::exp(-math::abs(c)));
+    return math::log1p_exp(c);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T threshold) {
     const T inside = math::select(math::abs(x) < threshold, dy, T(0));
-    return inside / (T(1) + math::exp(-x));
+    return inside / (T(1) + math::exp_in_sum(-x));
   }
 };
 
@@ -120,12 +120,14 @@ struct swish : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{{{"beta", attribute_type::real, 1}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T beta) {
-    return x / (T(1) + math::exp(-beta * x));
+    const T d = T(1) + math::exp(-beta * x);
+    return math::select(math::is_infinite(d), T(0), x / d);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T beta) {
-    const T s = T(1) / (T(1) + math::exp(-beta * x));
-    return dy * (s + beta * x * s * (T(1) - s));
+    const T s = T(1) / (T(1) + math::exp_in_sum(-beta * x));
+    const T bend = s * (T(1) - s);
+    return dy * (s + math::select(bend == T(0), T(0), beta * x * bend));
   }
 };
 
@@ -137,7 +139,8 @@ struct hard_swish : pointwise {
                                                              {"offset", attribute_type::real, 3}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T threshold, T scale, T offset) {
-    return x * math::min(math::max(x + offset, T(0)), threshold) / scale;
+    const T c = x + offset;
+    return math::select(c < T(0), T(0), x * math::min(math::max(c, T(0)), threshold) / scale);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T threshold, T scale, T offset) {
@@ -146,7 +149,7 @@ struct hard_swish : pointwise {
   }
 };
 
-/// x to the power of `factor`.
+/// x to the power of `factor` as IEEE 754 has it: 0 to the power of 0 is 1, of -1 infinity.
 struct pow : pointwise {
   static constexpr const char* type = "pow";
   static constexpr std::array<attribute_desc, 1> attributes{{{"factor", attribute_type::real, 1}}};
@@ -156,7 +159,9 @@ struct pow : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T factor) {
-    return dy * factor * math::pow(x, factor - T(1));
+    // A slope of 0 stays 0 where the power is infinite.
+    const T slope = dy * factor;
+    return math::select(slope == T(0), T(0), slope * math::pow(x, factor - T(1)));
   }
 };
 

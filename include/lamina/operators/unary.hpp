@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/unary.hpp - the elementary functions of one variable, X -> Out.
+//
+// Where the derivative is infinite, a slope of 0 stays 0: a term without weight has no gradient.
 #pragma once
 
 #include <lamina/operators/pointwise.hpp>
@@ -28,7 +30,7 @@ struct log : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    return dy / x;
+    return math::select(dy == T(0), T(0), dy / x);
   }
 };
 
@@ -41,7 +43,7 @@ struct sqrt : pointwise_by_output {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy) {
-    return T(0.5) * dy / y;
+    return math::select(dy == T(0), T(0), T(0.5) * dy / y);
   }
 };
 
@@ -54,7 +56,7 @@ struct rsqrt : pointwise_by_output {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy) {
-    return T(-0.5) * dy * y * y * y;
+    return math::select(dy == T(0), T(0), T(-0.5) * dy * y * y * y);
   }
 };
 
@@ -67,7 +69,8 @@ struct square : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    return T(2) * x * dy;
+    // 0 also where the slope is infinite, as that of a root at 0 is.
+    return math::select(x == T(0), T(0), T(2) * x * dy);
   }
 };
 
@@ -80,7 +83,7 @@ struct reciprocal : pointwise_by_output {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy) {
-    return -dy * y * y;
+    return math::select(dy == T(0), T(0), -dy * y * y);
   }
 };
 
@@ -93,7 +96,7 @@ struct abs : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    return dy * math::sign(x);
+    return math::select(x > T(0), dy, math::select(x < T(0), -dy, T(0)));
   }
 };
 
@@ -132,7 +135,7 @@ struct asin : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    return dy / math::sqrt(T(1) - x * x);
+    return math::select(dy == T(0), T(0), dy / math::sqrt((T(1) - x) * (T(1) + x)));
   }
 };
 
@@ -145,7 +148,7 @@ struct acos : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    return -dy / math::sqrt(T(1) - x * x);
+    return math::select(dy == T(0), T(0), -dy / math::sqrt((T(1) - x) * (T(1) + x)));
   }
 };
 

@@ -15,7 +15,7 @@ namespace lamina::optimizer {
 ///   moment = momentum * moment + learning_rate * grad / sqrt(mean_square + epsilon)
 ///   param -= moment
 /// Centered: mean_grad = rho * mean_grad + (1 - rho) * grad, and the root is that of
-/// mean_square - mean_grad^2 + epsilon. Source: Hinton's lectures; Fluid: rmsprop.
+/// max(mean_square - mean_grad^2, 0) + epsilon. Source: Hinton's lectures; Fluid: rmsprop.
 struct rmsprop final : rule<rmsprop> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
   float rho = 0.95f, epsilon = 1e-6f;
@@ -42,7 +42,8 @@ struct rmsprop final : rule<rmsprop> {
                                       T learning_rate, T rho, T epsilon, T momentum, T centered) {
     mean_square = rho * mean_square + (T(1) - rho) * grad * grad;
     mean_grad = math::select(centered > T(0), rho * mean_grad + (T(1) - rho) * grad, mean_grad);
-    const T variance = mean_square - centered * mean_grad * mean_grad;
+    // Rounding makes the difference less than 0 where gradients are steady.
+    const T variance = math::max(T(0), mean_square - centered * mean_grad * mean_grad);
     moment = momentum * moment + learning_rate * grad / math::sqrt(variance + epsilon);
     param -= moment;
   }

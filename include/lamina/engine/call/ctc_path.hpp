@@ -24,7 +24,8 @@ LAMINA_FN constexpr int ctc_block(int rows) {
 template <class V>
 LAMINA_INLINE LAMINA_NUMBER_FN V log_sum(V a, V b, V c) {
   const V most = math::max(math::max(a, b), c);
-  return most + math::log(math::exp(V(a - most)) + math::exp(V(b - most)) + math::exp(V(c - most)));
+  return most + math::log(math::exp_in_sum(V(a - most)) + math::exp_in_sum(V(b - most)) +
+                          math::exp_in_sum(V(c - most)));
 }
 
 }  // namespace lamina::engine

@@ -66,7 +66,7 @@ inline void batch_moments(const operand& x, const channel_rows& r, Real* mean, R
       const Real own = row_sum(from, r.size) * share;
       const Real off = own - mean[c];
       mean[c] += off / static_cast<Real>(n + 1);
-      variance[c] += squared_distance(from, own, r.size) + off * off * size * before;
+      variance[c] += squared_distance(from, own, r.size) + off * (off * before) * size;
     }
   }
   for (int c = 0; c < r.channels; ++c) variance[c] /= r.count<Real>();

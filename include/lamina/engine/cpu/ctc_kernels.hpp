@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include <lamina/core/math.hpp>
 #include <lamina/core/padding.hpp>
@@ -37,7 +38,8 @@ class ctc_paths {
     const std::ptrdiff_t states = 2 * static_cast<std::ptrdiff_t>(labels) + 1;
     const std::ptrdiff_t width = 2 * margin + states + margin;
     const int k = ctc_block(rows);
-    return rows + states + width * (6 + 2 * static_cast<std::ptrdiff_t>(k) + 1);
+    return 2 * static_cast<std::ptrdiff_t>(rows) + states +
+           width * (6 + 2 * static_cast<std::ptrdiff_t>(k) + 1);
   }
 
   /// Reads sequence s; throws where its label has no path.
@@ -49,7 +51,8 @@ class ctc_paths {
     block_ = ctc_block(rows_count_);
     Real* at = room_;
     class_ = reinterpret_cast<std::int32_t*>(at), at += states_;
-    total_ = at, at += rows_count_;
+    most_ = at, at += rows_count_;
+    log_sum_ = at, at += rows_count_;
     at += (margin - (at - room_) % margin) % margin;
     const auto next_row = [&at, this] {
       Real* const row = at + margin;
@@ -69,10 +72,9 @@ class ctc_paths {
   }
 
   int rows() const { return rows_count_; }
-  /// log of the probability of class k in a row.
-  Real log_probability(int t, int k) const {
-    return logits_.row<const Real>(begin_ + t)[k] - total_[t];
-  }
+
+  /// Whether forward() returned the total of no path: a factor of each was 0.
+  static bool is_impossible(Real total) { return total < none / 2; }
 
   /// The sums over the beginnings of all rows; the log of the sum of all paths.
   Real forward(bool keeps) {
@@ -133,7 +135,11 @@ class ctc_paths {
       const Real most = *std::max_element(x, x + n);
       Real sum = 0;
       for (int k = 0; k < n; ++k) sum += std::exp(x[k] - most);
-      total_[t] = most + std::log(sum);
+      // Apart, so that a large number that all logits share takes no digits from the logarithm. A
+      // row of nothing but minus infinity leaves no path.
+      const bool nothing = most == -std::numeric_limits<Real>::infinity();
+      most_[t] = nothing ? Real(0) : most;
+      log_sum_[t] = nothing ? Real(0) : std::log(sum);
     }
   }
   Real* kept(int row) const { return kept_ + static_cast<std::ptrdiff_t>(row) * width_; }
@@ -143,7 +149,12 @@ class ctc_paths {
     return row;
   }
   void take_probabilities(int t) {
-    for (int s = 0; s < states_; ++s) p_[s] = log_probability(t, class_[s]);
+    const Real* const x = logits_.row<const Real>(begin_ + t);
+    const Real most = most_[t], log_sum = log_sum_[t];
+    for (int s = 0; s < states_; ++s) {
+      const Real p = x[class_[s]] - most - log_sum;
+      p_[s] = p < none ? none : p;  // minus infinity less itself would be no number
+    }
   }
 
   // The sums over the beginnings up to row t, that row's own factor included.
@@ -175,7 +186,9 @@ class ctc_paths {
     });
   }
   void give(int t, const Real* before, const Real* behind, Real total, Real* to) const {
-    for (int k = 0; k < logits_.columns; ++k) to[k] = std::exp(log_probability(t, k));
+    const Real* const x = logits_.row<const Real>(begin_ + t);
+    const Real most = most_[t], log_sum = log_sum_[t];
+    for (int k = 0; k < logits_.columns; ++k) to[k] = std::exp(x[k] - most - log_sum);
     for (int s = 0; s < states_; ++s) to[class_[s]] -= std::exp(before[s] + behind[s] - total);
   }
 
@@ -186,7 +199,8 @@ class ctc_paths {
   int begin_ = 0, rows_count_ = 0, states_ = 1, block_ = 1;
   std::ptrdiff_t width_ = 0;
   std::int32_t* class_ = nullptr;  // of each state
-  Real* total_ = nullptr;          // of each row, log of the sum of e^logit
+  Real* most_ = nullptr;           // of each row, the largest logit
+  Real* log_sum_ = nullptr;        // of each row, log of the sum of e^(logit - most)
   Real* skip_ = nullptr;           // 0 where a state follows the one before the last, else none
   Real* p_ = nullptr;              // of each state in one row
   Real* before_[2] = {};
@@ -213,8 +227,17 @@ struct call_kernel<warpctc> {
       paths.take(rows, labels, s);
       const bool is_empty = paths.rows() == 0;
       const Real total = is_empty ? 0 : paths.forward(static_cast<bool>(gradient));
-      if (loss) *loss.row<Real>(s) = is_empty ? 0 : -total;
-      if (gradient && !is_empty) paths.gradient(total, gradient);
+      const bool impossible = !is_empty && paths.is_impossible(total);
+      if (loss)
+        *loss.row<Real>(s) = is_empty     ? Real(0)
+                             : impossible ? std::numeric_limits<Real>::infinity()
+                                          : -total;
+      if (!gradient || is_empty) continue;
+      if (impossible)
+        for (int r = rows.begin(s); r < rows.end(s); ++r)
+          std::fill_n(gradient.row<Real>(r), gradient.columns, Real(0));
+      else
+        paths.gradient(total, gradient);
     }
   }
   template <class Real = float>

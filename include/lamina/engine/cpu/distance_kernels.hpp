@@ -24,13 +24,18 @@ struct call_kernel<smooth_l1_loss> {
     for (int r = 0; r < x.rows; ++r) {
       Real* d = diff.row<Real>(r);
       for (int j = 0; j < x.columns; ++j) d[j] = x.row<const Real>(r)[j] - y.row<const Real>(r)[j];
+      // What has no weight counts nothing, also where it is infinite.
       if (inside)
-        for (int j = 0; j < x.columns; ++j) d[j] *= inside.row<const Real>(r)[j];
+        for (int j = 0; j < x.columns; ++j) {
+          const Real weight = inside.row<const Real>(r)[j];
+          d[j] = weight == 0 ? Real(0) : d[j] * weight;
+        }
       Real total = 0;
       for (int j = 0; j < x.columns; ++j) {
         const Real size = std::abs(d[j]);
         const Real cost = size < 1 / s2 ? Real(0.5) * size * size * s2 : size - Real(0.5) / s2;
-        total += outside ? cost * outside.row<const Real>(r)[j] : cost;
+        const Real weight = outside ? outside.row<const Real>(r)[j] : Real(1);
+        total += weight == 0 ? Real(0) : cost * weight;
       }
       if (out) *out.row<Real>(r) = total;
     }
@@ -114,11 +119,23 @@ struct call_kernel<cos_sim> {
       const int s = y.rows == 1 ? 0 : r;
       const Real* a = x.row<const Real>(r);
       const Real* b = y.row<const Real>(s);
-      const Real xn = std::sqrt(dot(a, a, x.columns)), yn = std::sqrt(dot(b, b, x.columns));
-      if (out) *out.row<Real>(r) = dot(a, b, x.columns) / (xn * yn);
+      const Real xn = euclidean_norm(a, x.columns), yn = euclidean_norm(b, x.columns);
+      if (out) *out.row<Real>(r) = cosine(a, b, xn, yn, x.columns);
       if (x_norm) *x_norm.row<Real>(r) = xn;
       if (y_norm) *y_norm.row<Real>(s) = yn;
     }
+  }
+
+ private:
+  /// A vector of length 0 is like none: its cosine is 0.
+  template <class Real>
+  static Real cosine(const Real* a, const Real* b, Real xn, Real yn, int n) {
+    if (xn == 0 || yn == 0) return 0;
+    const Real both = xn * yn;
+    if (holds_squares(both)) return dot(a, b, n) / both;
+    Real sum = 0;
+    for (int j = 0; j < n; ++j) sum += (a[j] / xn) * (b[j] / yn);
+    return sum;
   }
 };
 
@@ -137,12 +154,27 @@ struct call_kernel<gradient_of<cos_sim>> {
       const Real* b = y.row<const Real>(s);
       const Real d = *slope.row<const Real>(r), cos = *cosine.row<const Real>(r);
       const Real xn = *x_norm.row<const Real>(r), yn = *y_norm.row<const Real>(s);
-      const Real both = d / (xn * yn);
-      const Real ax = d * cos / (xn * xn), by = d * cos / (yn * yn);
-      if (dx)
-        for (int j = 0; j < x.columns; ++j) dx.row<Real>(r)[j] = b[j] * both - a[j] * ax;
-      if (dy)
-        for (int j = 0; j < x.columns; ++j) dy.row<Real>(s)[j] += a[j] * both - b[j] * by;
+      // The gradient of what has no direction is 0. Directions are numbers of any size less.
+      const bool has_directions = !(xn == 0 || yn == 0);
+      const Real ix = has_directions ? 1 / xn : Real(0), iy = has_directions ? 1 / yn : Real(0);
+      if (dx) {
+        Real* const to = dx.row<Real>(r);
+        for_each_place<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          store(to + j, number((load(b + j, like) * number(iy) -
+                                load(a + j, like) * number(ix) * number(cos)) *
+                               number(d * ix)));
+        });
+      }
+      if (dy) {
+        Real* const to = dy.row<Real>(s);
+        for_each_place<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          store(to + j, number(load(to + j, like) + (load(a + j, like) * number(ix) -
+                                                     load(b + j, like) * number(iy) * number(cos)) *
+                                                        number(d * iy)));
+        });
+      }
     }
   }
 };

@@ -31,8 +31,8 @@ struct group_norm_kernel {
     int elements() const { return channels * size; }
   };
   template <class Real>
-  static Real inverse_of(Real saved, Real epsilon) {
-    return Instance ? saved : 1 / std::sqrt(saved + epsilon);
+  static Real inverse_of(const Real* x, int n, Real mean, Real saved, Real epsilon) {
+    return Instance ? saved : inverse_deviation(x, n, mean, saved, epsilon);
   }
 
   template <class Real = float>
@@ -48,7 +48,7 @@ struct group_norm_kernel {
         const Real* const from = x.row<const Real>(r) + at;
         const Real mean = row_sum(from, g.elements()) / n;
         const Real variance = squared_distance(from, mean, g.elements()) / n;
-        const Real inverse = 1 / std::sqrt(variance + epsilon);
+        const Real inverse = inverse_deviation(from, g.elements(), mean, variance, epsilon);
         if (means) means.row<Real>(r)[i] = mean;
         if (variances) variances.row<Real>(r)[i] = Instance ? inverse : variance;
         if (!y) continue;
@@ -81,7 +81,9 @@ struct group_norm_kernel {
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < g.count; ++i) {
         const Real mean = means.row<const Real>(r)[i];
-        const Real inverse = inverse_of<Real>(saved.row<const Real>(r)[i], epsilon);
+        const Real inverse =
+            inverse_of<Real>(x.row<const Real>(r) + static_cast<std::ptrdiff_t>(i) * g.elements(),
+                             g.elements(), mean, saved.row<const Real>(r)[i], epsilon);
         Real mean_g = 0, mean_gh = 0;
         for (int k = 0; k < g.channels; ++k) {
           const int channel = i * g.channels + k;
@@ -89,7 +91,7 @@ struct group_norm_kernel {
           const Real *const from = x.row<const Real>(r) + at, *const slope =
                                                                   d.row<const Real>(r) + at;
           const Real sum_d = row_sum(slope, g.size);
-          const Real sum_dh = (dot(slope, from, g.size) - mean * sum_d) * inverse;
+          const Real sum_dh = centred_dot(slope, from, mean, g.size) * inverse;
           if (dscale) dscale.row<Real>(0)[channel] += sum_dh;
           if (dbias) dbias.row<Real>(0)[channel] += sum_d;
           const Real factor = scale ? scale.row<const Real>(0)[channel] : 1;
@@ -104,11 +106,12 @@ struct group_norm_kernel {
                                                                   d.row<const Real>(r) + at;
           Real* const to = dx.row<Real>(r) + at;
           const Real factor = (scale ? scale.row<const Real>(0)[channel] : 1) * inverse;
-          const Real shift = mean_g * inverse, tilt = mean_gh * inverse * inverse;
+          const Real shift = mean_g * inverse, tilt = mean_gh * inverse;
           for_each_place<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
             using number = decltype(like);
-            store(to + j, number(load(slope + j, like) * number(factor) - number(shift) -
-                                 (load(from + j, like) - number(mean)) * number(tilt)));
+            store(to + j,
+                  number(load(slope + j, like) * number(factor) - number(shift) -
+                         (load(from + j, like) - number(mean)) * number(inverse) * number(tilt)));
           });
         }
       }
@@ -165,7 +168,9 @@ struct call_kernel<lrn> {
           const number whole = number(k) + number(alpha) * sum;
           if (kept != nullptr) store(kept + j, whole);
           if (to != nullptr)
-            store(to + j, number(load(from + at + j, like) * math::pow(whole, number(-beta))));
+            store(to + j, number(math::select(whole == number(Real(0)), number(Real(0)),
+                                              number(load(from + at + j, like) *
+                                                     math::pow(whole, number(-beta))))));
         });
       }
   }
@@ -195,10 +200,15 @@ struct call_kernel<gradient_of<lrn>> {
           number sum(Real(0));
           for (int m = near.first; m < near.end; ++m) {
             const std::ptrdiff_t p = static_cast<std::ptrdiff_t>(m) * size + j;
-            sum += load(slope + p, like) * load(out + p, like) / load(whole + p, like);
+            const number v = load(whole + p, like);
+            sum += math::select(v == number(Real(0)), number(Real(0)),
+                                number(load(slope + p, like) * load(out + p, like) / v));
           }
-          store(to + j, number(load(slope + at + j, like) *
-                                   math::pow(load(whole + at + j, like), number(-beta)) -
+          // Where k and all around are 0 the power is infinite: there is no gradient.
+          const number own = load(whole + at + j, like);
+          const number power =
+              math::select(own == number(Real(0)), number(Real(0)), math::pow(own, number(-beta)));
+          store(to + j, number(load(slope + at + j, like) * power -
                                number(factor) * load(from + at + j, like) * sum));
         });
       }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/engine/cpu/pointwise_kernels.hpp>
@@ -18,6 +19,13 @@ namespace detail {
 template <class Real>
 inline Real clipped_log(Real p) {
   return std::clamp(std::log(p), -Real(1e20), Real(1e20));
+}
+/// d / p, cut where several of them still have a sum; 0 where d is. softmax multiplies it by p, and
+/// 0 times infinity is no number.
+template <class Real>
+inline Real finite_ratio(Real d, Real p) {
+  constexpr Real most = std::numeric_limits<Real>::max() / 1024;
+  return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
 }
 }  // namespace detail
 
@@ -37,7 +45,8 @@ struct call_kernel<cross_entropy> {
         Real cost = 0;
         if (soft) {
           const Real* l = label.row<const Real>(r) + o * lines.n;
-          for (int j = 0; j < lines.n; ++j) cost -= l[j] * detail::clipped_log(x[j]);
+          for (int j = 0; j < lines.n; ++j)
+            cost -= l[j] == 0 ? Real(0) : l[j] * detail::clipped_log(x[j]);
         } else {
           const std::int64_t l = labels.at(r, o, lines.n);
           if (l >= 0) cost = -detail::clipped_log(x[l]);
@@ -64,12 +73,12 @@ struct call_kernel<gradient_of<cross_entropy>> {
         const Real d = slope.row<const Real>(r)[o];
         if (soft) {
           const Real* l = label.row<const Real>(r) + o * lines.n;
-          for (int j = 0; j < lines.n; ++j) g[j] = -d * l[j] / x[j];
+          for (int j = 0; j < lines.n; ++j) g[j] = detail::finite_ratio(-d * l[j], x[j]);
           continue;
         }
         std::fill(g, g + lines.n, Real(0));
         const std::int64_t l = labels.at(r, o, lines.n);
-        if (l >= 0) g[l] = -d / x[l];
+        if (l >= 0) g[l] = detail::finite_ratio(-d, x[l]);
       }
   }
 };

@@ -20,6 +20,23 @@ inline Real& part_number(const operand& o, int outer, int r, int part) {
   return o.row<Real>(static_cast<int>(i / o.columns))[i % o.columns];
 }
 
+/// Numbers in a vector, or the one that a number is.
+template <class T>
+inline constexpr int lanes_of_number = 1;
+template <class Real>
+inline constexpr int lanes_of_number<xsimd::batch<Real>> = lanes_in<Real>;
+
+/// holds_squares for each number.
+template <class T>
+LAMINA_INLINE bool all_hold_squares(T sum) {
+  if constexpr (lanes_of_number<T> == 1) {
+    return holds_squares(sum);
+  } else {
+    using limits = std::numeric_limits<typename T::value_type>;
+    return xsimd::all(sum >= T(limits::min() / limits::epsilon()) && sum <= T(limits::max()));
+  }
+}
+
 }  // namespace detail
 
 template <>
@@ -40,7 +57,7 @@ struct call_kernel<layer_norm> {
         const Real* x = in.row<const Real>(r) + o * n;
         const Real mean = row_sum(x, n) / static_cast<Real>(n);
         const Real variance = squared_distance(x, mean, n) / static_cast<Real>(n);
-        const Real inverse = 1 / std::sqrt(variance + epsilon);
+        const Real inverse = inverse_deviation(x, n, mean, variance, epsilon);
         if (means) detail::part_number<Real>(means, parts.outer, r, o) = mean;
         if (variances) detail::part_number<Real>(variances, parts.outer, r, o) = variance;
         if (!out) continue;
@@ -77,8 +94,8 @@ struct call_kernel<gradient_of<layer_norm>> {
         const Real* x = in.row<const Real>(r) + o * n;
         const Real* d = slope.row<const Real>(r) + o * n;
         const Real mean = detail::part_number<Real>(means, parts.outer, r, o);
-        const Real inverse =
-            1 / std::sqrt(detail::part_number<Real>(variances, parts.outer, r, o) + epsilon);
+        const Real inverse = inverse_deviation(
+            x, n, mean, detail::part_number<Real>(variances, parts.outer, r, o), epsilon);
         const auto h = [&](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           return number((load(x + j, like) - number(mean)) * number(inverse));
@@ -133,8 +150,9 @@ struct call_kernel<norm> {
         Real* y = out.row<Real>(0) + to.at(r, o);
         Real* size = norms.row<Real>(0) + length.at(r, o);
         if (from.inner == 1 && from.step == 1) {
-          *size = std::sqrt(dot(x, x, from.n) + epsilon);
-          for (int k = 0; k < from.n; ++k) y[k] = x[k] / *size;
+          *size = euclidean_norm(x, from.n, epsilon);
+          const Real divisor = *size == 0 ? Real(1) : *size;
+          for (int k = 0; k < from.n; ++k) y[k] = x[k] / divisor;
           continue;
         }
         for_each_place<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
@@ -144,10 +162,17 @@ struct call_kernel<norm> {
             const number v = load(x + i + k * from.step, like);
             square += v * v;
           }
-          const number whole = math::sqrt(square);
+          number whole = math::sqrt(square);
           store(size + i, whole);
+          if (!detail::all_hold_squares(square)) {
+            for (int lane = 0; lane < detail::lanes_of_number<number>; ++lane)
+              size[i + lane] =
+                  std::hypot(scaled_norm(x + i + lane, from.n, 0, from.step), std::sqrt(epsilon));
+            whole = load(size + i, like);
+          }
+          const number divisor = math::select(whole == number(Real(0)), number(Real(1)), whole);
           for (int k = 0; k < from.n; ++k)
-            store(y + i + k * to.step, number(load(x + i + k * from.step, like) / whole));
+            store(y + i + k * to.step, number(load(x + i + k * from.step, like) / divisor));
         });
       }
   }
@@ -171,8 +196,10 @@ struct call_kernel<gradient_of<norm>> {
         const Real* size = norms.row<const Real>(0) + length.at(r, o);
         Real* g = dx.row<Real>(0) + g_lines.at(r, o);
         if (x_lines.inner == 1 && x_lines.step == 1) {
-          const Real part = dot(x, d, x_lines.n) / (*size * *size);
-          for (int k = 0; k < x_lines.n; ++k) g[k] = (d[k] - x[k] * part) / *size;
+          // A vector of length 0 has no direction, and its gradient is 0.
+          const Real inverse = *size == 0 ? Real(0) : 1 / *size;
+          const Real part = dot(x, d, x_lines.n) * inverse * inverse;
+          for (int k = 0; k < x_lines.n; ++k) g[k] = (d[k] - x[k] * part) * inverse;
           continue;
         }
         for_each_place<Real>(x_lines.inner, [&](std::ptrdiff_t i, auto like) {
@@ -181,11 +208,13 @@ struct call_kernel<gradient_of<norm>> {
           number product(Real(0));
           for (int k = 0; k < x_lines.n; ++k)
             product += load(x + i + k * x_lines.step, like) * load(d + i + k * d_lines.step, like);
-          const number part = product / (whole * whole);
+          const number inverse = math::select(whole == number(Real(0)), number(Real(0)),
+                                              number(number(Real(1)) / whole));
+          const number part = product * inverse * inverse;
           for (int k = 0; k < x_lines.n; ++k)
             store(g + i + k * g_lines.step, number((load(d + i + k * d_lines.step, like) -
-                                                    load(x + i + k * x_lines.step, like) * part) /
-                                                   whole));
+                                                    load(x + i + k * x_lines.step, like) * part) *
+                                                   inverse));
         });
       }
   }
@@ -201,10 +230,23 @@ struct call_kernel<clip_to_norm> {
     double square = 0;
     for (int r = 0; r < in.rows; ++r)
       square += static_cast<double>(dot(in.row<const Real>(r), in.row<const Real>(r), in.columns));
-    const double most = c.number(0), whole = std::sqrt(square);
+    const double most = c.number(0);
+    const double whole =
+        holds_squares(static_cast<Real>(square)) ? std::sqrt(square) : norm_of_all<Real>(in);
     const Real factor = whole > most ? static_cast<Real>(most / whole) : Real(1);
     for (int r = 0; r < in.rows; ++r)
       for (int j = 0; j < in.columns; ++j) out.row<Real>(r)[j] = factor * in.row<const Real>(r)[j];
+  }
+
+ private:
+  /// The norm of what has squares that a number does not hold.
+  template <class Real>
+  LAMINA_COLD static double norm_of_all(const operand& in) {
+    double whole = 0;
+    for (int r = 0; r < in.rows; ++r)
+      whole =
+          std::hypot(whole, static_cast<double>(scaled_norm(in.row<const Real>(r), in.columns)));
+    return whole;
   }
 };
 

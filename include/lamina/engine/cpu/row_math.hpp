@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include <lamina/engine/cpu/array_layout.hpp>
@@ -72,6 +74,68 @@ LAMINA_NOINLINE inline Real squared_distance(const Real* x, std::type_identity_t
         return d * d;
       },
       [=](std::ptrdiff_t j) { return (x[j] - center) * (x[j] - center); });
+}
+
+/// The sum of d[j] * (x[j] - center): a mean that is far from 0 takes no digits from it.
+template <class Real>
+LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
+                                        std::type_identity_t<Real> center, std::ptrdiff_t n) {
+  using vector = vector_in<Real>;
+  const vector c(center);
+  return detail::sum_terms<Real>(
+      n,
+      [=](std::ptrdiff_t j) {
+        return vector::load_unaligned(d + j) * (vector::load_unaligned(x + j) - c);
+      },
+      [=](std::ptrdiff_t j) { return d[j] * (x[j] - center); });
+}
+
+/// Whether a sum of squares is neither more than a number holds nor so little that terms have lost
+/// digits.
+template <class Real>
+constexpr bool holds_squares(Real sum) {
+  using limits = std::numeric_limits<Real>;
+  return sum >= limits::min() / limits::epsilon() && sum <= limits::max();
+}
+
+/// The root of the sum of (x[j * step] - center)^2 where the squares are more, or less, than a
+/// number holds.
+template <class Real>
+LAMINA_COLD Real scaled_norm(const Real* x, std::ptrdiff_t n, std::type_identity_t<Real> center = 0,
+                             std::ptrdiff_t step = 1) {
+  Real most = 0;
+  for (std::ptrdiff_t j = 0; j < n; ++j) {
+    const Real size = std::abs(x[j * step] - center);
+    if (!(size <= most)) most = size;
+    if (size != size) return size;
+  }
+  if (most == 0 || most > std::numeric_limits<Real>::max()) return most;
+  Real sum = 0;
+  for (std::ptrdiff_t j = 0; j < n; ++j) {
+    const Real part = (x[j * step] - center) / most;
+    sum += part * part;
+  }
+  return most * std::sqrt(sum);
+}
+
+/// The root of x[0]^2 + ... + x[n - 1]^2 + epsilon, whatever the size of the numbers.
+template <class Real>
+inline Real euclidean_norm(const Real* x, std::ptrdiff_t n,
+                           std::type_identity_t<Real> epsilon = 0) {
+  const Real sum = dot(x, x, n) + epsilon;
+  if (holds_squares(sum)) return std::sqrt(sum);
+  return std::hypot(scaled_norm(x, n), std::sqrt(epsilon));
+}
+
+/// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. Where the variance of x is
+/// more than a number holds its root may be none.
+template <class Real>
+inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real variance,
+                              Real epsilon) {
+  if (variance > std::numeric_limits<Real>::max())
+    return std::sqrt(static_cast<Real>(n)) / scaled_norm(x, n, mean);
+  const Real sum = variance + epsilon;
+  return sum == 0 ? Real(0) : 1 / std::sqrt(sum);
 }
 
 /// y[j] = f(j), with f for a vector that begins at j and for one number.

@@ -2,6 +2,7 @@
 // lamina/engine/cpu/softmax_kernels.hpp - softmax, and its fusion with the cross entropy.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include <lamina/core/math.hpp>
@@ -38,8 +39,6 @@ LAMINA_INLINE Real largest_of(const Real* x, int n) {
 template <class Real>
 struct softmax_sum {
   Real sum, largest;
-  /// log(sum e^x), the log-partition function.
-  Real partition() const { return std::log(sum) + largest; }
 };
 
 /// y = softmax of the n numbers at x.
@@ -52,7 +51,7 @@ inline softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
   vector sums(Real(0));
   const vector shift(largest);
   for (; j + lanes <= n; j += lanes) {
-    const vector e = math::exp(vector::load_unaligned(x + j) - shift);
+    const vector e = math::exp_in_sum(vector(vector::load_unaligned(x + j) - shift));
     e.store_unaligned(y + j);
     sums += e;
   }
@@ -71,7 +70,7 @@ LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
   for (int k = 1; k < n; ++k) largest = math::max(largest, load(x + k * x_step, like));
   V sum(Real(0));
   for (int k = 0; k < n; ++k) {
-    const V e = math::exp(V(load(x + k * x_step, like) - largest));
+    const V e = math::exp_in_sum(V(load(x + k * x_step, like) - largest));
     store(y + k * y_step, e);
     sum += e;
   }
@@ -156,14 +155,17 @@ struct call_kernel<softmax_with_cross_entropy> {
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
         const Real* x = logits.row<const Real>(r) + o * n;
-        const Real partition = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n).partition();
+        const auto [sum, largest] = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n);
+        // The logarithm of the sum is added to differences: logits may share any large number.
+        const Real log_sum = std::log(sum);
         Real cost = 0;
         if (soft) {
           const Real* y = label.row<const Real>(r) + o * n;
-          for (int j = 0; j < n; ++j) cost += y[j] * (partition - x[j]);
+          for (int j = 0; j < n; ++j)
+            cost += y[j] == 0 ? Real(0) : y[j] * (log_sum + (largest - x[j]));
         } else {
           const std::int64_t l = labels.at(r, o, n);
-          if (l >= 0) cost = partition - x[l];
+          if (l >= 0) cost = log_sum + (largest - x[l]);
         }
         loss.row<Real>(r)[o] = cost;
       }
@@ -186,16 +188,19 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
         const Real g = dloss.row<const Real>(r)[o];
         const Real* p = softmax.row<const Real>(r) + o * n;
         Real* d = dx.row<Real>(r) + o * n;
+        const std::int64_t l = soft ? 0 : labels.at(r, o, n);
+        if (l < 0 || g == 0) {  // no gradient, whatever the logits are
+          std::fill_n(d, n, Real(0));
+          continue;
+        }
         if (soft) {
           const Real* y = label.row<const Real>(r) + o * n;
           const Real total = row_sum(y, n);
           for (int j = 0; j < n; ++j) d[j] = (p[j] * total - y[j]) * g;
           continue;
         }
-        const std::int64_t l = labels.at(r, o, n);
-        const Real factor = l < 0 ? Real(0) : g;
-        for (int j = 0; j < n; ++j) d[j] = p[j] * factor;
-        if (l >= 0) d[l] -= factor;
+        for (int j = 0; j < n; ++j) d[j] = p[j] * g;
+        d[l] -= g;
       }
   }
 };

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Costs and norms at edge values: compared with the executor, and with what they have to be.
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "laws/edge_law.hpp"
+
+#include <lamina/layers/layers.hpp>
+
+namespace layer = lamina::layer;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+using numbers = std::vector<double>;
+
+void check_finite(const std::vector<numbers>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < all[i].size(); ++j) {
+      INFO("variable " << i << ", element " << j);
+      CHECK(std::isfinite(all[i][j]));
+    }
+}
+/// Rows of numbers, one after the other.
+numbers joined(std::initializer_list<numbers> rows) {
+  numbers all;
+  for (const numbers& row : rows) all.insert(all.end(), row.begin(), row.end());
+  return all;
+}
+
+constexpr auto probabilities = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto p = layer::softmax(x);
+  auto soft = layer::cross_entropy(p, layer::data<"soft", float, 3>(main));
+  auto hard = layer::cross_entropy(p, layer::data<"hard", std::int64_t>(main));
+  return std::tuple{layer::mean(soft + hard), soft, hard};
+});
+constexpr auto logits = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto w = layer::data<"w", float, 1>(main);
+  auto soft = layer::softmax_with_cross_entropy(x, layer::data<"soft", float, 3>(main));
+  auto hard = layer::softmax_with_cross_entropy(x, layer::data<"hard", std::int64_t>(main));
+  return std::tuple{layer::mean((soft + hard) * w), soft, hard};
+});
+constexpr auto costs_of_pairs = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 1>(main);
+  auto label = layer::data<"label", float, 1>(main);
+  auto zero = layer::data<"zero", float, 1>(main);
+  auto binary = layer::sigmoid_cross_entropy_with_logits(x, label);
+  auto rank = layer::rank_loss(label, x, zero);
+  auto smooth = layer::smooth_l1(x, zero, zero, zero);
+  return std::tuple{layer::mean(binary + rank + smooth), binary, rank, smooth};
+});
+constexpr auto norms = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 20>(main);
+  auto y = layer::data<"y", float, 20>(main);
+  auto cosine = layer::cos_sim(x, y);
+  auto along = layer::l2_normalize(x, {.epsilon = 0});
+  auto across = layer::l2_normalize<1>(layer::reshape<2, 10>(x), {.epsilon = 0});
+  auto whitened = layer::layer_norm(x, {.scale = false, .shift = false});
+  auto total = layer::reduce_sum<1>(along * y, layer::keep_dim) +
+               layer::reduce_sum<1>(layer::reshape<20>(across) * y, layer::keep_dim) +
+               layer::reduce_sum<1>(whitened * y, layer::keep_dim);
+  return std::tuple{layer::mean(cosine), cosine, along, across, whitened, layer::mean(total)};
+});
+constexpr auto slopes_of_norms = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 20>(main);
+  auto w = layer::data<"w", float, 20>(main);
+  auto all = layer::l2_normalize(x, {.epsilon = 0}) +
+             layer::reshape<20>(layer::l2_normalize<1>(layer::reshape<2, 10>(x), {.epsilon = 0})) +
+             layer::layer_norm(x, {.scale = false, .shift = false});
+  return std::tuple{layer::mean(all * w), all};
+});
+constexpr auto groups = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4, 3, 3>(main);
+  auto w = layer::data<"w", float, 4, 3, 3>(main);
+  return layer::mean((layer::group_norm<2>(x) + layer::instance_norm(x)) * w);
+});
+constexpr auto clipped = lamina::program([](lamina::block& main) {
+  return std::tuple{layer::clip_by_norm(layer::data<"x", float, 3>(main), 2)};
+});
+constexpr auto ranked = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto cost = layer::bpr_loss(x, layer::data<"label", std::int64_t>(main));
+  return std::tuple{layer::mean(cost), cost};
+});
+
+}  // namespace
+
+// tiny-dnn/tiny-dnn#410, keras-team/keras#17634, Theano/Theano#3162
+TEST_CASE("0 times infinity: labels of 0 and probabilities that underflow") {
+  const auto all =
+      lamina::law::check_edges(probabilities,
+                               {joined({{120, 0, -1}, {120, 0, -1}, {0, 1, 2}, {-1e30, 1e30, 0}}),
+                                joined({{1, 0, 0}, {0, 1, 0}, {0.5, 0.5, 0}, {0, 0, 1}}),
+                                {0, 1, -100, 0}},
+                               4);
+  check_finite(all);
+}
+// pytorch/pytorch#11752
+TEST_CASE("0 times infinity: soft labels of 0, logits of -inf, ignored and unweighted rows") {
+  const auto all = lamina::law::check_edges(
+      logits,
+      {joined({{0, -infinity, 0}, {1e7, 1e7, -infinity}, {infinity, 0, 0}, {1, 2, 3}}),
+       {1, 1, 0, 1},
+       joined({{0.5, 0, 0.5}, {1, 0, 0}, {0, 0, 0}, {1, 0, 0}}),
+       {0, 1, -100, -100}},
+      4);
+  for (const double slope : all.back()) CHECK(std::isfinite(slope));
+  CHECK(all[1][0] == Approx(std::log(2.)));
+  CHECK(all[1][1] == Approx(std::log(2.)));
+  CHECK(all[2][1] == Approx(std::log(2.)));
+}
+// ml-explore/mlx#4188, pytorch/pytorch#11752
+TEST_CASE("cancellation: logits that share a large number") {
+  for (const double v : {1e4, 1e6, 1e7, -1e7}) {
+    const auto all = lamina::law::check_edges(logits,
+                                              {joined({{v, v, v - 1e6}, {v, v, v - 1e6}}),
+                                               {1, 1},
+                                               joined({{1, 0, 0}, {0.5, 0.5, 0}}),
+                                               {0, 1}},
+                                              2);
+    for (int k : {1, 2})
+      for (const double cost : all[static_cast<std::size_t>(k)])
+        CHECK(cost == Approx(std::log(2.)).epsilon(1e-6));
+  }
+}
+// tenstorrent/tt-metal#9910, microsoft/onnxruntime#10576
+TEST_CASE("0 times infinity and cancellation: costs of pairs") {
+  const auto all =
+      lamina::law::check_edges(costs_of_pairs,
+                               {{infinity, -infinity, 1e20, -1e20, 30, -30, -17, 17, -100, 0},
+                                {1, 0, 1, 0, 1, 0, 0, 1, 0.25, 0.5},
+                                numbers(10, 0.)},
+                               10);
+  check_finite(all);
+  for (std::size_t k : {1u, 2u}) {
+    CHECK(all[k][0] == 0);
+    CHECK(all[k][3] == 0);
+    CHECK(all[k][4] == Approx(std::exp(-30.)).epsilon(1e-5));
+    CHECK(all[k][6] == Approx(std::exp(-17.)).epsilon(1e-5));
+    CHECK(all[k][8] == Approx(25));
+  }
+}
+// tracel-ai/burn#5584, google-deepmind/optax#946
+TEST_CASE("norms of zero vectors and of vectors around 1e20") {
+  numbers some, other;
+  for (int i = 0; i < 20; ++i) some.push_back(std::sin(i + 1.)), other.push_back(std::cos(3. * i));
+  numbers x, y;
+  const std::array<std::array<double, 2>, 7> sizes{
+      {{0, 1}, {1, 0}, {0, 0}, {1, 1}, {1e20, 1e19}, {1e-22, 1}, {1e-18, 1e18}}};
+  for (const auto& [a, b] : sizes)
+    for (std::size_t i = 0; i < 20; ++i) x.push_back(a * some[i]), y.push_back(b * other[i]);
+  const auto all = lamina::law::check_edges(norms, {x, y}, 7, 1e-4);
+  check_finite(all);
+  for (const int row : {0, 1, 2}) CHECK(all[1][static_cast<std::size_t>(row)] == 0);
+  for (const int row : {4, 5, 6})
+    CHECK(all[1][static_cast<std::size_t>(row)] == Approx(all[1][3]).epsilon(1e-5));
+  for (const int k : {2, 3})  // directions do not depend on sizes
+    for (const std::size_t row : {4u, 5u, 6u})
+      for (std::size_t i = 0; i < 20; ++i)
+        CHECK(all[static_cast<std::size_t>(k)][row * 20 + i] ==
+              Approx(all[static_cast<std::size_t>(k)][60 + i]).epsilon(1e-5));
+  for (std::size_t i = 0; i < 20; ++i)
+    CHECK(all[4][80 + i] == Approx(all[4][60 + i]).epsilon(1e-4).margin(1e-5));
+  check_finite(lamina::law::check_edges(
+      slopes_of_norms, {numbers(x.begin(), x.begin() + 100), numbers(100, 1.)}, 5, 2e-2, 1e-5));
+}
+TEST_CASE("norms: clip_by_norm of zeros, large and small numbers") {
+  for (const double size : {0., 1., 1e20, 1e-30, 1e38}) {
+    const auto all =
+        lamina::law::check_edges(clipped, {{3 * size, 0, -size, size, 2 * size, 0}}, 2);
+    double squares = 0;
+    for (const double v : all[0]) squares += v * v;
+    CHECK(std::sqrt(squares) == Approx(size >= 1 ? 2 : size * std::sqrt(15.)));
+  }
+}
+// tracel-ai/burn#5607, pytorch/pytorch#61521
+TEST_CASE("norms of groups: zeros, large numbers, means far from 0") {
+  numbers w, x;
+  for (int i = 0; i < 36; ++i) w.push_back(std::cos(i * 0.7));
+  for (const double size : {0., 1e20, 1e-20, 1.}) {
+    numbers one;
+    for (int i = 0; i < 36; ++i) one.push_back(size * std::sin(1.3 * i));
+    check_finite(lamina::law::check_edges(groups, {one, w}, 1, 1e-3));
+  }
+}
+TEST_CASE("bpr_loss of scores far apart") {
+  check_finite(lamina::law::check_edges(ranked, {{1000, 0, -1000, -1000, 0, 1000}, {0, 0}}, 2));
+}
