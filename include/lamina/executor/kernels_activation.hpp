@@ -2,6 +2,7 @@
 // lamina/executor/kernels_activation.hpp - the activations that are not pointwise: prelu, maxout.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -69,7 +70,7 @@ std::vector<std::size_t> largest_channels(const kernel_context<Real>& ctx) {
       for (std::size_t i = 0; i < l.inner; ++i) {
         std::size_t best = l.at(o, c, i);
         for (std::size_t g = 1; g < groups; ++g)
-          if (x.flat(l.at(o, c + g, i)) > x.flat(best)) best = l.at(o, c + g, i);
+          if (math::is_above(x.flat(l.at(o, c + g, i)), x.flat(best))) best = l.at(o, c + g, i);
         place.push_back(best);
       }
   return place;

@@ -39,12 +39,17 @@ struct part_moments {
 
   part_moments(const xt::xarray<Real>& x, const norm_parts& p)
       : mean(zeros<Real>({p.parts})), variance(zeros<Real>({p.parts})) {
-    const Real n = static_cast<Real>(p.size);
-    for (std::size_t i = 0; i < x.size(); ++i) mean.flat(p.part(i)) += x.flat(i) / n;
+    const double n = static_cast<double>(p.size);
+    auto sums = zeros<double>({p.parts}), squares = zeros<double>({p.parts});
+    for (std::size_t i = 0; i < x.size(); ++i)
+      sums.flat(p.part(i)) += static_cast<double>(x.flat(i));
+    for (std::size_t k = 0; k < p.parts; ++k) mean.flat(k) = static_cast<Real>(sums.flat(k) / n);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const Real off = x.flat(i) - mean.flat(p.part(i));
-      variance.flat(p.part(i)) += off * off / n;
+      const double off = static_cast<double>(x.flat(i) - mean.flat(p.part(i)));
+      squares.flat(p.part(i)) += off * off;
     }
+    for (std::size_t k = 0; k < p.parts; ++k)
+      variance.flat(k) = static_cast<Real>(squares.flat(k) / n);
   }
 };
 

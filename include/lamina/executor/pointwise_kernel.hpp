@@ -105,13 +105,13 @@ void evaluate(kernel_context<Real>& ctx) {
       results[static_cast<std::size_t>(k)] = reshaped(std::move(result), wanted);
       continue;
     }
-    xt::xarray<T> sum = zeros<T>(wanted);
+    auto sum = zeros<double>(wanted);
     const std::vector<std::size_t> place = broadcast_places(shape, wanted, axis);
     if (place.empty() && whole != 0)
       ctx.fail("expected an output that can be broadcast to " + to_string(shape) + ", found " +
                to_string(wanted));
-    for (std::size_t i = 0; i < whole; ++i) sum.flat(place[i]) += result.flat(i);
-    results[static_cast<std::size_t>(k)] = std::move(sum);
+    for (std::size_t i = 0; i < whole; ++i) sum.flat(place[i]) += static_cast<double>(result.flat(i));
+    results[static_cast<std::size_t>(k)] = xt::xarray<T>(xt::cast<T>(sum));
   }
   for (int k = 0; k < schema.output_count; ++k)
     if (ctx.wants(schema.outputs[k].name))

@@ -3,6 +3,7 @@
 // maxout.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/channel_parts.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/tunable_activation.hpp>
@@ -82,7 +83,7 @@ struct call_kernel<maxout> {
       for (int j = 0; j < out.columns; ++j) {
         const Real* x = in.row<const Real>(r) + first_of(j, inner, groups);
         Real best = *x;
-        for (int g = 1; g < groups; ++g) best = x[g * inner] > best ? x[g * inner] : best;
+        for (int g = 1; g < groups; ++g) best = math::maximum(best, x[g * inner]);
         out.row<Real>(r)[j] = best;
       }
   }
@@ -108,7 +109,7 @@ struct call_kernel<gradient_of<maxout>> {
         const std::ptrdiff_t first = forward::first_of(j, inner, groups);
         const Real* x = in.row<const Real>(r) + first;
         int g = 0;
-        while (g + 1 < groups && x[g * inner] != out.row<const Real>(r)[j]) ++g;
+        while (g + 1 < groups && !math::is_same(x[g * inner], out.row<const Real>(r)[j])) ++g;
         dx.row<Real>(r)[first + g * inner] = slope.row<const Real>(r)[j];
       }
   }

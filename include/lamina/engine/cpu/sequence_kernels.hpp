@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/sequence_pooling.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
@@ -73,7 +74,7 @@ struct call_kernel<sequence_pool> {
       number most = load(is_first ? from + j : to + j, like), place(is_first ? Real(0) : -Real(1));
       for (int r = is_first ? 1 : 0; r < length; ++r) {
         const number next = load(from + r * x.stride + j, like);
-        const auto more = next > most;
+        const auto more = math::is_above(next, most);
         most = math::select(more, next, most);
         place = math::select(more, number(static_cast<Real>(r)), place);
       }
