@@ -44,14 +44,15 @@ void prelu_gradient(kernel_context<Real>& ctx) {
   const auto& alpha = ctx.real("Alpha");
   const auto& d = ctx.real("Out@GRAD");
   const std::vector<std::size_t> place = alpha_places(ctx);
-  auto dx = zeros<Real>(shape_of(x)), dalpha = zeros<Real>(shape_of(alpha));
+  auto dx = zeros<Real>(shape_of(x));
+  auto dalpha = zeros<double>(shape_of(alpha));
   for (std::size_t i = 0; i < x.size(); ++i) {
     const bool on = x.flat(i) > 0;
     dx.flat(i) = on ? d.flat(i) : alpha.flat(place[i]) * d.flat(i);
-    if (!on) dalpha.flat(place[i]) += d.flat(i) * x.flat(i);
+    if (!on) dalpha.flat(place[i]) += static_cast<double>(d.flat(i) * x.flat(i));
   }
   ctx.give("X@GRAD", std::move(dx));
-  ctx.give("Alpha@GRAD", std::move(dalpha));
+  ctx.give("Alpha@GRAD", xt::xarray<Real>(xt::cast<Real>(dalpha)));
 }
 
 /// For each element of Out the place of the largest of its `groups` channels, of equal ones the

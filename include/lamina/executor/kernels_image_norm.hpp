@@ -76,30 +76,31 @@ void give_norm_gradients(kernel_context<Real>& ctx, const norm_parts& p,
                          bool moments_depend) {
   const auto& x = ctx.real("X");
   const auto& d = ctx.real("Y@GRAD");
-  auto mean_g = zeros<Real>({p.parts}), mean_gh = zeros<Real>({p.parts});
-  auto dscale = zeros<Real>({p.l.n}), dbias = zeros<Real>({p.l.n});
+  auto mean_g = zeros<double>({p.parts}), mean_gh = zeros<double>({p.parts});
+  auto dscale = zeros<double>({p.l.n}), dbias = zeros<double>({p.l.n});
   const auto h = [&](std::size_t i) {
     return (x.flat(i) - mean.flat(p.part(i))) * inverse.flat(p.part(i));
   };
   const auto g = [&](std::size_t i) {
     return d.flat(i) * (ctx.has("Scale") ? ctx.real("Scale").flat(p.channel(i)) : Real(1));
   };
-  const Real n = static_cast<Real>(p.size);
+  const double n = static_cast<double>(p.size);
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (moments_depend) {
-      mean_g.flat(p.part(i)) += g(i) / n;
-      mean_gh.flat(p.part(i)) += g(i) * h(i) / n;
+      mean_g.flat(p.part(i)) += static_cast<double>(g(i)) / n;
+      mean_gh.flat(p.part(i)) += static_cast<double>(g(i) * h(i)) / n;
     }
-    dscale.flat(p.channel(i)) += d.flat(i) * h(i);
-    dbias.flat(p.channel(i)) += d.flat(i);
+    dscale.flat(p.channel(i)) += static_cast<double>(d.flat(i) * h(i));
+    dbias.flat(p.channel(i)) += static_cast<double>(d.flat(i));
   }
   auto dx = zeros<Real>(shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i)
-    dx.flat(i) =
-        (g(i) - mean_g.flat(p.part(i)) - h(i) * mean_gh.flat(p.part(i))) * inverse.flat(p.part(i));
+    dx.flat(i) = (g(i) - static_cast<Real>(mean_g.flat(p.part(i))) -
+                  h(i) * static_cast<Real>(mean_gh.flat(p.part(i)))) *
+                 inverse.flat(p.part(i));
   ctx.give("X@GRAD", std::move(dx));
-  ctx.give("Scale@GRAD", std::move(dscale));
-  ctx.give("Bias@GRAD", std::move(dbias));
+  ctx.give("Scale@GRAD", xt::xarray<Real>(xt::cast<Real>(dscale)));
+  ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(dbias)));
 }
 
 template <class Real>
@@ -118,6 +119,7 @@ void batch_norm_forward(kernel_context<Real>& ctx) {
   auto next_mean = mean, next_variance = variance;
   // Without rows there is nothing to learn from.
   if (!ctx.flag("is_test") && !ctx.flag("use_global_stats") && p.size > 0) {
+    if (p.size == 1) ctx.fail("expected more than one value per channel in training, found 1");
     part_moments<Real> batch(x, p);
     mean = std::move(batch.mean);
     variance = std::move(batch.variance);

@@ -46,8 +46,10 @@ void sequence_pool_forward(kernel_context<Real>& ctx) {
             from = static_cast<std::int32_t>(r);
           }
       } else if (type == "AVERAGE" || type == "SUM" || type == "SQRT") {
-        y = 0;
-        for (std::size_t r = first; r <= last; ++r) y += x.flat(r * width + c);
+        double sum = 0;
+        for (std::size_t r = first; r <= last; ++r)
+          sum += static_cast<double>(x.flat(r * width + c));
+        y = static_cast<Real>(sum);
         y /= pool_divisor<Real>(type, sequences.length(s));
       } else {
         ctx.fail("expected the pooltype AVERAGE, SUM, SQRT, MAX, LAST or FIRST, found '" + type +

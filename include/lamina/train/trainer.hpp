@@ -50,6 +50,7 @@ class trainer {
 
   LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
+    optimizer::require_options(opt);
     create_accumulators();
     const bool limited = limits_norms();
     if (threads <= 1 && !limited) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <lamina/core/error.hpp>
 #include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/plan/image_operators.hpp>
@@ -151,6 +152,10 @@ struct call_kernel<batch_norm_factor> {
     Real* const variance = mean + padded(channels);
     // Without rows there is nothing to learn from.
     if (x && x.rows > 0) {
+      if (x.rows == 1 && x.columns == channels)
+        throw error(
+            "lamina: batch_norm: expected more than one value per channel in training, found 1: "
+            "one value is its own mean, so nothing before it can learn");
       detail::batch_moments(x, detail::channel_rows(x, channels), mean, variance);
       const operand next_mean = c.output(0), next_variance = c.output(1);
       for (int i = 0; i < channels; ++i) {

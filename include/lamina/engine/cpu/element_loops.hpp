@@ -78,9 +78,9 @@ LAMINA_NOINLINE void sum_elements(const call_context& c, const basic_pointwise_f
           for (std::ptrdiff_t j = 0; j < width; ++j) {
             T x[pointwise_form::most_inputs] = {};
             for (int i = 0; i < inputs; ++i)
-              x[i] = load_as<T>(in[i].data, in[i].type,
-                                at[i] + (first + j) * kept.inner_step(i) + next[i] +
-                                    k * over.inner_step(i));
+              x[i] = load_as<T>(
+                  in[i].data, in[i].type,
+                  at[i] + (first + j) * kept.inner_step(i) + next[i] + k * over.inner_step(i));
             sums[j] += static_cast<double>(f(x, scalar));
           }
       });

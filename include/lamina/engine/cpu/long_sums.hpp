@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <lamina/engine/call/array_layout.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 
 namespace lamina::engine::cpu {
@@ -97,18 +98,20 @@ LAMINA_NOINLINE inline void add_rows(const Real* x, std::ptrdiff_t rows, std::pt
       vector v[together];
       LAMINA_UNROLL for (int i = 0; i < together; ++i) v[i] =
           vector::load_unaligned(x + i * stride + j);
-      add_to_sums<Real>(sums + j, ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])));
+      add_to_sums<Real>(sums + j,
+                        ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])));
     }
     for (; j < width; ++j) {
       Real v[together];
       LAMINA_UNROLL for (int i = 0; i < together; ++i) v[i] = x[i * stride + j];
-      sums[j] += static_cast<double>(((v[0] + v[1]) + (v[2] + v[3])) +
-                                     ((v[4] + v[5]) + (v[6] + v[7])));
+      sums[j] +=
+          static_cast<double>(((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])));
     }
   }
   for (; m < rows; ++m, x += stride) {
     int j = 0;
-    for (; j + lanes <= width; j += lanes) add_to_sums<Real>(sums + j, vector::load_unaligned(x + j));
+    for (; j + lanes <= width; j += lanes)
+      add_to_sums<Real>(sums + j, vector::load_unaligned(x + j));
     for (; j < width; ++j) sums[j] += static_cast<double>(x[j]);
   }
 }
@@ -142,6 +145,38 @@ inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const R
     }
   });
 }
+
+/// Sums of many rows, each of which a kernel adds to n numbers in Real: every 32 rows these are put
+/// aside in double.
+template <class Real>
+class blocked_sums {
+ public:
+  /// `sums` may be null, else it begins with zeros; `memory` has room for n doubles.
+  blocked_sums(Real* sums, int n, float* memory)
+      : sums_(sums), n_(sums == nullptr ? 0 : n), aside_(numbers_at<double>(memory)) {
+    for (int j = 0; j < n_; ++j) aside_[j] = 0;
+  }
+  void begin_row() {
+    if (++rows_ % 32 == 0) put_aside();
+  }
+  void finish() {
+    put_aside();
+    for (int j = 0; j < n_; ++j) sums_[j] = static_cast<Real>(aside_[j]);
+  }
+
+ private:
+  void put_aside() {
+    for (int j = 0; j < n_; ++j) {
+      aside_[j] += static_cast<double>(sums_[j]);
+      sums_[j] = 0;
+    }
+  }
+
+  Real* sums_;
+  int n_;
+  double* aside_;
+  int rows_ = 0;
+};
 
 /// sums[c] = the sum of all elements of channel c, which lie side by side in each row.
 template <class Real>

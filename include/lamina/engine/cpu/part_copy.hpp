@@ -47,11 +47,10 @@ inline void add_part(int rank, const std::ptrdiff_t* extent, const array_part& f
   const Real* const source = static_cast<const Real*>(from.data) + from.offset;
   Real* const target = static_cast<Real*>(to.data) + to.offset;
   const std::ptrdiff_t t = kept.inner_step(1);
-  detail::sum_over(kept, over, source,
-                   [=](const std::ptrdiff_t* at, std::ptrdiff_t k, double sum) {
-                     Real& y = target[at[1] + k * t];
-                     y = static_cast<Real>(static_cast<double>(y) + sum);
-                   });
+  detail::sum_over(kept, over, source, [=](const std::ptrdiff_t* at, std::ptrdiff_t k, double sum) {
+    Real& y = target[at[1] + k * t];
+    y = static_cast<Real>(static_cast<double>(y) + sum);
+  });
 }
 
 }  // namespace lamina::engine::cpu

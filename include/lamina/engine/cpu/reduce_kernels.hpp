@@ -53,8 +53,7 @@ struct reduce_kernel {
 
  private:
   static constexpr bool adds = Kind == reduction_kind::sum || Kind == reduction_kind::mean;
-  static constexpr bool is_extreme =
-      Kind == reduction_kind::max || Kind == reduction_kind::min;
+  static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
 
   /// Sums in double.
   template <class T>

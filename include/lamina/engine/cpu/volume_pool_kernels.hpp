@@ -75,7 +75,9 @@ struct call_kernel<gradient_of<pool3d>> {
         w.for_each_window([&](std::ptrdiff_t at, auto held) {
           std::ptrdiff_t n = 0, place = -1;
           held([&](std::ptrdiff_t i) {
-            if (n++ == 0 || (!math::is_same(from[place], most[at]) && math::is_same(from[i], most[at]))) place = i;
+            if (n++ == 0 ||
+                (!math::is_same(from[place], most[at]) && math::is_same(from[i], most[at])))
+              place = i;
           });
           if (n == 0) return;
           const Real part = how.is_average ? d[at] * how.share<Real>(w, n) : Real(0);
