@@ -42,7 +42,7 @@ inline void side_moments(const operand& x, const channel_rows& r, Real* mean, Re
     const std::ptrdiff_t stride = x.stride;
     Real* const m = mean + first;
     alignas(64) double sums[channels_together] = {};
-    add_rows(from, r.rows, x.stride, n, sums);
+    sum_rows(from, r.rows, x.stride, n, sums);
     for (int c = 0; c < n; ++c) m[c] = static_cast<Real>(sums[c] / count);
     // Squares of some rows in Real, then in double.
     std::fill_n(sums, n, 0.0);

@@ -90,7 +90,7 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real
     double* const sums = parts.of != nullptr ? numbers_at<double>(parts.of) + first : room;
     if (!parts.continues)
       for (int j = 0; j < width; ++j) sums[j] = 0;
-    add_rows(x + first, rows, stride, width, sums);
+    sum_rows(x + first, rows, stride, width, sums);
     if (!parts.ends) continue;
     for (int j = 0; j < width; ++j) rounded[j] = static_cast<Real>(sums[j]);
     for (int j = 0; j < width; j += lanes)

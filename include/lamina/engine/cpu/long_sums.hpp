@@ -86,7 +86,7 @@ LAMINA_INLINE void add_to_sums(double* sums, vector_in<Real> v) {
 /// sums[j] += the sum over `rows` rows, `stride` numbers apart, of x[j], for j < width. Eight rows
 /// are added in Real first: where rows are cut at multiples of 8, the parts give the same sums.
 template <class Real>
-LAMINA_NOINLINE inline void add_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride,
+LAMINA_NOINLINE inline void sum_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride,
                                      int width, double* sums) {
   using vector = vector_in<Real>;
   constexpr int lanes = lanes_in<Real>;
@@ -130,7 +130,7 @@ inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const R
         alignas(64) double sums[summed_columns];
         std::fill_n(sums, width, 0.0);
         over.run([&](const std::ptrdiff_t* next, std::ptrdiff_t m) {
-          add_rows(x + first + next[0], m, inside, width, sums);
+          sum_rows(x + first + next[0], m, inside, width, sums);
         });
         for (int j = 0; j < width; ++j) store(at, first + j, sums[j]);
       }
