@@ -58,6 +58,20 @@ TEST_CASE("an optimizer's options are in their ranges") {
       std::string::npos);
 }
 
+TEST_CASE("the rates of a schedule are in their ranges") {
+  namespace schedule = lamina::schedule;
+  CHECK(fault(opt::sgd{.learning_rate = schedule::piecewise_decay({10}, {0.1f, -0.1f})}) ==
+        "lamina: sgd: values: expected a finite number of at least 0, found -0.1");
+  CHECK(fault(opt::sgd{.learning_rate =
+                           schedule::exponential_decay{.learning_rate = 0.1f, .decay_rate = -0.5f}})
+            .find("decay_rate") != std::string::npos);
+  CHECK(fault(opt::sgd{.learning_rate =
+                           schedule::linear_lr_warmup{
+                               .learning_rate = 0.1f, .warmup_steps = 5, .start_lr = none}})
+            .find("start_lr") != std::string::npos);
+  CHECK(fault(opt::sgd{.learning_rate = schedule::piecewise_decay({10}, {0.1f, 0})}) == "");
+}
+
 TEST_CASE("options at the ends of their ranges are taken") {
   CHECK(fault(opt::adam{.learning_rate = 0, .beta1 = 0, .beta2 = 0, .epsilon = 0}) == "");
   CHECK(fault(opt::momentum{.learning_rate = 1, .momentum = 0}) == "");

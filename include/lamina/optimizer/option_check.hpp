@@ -18,7 +18,9 @@ struct option_fault {
 
   constexpr bool is_some() const { return name != nullptr; }
   /// This fault, or else that of another option.
-  constexpr option_fault or_else(const option_fault& next) const { return is_some() ? *this : next; }
+  constexpr option_fault or_else(const option_fault& next) const {
+    return is_some() ? *this : next;
+  }
 };
 
 inline constexpr double largest_option = 3.4028234663852886e38;
@@ -41,9 +43,20 @@ constexpr option_fault finite_fault(const char* name, double value) {
   return {name, "a finite number", value};
 }
 
+/// Of a schedule: the rates that it is made of, and a base of powers.
 constexpr option_fault fault_of(const learning_rate& rate) {
-  return size_fault("learning_rate", static_cast<double>(rate.base))
-      .or_else(size_fault("start_lr", static_cast<double>(rate.warmup_start)))
+  option_fault fault = size_fault("learning_rate", static_cast<double>(rate.base));
+  if (rate.kind == schedule_kind::piecewise)
+    for (int i = 0; i < rate.piecewise.pieces; ++i)
+      fault = fault.or_else(size_fault("values", static_cast<double>(rate.piecewise.values[i])));
+  if (rate.kind == schedule_kind::exponential || rate.kind == schedule_kind::inverse_time)
+    fault = fault.or_else(size_fault("decay_rate", rate.a));
+  if (rate.kind == schedule_kind::natural_exp)
+    fault = fault.or_else(finite_fault("decay_rate", rate.a));
+  if (rate.kind == schedule_kind::polynomial)
+    fault =
+        fault.or_else(size_fault("end_learning_rate", rate.a)).or_else(size_fault("power", rate.b));
+  return fault.or_else(size_fault("start_lr", static_cast<double>(rate.warmup_start)))
       .or_else(size_fault("end_lr", static_cast<double>(rate.warmup_end)));
 }
 constexpr option_fault fault_of(const regularizer& decay) {
