@@ -45,6 +45,12 @@ inline onnx_lowering logical(const char* type) {
   };
 }
 
+/// y where X is a number, else X, where a node makes a number of NaN.
+inline std::string keeping_nan(onnx_operator& op, const std::string& y) {
+  const std::string x = op.in("X");
+  return op.node("Where", {op.node("Equal", {x, x}), y, x});
+}
+
 /// min(max(x, low), high).
 inline std::string limited(onnx_operator& op, const std::string& x, double low, double high,
                            dtype type) {
@@ -120,14 +126,17 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", "Div", {op.node("Mul", {op.in("X"), inside}), op.number(op.real("scale", 6))});
   });
   to.add("hard_shrink", [](onnx_operator& op) {
-    op.out("Out", "Shrink", {op.in("X")}, {{"lambd", op.real("threshold", 0.5F)}, {"bias", 0.F}});
+    const float limit = op.real("threshold", 0.5F);
+    op.out("Out",
+           keeping_nan(op, op.node("Shrink", {op.in("X")}, {{"lambd", limit}, {"bias", 0.F}})));
   });
   to.add("softshrink", [](onnx_operator& op) {
     const float l = op.real("lambda", 0.5F);
-    op.out("Out", "Shrink", {op.in("X")}, {{"lambd", l}, {"bias", l}});
+    op.out("Out", keeping_nan(op, op.node("Shrink", {op.in("X")}, {{"lambd", l}, {"bias", l}})));
   });
   to.add("thresholded_relu", [](onnx_operator& op) {
-    op.out("Out", "ThresholdedRelu", {op.in("X")}, {{"alpha", op.real("threshold", 1)}});
+    const float limit = op.real("threshold", 1);
+    op.out("Out", keeping_nan(op, op.node("ThresholdedRelu", {op.in("X")}, {{"alpha", limit}})));
   });
   to.add("prelu", [](onnx_operator& op) {
     // One slope in all, one a channel, or one an element of a row.
