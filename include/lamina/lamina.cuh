@@ -19,12 +19,8 @@
 #if !__has_include(<cub/version.cuh>)
 #error "lamina: found no CUB: from CUDA 13 on clang++ needs -isystem CUDA_FOLDER/include/cccl"
 #endif
-#include <lamina/engine/cuda/histogram.cuh>
+#include <lamina/engine/cuda/device_algorithms.cuh>
 #include <lamina/engine/cuda/kernels.cuh>
-#include <lamina/engine/cuda/reduce.cuh>
-#include <lamina/engine/cuda/scan.cuh>
-#include <lamina/engine/cuda/select.cuh>
-#include <lamina/engine/cuda/sort.cuh>
 #include <lamina/engine/cuda/transform.cuh>
 #include <lamina/operators/pointwise_evaluation.hpp>
 #endif

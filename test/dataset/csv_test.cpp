@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -55,6 +56,36 @@ TEST_CASE("CSV with and without header, quotes and line ends", "[dataset]") {
   CHECK(parse("1;2\n3;4\n", {.separator = ';'}).values == std::vector<double>{1, 2, 3, 4});
   CHECK(parse("1,2\n3,4\n", {.header = csv_header::present}).names == names{"1", "2"});
   CHECK(parse("7").values == std::vector<double>{7});
+}
+
+// Sources: gnudatalanguage/gdl#2164, Rdatatable/data.table#2526.
+TEST_CASE("foreign files: CSV of a first line that is half a header, of tiny numbers, in gzip",
+          "[dataset]") {
+  for (const char* text : {"1,,3\n4,5,6\n", "id,2019\n1,2\n", ",1\n2,3\n", "1,NA\n2,3\n"})
+    check_fault(text, 0, 1, "say csv_header::present or csv_header::absent");
+  CHECK(parse("id,2019\n1,2\n", {.header = csv_header::present}).names ==
+        std::vector<std::string>{"id", "2019"});
+  check_fault("1,,3\n4,5,6\n", 2, 1, "column 2, found \"\"", {.header = csv_header::absent});
+  CHECK(parse("a,,c\n1,2,3\n").names == std::vector<std::string>{"a", "", "c"});
+  for (const char* text : {"1e-400", "0.0000001e-999999999999999999999", "1234567890123e-345",
+                           "0.1E-330", "1e-99999"}) {
+    INFO(text);
+    const auto found = parse(std::string(text) + ",-" + text + "\n");
+    CHECK(found.values == std::vector<double>{0, 0});
+    CHECK(std::signbit(found.values[1]));
+  }
+  CHECK(parse("5e-324,2.5e-310\n").values == std::vector<double>{5e-324, 2.5e-310});
+  for (const char* text :
+       {"1e400", "123456e304", "0.001e312", "1e+99999", "1e99999999999999999999"})
+    check_fault(std::string(text) + "\n", 0, 1, "that a double can hold");
+#if LAMINA_HAS_ZLIB
+  const test::temporary_directory folder;
+  const std::string path = folder.path() + "/file.csv.gz";
+  const gzFile out = ::gzopen(path.c_str(), "wb");
+  ::gzputs(out, "a,b\n1,2\n3,4\n");
+  ::gzclose(out);
+  CHECK(lamina::dataset::read_csv(path).values == std::vector<double>{1, 2, 3, 4});
+#endif
 }
 
 TEST_CASE("CSV errors name offset and line", "[dataset]") {

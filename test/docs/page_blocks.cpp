@@ -5,6 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -107,6 +110,7 @@ constexpr auto last_step = lamina::program([](lamina::block& main) {
 });
 void train() {
 #include "control_flow_5.inc"
+#include "control_flow_6.inc"
 }
 }  // namespace control_flow
 
@@ -123,6 +127,12 @@ namespace files {
 void numpy() {
 #include "files_1.inc"
 }
+namespace swapped {
+constexpr auto net = lamina::program([](lamina::block& main) {
+  return layer::fc<3>(layer::data<"x", float, 2>(main), {.name = "y"});
+});
+#include "files_2.inc"
+}  // namespace swapped
 }  // namespace files
 
 namespace images {
@@ -199,8 +209,20 @@ namespace generators {
 #include "readers_1.inc"
 }
 namespace texts {
-#include "readers_2.inc"
+#include "readers_3.inc"
 }
+namespace numbers {
+namespace reader = lamina::reader;
+struct sample {
+  std::array<float, 8> image;
+};
+std::vector<sample> samples;
+void flip(std::array<float, 8>&) {}
+void random() {
+#include "readers_2.inc"
+  (void)augmented;
+}
+}  // namespace numbers
 }  // namespace readers
 #pragma GCC diagnostic pop
 

@@ -30,7 +30,7 @@ FLAGS = ["-std=c++20", "-O0", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
-FOR_NVCC = re.compile(r"__global__|<cub/|<thrust/|device_algorithm.cuh")
+FOR_NVCC = re.compile(r"__global__|<cub/|<thrust/|device_algorithms.cuh")
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
 # About how many thousand characters a compiler reads for a header of others; templates of lamina's count several times.
 OTHERS, OTHER, OWN = {"xtensor/": 1500, "xsimd/": 1500, "nlohmann/": 1500, "protozero/": 200}, 60, 6

@@ -37,9 +37,10 @@ struct case_options {
   lamina::feed_map feed{};   // inputs that are given
   bool gradients = true;
   std::size_t rows = 3;
-  bool any_rows = true;  // not only as many as `rows`, or as there are in `feed`
-  bool late = false;     // after so many steps of training that powers of beta are 0
-  integer step = 0;      // of training, where a learning rate depends on it
+  bool any_rows = true;   // not only as many as `rows`, or as there are in `feed`
+  bool late = false;      // after so many steps of training that powers of beta are 0
+  integer step = 0;       // of training, where a learning rate depends on it
+  bool in_double = true;  // also in double, where the family has that
 };
 
 class case_writer {
@@ -75,7 +76,14 @@ class case_writer {
                   lamina::scope& scope, const std::vector<std::string>& fetches);
 
   std::string folder_;
+  /// A program whose feeds are double is run in double.
+  template <class Program>
+  std::vector<lod_tensor> run(const Program& p, lamina::scope& variables,
+                              const lamina::feed_map& feed,
+                              const std::vector<std::string>& fetches);
+
   lamina::executor executor_;
+  lamina::basic_executor<double> in_double_;
   int count_ = 0;
 };
 

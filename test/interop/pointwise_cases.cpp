@@ -5,15 +5,25 @@
 namespace interop {
 namespace {
 
-/// One operator of x [3, 4].
+/// Of the same case in double: values alone, for gradients have no other way there.
+case_options of_double(case_options options) {
+  options.gradients = false;
+  return options;
+}
+/// One operator of x [3, 4], in float and in double.
 template <class F>
 void unary(case_writer& to, const char* name, F, const case_options& options = {}) {
   to.write(name, lamina::program([](block& main) {
              return squared(F{}(layer::data<"x", float, 4>(main)));
            }),
            options);
+  if (!options.in_double) return;
+  to.write(std::string(name) + "_in_double", lamina::program([](block& main) {
+             return std::tuple{F{}(layer::data<"x", double, 4>(main))};
+           }),
+           of_double(options));
 }
-/// One operator of x and y [3, 4].
+/// One operator of x and y [3, 4], in float and in double.
 template <class F>
 void binary(case_writer& to, const char* name, F, const case_options& options = {}) {
   to.write(name, lamina::program([](block& main) {
@@ -21,6 +31,12 @@ void binary(case_writer& to, const char* name, F, const case_options& options = 
              return squared(F{}(x, layer::data<"y", float, 4>(main)));
            }),
            options);
+  if (!options.in_double) return;
+  to.write(std::string(name) + "_in_double", lamina::program([](block& main) {
+             auto x = layer::data<"x", double, 4>(main);
+             return std::tuple{F{}(x, layer::data<"y", double, 4>(main))};
+           }),
+           of_double(options));
 }
 /// One operator of x and y whose result is no number to differentiate.
 template <class F>
@@ -112,10 +128,11 @@ void write_pointwise_cases(case_writer& to) {
   unary(to, "prelu_element",
         [](auto x) { return layer::prelu(x, {.mode = layer::prelu_mode::element}); });
   unary(to, "cast", [](auto x) { return layer::cast<float>(layer::cast<integer>(x)); },
-        {.low = -4, .high = 4, .gradients = false});
+        {.low = -4, .high = 4, .gradients = false, .in_double = false});
 
   unary(to, "cast_double",
-        [](auto x) { return layer::cast<float>(layer::square(layer::cast<double>(x))); });
+        [](auto x) { return layer::cast<float>(layer::square(layer::cast<double>(x))); },
+        {.in_double = false});
   unary(to, "print", [](auto x) { return layer::print(x, {.first_n = 1, .summarize = 1}); });
 
   binary(to, "elementwise_add", [](auto x, auto y) { return layer::elementwise_add(x, y); });

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -11,8 +14,11 @@
 
 #include "reader/read.hpp"
 #include <catch2/catch.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/worker_pool.hpp>
 #include <lamina/reader/reader.hpp>
 
 namespace reader = lamina::reader;
@@ -172,11 +178,85 @@ TEST_CASE("xmap computes side by side", "[reader][threads]") {
 }
 
 TEST_CASE("each worker of xmap has its own copy of the function", "[reader][threads]") {
-  // Under the thread sanitizer a shared counter would be a race.
-  auto count = [calls = 0](int) mutable { return ++calls; };
-  const auto found = read(iota(100) | reader::xmap(count, 4, 8));
-  CHECK(*std::max_element(found.begin(), found.end()) <= 100);
-  CHECK(*std::min_element(found.begin(), found.end()) == 1);
+  struct counted {
+    std::shared_ptr<std::atomic<int>> copies = std::make_shared<std::atomic<int>>(0);
+    counted() = default;
+    counted(const counted& other) : copies(other.copies) { ++*copies; }
+    int operator()(int x) const { return x; }
+  };
+  const counted f;
+  CHECK(read(iota(100) | reader::xmap(f, 4, 8)) == iota(100));
+  CHECK(*f.copies >= 4);
+}
+
+// Sources: TorchDSP/torchsig#343, pytorch/pytorch#5059.
+TEST_CASE("random numbers of map and xmap depend on seed, pass and position alone",
+          "[reader][threads]") {
+  const auto noise = [](int x, std::uint64_t position, std::uint64_t pass, reader::random& random) {
+    std::this_thread::sleep_for(std::chrono::microseconds(x % 7 * 30));
+    std::vector<double> all{double(x), double(position), double(pass)};
+    for (int i = 0; i < 5; ++i) all.push_back(double(random()));
+    all.push_back(double(random.uniform(-1, 1)));
+    all.push_back(double(random.normal()));
+    all.push_back(double(random.below(10)));
+    return all;
+  };
+  const auto source = iota(64);
+  const auto one = read(source | reader::map(noise), 3);
+  for (const std::size_t threads : {1U, 2U, 5U}) {
+    CHECK(read(source | reader::xmap(noise, threads, 8), 3) == one);
+    CHECK(read(source | reader::xmap(noise, threads, 8) | reader::skip_n(20), 3) ==
+          std::vector(one.begin() + 20, one.end()));
+    auto any = read(source | reader::xmap(noise, threads, 8, false), 3);
+    std::sort(any.begin(), any.end());
+    CHECK(any == one);
+  }
+  CHECK(read(reader::map([&](int x, int, std::uint64_t position, std::uint64_t pass,
+                             reader::random& random) { return noise(x, position, pass, random); },
+                         source, source),
+             3) == one);
+  std::set<std::vector<double>> different;
+  for (const auto& numbers : {one, read(source | reader::map(noise), 4),
+                              read(source | reader::map(noise, {.seed = 1}), 3),
+                              read(source | reader::xmap(noise, {.threads = 2, .seed = 2}), 3)})
+    for (const auto& v : numbers) different.insert({v.begin() + 3, v.end()});
+  CHECK(different.size() == 4 * 64);
+  double sum = 0, squares = 0;
+  reader::random random(1, 2, 3);
+  for (int i = 0; i < 10000; ++i) {
+    const double x = random.normal();
+    sum += x, squares += x * x;
+    CHECK(random.below(3) < 3);
+  }
+  CHECK(std::abs(sum / 10000) < 0.05);
+  CHECK(std::abs(squares / 10000 - 1) < 0.05);
+}
+
+TEST_CASE("a child that was forked has a pool of its own threads", "[threads]") {
+  for (const int tasks : {1, 2, 5}) {
+    lamina::worker_pool pool(tasks);
+    const auto sum = [&] {
+      std::atomic<int> all{0};
+      for (int round = 0; round < 20; ++round) pool.run([&](int t) { all += t + 1; });
+      return all.load();
+    };
+    const int expected = 20 * tasks * (tasks + 1) / 2;
+    CHECK(sum() == expected);
+    const bool uses = tasks != 2;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(60);  // a child that waits for threads of its parent would wait for ever
+      int status = 0;
+      if (uses) status = sum() == expected && sum() == expected ? 0 : 1;
+      pool.~worker_pool();
+      ::_exit(status);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK(sum() == expected);
+  }
 }
 
 TEST_CASE("one decorated reader serves several threads at once", "[reader][threads]") {

@@ -73,3 +73,40 @@ TEST_CASE("a model that shares parameters shares the statistics") {
   CHECK(twin.parameter<"norm.w_1">()(0) == m.parameter<"norm.w_1">()(0));
   CHECK(twin.parameter<"norm.w_1">()(0) != 0);
 }
+
+namespace {
+// Source: FluxML/Flux.jl#2716.
+constexpr auto behind_fc = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  auto y = layer::data<"y", float>(main);
+  auto h = layer::fc<4>(x, {.name = "first"});
+  auto n = layer::batch_norm(
+      h, {.bias_param = {.initializer = lamina::init::constant(0.5f)}, .name = "norm"});
+  auto images = layer::batch_norm(layer::reshape<4, 1, 1>(n), {.name = "images"});
+  auto out = layer::fc<1>(layer::reshape<4>(images), {.name = "last"});
+  return layer::mean(layer::square_error_cost(out, y));
+});
+struct point {
+  std::array<float, 2> x;
+  float y;
+};
+}  // namespace
+TEST_CASE("a mini-batch of one number a channel passes as it is, and what is before it learns") {
+  std::vector<point> all;
+  for (int i = 0; i < 32; ++i) {
+    const float a = static_cast<float>(i % 8) / 8, b = static_cast<float>(i / 8) / 8;
+    all.push_back({{a, b}, a - 2 * b});
+  }
+  lamina::model m{behind_fc};
+  const auto mean = m.parameter<"norm.w_1">(), scale = m.parameter<"norm.w_0">();
+  const auto first = m.parameter<"first.w_0">();
+  double cost = 1;
+  test::optimizer::adam{.learning_rate = 0.01f}.train(
+      m, all | test::reader::batch(1), {.passes = 40, .on_event = [&](const lamina::event& e) {
+                                          if (e.is_end_pass()) cost = e.cost;
+                                        }});
+  CHECK(cost < 1e-3);
+  CHECK(m.parameter<"norm.w_1">() == mean);
+  CHECK(m.parameter<"norm.w_0">() == scale);
+  CHECK_FALSE(m.parameter<"first.w_0">() == first);
+}

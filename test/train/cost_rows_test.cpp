@@ -76,6 +76,50 @@ TEST_CASE("a quotient of sums over rows is no sum over rows", "[threads]") {
     CHECK(test::distance(one, trained<sample>(test::cost_that_is_a_quotient, threads)) < 1e-5);
 }
 
+template <test::guard Guard>
+void check_masked() {
+  using sample = std::tuple<words, words>;
+  // Parts without a word that counts, and with one; each mini-batch has some.
+  auto samples = sentences<sample>(29);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (auto& tag : std::get<1>(samples[i]))
+      if (i % 7 < 3 && tag == 1 && i != 28) tag = 2;
+    if (i % 7 == 6 || i == 28) std::get<1>(samples[i]).front() = 1;
+  }
+  values told;
+  const auto one = trained<sample>(test::masked_cost<Guard>, 1, &told, samples);
+  REQUIRE(told.size() == 15);
+  for (const int threads : {2, 3, 7}) {
+    values of_parts;
+    CHECK(test::distance(
+              one, trained<sample>(test::masked_cost<Guard>, threads, &of_parts, samples)) < 1e-5);
+    REQUIRE(of_parts.size() == told.size());
+    for (std::size_t i = 0; i < told.size(); ++i) CHECK(of_parts[i] == Approx(told[i]));
+  }
+}
+TEST_CASE("masked means train on several threads as on one", "[threads]") {
+  check_masked<test::guard::none>();
+  check_masked<test::guard::sum>();
+  check_masked<test::guard::largest>();
+  check_masked<test::guard::means>();
+  check_masked<test::guard::clip>();
+}
+template <int Kind>
+void check_refused() {
+  using sample = std::tuple<std::vector<float>>;
+  const std::vector<sample> samples(6, sample{{1.f, 2.f, 3.f}});
+  CHECK_NOTHROW(trained<sample>(test::cost_of_all_rows<Kind>, 1, nullptr, samples));
+  CHECK_THROWS_WITH(
+      trained<sample>(test::cost_of_all_rows<Kind>, 2, nullptr, samples),
+      Catch::Contains("train: expected 1 thread for a cost") && Catch::Contains("found 2"));
+}
+TEST_CASE("costs that are not what those of parts add up to take one thread", "[threads]") {
+  check_refused<0>();
+  check_refused<1>();
+  check_refused<2>();
+  check_refused<3>();
+}
+
 TEST_CASE("metrics count samples without rows of the cost, and sums are sums", "[threads]") {
   using sample = std::tuple<words, words, std::int64_t>;
   // The first, or the last, of every three have no words at all.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that stops and goes on equals one that never stopped, bit for bit.
+#include "stderr_text.hpp"
 #include "train/net.hpp"
 
 namespace layer = lamina::layer;
@@ -183,6 +184,7 @@ TEST_CASE("checkpoints that are damaged or of another run are errors and change 
       test::error_of([&] { test::optimizer::sgd{}.train(other, batches(), options(folder, 4)); }),
       Contains("optimizer sgd") && Contains("found adam"));
 
+  std::filesystem::remove(folder / "checkpoint_7");
   const std::string path = (folder / "checkpoint_14").string(), bytes = test::read(path);
   for (std::size_t n = 0; n < bytes.size(); n += 97) {
     test::write(path, bytes.substr(0, n));
@@ -224,4 +226,62 @@ TEST_CASE("parameters may be called as accumulators of others, and as what a che
   momentum.train(last, batches(), options(parts, 3));
   CHECK(test::bytes_of(last) == test::bytes_of(uninterrupted));
   CHECK(newest(parts) == newest(whole));
+}
+
+// Sources: huggingface/transformers#21271, bghira/SimpleTuner#3093.
+TEST_CASE(
+    "a run that is resumed in the middle of a pass wants the samples that it was stopped on") {
+  const auto stopped_at = [](const test::folder& folder, auto reader) {
+    lamina::model m{net};
+    auto o = options(folder, 2);
+    o.on_event = [](const lamina::event& e) {
+      if (e.is_end_iteration() && e.pass == 0 && e.batch == 2) e.stop();
+    };
+    adam.train(m, reader, o);
+  };
+  const auto resumed = [](const test::folder& folder, auto reader) {
+    lamina::model m{net};
+    return test::error_of([&] { adam.train(m, reader, options(folder, 2)); });
+  };
+  const auto of = [](int count, std::size_t size) {
+    return test::samples(count) | test::reader::batch(size);
+  };
+  const test::folder folder;
+  stopped_at(folder, of(50, 8));
+  CHECK_THAT(resumed(folder, of(50, 16)),
+             Contains("after mini-batch 3 of pass 0") &&
+                 Contains("expected the same reader, which had read 24 samples (is the batch size "
+                          "another one?) by then, found 48"));
+  CHECK_THAT(resumed(folder, of(15, 8)),
+             Contains("which had read 3 mini-batches by then, found 2"));
+  CHECK_THAT(resumed(folder, of(50, 8) | test::reader::shuffle(3, 1)),
+             Contains("expected the same 24 samples in the same order and mini-batches, found"));
+  CHECK_THAT(
+      resumed(folder, test::samples(50) | test::reader::shuffle(50, 4) | test::reader::batch(8)),
+      Contains("expected the same 24 samples in the same order and mini-batches, found"));
+  auto changed = test::samples(50);
+  changed[23].x[5] += 1;
+  CHECK_THAT(resumed(folder, changed | test::reader::batch(8)), Contains("found others"));
+  changed = test::samples(50);
+  changed[24].x[5] += 1;  // nobody has seen it
+  lamina::model m{net};
+  CHECK(adam.train(m, changed | test::reader::batch(8), options(folder, 2)).steps == 14);
+}
+
+TEST_CASE("a damaged newest checkpoint is told of, and the newest whole one is gone on from") {
+  const test::folder whole, folder;
+  lamina::model uninterrupted{net}, m{net}, other{net, 7};
+  adam.train(uninterrupted, batches(), options(whole, 3));
+  adam.train(m, batches(), options(folder, 2));
+  const std::string path = (folder / "checkpoint_14").string();
+  test::write(path, test::read(path).substr(0, 1000));
+  auto o = options(folder, 3);
+  o.checkpoint.keep = 2;
+  std::int64_t steps = 0;
+  const std::string told = test::written_by([&] { steps = adam.train(other, batches(), o).steps; });
+  CHECK(steps == 21);
+  CHECK_THAT(told, Contains(path + " is damaged and now called .damaged: training goes on from " +
+                            (folder / "checkpoint_7").string()));
+  CHECK(test::bytes_of(other) == test::bytes_of(uninterrupted));
+  CHECK(lamina::detail::checkpoints_in(folder.string()) == std::vector<std::int64_t>{14, 21});
 }

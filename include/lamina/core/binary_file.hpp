@@ -8,7 +8,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -30,26 +29,29 @@ static_assert(std::endian::native == std::endian::little,
 /// the file, the offset and what was expected.
 class binary_reader {
  public:
-  /// Opens a file; throws lamina::error naming it when that fails.
-  LAMINA_COLD explicit binary_reader(const std::string& path) : path_(path) {
-    file_ = std::fopen(path.c_str(), "rb");
+  /// What makes the bytes that were compressed with gzip, of a file that errors call `path`.
+  using unpack = std::string (*)(std::string_view packed, const std::string& path);
+
+  /// Opens a file; throws lamina::error naming it when that fails. A pipe is read to its end, for
+  /// whoever reads goes back and forth. What begins as gzip's files do is unpacked, or refused.
+  LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr)
+      : path_(path), file_(path) {
     struct stat about {};
-    if (file_ == nullptr || ::fstat(::fileno(file_), &about) != 0 || !S_ISREG(about.st_mode)) {
-      const int failure = file_ == nullptr ? errno : EISDIR;
-      if (file_ != nullptr) std::fclose(file_);
-      throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(failure));
-    }
-    std::setvbuf(file_, nullptr, _IONBF, 0);  // nothing but headers is small
-    size_ = end_ = static_cast<std::uint64_t>(about.st_size);
+    if (!file_.is_open() || ::fstat(file_.number(), &about) != 0)
+      throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
+    if (S_ISDIR(about.st_mode))
+      throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(EISDIR));
+    if (S_ISREG(about.st_mode))
+      size_ = end_ = static_cast<std::uint64_t>(about.st_size);
+    else
+      keep_all();
+    refuse_or_unpack(unpacked);
   }
   /// Reads `bytes`, which errors call `name`.
   binary_reader(std::string_view bytes, std::string name)
       : path_(std::move(name)), bytes_(bytes.data()), size_(bytes.size()), end_(size_) {}
   binary_reader(const binary_reader&) = delete;
   binary_reader& operator=(const binary_reader&) = delete;
-  ~binary_reader() {
-    if (file_ != nullptr) std::fclose(file_);
-  }
 
   const std::string& path() const { return path_; }
   std::uint64_t offset() const { return at_; }
@@ -60,7 +62,7 @@ class binary_reader {
     if (begin > size_ || size > size_ - begin)
       fail(text("expected ") << size << " bytes of " << what << " from offset " << begin
                              << ", found a file of " << size_);
-    if (file_ != nullptr && ::fseeko(file_, static_cast<off_t>(begin), SEEK_SET) != 0)
+    if (bytes_ == nullptr && ::lseek(file_.number(), static_cast<off_t>(begin), SEEK_SET) < 0)
       throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
     at_ = begin;
     end_ = begin + size;
@@ -72,10 +74,15 @@ class binary_reader {
       fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
                              << left());
     if (n == 0) return;
-    if (file_ == nullptr) {
+    if (bytes_ != nullptr) {
       std::memcpy(to, bytes_ + at_, n);
-    } else if (std::fread(to, 1, n, file_) != n) {
-      throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+    } else {
+      const long long got = file_.read(to, n);
+      if (got < 0)
+        throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+      if (static_cast<std::uint64_t>(got) != n)
+        fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
+                               << got << ": somebody made it shorter");
     }
     at_ += n;
   }
@@ -103,9 +110,32 @@ class binary_reader {
   }
 
  private:
+  /// The rest of the file into memory.
+  LAMINA_COLD void keep_all() {
+    if (!file_.read_all(kept_))
+      throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
+    bytes_ = kept_.data();
+    size_ = end_ = kept_.size();
+  }
+  LAMINA_COLD void refuse_or_unpack(unpack unpacked) {
+    constexpr std::size_t least = 18;  // a header and a trailer
+    if (size_ < least) return;
+    const std::string first = bytes(least, "the first bytes");
+    window(0, size_, "the file");
+    // Byte 8 of another file of these three first bytes is the '{' of a safetensors header.
+    if (!first.starts_with("\x1f\x8b\x08") || first[8] == '{') return;
+    if (unpacked == nullptr)
+      fail("expected a file as it was written, found one that is compressed with gzip; unpack it");
+    if (bytes_ == nullptr) keep_all();
+    kept_ = unpacked(kept_, path_);
+    bytes_ = kept_.data();
+    size_ = end_ = kept_.size();
+  }
+
   std::string path_;
-  std::FILE* file_ = nullptr;
-  const char* bytes_ = nullptr;
+  open_file file_;
+  std::string kept_{};                         // of what is no regular file, or was compressed
+  const char* bytes_ = nullptr;                // null: in the file
   std::uint64_t size_ = 0, end_ = 0, at_ = 0;  // end_: of the window
 };
 
@@ -113,21 +143,25 @@ class binary_reader {
 /// Throws lamina::error naming the file when it cannot be written.
 class binary_writer {
  public:
-  LAMINA_COLD explicit binary_writer(std::string path)
-      : path_(std::move(path)), place_(path_), file_(place_.open()) {
-    if (file_ == nullptr) fail(errno);
+  LAMINA_COLD explicit binary_writer(std::string path) : path_(std::move(path)), place_(path_) {
+    buffer_.reserve(room);
+    if (!place_.open()) fail();
   }
   binary_writer(const binary_writer&) = delete;
   binary_writer& operator=(const binary_writer&) = delete;
-  ~binary_writer() {
-    if (file_ == nullptr) return;
-    std::fclose(file_);
-    place_.drop();
-  }
 
   LAMINA_COLD void write(const void* from, std::uint64_t n) {
-    if (n != 0 && std::fwrite(from, 1, n, file_) != n) fail(errno);
+    if (n == 0) return;
     written_ += n;
+    if (buffer_.size() + n <= room) {
+      buffer_.append(static_cast<const char*>(from), n);
+      return;
+    }
+    flush();
+    if (n < room / 2)
+      buffer_.append(static_cast<const char*>(from), n);
+    else if (!place_.write(from, n))
+      fail();
   }
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
   template <class T>
@@ -138,22 +172,26 @@ class binary_writer {
 
   /// Puts the file in its place.
   LAMINA_COLD void finish() {
-    std::FILE* file = std::exchange(file_, nullptr);
-    if (std::fclose(file) != 0 || !place_.keep()) {
-      const int failure = errno;
-      place_.drop();
-      fail(failure);
-    }
+    flush();
+    if (!place_.keep()) fail();
   }
 
  private:
-  [[noreturn]] LAMINA_COLD void fail(int failure) const {
+  static constexpr std::size_t room = 65536;
+
+  void flush() {
+    if (!place_.write(buffer_.data(), buffer_.size())) fail();
+    buffer_.clear();
+  }
+  [[noreturn]] LAMINA_COLD void fail() {
+    const int failure = errno;
+    place_.drop();
     throw error(text() << "lamina: " << path_ << ": cannot be written: " << reason_of(failure));
   }
 
   std::string path_;
   written_place place_;
-  std::FILE* file_;
+  std::string buffer_{};
   std::uint64_t written_ = 0;
 };
 

@@ -7,14 +7,15 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
@@ -45,75 +46,224 @@ LAMINA_COLD inline std::string reason_of(int failure) {
   return std::generic_category().message(failure);
 }
 
-/// All bytes of a file. Throws lamina::error naming the path when there is none, or it cannot be
-/// read.
-LAMINA_COLD inline std::string read_file(const std::string& path) {
-  std::FILE* in = std::fopen(path.c_str(), "rb");
-  if (in == nullptr)
-    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
-  std::string bytes;
-  std::size_t got = 1;
-  while (got > 0) {
-    const std::size_t had = bytes.size();
-    bytes.resize(had < 4096 ? 65536 : 2 * had);
-    got = std::fread(&bytes[had], 1, bytes.size() - had, in);
-    bytes.resize(had + got);
-  }
-  const int failure = std::ferror(in) ? errno : 0;  // a directory, a broken disk
-  std::fclose(in);
-  if (failure != 0)
-    throw error(text() << "lamina: " << path << ": cannot be read: " << reason_of(failure));
-  return bytes;
+namespace detail {
+
+/// A system call again as long as a signal interrupts it.
+template <class Call>
+LAMINA_COLD auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
 }
 
-/// Where the bytes of a file are written: beside the file that a path leads to, links followed, to
-/// be renamed when they are whole. A device or a pipe takes them as they come and stays what it is.
-class written_place {
- public:
-  LAMINA_COLD explicit written_place(const std::string& path) : target_(path) {
-    struct stat found {};
-    in_place_ =
-        ::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
-    if (!in_place_ && ::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode))
-      if (char* const real = ::realpath(path.c_str(), nullptr)) {
-        target_ = real;
-        std::free(real);
-      }
-    beside_ = in_place_ ? target_ : target_ + ".writing";
-  }
+}  // namespace detail
 
-  std::FILE* open() const { return std::fopen(beside_.c_str(), "wb"); }
-  /// All bytes are written and the file is closed: false, with errno, when they cannot be renamed.
-  bool keep() const { return in_place_ || std::rename(beside_.c_str(), target_.c_str()) == 0; }
-  /// Removes what was written.
-  void drop() const {
-    if (!in_place_) std::remove(beside_.c_str());
+/// An open file. What a signal interrupts goes on, and what the system does in pieces is done to
+/// its end.
+class open_file {
+ public:
+  open_file() = default;
+  /// With errno, and is_open() false, when that fails.
+  LAMINA_COLD explicit open_file(const std::string& path, int flags = O_RDONLY, ::mode_t mode = 0)
+      : number_(
+            detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); })) {}
+  open_file(open_file&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  open_file& operator=(open_file&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  LAMINA_COLD ~open_file() { close(); }
+
+  bool is_open() const { return number_ >= 0; }
+  int number() const { return number_; }
+
+  /// How many bytes were read: fewer than n at the end of the file only; -1, with errno, when the
+  /// system cannot read.
+  LAMINA_COLD long long read(void* to, std::size_t n) const {
+    std::size_t had = 0;
+    while (had < n) {
+      const ::ssize_t got = detail::uninterrupted([&] {
+        return ::read(number_, static_cast<char*>(to) + had, n - had < most ? n - had : most);
+      });
+      if (got < 0) return -1;
+      if (got == 0) break;
+      had += static_cast<std::size_t>(got);
+    }
+    return static_cast<long long>(had);
+  }
+  /// All that follows; false, with errno, when the system cannot read.
+  LAMINA_COLD bool read_all(std::string& to) const {
+    for (;;) {
+      const std::size_t had = to.size(), more = had < 65536 ? 65536 : had;
+      to.resize(had + more);
+      const long long got = read(&to[had], more);
+      to.resize(had + static_cast<std::size_t>(got < 0 ? 0 : got));
+      if (got < static_cast<long long>(more)) return got >= 0;
+    }
+  }
+  /// False, with errno, when not all bytes could be written.
+  LAMINA_COLD bool write(const void* from, std::size_t n) const {
+    std::size_t had = 0;
+    while (had < n) {
+      const ::ssize_t got = detail::uninterrupted([&] {
+        return ::write(number_, static_cast<const char*>(from) + had,
+                       n - had < most ? n - had : most);
+      });
+      if (got == 0) errno = ENOSPC;
+      if (got <= 0) return false;
+      had += static_cast<std::size_t>(got);
+    }
+    return true;
+  }
+  /// Waits until the disk has the bytes; a file system that knows no such request has them.
+  LAMINA_COLD bool sync() const {
+    return detail::uninterrupted([&] { return ::fsync(number_); }) == 0 || errno == EINVAL ||
+           errno == ENOTSUP || errno == ENOSYS;
+  }
+  /// False, with errno, where the system tells of a failure not before now.
+  LAMINA_COLD bool close() {
+    const int number = std::exchange(number_, -1);
+    return number < 0 || ::close(number) == 0 || errno == EINTR;
   }
 
  private:
+  static constexpr std::size_t most = std::size_t{1} << 30;  // of one call
+  int number_ = -1;
+};
+
+/// All bytes of a file. Throws lamina::error naming the path when there is none, or it cannot be
+/// read.
+LAMINA_COLD inline std::string read_file(const std::string& path) {
+  const open_file in(path);
+  if (!in.is_open())
+    throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
+  std::string bytes;
+  if (!in.read_all(bytes))  // a directory, a broken disk
+    throw error(text() << "lamina: " << path << ": cannot be read: " << reason_of(errno));
+  return bytes;
+}
+
+/// Where the bytes of a file are written: in a new file of its own name beside the one that a path
+/// leads to, links followed, to be renamed when they are whole and on the disk. So several writers
+/// do not meet, and a power cut leaves the old bytes or the new ones. The new file has the mode
+/// and, where the system allows it, the owner of the old one. A device or a pipe takes the bytes as
+/// they come and stays what it is.
+class written_place {
+ public:
+  LAMINA_COLD explicit written_place(const std::string& path) : target_(path) {
+    for (int links = 0; links < 40 && follow_link(); ++links) {
+    }
+  }
+  written_place(const written_place&) = delete;
+  written_place& operator=(const written_place&) = delete;
+  LAMINA_COLD ~written_place() { drop(); }
+
+  /// False, with errno, when nothing can be written here; so is a file that its user may not write,
+  /// though its folder would allow to replace it.
+  LAMINA_COLD bool open() {
+    struct stat found {};
+    const bool is_there = ::stat(target_.c_str(), &found) == 0;
+    if (!is_there && errno == ELOOP) return false;
+    if (is_there && S_ISDIR(found.st_mode)) {
+      errno = EISDIR;
+      return false;
+    }
+    if (is_there && !S_ISREG(found.st_mode)) {
+      file_ = open_file(target_, O_WRONLY | O_TRUNC);
+      return file_.is_open();
+    }
+    if (is_there && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) return false;
+    const ::mode_t mode = is_there ? found.st_mode & 07777 : 0666;
+    for (int attempt = 0; attempt < 10000 && !file_.is_open(); ++attempt) {
+      beside_ = name_beside();
+      file_ = open_file(beside_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0777);
+      if (!file_.is_open() && errno != EEXIST) break;
+    }
+    if (!file_.is_open()) {
+      beside_.clear();
+      return false;
+    }
+    if (is_there) take_over(found, mode);
+    return true;
+  }
+  /// False, with errno, when not all could be written.
+  bool write(const void* from, std::size_t n) const { return file_.write(from, n); }
+  /// All bytes are written: false, with errno, when they cannot be put in their place.
+  LAMINA_COLD bool keep() {
+    if (beside_.empty()) return file_.close();
+    if (!file_.sync() || !file_.close()) return false;
+    // Its name is to be on the disk too. A folder that nobody may read cannot be asked; it is
+    // opened first, for nothing may fail once the old file is gone.
+    const std::string path = folder_of(target_);
+    const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
+    if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;
+    beside_.clear();
+    return !folder.is_open() || folder.sync();
+  }
+  /// Removes what was written and not kept.
+  LAMINA_COLD void drop() {
+    const int failure = errno;
+    file_.close();
+    if (!beside_.empty()) ::unlink(beside_.c_str());
+    beside_.clear();
+    errno = failure;
+  }
+
+ private:
+  /// "a/b" -> "a/", "b" -> "".
+  static std::string folder_of(const std::string& path) {
+    return path.substr(0, path.rfind('/') + 1);
+  }
+  LAMINA_COLD bool follow_link() {
+    char leads_to[4096];
+    const ::ssize_t n = ::readlink(target_.c_str(), leads_to, sizeof leads_to);
+    if (n <= 0 || n == sizeof leads_to) return false;
+    struct stat found {};
+    std::string next(leads_to, static_cast<std::size_t>(n));
+    if (next[0] != '/') next = folder_of(target_) + next;
+    // What /proc calls a pipe or a deleted file is no path: the link itself leads there.
+    const bool is_there = ::stat(target_.c_str(), &found) == 0;
+    if (is_there && (!S_ISREG(found.st_mode) || ::stat(next.c_str(), &found) != 0)) return false;
+    target_ = std::move(next);
+    return true;
+  }
+  /// A name that no other writer has, and none longer than file systems take.
+  LAMINA_COLD std::string name_beside() const {
+    static unsigned long long count = 0;
+    const std::string own = text() << "." << static_cast<long long>(::getpid()) << "-"
+                                   << __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) << ".writing";
+    const std::string folder = folder_of(target_);
+    std::string name = target_.substr(folder.size());
+    std::size_t room = 255 - own.size();
+    if (name.size() > room) {
+      while (room > 0 && (static_cast<unsigned char>(name[room]) & 0xc0) == 0x80) --room;  // UTF-8
+      name.resize(room);
+    }
+    return folder + name + own;
+  }
+  /// Mode and owner of the old file, as far as the system grants them.
+  LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const {
+    struct stat own {};
+    if (::fstat(file_.number(), &own) != 0) return;
+    const bool other = own.st_uid != old.st_uid || own.st_gid != old.st_gid;
+    if (other && ::fchown(file_.number(), old.st_uid, old.st_gid) != 0 &&
+        ::fchown(file_.number(), static_cast<::uid_t>(-1), old.st_gid) != 0)
+      mode &= 0777;  // no rights of an owner that the new file does not have
+    if ((own.st_mode & 07777) != mode || other)
+      if (::fchmod(file_.number(), mode) != 0) return;
+  }
+
   std::string target_, beside_;
-  bool in_place_;
+  open_file file_;
 };
 
 /// Writes a file beside its place and renames it: whoever reads it sees the old bytes or the new
 /// ones. Throws lamina::error naming the path when it cannot be written; the old file is whole
 /// then.
 LAMINA_COLD inline void write_file(const std::string& path, const std::string& bytes) {
-  const written_place place(path);
-  std::FILE* out = place.open();
-  bool good = out != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), out) == bytes.size();
-  int failure = errno;
-  if (out != nullptr && std::fclose(out) != 0 && good) {
-    good = false;
-    failure = errno;
-  }
-  if (good && !place.keep()) {
-    good = false;
-    failure = errno;
-  }
-  if (good) return;
-  if (out != nullptr) place.drop();
-  throw error(text() << "lamina: " << path << ": cannot be written: " << reason_of(failure));
+  written_place place(path);
+  if (!place.open() || !place.write(bytes.data(), bytes.size()) || !place.keep())
+    throw error(text() << "lamina: " << path << ": cannot be written: " << reason_of(errno));
 }
 
 /// Removes a file; throws lamina::error naming it when that fails.
@@ -148,8 +298,14 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
     if (errno == ENOENT || errno == ENOTDIR) return;
     throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
   }
-  while (const dirent* entry = ::readdir(open)) visit(std::string_view(entry->d_name));
-  ::closedir(open);
+  struct closing {
+    DIR* open;
+    ~closing() { ::closedir(open); }
+  } const closes{open};  // visit may throw
+  for (errno = 0; const dirent* entry = ::readdir(open); errno = 0)
+    visit(std::string_view(entry->d_name));
+  if (errno != 0)
+    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
 }
 
 }  // namespace lamina

@@ -36,11 +36,24 @@ class text {
     else
       return unsigned_number(number);
   }
-  /// A number as printf writes it.
+  /// A number as printf writes it, with a point in every locale.
   LAMINA_COLD text& print(const char* format, double number) {
-    char digits[352];  // the longest double without a fraction has 309
+    char digits[352], half[16];  // the longest double without a fraction has 309
     std::snprintf(digits, sizeof digits, format, number);
-    return *this << std::string_view(digits);
+    std::snprintf(half, sizeof half, "%.1f", 0.5);
+    const std::string_view point =
+        std::string_view(half).substr(1, std::string_view(half).size() - 2);
+    const std::string_view all(digits);
+    if (point == ".") return *this << all;
+    const auto is_digit = [&](std::size_t i) {
+      return i < all.size() && all[i] >= '0' && all[i] <= '9';
+    };
+    // The format may have commas of its own.
+    std::size_t at = all.rfind(point);
+    while (at != all.npos && at != 0 && !(is_digit(at - 1) && is_digit(at + point.size())))
+      at = all.rfind(point, at - 1);
+    if (at == all.npos || at == 0) return *this << all;
+    return *this << all.substr(0, at) << "." << all.substr(at + point.size());
   }
   /// The elements of a shape, "[64, 10]".
   template <class Range>

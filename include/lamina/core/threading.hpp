@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
@@ -74,7 +75,12 @@ class condition {
   condition() = default;
   condition(const condition&) = delete;
   condition& operator=(const condition&) = delete;
-  ~condition() { pthread_cond_destroy(&handle_); }
+  ~condition() {
+#if !defined(__linux__)
+    pthread_cond_destroy(&handle_);  // on Linux it frees nothing, and waits for those who wait:
+                                     // they are not there in a child that was forked
+#endif
+  }
 
   /// Lets go of the guard's mutex until `met()`, which is only called with the mutex held.
   template <class Met>
@@ -104,15 +110,19 @@ class thread {
     }
   }
   thread(thread&& other) noexcept
-      : handle_(other.handle_), runs_(std::exchange(other.runs_, false)) {}
+      : handle_(other.handle_),
+        process_(other.process_),
+        runs_(std::exchange(other.runs_, false)) {}
   thread& operator=(thread&& other) noexcept {
     std::swap(handle_, other.handle_);
+    std::swap(process_, other.process_);
     std::swap(runs_, other.runs_);
     return *this;
   }
 
+  /// Waits for its end. In a child that was forked there is no such thread: nothing to wait for.
   void join() {
-    if (std::exchange(runs_, false)) pthread_join(handle_, nullptr);
+    if (std::exchange(runs_, false) && process_ == ::getpid()) pthread_join(handle_, nullptr);
   }
 
  private:
@@ -125,6 +135,7 @@ class thread {
   LAMINA_COLD int start(void* (*run)(void*), void* task) {
     const int failure = pthread_create(&handle_, nullptr, run, task);
     runs_ = failure == 0;
+    process_ = ::getpid();
     return failure;
   }
   [[noreturn]] LAMINA_COLD static void refuse(int failure) {
@@ -133,6 +144,7 @@ class thread {
   }
 
   pthread_t handle_{};
+  ::pid_t process_ = 0;  // that it runs in
   bool runs_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -17,33 +18,28 @@
 namespace lamina {
 
 /// Runs `task(0)` ... `task(n - 1)` side by side, task 0 on the calling thread. With one task no
-/// thread is ever started. One caller at a time.
+/// thread is ever started. One caller at a time. A child that was forked has none of the threads:
+/// the first round there starts them anew.
 class worker_pool {
  public:
   /// Throws lamina::error when the system starts no more threads.
   LAMINA_COLD explicit worker_pool(int tasks)
       : threads_(tasks > 1 ? static_cast<std::size_t>(tasks - 1) : 0),
+        workers_(tasks > 1 ? tasks - 1 : 0),
         patience_(tasks > 1 && tasks <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
-    try {
-      for (; started_ < tasks - 1; ++started_)
-        threads_[static_cast<unsigned>(started_)] =
-            threading::thread([this, i = started_ + 1] { work(i); });
-    } catch (...) {
-      end();
-      throw;
-    }
+    start();
   }
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
   ~worker_pool() { end(); }
 
   /// How many tasks a round has.
-  int size() const { return started_ + 1; }
+  int size() const { return workers_ + 1; }
 
   /// Runs one round and waits for its end; rethrows the first exception of a task.
   template <class Task>
   void run(Task&& task) {
-    if (started_ == 0) {
+    if (workers_ == 0) {
       task(0);
       return;
     }
@@ -52,7 +48,33 @@ class worker_pool {
   }
 
  private:
+  LAMINA_COLD void start() {
+    process_ = 0;
+    try {
+      for (; started_ < workers_; ++started_)
+        threads_[static_cast<unsigned>(started_)] =
+            threading::thread([this, i = started_ + 1] { work(i); });
+    } catch (...) {
+      end();
+      started_ = 0;
+      throw;
+    }
+    process_ = ::getpid();
+  }
+  /// In another process than the threads: somebody of there may have held the mutex, and the round
+  /// that was under way will never end here.
+  LAMINA_COLD void start_again() {
+    new (&mutex_) threading::mutex;
+    new (&begin_) threading::condition;
+    new (&end_) threading::condition;
+    started_ = running_ = 0;
+    round_ = 0;
+    ending_ = false;
+    failure_ = nullptr;
+    start();
+  }
   LAMINA_COLD void end() {
+    if (process_ != 0 && process_ != ::getpid()) return;
     {
       const threading::guard lock(mutex_);
       ending_ = true;
@@ -61,6 +83,7 @@ class worker_pool {
     for (int i = 0; i < started_; ++i) threads_[static_cast<unsigned>(i)].join();
   }
   LAMINA_NOINLINE void run_round(void* task, void (*call)(void*, int)) {
+    if (process_ != ::getpid()) start_again();
     {
       const threading::guard lock(mutex_);
       task_ = task;
@@ -109,7 +132,8 @@ class worker_pool {
   threading::condition begin_, end_;
   owned_array<threading::thread> threads_;
   int started_ = 0;
-  const int patience_;
+  const int workers_, patience_;
+  ::pid_t process_ = 0;  // that the threads run in; 0: not all are started
   void* task_ = nullptr;
   void (*call_)(void*, int) = nullptr;
   std::uint64_t round_ = 0;  // these two are read without the mutex, too

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
 #include <lamina/core/zlib.hpp>
 
 namespace lamina::dataset {
@@ -18,8 +18,8 @@ namespace lamina::dataset {
 /// the offset in the file; offset() counts the bytes handed out.
 class byte_source {
  public:
-  explicit byte_source(const std::string& path) : path_(path), file_(path, std::ios::binary) {
-    if (!file_) throw format_error(path_, 0, "cannot open the file for reading");
+  explicit byte_source(const std::string& path) : path_(path), file_(path) {
+    if (!file_.is_open()) throw format_error(path_, 0, "cannot open the file for reading");
     refill();
     compressed_ = filled_ >= 2 && input_[0] == 0x1f && input_[1] == 0x8b;
     if (!compressed_) return;
@@ -62,10 +62,11 @@ class byte_source {
   bool refill() {
     consumed_ += filled_;
     used_ = 0;
-    file_.read(reinterpret_cast<char*>(input_.data()), static_cast<std::streamsize>(input_.size()));
-    filled_ = static_cast<std::size_t>(file_.gcount());
-    if (file_.bad())
+    filled_ = 0;
+    const long long got = file_.read(input_.data(), input_.size());
+    if (got < 0)
       throw format_error(path_, consumed_, "cannot be read: it is a folder, or the device failed");
+    filled_ = static_cast<std::size_t>(got);
     return filled_ > 0;
   }
 
@@ -114,11 +115,24 @@ class byte_source {
 #endif
 
   std::string path_;
-  std::ifstream file_;
+  open_file file_;
   std::vector<unsigned char> input_ = std::vector<unsigned char>(std::size_t{1} << 16);
   std::size_t used_ = 0, filled_ = 0;
   std::uint64_t consumed_ = 0, offset_ = 0;
   bool compressed_ = false;
 };
+
+/// All bytes of a file, and of one that is compressed with gzip what is compressed in it.
+inline std::string read_bytes(const std::string& path) {
+  byte_source from(path);
+  std::string bytes;
+  for (std::size_t got = 1; got > 0;) {
+    const std::size_t had = bytes.size();
+    bytes.resize(had < 65536 ? had + 65536 : 2 * had);
+    got = from.read(reinterpret_cast<unsigned char*>(&bytes[had]), bytes.size() - had);
+    bytes.resize(had + got);
+  }
+  return bytes;
+}
 
 }  // namespace lamina::dataset

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -13,12 +12,13 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/dataset/byte_source.hpp>
 
 namespace lamina::dataset {
 
 /// Whether a file begins with the names of its columns.
 enum class csv_header {
-  automatic,  ///< the first line is a header if one of its fields is no number
+  automatic,  ///< the first line is a header if none of its fields is a number
   present,
   absent
 };
@@ -59,7 +59,7 @@ class csv_parser {
       read_line();
       if (first) {
         table.width = fields_.size();
-        if (is_header()) {
+        if (is_header(start)) {
           for (auto& f : fields_) table.names.push_back(std::move(f.text));
           continue;
         }
@@ -120,21 +120,51 @@ class csv_parser {
     return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
   }
 
-  // Whether the whole field is a number, finite or not.
+  // Whether a number that no double can hold is too small and not too large: its first digit that
+  // is not 0 stands behind the point then, exponent included.
+  static bool is_small(std::string_view text) {
+    const std::size_t e = text.find_first_of("eE");
+    const std::string_view digits = text.substr(0, e);
+    const std::size_t first = digits.find_first_of("123456789"), point = digits.find('.');
+    if (first == text.npos) return true;
+    const std::size_t whole = point == text.npos ? digits.size() : point;
+    const long long place = first < whole ? static_cast<long long>(whole - first)
+                                          : -static_cast<long long>(first - whole - 1);
+    if (e == text.npos) return place < 0;
+    std::string_view tail = text.substr(e + 1);
+    const bool negative = tail.starts_with('-');
+    if (negative || tail.starts_with('+')) tail.remove_prefix(1);
+    long long exponent = 0;  // those of more digits than fit decide by their sign
+    if (std::from_chars(tail.data(), tail.data() + tail.size(), exponent).ec != std::errc{})
+      return negative;
+    return place + (negative ? -exponent : exponent) < 0;
+  }
+
+  // Whether the whole field is a number, finite or not. What is below all doubles is 0.
   static std::errc convert(std::string_view text, double& value) {
     text = trimmed(text);
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc{}) return status;
+    if (status == std::errc::result_out_of_range && is_small(text))
+      value = text[0] == '-' ? -0.0 : 0.0;
+    else if (status != std::errc{})
+      return status;
     return end == text.data() + text.size() ? std::errc{} : std::errc::invalid_argument;
   }
 
-  bool is_header() const {
+  // A line of names has no number, and a line of numbers has no names: of one that has both nobody
+  // knows what it is, be it a name that is a number or a value that is missing.
+  bool is_header(std::size_t start) const {
     if (options_.header != csv_header::automatic) return options_.header == csv_header::present;
     double ignored;
+    const field *number = nullptr, *other = nullptr;
     for (const field& f : fields_)
-      if (convert(f.text, ignored) == std::errc::invalid_argument) return true;
-    return false;
+      (convert(f.text, ignored) == std::errc::invalid_argument ? other : number) = &f;
+    if (number != nullptr && other != nullptr)
+      fail(start, "expected numbers alone or names alone, found \"" + number->text.substr(0, 40) +
+                      "\" and \"" + other->text.substr(0, 40) +
+                      "\"; say csv_header::present or csv_header::absent");
+    return other != nullptr;
   }
 
   double number(std::size_t column) const {
@@ -160,17 +190,12 @@ class csv_parser {
 }  // namespace detail
 
 /// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
-/// every line as many fields as the first. Errors, as format_error with file, byte offset and line:
-/// a line of another length (an empty line too), a field that is no finite number, an open quote,
-/// text behind a quote, a file without a row.
+/// every line as many fields as the first; what is compressed with gzip is unpacked. A number
+/// nearer to 0 than any double is 0. Errors, as format_error with file, byte offset and line: a
+/// line of another length (an empty line too), a field that is no finite number, an open quote,
+/// text behind a quote, a first line of names and numbers (see csv_header), a file without a row.
 inline csv_table read_csv(const std::string& path, csv_options options = {}) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw format_error(path, 0, "cannot open the file for reading");
-  std::string text;
-  for (char piece[4096]; file.read(piece, sizeof piece), file.gcount() > 0;)
-    text.append(piece, static_cast<std::size_t>(file.gcount()));
-  if (file.bad())
-    throw format_error(path, text.size(), "cannot be read: it is a folder, or the device failed");
+  const std::string text = read_bytes(path);
   csv_table table = detail::csv_parser(path, text, options).parse();
   if (table.rows() == 0)
     throw format_error(path, text.size(), "CSV: expected at least one row of numbers, found none");

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
 #include <lamina/core/philox.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/table.hpp>
 
@@ -75,7 +75,7 @@ LAMINA_COLD inline void check_line(const std::string& path, std::size_t offset,
 }
 
 LAMINA_COLD inline void read_lines(const std::string& path, std::int64_t label, sentences& to) {
-  const std::string bytes = read_file(path);
+  const std::string bytes = dataset::read_bytes(path);
   if (bytes.empty())
     throw format_error(path, 0, "movie reviews: expected at least one sentence, found none");
   const std::string_view all = bytes;

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
-#include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/table.hpp>
 
@@ -120,7 +120,7 @@ LAMINA_COLD inline source read(const std::string& path, const options& how = {})
     throw error((lamina::text() << "lamina: dataset::text: expected a held-out part from 0 to "
                                    "below 1, found ")
                     .print("%g", how.held_out));
-  const std::string bytes = read_file(path);
+  const std::string bytes = dataset::read_bytes(path);
   std::vector<std::string_view> all;
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t length = detail::utf8_length(bytes, at);

@@ -110,6 +110,11 @@ xt::xarray<Real> inverse_deviation(xt::xarray<Real> variance, Real epsilon) {
   return variance;
 }
 
+/// Whether batch_norm has one number in each channel, which passes as it is.
+template <class Real>
+bool passes_through(const kernel_context<Real>& ctx, const norm_parts& p) {
+  return !ctx.flag("is_test") && !ctx.flag("use_global_stats") && p.size == 1;
+}
 template <class Real>
 void batch_norm_forward(kernel_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -117,9 +122,16 @@ void batch_norm_forward(kernel_context<Real>& ctx) {
   const Real epsilon = ctx.real_attribute("epsilon"), keep = ctx.real_attribute("momentum");
   auto mean = ctx.real("Mean"), variance = ctx.real("Variance");
   auto next_mean = mean, next_variance = variance;
+  if (passes_through(ctx, p)) {
+    ctx.give("Y", xt::xarray<Real>(x));
+    ctx.give("MeanOut", std::move(next_mean));
+    ctx.give("VarianceOut", std::move(next_variance));
+    ctx.give("SavedMean", xt::xarray<Real>(ctx.real("Bias")));
+    ctx.give("SavedVariance", xt::xarray<Real>(xt::ones_like(variance)));
+    return;
+  }
   // Without rows there is nothing to learn from.
   if (!ctx.flag("is_test") && !ctx.flag("use_global_stats") && p.size > 0) {
-    if (p.size == 1) ctx.fail("expected more than one value per channel in training, found 1");
     part_moments<Real> batch(x, p);
     mean = std::move(batch.mean);
     variance = std::move(batch.variance);
@@ -136,6 +148,12 @@ void batch_norm_forward(kernel_context<Real>& ctx) {
 }
 template <class Real>
 void batch_norm_gradient(kernel_context<Real>& ctx) {
+  if (const norm_parts p(shape_of(ctx.real("X")), 0); passes_through(ctx, p)) {
+    ctx.give("X@GRAD", xt::xarray<Real>(ctx.real("Y@GRAD")));
+    ctx.give("Scale@GRAD", zeros<Real>({p.l.n}));
+    ctx.give("Bias@GRAD", zeros<Real>({p.l.n}));
+    return;
+  }
   give_norm_gradients<Real>(ctx, norm_parts(shape_of(ctx.real("X")), 0), ctx.real("SavedMean"),
                             ctx.real("SavedVariance"),
                             !ctx.flag("use_global_stats") && !ctx.flag("is_test"));

@@ -2,12 +2,12 @@
 // lamina/io/json_reader.hpp - members of JSON objects, checked, with the path of each for errors.
 #pragma once
 
-#include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -59,10 +59,9 @@ class json_reader {
     std::int64_t found = 0;
     if (value_->is_string()) {
       const std::string digits = value_->template get<std::string>();
-      char* end = nullptr;
-      errno = 0;
-      found = std::strtoll(digits.c_str(), &end, 10);
-      if (digits.empty() || *end != 0 || errno != 0) expected("a whole number");
+      const auto [end, status] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), found);
+      if (status != std::errc{} || end != digits.data() + digits.size()) expected("a whole number");
     } else if (value_->is_number_unsigned() &&
                value_->template get<std::uint64_t>() > std::uint64_t{0x7fffffffffffffff}) {
       expected("a number of 64 bits");
@@ -88,9 +87,9 @@ class json_reader {
     if (word == "NaN") return std::numeric_limits<float>::quiet_NaN();
     if (word == "Infinity") return std::numeric_limits<float>::infinity();
     if (word == "-Infinity") return -std::numeric_limits<float>::infinity();
-    char* end = nullptr;
-    const float found = std::strtof(word.c_str(), &end);
-    if (word.empty() || *end != 0) expected("a number");
+    float found = 0;
+    const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), found);
+    if (status != std::errc{} || end != word.data() + word.size()) expected("a number");
     return found;
   }
   /// An enumerator by name or number.

@@ -267,6 +267,9 @@ class loaded_program {
       const attribute_message* a = op.attribute(wanted.name);
       made_.attributes.push_back(a != nullptr ? value_of(op, *a, wanted.type)
                                               : attribute_value{wanted.number, 0, 0});
+      if (schema.type == std::string_view("fill_constant") &&
+          wanted.name == std::string_view("value"))
+        read_digits(op, made_.attributes.back().number);
     }
     if (const attribute_message* role = op.attribute("op_role"))
       d.role = static_cast<op_role>(role->integer);
@@ -333,6 +336,15 @@ class loaded_program {
                           " or the blocks around it in operator '" + op.type + "', found '" + name +
                           "', which none declares");
     return v;
+  }
+
+  // A constant's number in all its digits, where a float does not hold it.
+  void read_digits(const operator_message& op, double& value) const {
+    const attribute_message* digits = op.attribute("str_value");
+    if (digits == nullptr || digits->text.empty()) return;
+    if (!detail::read_number(digits->text, value))
+      fail(op.offset, "expected a number in attribute 'str_value' of operator '" + op.type +
+                          "', found '" + digits->text + "'");
   }
 
   attribute_value value_of(const operator_message& op, const attribute_message& a,

@@ -27,7 +27,7 @@ void copy_parameters(const model<P>& from, scope& to) {
 template <program_type P>
 void copy_parameters(const scope& from, model<P>& to) {
   using real = real_of<P>;
-  std::vector<xt::xarray<real>> values;
+  std::vector<const real*> values;
   for (int i = 0; i < model<P>::parameter_arrays(); ++i) {
     const parameter_info info = model<P>::describe(i);
     const lod_tensor& value = from.get(info.name);
@@ -36,10 +36,9 @@ void copy_parameters(const scope& from, model<P>& to) {
       throw error("lamina: parameter " + info.name + ": expected " + name_of(info.type) + " " +
                   to_string(shape) + ", found " + name_of(value.type()) + " " +
                   to_string(value.shape()));
-    values.push_back(value.template as<real>());
+    values.push_back(value.template as<real>().data());
   }
-  for (int i = 0; i < model<P>::parameter_arrays(); ++i)
-    to.set(i, values[static_cast<std::size_t>(i)]);
+  to.set_all(values.data());
 }
 
 namespace detail {

@@ -3,10 +3,13 @@
 // scopes and models.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,11 +54,37 @@ named_tensors tensors_of(const model<P>& from) {
 
 namespace detail {
 
+/// Which values of a file are asked for: all, or those of a list. Others are passed over before
+/// they are decoded, so that it does not matter what they are.
+class wanted_values {
+ public:
+  wanted_values() = default;
+  explicit wanted_values(std::vector<std::string> names) : all_(false), names_(std::move(names)) {
+    std::sort(names_.begin(), names_.end());
+  }
+  bool has(std::string_view name) const {
+    return all_ || std::binary_search(names_.begin(), names_.end(), name);
+  }
+
+ private:
+  bool all_ = true;
+  std::vector<std::string> names_{};
+};
+inline wanted_values wanted_by(const scope&) { return {}; }
+template <program_type P>
+wanted_values wanted_by(const model<P>&) {
+  std::vector<std::string> names;
+  for (int i = 0; i < model<P>::parameter_arrays(); ++i)
+    names.emplace_back(model<P>::describe(i).name);
+  return wanted_values(std::move(names));
+}
+
 /// What a file of parameters held, and where.
 struct tensors_of_file {
   std::string path;
   named_tensors values{};
   std::map<std::string, std::uint64_t, std::less<>> offsets{};
+  std::size_t others = 0;  // that nobody asked for
 
   void add(std::string name, std::uint64_t offset, tensor value) {
     offsets.emplace(name, offset);
@@ -81,7 +110,8 @@ inline bool fits_parameter(tensor_shape found, const tensor_shape& wanted, bool 
 template <program_type P>
 void put_tensors(tensors_of_file&& from, model<P>& to, bool vectors_are_rows = false,
                  bool some = false) {
-  std::vector<std::pair<int, tensor*>> found;
+  using real = typename decltype(to.get(0))::value_type;
+  std::vector<const real*> found(static_cast<std::size_t>(model<P>::parameter_arrays()) + 1);
   for (int i = 0; i < model<P>::parameter_arrays(); ++i) {
     const auto info = model<P>::describe(i);
     const auto entry = from.values.find(info.name);
@@ -89,20 +119,21 @@ void put_tensors(tensors_of_file&& from, model<P>& to, bool vectors_are_rows = f
       if (some) continue;
       throw format_error(from.path, 0,
                          text("expected the parameter '")
-                             << info.name << "', found " << from.values.size() << " others");
+                             << info.name << "', found " << from.values.size() + from.others
+                             << " others");
     }
     tensor& value = entry->second;
     const tensor_shape wanted(info.shape.begin(), info.shape.end());
-    if (value.type() != dtype::float32 || !fits_parameter(value.shape(), wanted, vectors_are_rows))
+    if (value.type() != info.type || !fits_parameter(value.shape(), wanted, vectors_are_rows))
       throw format_error(from.path, from.offsets.at(info.name),
-                         text("expected float32 ")
-                             << to_string(wanted) << " for the parameter '" << info.name
-                             << "', found " << name_of(value.type()) << " "
-                             << to_string(value.shape()));
-    value.as<float>().reshape(wanted);
-    found.emplace_back(i, &value);
+                         text("expected ")
+                             << name_of(info.type) << " " << to_string(wanted)
+                             << " for the parameter '" << info.name << "', found "
+                             << name_of(value.type()) << " " << to_string(value.shape()));
+    value.as<real>().reshape(wanted);
+    found[static_cast<std::size_t>(i)] = value.as<real>().data();
   }
-  for (const auto& [i, value] : found) to.set(i, value->template as<float>());
+  to.set_all(found.data());
 }
 
 }  // namespace detail

@@ -107,6 +107,10 @@ class npy_header_reader {
     const std::string_view word = string();
     for (const npy_type& t : npy_types)
       if (word == t.word) return t.type;
+    // Of one byte any order is the same; programs other than numpy write "<i1" and the like.
+    if (word.size() == 3 && std::string_view("<>=").find(word[0]) != std::string_view::npos)
+      for (const npy_type& t : npy_types)
+        if (t.word[0] == '|' && word.substr(1) == t.word.substr(1)) return t.type;
     fail(start, text("expected elements of one of |b1 |i1 |u1 <i2 <i4 <i8 <f4 <f8, found '")
                     << word << "'");
   }

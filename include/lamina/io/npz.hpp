@@ -41,13 +41,19 @@ inline tensor read_npz_member(zip_reader& archive, binary_reader& from, const zi
 }
 
 /// What an archive holds. Checksums can be left out where damage shall reach what they guard.
-inline tensors_of_file read_npz(binary_reader& from, bool checked = true) {
+inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
+                                const wanted_values& wanted = {}) {
   tensors_of_file all{from.path()};
   zip_reader archive(from);
   for (const zip_member& m : archive.members()) {
     constexpr std::string_view suffix = ".npy";
-    if (m.name.size() <= suffix.size() || !m.name.ends_with(suffix))
-      from.fail_at(m.header, "expected members NAME.npy, found '" + m.name + "'");
+    const bool is_array = m.name.size() > suffix.size() && m.name.ends_with(suffix);
+    if (!wanted.has(is_array ? std::string_view(m.name).substr(0, m.name.size() - suffix.size())
+                             : std::string_view())) {
+      ++all.others;
+      continue;
+    }
+    if (!is_array) from.fail_at(m.header, "expected members NAME.npy, found '" + m.name + "'");
     all.add(m.name.substr(0, m.name.size() - suffix.size()), m.begin,
             read_npz_member(archive, from, m, checked));
   }
@@ -84,7 +90,7 @@ inline named_tensors load_npz(const file_path& path) {
 template <class Parameters>
 void load_npz(const file_path& path, Parameters& to) {
   binary_reader from(path.string());
-  put_tensors(detail::read_npz(from), to);
+  put_tensors(detail::read_npz(from, true, detail::wanted_by(to)), to);
 }
 template <program_type P>
 void load_npz(const file_path&, const P&) = delete;  // expects lamina::model{program}

@@ -59,7 +59,7 @@ inline void lower_sigmoid_cross_entropy(onnx_operator& op) {
   const std::string each = op.node("Sub", {softplus(op, x), op.node("Mul", {x, label})});
   std::string cost = choose(op, ignored, op.number(0), each);
   if (op.flag("normalize")) {
-    const std::string counted = op.cast(op.node("Not", {ignored}), dtype::float32);
+    const std::string counted = op.cast(op.node("Not", {ignored}), op.real_type());
     const std::string n = op.node("ReduceSum", {counted}, {{"keepdims", 0}});
     cost = op.node("Div", {cost, op.node("Max", {n, op.number(1)})});
   }
@@ -126,7 +126,7 @@ inline void lower_kldiv(onnx_operator& op) {
       op.node(kind == "mean" ? "ReduceMean" : "ReduceSum", {each}, {{"keepdims", 0}});
   if (kind == "batchmean") {
     const std::string rows = op.node("Shape", {t}, {{"start", 0}, {"end", 1}});
-    cost = op.node("Div", {cost, op.cast(rows, dtype::float32)});
+    cost = op.node("Div", {cost, op.cast(rows, op.real_type())});
   }
   op.out("Loss", "Reshape", {cost, op.list({1})});
 }
@@ -160,7 +160,7 @@ inline void lower_dropout(onnx_operator& op) {
 inline void add_losses(onnx_operators& to) {
   to.add("softmax_with_cross_entropy", lower_softmax_with_cross_entropy);
   to.add("cross_entropy", [](onnx_operator& op) {
-    cost_of_labels(op, "Y", limited(op, op.node("Log", {op.in("X")}), -1e20, 1e20, dtype::float32));
+    cost_of_labels(op, "Y", limited(op, op.node("Log", {op.in("X")}), -1e20, 1e20, op.real_type()));
   });
   to.add("sigmoid_cross_entropy_with_logits", lower_sigmoid_cross_entropy);
   to.add("log_loss", lower_log_loss);

@@ -136,7 +136,8 @@ inline void lower_accuracy(onnx_operator& op) {
   const std::string hit = op.node("ReduceMax", {hits, op.list({1})}, {{"keepdims", 0}});
   const std::string correct = op.reshape(op.node("ReduceSum", {hit}, {{"keepdims", 0}}), {1});
   const std::string total = op.node("Shape", {op.in("Label")}, {{"start", 0}, {"end", 1}});
-  op.out("Accuracy", "Div", {op.cast(correct, dtype::float32), op.cast(total, dtype::float32)});
+  op.out("Accuracy", "Div",
+         {op.cast(correct, op.type_of("Accuracy")), op.cast(total, op.type_of("Accuracy"))});
   if (op.wants("Correct")) op.out("Correct", op.cast(correct, op.type_of("Correct")));
   if (op.wants("Total")) op.out("Total", op.cast(total, op.type_of("Total")));
 }

@@ -112,6 +112,8 @@ class onnx_attribute {
   onnx_attribute(const char* name, float value) : onnx_attribute(name, kind{1}) {
     writer().add_float(2, value);
   }
+  onnx_attribute(const char* name, double value)
+      : onnx_attribute(name, static_cast<float>(value)) {}
   onnx_attribute(const char* name, const std::string& value) : onnx_attribute(name, kind{3}) {
     writer().add_bytes(4, value);
   }

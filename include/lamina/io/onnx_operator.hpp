@@ -90,9 +90,18 @@ class onnx_operator {
   bool flag(std::string_view name, bool otherwise = false) const {
     return integer(name, otherwise ? 1 : 0) != 0;
   }
-  float real(std::string_view name, float otherwise = 0) const {
+  double real(std::string_view name, double otherwise = 0) const {
     const attribute_message* a = message_.attribute(name);
-    return a == nullptr ? otherwise : a->real;
+    return a == nullptr ? otherwise : a->number();
+  }
+  /// The type that the operator computes real numbers in.
+  dtype real_type() const {
+    for (const auto* slots : {&message_.outputs, &message_.inputs})
+      for (const slot_message& s : *slots)
+        for (const std::string& name : s.arguments)
+          if (const variable_message* v = program_.find_variable(name))
+            if (v->has_tensor() && is_floating(v->type)) return v->type;
+    return dtype::float32;
   }
   std::string string(std::string_view name, const char* otherwise = "") const {
     const attribute_message* a = message_.attribute(name);
@@ -136,14 +145,17 @@ class onnx_operator {
     return names[0];
   }
 
-  /// Constants: a list of whole numbers, one number without dimensions, one of the type of a slot.
+  /// Constants: a list of whole numbers, one number without dimensions, one of the type that the
+  /// operator computes in or of another.
   std::string list(const std::vector<std::int64_t>& values) {
     return program_.graph.constant(tensor({values.size()}, values));
   }
   std::string whole(std::int64_t value) {
     return program_.graph.constant(tensor::filled<std::int64_t>({}, value));
   }
-  std::string number(double value, dtype type = dtype::float32) {
+  std::string number(double value) { return number(value, real_type()); }
+  std::string number(double value, dtype type) {
+    if (type == dtype::int64) return whole(static_cast<std::int64_t>(value));
     return program_.graph.constant(tensor::filled<double>({}, value).cast(type));
   }
 

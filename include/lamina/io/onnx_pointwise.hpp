@@ -2,8 +2,10 @@
 // lamina/io/onnx_pointwise.hpp - operators that work element by element, as ONNX nodes.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lamina/io/onnx_operator.hpp>
@@ -59,14 +61,86 @@ inline std::string limited(onnx_operator& op, const std::string& x, double low, 
 
 /// factor * x + bias, without what changes nothing.
 inline std::string affine(onnx_operator& op, std::string x, double factor, double bias,
-                          dtype type = dtype::float32) {
+                          dtype type) {
   if (factor != 1) x = op.node("Mul", {x, op.number(factor, type)});
   return bias != 0 ? op.node("Add", {x, op.number(bias, type)}) : x;
+}
+inline std::string affine(onnx_operator& op, std::string x, double factor, double bias) {
+  return affine(op, std::move(x), factor, bias, op.real_type());
 }
 
 /// log(1 + e^x) without overflow.
 inline std::string softplus(onnx_operator& op, const std::string& x) {
-  return op.node("Softplus", {x});
+  if (op.real_type() != dtype::float64) return op.node("Softplus", {x});
+  // ONNX Runtime has it of floats alone. log(1 + u) = log(w) * u / (w - 1) with w = 1 + u, but for
+  // rounding, where w is not 1; then it is u.
+  const std::string u = op.node("Exp", {op.node("Neg", {op.node("Abs", {x})})});
+  const std::string w = affine(op, u, 1, 1), one = op.number(1);
+  const std::string is_one = op.node("Equal", {w, one});
+  const std::string less = op.node("Where", {is_one, one, affine(op, w, 1, -1)});
+  const std::string log = op.node(
+      "Where", {is_one, u, op.node("Div", {op.node("Mul", {op.node("Log", {w}), u}), less})});
+  return op.node("Add", {op.node("Max", {x, op.number(0)}), log});
+}
+
+/// ONNX Runtime has some functions for floats alone: of doubles they are made of others.
+inline bool is_double(const onnx_operator& op) { return op.real_type() == dtype::float64; }
+/// e^x - 1 without loss near 0, of x up to 0.
+inline std::string exp_minus_one(onnx_operator& op, const std::string& x) {
+  const std::string t = op.node("Tanh", {affine(op, x, 0.5, 0)});
+  return op.node("Div", {affine(op, t, 2, 0), affine(op, t, -1, 1)});
+}
+/// positive(x) where x > limit, else other(x).
+inline std::string above(onnx_operator& op, const std::string& x, double limit,
+                         const std::string& inside, const std::string& otherwise) {
+  return op.node("Where", {op.node("Greater", {x, op.number(limit)}), inside, otherwise});
+}
+/// A node where floats are computed, else what `made` adds.
+template <class Made>
+onnx_lowering for_doubles(onnx_lowering node, Made made) {
+  return [node = std::move(node), made](onnx_operator& op) {
+    if (!is_double(op)) return node(op);
+    op.out("Out", made(op, op.in("X")));
+  };
+}
+/// The same for all those activations of `to`.
+inline void add_doubles(onnx_operators& to) {
+  const auto add = [&to](const char* type, auto made) {
+    to.add(type, for_doubles(*to.find(type), made));
+  };
+  add("softplus", [](onnx_operator& op, const std::string& x) { return softplus(op, x); });
+  add("softsign", [](onnx_operator& op, const std::string& x) {
+    return op.node("Div", {x, affine(op, op.node("Abs", {x}), 1, 1)});
+  });
+  add("elu", [](onnx_operator& op, const std::string& x) {
+    const std::string low = op.node("Min", {x, op.number(0)});
+    return above(op, x, 0, x, affine(op, exp_minus_one(op, low), op.real("alpha", 1), 0));
+  });
+  add("selu", [](onnx_operator& op, const std::string& x) {
+    const double scale = op.real("scale", 1.0507009873554805),
+                 alpha = op.real("alpha", 1.6732632423543772);
+    const std::string low = exp_minus_one(op, op.node("Min", {x, op.number(0)}));
+    return above(op, x, 0, affine(op, x, scale, 0), affine(op, low, scale * alpha, 0));
+  });
+  add("leaky_relu", [](onnx_operator& op, const std::string& x) {
+    return above(op, x, 0, x, affine(op, x, op.real("alpha", 0.02F), 0));
+  });
+  add("hard_sigmoid", [](onnx_operator& op, const std::string& x) {
+    return limited(op, affine(op, x, op.real("slope", 0.2F), op.real("offset", 0.5)), 0, 1,
+                   dtype::float64);
+  });
+  add("hard_shrink", [](onnx_operator& op, const std::string& x) {
+    return keeping_nan(op,
+                       above(op, op.node("Abs", {x}), op.real("threshold", 0.5), x, op.number(0)));
+  });
+  add("softshrink", [](onnx_operator& op, const std::string& x) {
+    const double l = op.real("lambda", 0.5);
+    const std::string low = op.node("Min", {affine(op, x, 1, l), op.number(0)});
+    return above(op, x, l, affine(op, x, 1, -l), low);
+  });
+  add("thresholded_relu", [](onnx_operator& op, const std::string& x) {
+    return keeping_nan(op, above(op, x, op.real("threshold", 1), x, op.number(0)));
+  });
 }
 
 inline bool is_whole(dtype type) { return !is_floating(type) && type != dtype::boolean; }
@@ -122,7 +196,7 @@ inline void add_activations(onnx_operators& to) {
   });
   to.add("hard_swish", [](onnx_operator& op) {
     const std::string moved = affine(op, op.in("X"), 1, op.real("offset", 3));
-    const std::string inside = limited(op, moved, 0, op.real("threshold", 6), dtype::float32);
+    const std::string inside = limited(op, moved, 0, op.real("threshold", 6), op.real_type());
     op.out("Out", "Div", {op.node("Mul", {op.in("X"), inside}), op.number(op.real("scale", 6))});
   });
   to.add("hard_shrink", [](onnx_operator& op) {
@@ -131,7 +205,7 @@ inline void add_activations(onnx_operators& to) {
            keeping_nan(op, op.node("Shrink", {op.in("X")}, {{"lambd", limit}, {"bias", 0.F}})));
   });
   to.add("softshrink", [](onnx_operator& op) {
-    const float l = op.real("lambda", 0.5F);
+    const double l = op.real("lambda", 0.5);
     op.out("Out", keeping_nan(op, op.node("Shrink", {op.in("X")}, {{"lambd", l}, {"bias", l}})));
   });
   to.add("thresholded_relu", [](onnx_operator& op) {
@@ -151,6 +225,7 @@ inline void add_activations(onnx_operators& to) {
     }
     op.out("Out", "PRelu", {op.in("X"), op.reshape(op.in("Alpha"), shape)});
   });
+  add_doubles(to);
 }
 
 inline void add_elementary(onnx_operators& to) {
@@ -173,9 +248,14 @@ inline void add_elementary(onnx_operators& to) {
   to.add("square", [](onnx_operator& op) { op.out("Out", "Mul", {op.in("X"), op.in("X")}); });
   to.add("rsqrt",
          [](onnx_operator& op) { op.out("Out", "Reciprocal", {op.node("Sqrt", {op.in("X")})}); });
-  to.add("round", [](onnx_operator& op) {  // halves away from 0; ONNX's Round takes the even one
-    const std::string size = op.node("Floor", {affine(op, op.node("Abs", {op.in("X")}), 1, 0.5)});
-    op.out("Out", "Mul", {op.node("Sign", {op.in("X")}), size});
+  to.add("round", [](onnx_operator& op) {
+    // Halves away from 0; ONNX's Round takes the even one, and is right everywhere else.
+    const std::string x = op.in("X"), even = op.node("Round", {x});
+    const std::string half = op.number(0.5);
+    const std::string is_half =
+        op.node("Equal", {op.node("Abs", {op.node("Sub", {x, even})}), half});
+    const std::string away = op.node("Add", {x, op.node("Mul", {op.node("Sign", {x}), half})});
+    op.out("Out", "Where", {is_half, away, even});
   });
   to.add("pow", [](onnx_operator& op) {
     op.out("Out", "Pow", {op.in("X"), op.number(op.real("factor", 1), op.type_of("X"))});
@@ -183,6 +263,13 @@ inline void add_elementary(onnx_operators& to) {
   to.add("scale", [](onnx_operator& op) {
     const double factor = op.real("scale", 1), bias = op.real("bias");
     const bool after = op.flag("bias_after_scale", true);
+    const dtype type = op.type_of("X");
+    if (is_whole(type) && (factor != std::floor(factor) || bias != std::floor(bias))) {
+      // Of whole numbers in double, which are cut off then.
+      const std::string y = affine(op, op.cast(op.in("X"), dtype::float64), factor,
+                                   after ? bias : factor * bias, dtype::float64);
+      return op.out("Out", op.cast(y, type));
+    }
     op.out("Out", affine(op, op.in("X"), factor, after ? bias : factor * bias, op.type_of("X")));
   });
   to.add("clip", [](onnx_operator& op) {
@@ -230,8 +317,13 @@ inline void add_of_two(onnx_operators& to) {
   to.add("elementwise_mod", [](onnx_operator& op) {
     const std::string x = op.in("X"), y = aligned(op);
     if (is_whole(op.type_of("X"))) return op.out("Out", "Mod", {x, y});
-    const std::string down = op.node("Floor", {op.node("Div", {x, y})});
-    op.out("Out", "Sub", {x, op.node("Mul", {y, down})});
+    // What C's fmod leaves is exact, and has the sign of X.
+    const std::string rest = op.node("Mod", {x, y}, {{"fmod", 1}}), zero = op.number(0);
+    const std::string other_side =
+        op.node("Xor", {op.node("Less", {rest, zero}), op.node("Less", {y, zero})});
+    const std::string is_rest = op.node("Not", {op.node("Equal", {rest, zero})});
+    op.out("Out", "Where",
+           {op.node("And", {is_rest, other_side}), op.node("Add", {rest, y}), rest});
   });
   to.add("elementwise_floordiv", [](onnx_operator& op) {
     const std::string x = op.in("X"), y = aligned(op);

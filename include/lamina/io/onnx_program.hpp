@@ -68,6 +68,11 @@ class onnx_program {
                   "'");
     return *found->second;
   }
+  /// The same, or null.
+  const variable_message* find_variable(const std::string& name) const {
+    const auto found = variables_.find(name);
+    return found == variables_.end() ? nullptr : found->second;
+  }
   /// Whether an operator reads a variable, or it is a target.
   bool is_read(const std::string& name) const { return read_.count(name) != 0; }
 

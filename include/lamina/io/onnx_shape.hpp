@@ -138,6 +138,18 @@ inline void lower_range(onnx_operator& op) {
   op.out("Out", "Range", {number("Start"), number("End"), number("Step")});
 }
 
+/// The number of a constant: the text of it has digits that the float has not.
+inline tensor constant_of(onnx_operator& op, const tensor_shape& shape) {
+  const std::string digits = op.string("str_value");
+  std::int64_t whole = 0;
+  if (!is_floating(op.type_of("Out")) && detail::read_number(digits, whole))
+    return tensor::filled<std::int64_t>(shape, whole);
+  double value = op.real("value");
+  if (!digits.empty() && !detail::read_number(digits, value))
+    op.fail("expected a number in attribute 'str_value', found '" + digits + "'");
+  return tensor::filled<double>(shape, value);
+}
+
 /// Elements that are all the same are one element that is repeated.
 inline void lower_fill_constant(onnx_operator& op) {
   const std::vector<std::int64_t> shape = op.integers("shape");
@@ -145,16 +157,12 @@ inline void lower_fill_constant(onnx_operator& op) {
     if (extent < 0)
       op.fail("expected a shape that is known, found " + std::string(text().list(shape)));
   const dtype type = op.type_of("Out");
-  const std::string text_value = op.string("str_value");
-  const double value = text_value.empty() ? double(op.real("value")) : std::stod(text_value);
-  const std::string& name = op.name_of_output("Out");
-  if (shape.size() == 1 && shape[0] == 1) {
-    op.out("Out", op.program().graph.constant(tensor::filled<double>({1}, value).cast(type)));
-    if (!is_floating(type))
-      op.program().known[op.program().value(name)] = static_cast<std::int64_t>(value);
-    return;
-  }
-  op.out("Out", "Expand", {op.number(value, type), op.list(shape)});
+  const bool is_one = shape.size() == 1 && shape[0] == 1;
+  const tensor value = constant_of(op, is_one ? tensor_shape{1} : tensor_shape{});
+  const std::string made = op.program().graph.constant(value.cast(type));
+  if (!is_one) return op.out("Out", "Expand", {made, op.list(shape)});
+  op.out("Out", made);
+  if (!is_floating(type)) op.program().known[made] = value.cast<std::int64_t>().flat(0);
 }
 
 inline void lower_fill_like(onnx_operator& op) {
@@ -167,7 +175,9 @@ inline void lower_fill_like(onnx_operator& op) {
     parts.push_back(op.list({shape.begin() + to + 1, shape.end()}));
   const std::string extents =
       parts.size() == 1 ? parts[0] : op.node("Concat", parts, {{"axis", 0}});
-  op.out("Out", "Expand", {op.number(op.real("value"), op.type_of("Out")), extents});
+  const std::string value =
+      op.program().graph.constant(constant_of(op, {}).cast(op.type_of("Out")));
+  op.out("Out", "Expand", {value, extents});
 }
 
 inline void lower_assign_value(onnx_operator& op) {

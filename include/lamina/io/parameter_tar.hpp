@@ -2,9 +2,9 @@
 // lamina/io/parameter_tar.hpp - parameters in a tar archive, as PaddlePaddle v2's
 // Parameters.to_tar writes them.
 //
-// Two members a parameter: NAME is u32 0, u32 4 (bytes of an element), u64 number of elements, the
-// elements; NAME.protobuf is a ParameterConfig. Parameters of v2 are matrices: vectors are written
-// as one row.
+// Two members a parameter: NAME is u32 0, u32 4 (bytes of an element; of a double 8), u64 number of
+// elements, the elements; NAME.protobuf is a ParameterConfig. Parameters of v2 are matrices:
+// vectors are written as one row.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/io/gzip.hpp>
 #include <lamina/io/named_tensors.hpp>
 #include <lamina/io/proto_fields.hpp>
 #include <lamina/io/tar_file.hpp>
@@ -79,13 +80,21 @@ inline parameter_config read_parameter_config(binary_reader& from, const tar_mem
 }
 
 /// What an archive holds.
-inline tensors_of_file read_parameter_tar(binary_reader& from) {
+inline tensors_of_file read_parameter_tar(binary_reader& from, const wanted_values& wanted = {}) {
+  std::size_t others = 0;
   std::map<std::string, parameter_config> configs;
   std::map<std::string, tar_member> values;
   tar_reader archive(from);
   for (tar_member m; archive.next(m);) {
     bool is_new;
-    if (m.name.ends_with(parameter_config_suffix)) {
+    std::string_view parameter = m.name;
+    const bool is_config = parameter.ends_with(parameter_config_suffix);
+    if (is_config) parameter.remove_suffix(parameter_config_suffix.size());
+    if (!wanted.has(parameter)) {
+      others += is_config ? 0 : 1;
+      continue;
+    }
+    if (is_config) {
       parameter_config c = read_parameter_config(from, m);
       std::string name = c.name;
       is_new = configs.emplace(std::move(name), std::move(c)).second;
@@ -98,6 +107,7 @@ inline tensors_of_file read_parameter_tar(binary_reader& from) {
     if (configs.count(name) == 0)
       from.fail_at(m.header, "expected a ParameterConfig '" + name + ".protobuf', found none");
   tensors_of_file all{from.path()};
+  all.others = others;
   for (const auto& [name, c] : configs) {
     const auto found = values.find(name);
     if (found == values.end())
@@ -108,14 +118,15 @@ inline tensors_of_file read_parameter_tar(binary_reader& from) {
     const std::uint32_t format = from.number<std::uint32_t>("the header of a parameter");
     const std::uint32_t bytes = from.number<std::uint32_t>("the header of a parameter");
     const std::uint64_t count = from.number<std::uint64_t>("the header of a parameter");
-    if (format != 0 || bytes != 4)
-      from.fail_at(m.begin, text("expected format 0 with elements of 4 bytes in '")
+    if (format != 0 || (bytes != 4 && bytes != 8))
+      from.fail_at(m.begin, text("expected format 0 with elements of 4 or 8 bytes in '")
                                 << name << "', found format " << format << " with " << bytes);
-    if (count != c.size || count != from.left() / 4 || from.left() % 4 != 0)
+    if (count != c.size || count != from.left() / bytes || from.left() % bytes != 0)
       from.fail_at(m.begin + 8, text("expected ")
                                     << c.size << " elements of '" << name << "', found " << count
                                     << " in " << from.left() << " bytes");
-    all.add(name, m.begin, read_elements(from, dtype::float32, c.dims, "'" + name + "'"));
+    const dtype type = bytes == 8 ? dtype::float64 : dtype::float32;
+    all.add(name, m.begin, read_elements(from, type, c.dims, "'" + name + "'"));
   }
   return all;
 }
@@ -123,33 +134,35 @@ inline tensors_of_file read_parameter_tar(binary_reader& from) {
 }  // namespace detail
 
 /// Writes named_tensors, a scope's variables or a model's parameters. A file that was there stays
-/// whole until the new one is. Throws lamina::error for elements other than float32, and for names
-/// that end like those of configs. v2: Parameters.to_tar.
+/// whole until the new one is. Throws lamina::error for elements other than float32 and float64,
+/// and for names that end like those of configs. v2: Parameters.to_tar.
 template <class Parameters>
 void to_tar(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
   binary_writer to(path.string());
   tar_writer archive(to);
   for (const auto& [name, value] : values) {
-    if (value.type() != dtype::float32 || name.ends_with(detail::parameter_config_suffix))
-      throw error("lamina: " + path.string() +
-                  ": expected parameters of float32 with names without .protobuf, found " +
-                  name_of(value.type()) + " '" + name + "'");
+    if (!is_floating(value.type()) || name.ends_with(detail::parameter_config_suffix))
+      throw error(
+          "lamina: " + path.string() +
+          ": expected parameters of float32 or float64 with names without .protobuf, found " +
+          name_of(value.type()) + " '" + name + "'");
     const std::uint64_t size = value.size();
-    archive.begin_member(name, 16 + 4 * size);
+    const auto bytes = static_cast<std::uint32_t>(size_of(value.type()));
+    archive.begin_member(name, 16 + bytes * size);
     to.number(std::uint32_t{0});
-    to.number(std::uint32_t{4});
+    to.number(bytes);
     to.number(size);
-    to.write(value.data(), 4 * size);
+    to.write(value.data(), bytes * size);
     archive.end_member();
     detail::message_writer config;
     config.text(1, name).integer(2, static_cast<std::int64_t>(size));
     if (value.rank() < 2) config.integer(9, 1);
     if (value.rank() < 1) config.integer(9, 1);
     for (const std::size_t d : value.shape()) config.integer(9, static_cast<std::int64_t>(d));
-    const std::string bytes = config.take();
-    archive.begin_member(name + std::string(detail::parameter_config_suffix), bytes.size());
-    to.write(bytes);
+    const std::string described = config.take();
+    archive.begin_member(name + std::string(detail::parameter_config_suffix), described.size());
+    to.write(described);
     archive.end_member();
   }
   archive.finish();
@@ -158,29 +171,29 @@ void to_tar(const file_path& path, const Parameters& from) {
 template <program_type P>
 void to_tar(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
-/// Reads what to_tar, here or in v2, wrote, also without the two blocks at the end. Throws
-/// format_error for damaged files. v2: Parameters.from_tar.
+/// Reads what to_tar, here or in v2, wrote, also without the two blocks at the end, and also if it
+/// is compressed with gzip. Throws format_error for damaged files. v2: Parameters.from_tar.
 inline named_tensors from_tar(const file_path& path) {
-  binary_reader from(path.string());
+  binary_reader from(path.string(), detail::unpack_gzip);
   return detail::read_parameter_tar(from).values;
 }
 /// The same into a model: all or nothing; a parameter that is missing or has another shape is a
 /// format_error. A vector may be a row.
 template <program_type P>
 void from_tar(const file_path& path, model<P>& to) {
-  binary_reader from(path.string());
-  put_tensors(detail::read_parameter_tar(from), to, true);
+  binary_reader from(path.string(), detail::unpack_gzip);
+  put_tensors(detail::read_parameter_tar(from, detail::wanted_by(to)), to, true);
 }
 /// The same for those parameters that the archive and the model have.
 /// v2: Parameters.init_from_tar.
 template <program_type P>
 void init_from_tar(const file_path& path, model<P>& to) {
-  binary_reader from(path.string());
-  put_tensors(detail::read_parameter_tar(from), to, true, true);
+  binary_reader from(path.string(), detail::unpack_gzip);
+  put_tensors(detail::read_parameter_tar(from, detail::wanted_by(to)), to, true, true);
 }
 /// Every parameter of the archive becomes a variable.
 inline void from_tar(const file_path& path, scope& to) {
-  binary_reader from(path.string());
+  binary_reader from(path.string(), detail::unpack_gzip);
   put_tensors(detail::read_parameter_tar(from), to);
 }
 

@@ -40,7 +40,6 @@ inline std::string variable_path(const std::string& directory, const std::string
 inline void save_variables(const file_path& directory, const scope& variables,
                            std::vector<std::string> names, const std::string& filename = "") {
   make_directories(directory.string());
-  // "w" before "w.writing", for the one is written where the other will lie.
   std::sort(names.begin(), names.end());
   if (filename.empty()) {
     for (const std::string& name : names) {

@@ -63,6 +63,7 @@ Json json_of(const attribute_message& a) {
   Json value = Json::array();
   switch (a.type) {
     case attribute_type::real:
+      a.require_kept();
       value = json_of_real<Json>(a.real);
       break;
     case attribute_type::string:

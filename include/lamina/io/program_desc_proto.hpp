@@ -267,6 +267,7 @@ inline std::string bytes_of(const attribute_message& a) {
   const unsigned field = value_field(a.type);
   switch (a.type) {
     case attribute_type::real:
+      a.require_kept();
       w.real(field, a.real);
       break;
     case attribute_type::string:

@@ -7,15 +7,31 @@
 // which a message began, for errors; 0 in a message that was not read.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <lamina/core/dtype.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/program/operator_schema.hpp>
 
 namespace lamina {
+
+namespace detail {
+
+/// The number that a whole text is, in any locale; "inf" and "nan" too, for Fluid writes them.
+template <class T>
+bool read_number(std::string_view digits, T& value) {
+  if (digits.size() > 1 && digits[0] == '+') digits.remove_prefix(1);
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return status == std::errc{} && end == digits.data() + digits.size();
+}
+
+}  // namespace detail
 
 /// What a variable of a file is: those numbers of Fluid's VarType.Type that are no element types.
 enum class variable_class : std::int32_t {
@@ -32,6 +48,15 @@ enum class variable_class : std::int32_t {
   tuple = 18
 };
 
+/// A real attribute of a recorded program in all its digits: files keep floats. `needed` says that
+/// a float that rounds it would be wrong, as one of an operator on whole numbers.
+struct recorded_real {
+  double value = 0;
+  bool known = false, needed = false;
+
+  bool operator==(const recorded_real&) const { return true; }  // no part of the message
+};
+
 /// OpDesc.Attr. Which member holds the value is said by the type: integer (INT, LONG, BOOLEAN,
 /// BLOCK), real, text, integers (INTS, LONGS, BOOLEANS, BLOCKS), reals or texts.
 struct attribute_message {
@@ -39,12 +64,23 @@ struct attribute_message {
   attribute_type type = attribute_type::integer;
   std::int64_t integer = 0;
   float real = 0;
+  recorded_real recorded{};
   std::string text{};
   std::vector<std::int64_t> integers{};
   std::vector<float> reals{};
   std::vector<std::string> texts{};
   int later_type = 0;  // the number of a type that Fluid 1.8 had not; the value is in unknown
   std::string unknown{};
+
+  /// A real number, as exactly as it is known.
+  double number() const { return recorded.known ? recorded.value : double(real); }
+  /// Throws lamina::error when a file that keeps the number as a float would hold another one.
+  void require_kept() const {
+    if (recorded.needed && recorded.value != double(real))
+      throw error((lamina::text("lamina: program file: attribute '")
+                   << name << "': expected a number that a float holds, as files keep it, found ")
+                      .print("%.17g", recorded.value));
+  }
 
   bool operator==(const attribute_message&) const = default;
 };

@@ -5,6 +5,9 @@
 // to their readers: names, row domains as -1 and lod_level, default attributes, feeds.
 #pragma once
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -146,14 +149,14 @@ class message_maker {
     m.type = d.type;
     if (op.attributes < 0) {
       m.integer = static_cast<std::int64_t>(d.type == attribute_type::real ? 0 : d.number);
-      m.real = static_cast<float>(d.number);
+      set_real(m, d.number);
       m.text = d.text;
       return settled(m);
     }
     const attribute_value& v = p_.attributes[op.attributes + i];
     switch (d.type) {
       case attribute_type::real:
-        m.real = static_cast<float>(v.number);
+        set_real(m, v.number);
         break;
       case attribute_type::string:
         m.text.assign(p_.characters + v.offset, at(v.count));
@@ -172,6 +175,10 @@ class message_maker {
     }
     return settled(m);
   }
+  static void set_real(attribute_message& m, double value) {
+    m.real = static_cast<float>(value);
+    m.recorded = {value, true, false};
+  }
   // Only the member that the type says holds something.
   static attribute_message settled(attribute_message m) {
     if (m.type != attribute_type::real) m.real = 0;
@@ -185,10 +192,43 @@ class message_maker {
     m.inputs = slots(op, true);
     m.outputs = slots(op, false);
     for (int i = 0; i < op.schema->attribute_count; ++i) m.attributes.push_back(attribute(op, i));
+    keep_digits(op, m);
     attribute_message& role = m.attributes.emplace_back();
     role.name = "op_role";
     role.integer = static_cast<int>(op.role);
     return m;
+  }
+
+  // Files keep real attributes as floats. Of constants there is a text beside the float, for whole
+  // numbers and doubles that it rounds.
+  void keep_digits(const operator_desc& op, operator_message& m) const {
+    bool whole = true, wide = false;
+    for (int s = 0; s < op.schema->output_count && !op.schema->outputs[s].duplicable; ++s) {
+      const int v = p_.arguments[op.outputs + s];
+      whole = whole && v >= 0 && !is_floating(p_.variables[v].type);
+      wide = wide || (v >= 0 && p_.variables[v].type == dtype::float64);
+    }
+    std::string all_digits;
+    for (attribute_message& a : m.attributes) {
+      if (a.type != attribute_type::real || a.recorded.value == double(a.real)) continue;
+      const bool constant = m.type.starts_with("fill_constant") && a.name == "value";
+      a.recorded.needed = whole && !constant && !std::isnan(a.recorded.value);
+      if (constant && (whole || wide)) all_digits = digits_of(a.recorded.value, whole);
+    }
+    if (all_digits.empty()) return;
+    attribute_message& text = m.attributes.emplace_back();
+    text.name = "str_value";
+    text.type = attribute_type::string;
+    text.text = all_digits;
+  }
+  static std::string digits_of(double value, bool whole) {
+    char digits[32];
+    const bool is_long = whole && value >= -0x1p63 && value < 0x1p63;
+    char* const end =
+        is_long
+            ? std::to_chars(digits, digits + sizeof digits, static_cast<std::int64_t>(value)).ptr
+            : std::to_chars(digits, digits + sizeof digits, value).ptr;
+    return std::string(digits, end);
   }
 
   // PaddlePaddle writes outputs that nothing reads, and ends where they have no name: the other

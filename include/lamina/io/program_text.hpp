@@ -2,11 +2,11 @@
 // lamina/io/program_text.hpp - a program as text for people, and as a picture by Graphviz.
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <lamina/core/text.hpp>
 #include <lamina/io/program_message.hpp>
 #include <lamina/io/program_message_of.hpp>
 
@@ -37,11 +37,7 @@ inline std::string type_text(const variable_message& v) {
   return text;
 }
 
-inline std::string short_number(double x) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%g", x);
-  return digits;
-}
+inline std::string short_number(double x) { return text().print("%g", x); }
 
 /// The value of an attribute; long lists are cut.
 inline std::string value_text(const attribute_message& a) {

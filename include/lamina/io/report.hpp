@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <lamina/core/text.hpp>
 #include <lamina/io/fluid_attributes.hpp>
 #include <lamina/io/plan_text.hpp>
 #include <lamina/plan/image_operators.hpp>
@@ -48,10 +48,9 @@ struct program_report {
   std::string text() const {
     std::string lines = "     Mflop   Melement      Mbyte  group\n";
     const auto add = [&](double flops, double elements, double bytes, const std::string& what) {
-      char numbers[48];
-      std::snprintf(numbers, sizeof numbers, "%10.3f %10.3f %10.3f  ", flops / 1e6, elements / 1e6,
-                    bytes / 1e6);
-      lines += numbers + what + '\n';
+      lamina::text line;
+      line.print("%10.3f", flops / 1e6).print(" %10.3f", elements / 1e6);
+      lines += line.print(" %10.3f  ", bytes / 1e6) << what << "\n";
     };
     double elements = 0;
     for (const group_report& g : groups) {

@@ -36,9 +36,22 @@ inline constexpr std::uint64_t safetensors_largest_header = 100'000'000;
 /// What the header says of one value.
 struct safetensors_entry {
   std::string name{};
+  bool wanted = true;
   dtype type = dtype::float32;
   std::vector<std::uint64_t> dims{};
   std::uint64_t begin = 0, end = 0;
+};
+
+/// Takes values apart from the inside: the destructor of a list or object that is not empty
+/// allocates, and an allocation that fails there ends the program.
+inline void take_apart(nlohmann::json& value) {
+  if (!value.is_structured()) return;
+  for (nlohmann::json& inner : value) take_apart(inner);
+  value.clear();
+}
+struct safetensors_header {
+  nlohmann::json json;
+  ~safetensors_header() { take_apart(json); }
 };
 
 /// The header as JSON. No format needs more than three levels; members named twice, which parsers
@@ -72,13 +85,13 @@ inline nlohmann::json parse_safetensors_header(const binary_reader& from,
 }
 
 inline safetensors_entry read_safetensors_entry(const binary_reader& from, const std::string& name,
-                                                const nlohmann::json& value) {
+                                                const nlohmann::json& value, bool wanted) {
   const auto fail = [&](const std::string& what) {
     from.fail_at(
         8, "expected " + what + " for '" + name + "' in the header, found " +
                value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).substr(0, 100));
   };
-  safetensors_entry e{name};
+  safetensors_entry e{name, wanted};
   if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
       !value.contains("shape") || !value.contains("data_offsets"))
     fail("dtype, shape and data_offsets");
@@ -90,9 +103,10 @@ inline safetensors_entry read_safetensors_entry(const binary_reader& from, const
       e.type = t.type;
       known = true;
     }
-  if (!known) fail("one of the dtypes BOOL I8 U8 I16 I32 I64 F32 F64");
-  if (!shape.is_array() || shape.size() > 16) fail("a shape of at most 16 dimensions");
+  if (!known && wanted) fail("one of the dtypes BOOL I8 U8 I16 I32 I64 F32 F64");
+  if (!shape.is_array() || (shape.size() > 16 && wanted)) fail("a shape of at most 16 dimensions");
   for (const nlohmann::json& d : shape) {
+    if (!wanted) break;
     if (!d.is_number_unsigned()) fail("dimensions that are whole numbers");
     e.dims.push_back(d.get<std::uint64_t>());
   }
@@ -106,7 +120,7 @@ inline safetensors_entry read_safetensors_entry(const binary_reader& from, const
 }
 
 /// What a file holds.
-inline tensors_of_file read_safetensors(binary_reader& from) {
+inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values& wanted = {}) {
   const std::uint64_t size = from.number<std::uint64_t>("the size of a header");
   if (size > safetensors_largest_header || size > from.left())
     from.fail_at(0, text("expected a header of at most ")
@@ -115,11 +129,12 @@ inline tensors_of_file read_safetensors(binary_reader& from) {
   const std::string header = from.bytes(size, "the header");
   if (header.empty() || header[0] != '{')
     from.fail_at(8, "expected '{' at the begin of the header, found none");
-  const nlohmann::json json = parse_safetensors_header(from, header);
+  safetensors_header parsed{parse_safetensors_header(from, header)};
+  const nlohmann::json& json = parsed.json;
   std::vector<safetensors_entry> entries;
   for (const auto& [name, value] : json.items()) {
     if (name != "__metadata__") {
-      entries.push_back(read_safetensors_entry(from, name, value));
+      entries.push_back(read_safetensors_entry(from, name, value, wanted.has(name)));
       continue;
     }
     bool texts = value.is_object();
@@ -136,6 +151,11 @@ inline tensors_of_file read_safetensors(binary_reader& from) {
       from.fail(text("expected values without holes and overlaps, found '")
                 << e.name << "' at " << e.begin << " instead of " << from.offset() - data);
     const std::uint64_t begin = from.offset();
+    if (!e.wanted && e.end - e.begin <= from.left()) {
+      from.window(begin + (e.end - e.begin), from.left() - (e.end - e.begin), "values");
+      ++all.others;
+      continue;
+    }
     std::uint64_t bytes = static_cast<std::uint64_t>(size_of(e.type));
     bool known = e.end - e.begin <= from.left();
     for (const std::uint64_t d : e.dims) {
@@ -169,7 +189,7 @@ void save_safetensors(const file_path& path, const Parameters& from) {
     const int size_a = size_of(a->second.type()), size_b = size_of(b->second.type());
     return size_a != size_b ? size_a > size_b : a->first < b->first;
   });
-  nlohmann::json json = nlohmann::json::object();
+  std::string header = "{";
   std::uint64_t begin = 0;
   for (const auto* entry : order) {
     const tensor& value = entry->second;
@@ -180,16 +200,19 @@ void save_safetensors(const file_path& path, const Parameters& from) {
     std::string_view word;
     for (const detail::safetensors_type& t : detail::safetensors_types)
       if (t.type == value.type()) word = t.word;
-    json[entry->first] = {
-        {"dtype", std::string(word)}, {"shape", value.shape()}, {"data_offsets", {begin, end}}};
+    try {  // a text alone, of which nlohmann_json knows what has to be escaped
+      header += (header.size() > 1 ? "," : "") + nlohmann::json(entry->first).dump();
+    } catch (const nlohmann::json::type_error&) {
+      throw error("lamina: " + path.string() + ": expected names of values in UTF-8, found others");
+    }
+    std::string shape;
+    for (const std::size_t d : value.shape())
+      shape += (shape.empty() ? "" : ",") + std::to_string(d);
+    header += text(":{\"data_offsets\":[") << begin << "," << end << "],\"dtype\":\"" << word
+                                           << "\",\"shape\":[" << shape << "]}";
     begin = end;
   }
-  std::string header;
-  try {
-    header = json.dump();
-  } catch (const nlohmann::json::type_error&) {
-    throw error("lamina: " + path.string() + ": expected names of values in UTF-8, found others");
-  }
+  header += "}";
   header.append((8 - header.size() % 8) % 8, ' ');
   if (header.size() > detail::safetensors_largest_header)
     throw error(text() << "lamina: " << path.string() << ": expected a header of at most "
@@ -218,7 +241,7 @@ inline named_tensors load_safetensors(const file_path& path) {
 template <class Parameters>
 void load_safetensors(const file_path& path, Parameters& to) {
   binary_reader from(path.string());
-  put_tensors(detail::read_safetensors(from), to);
+  put_tensors(detail::read_safetensors(from, detail::wanted_by(to)), to);
 }
 template <program_type P>
 void load_safetensors(const file_path&, const P&) = delete;  // expects lamina::model{program}

@@ -24,12 +24,15 @@ struct zip_member {
   std::uint64_t size = 0;
   std::uint64_t header = 0;  // where its local header is
   std::uint64_t begin = 0;   // where its bytes are
+  std::uint64_t entry = 0;   // where the directory tells of it
+  std::string refused{};     // not empty: why its bytes cannot be read
 };
 
 /// Finds the members of an archive, Zip64 included. Strict: a format_error for archives of several
-/// parts, encrypted members, other methods than stored and deflated, bytes before the first member
+/// parts, bytes before the first member
 /// or behind the archive, members that overlap or have one name, and directories that contradict
-/// themselves or the headers of members.
+/// themselves or the headers of members. Encrypted members and other methods are an error when
+/// their bytes are asked for, as others may be all that is wanted.
 class zip_reader {
  public:
   /// `from` must outlive this reader.
@@ -43,6 +46,7 @@ class zip_reader {
 
   /// Goes to the bytes of a member that is stored; only they can be read then.
   void open(const zip_member& m) {
+    if (!m.refused.empty()) from_.fail_at(m.entry, m.refused);
     from_.window(m.begin, m.stored_size, "the member '" + m.name + "'");
   }
 
@@ -193,14 +197,14 @@ class zip_reader {
       m.name = from_.bytes(name, "a member's name");
       read_extra(extra, m);
       from_.bytes(comment, "a member's comment");
+      m.entry = at;
       if ((flags & 0x2041) != 0 || disk != 0)
-        from_.fail_at(at,
-                      "expected '" + m.name + "' in the clear and in this file, found it is not");
-      if (method != 0 && method != 8)
-        from_.fail_at(at, text("expected '")
-                              << m.name << "' stored (0) or deflated (8), found method " << method);
+        m.refused = "expected '" + m.name + "' in the clear and in this file, found it is not";
+      else if (method != 0 && method != 8)
+        m.refused = text("expected '")
+                    << m.name << "' stored (0) or deflated (8), found method " << method;
       m.deflated = method == 8;
-      if (!m.deflated && m.size != m.stored_size)
+      if (method == 0 && m.refused.empty() && m.size != m.stored_size)
         from_.fail_at(at, text("expected one size of the stored '")
                               << m.name << "', found " << m.stored_size << " and " << m.size);
     }

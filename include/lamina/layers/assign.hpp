@@ -46,7 +46,7 @@ constexpr void assign(variable<T, R, D...> x, variable<T, R, D...>& into,
 /// x + value, a number: x stands for the sum from here on, which is also returned.
 /// Fluid: increment. What read x before keeps the old value; Fluid would overwrite it.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, float value = 1,
+constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, double value = 1,
                                          const options<assign_attr, T>& attr = {},
                                          int line = __builtin_LINE()) {
   lamina::detail::require_visible(*x.builder, x.id, line);
@@ -55,7 +55,7 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, float value = 
 }
 /// x + value, where x has no name of its own.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, float value = 1,
+constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, double value = 1,
                                          const options<assign_attr, T>& attr = {},
                                          int line = __builtin_LINE()) {
   return increment(x, value, attr, line);
@@ -63,7 +63,7 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, float value =
 
 /// min(max(x, low), high). Fluid: clip.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> clip(variable<T, R, D...> x, float low, float high,
+constexpr variable<T, R, D...> clip(variable<T, R, D...> x, double low, double high,
                                     const options<assign_attr, T>& attr = {},
                                     int line = __builtin_LINE()) {
   x.builder->require_option(low <= high, line, "clip: low <= high");

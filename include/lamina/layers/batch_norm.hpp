@@ -24,8 +24,9 @@ struct batch_norm_attr {
 
 /// act((x - mean) / sqrt(variance + epsilon) * scale + bias) for each channel, dimension 1. In
 /// training, mean and biased variance are those of the mini-batch, and moving statistics follow
-/// them: moving = momentum * moving + (1 - momentum) * batch. One value per channel, a single row
-/// [C] or of 1 x 1, is its own mean: an error in training (Fluid passes it through). Evaluators use the moving ones.
+/// them: moving = momentum * moving + (1 - momentum) * batch. Evaluators use the moving ones. A
+/// mini-batch with one number a channel, which differs from no mean, passes as it is in training,
+/// without scale and bias.
 /// Parameters: scale and bias [C], and the moving mean (0 at first) and variance (1) [C], which no
 /// optimizer changes, but which are saved and shared with the others. Fluid: layers.batch_norm.
 template <class T, class R, int C, int... D>

@@ -71,7 +71,11 @@ class layer_helper {
       const int known = is_parameter(own->parameter, own->name)
                             ? own->parameter
                             : lamina::detail::made_parameter(b_, attr.name);
-      if (known >= 0) return check_shared(known, extent, type, attr.name, line), known;
+      if (known >= 0) {
+        check_shared(known, extent, type, attr.name, line);
+        check_agreement(known, attr, line);
+        return known;
+      }
     }
     require_options(attr, line);
     const int shape = b_.dims.take(Rank);
@@ -91,8 +95,10 @@ class layer_helper {
       own->parameter = v;
     else
       b_.made_parameters.push(v);
-    initialise(v,
-               attr.initializer.kind == initializer_kind::by_layer ? otherwise : attr.initializer);
+    const initializer& begin =
+        attr.initializer.kind == initializer_kind::by_layer ? otherwise : attr.initializer;
+    b_.origins.push({begin, line});
+    initialise(v, begin);
     return v;
   }
 
@@ -162,6 +168,40 @@ class layer_helper {
     if (!same)
       b_.report(fault_kind::parameter_shape, line, name, b_.dims.items + v.dims, v.rank, extent,
                 Rank);
+  }
+
+  /// A layer that only names a parameter takes it as it is. One that says more has to say what the
+  /// first one said, or its words would count for nothing.
+  constexpr void check_agreement(int known, const param_attr& attr, int line) {
+    if (b_.variables[known].kind != variable_kind::parameter) return;
+    const bool by_layer = attr.initializer.kind == initializer_kind::by_layer;
+    const param_attr silent{};
+    if (by_layer && has_options(attr, silent.learning_rate, silent.regularizer,
+                                silent.gradient_clip, silent.trainable))
+      return;
+    const int index = b_.variables[known].index;
+    const parameter_desc& d = b_.parameters[index];
+    const parameter_origin& first = b_.origins[index];
+    if (has_options(attr, d.learning_rate, {d.regularizer, d.regularizer_coefficient},
+                    {d.clip, d.clip_low, d.clip_high}, d.trainable) &&
+        (by_layer || is_same(attr.initializer, first.initializer)))
+      return;
+    b_.report(fault_kind::parameter_options, line, attr.name, &first.line, 1, nullptr, 0);
+  }
+  static constexpr bool has_options(const param_attr& attr, float rate, const regularizer& decay,
+                                    const gradient_clip& clip, bool trainable) {
+    return attr.learning_rate == rate && attr.trainable == trainable &&
+           attr.regularizer.kind == decay.kind &&
+           attr.regularizer.coefficient == decay.coefficient &&
+           attr.gradient_clip.kind == clip.kind && attr.gradient_clip.low == clip.low &&
+           attr.gradient_clip.high == clip.high;
+  }
+  static constexpr bool is_same(const initializer& a, const initializer& b) {
+    bool same = a.kind == b.kind && a.a == b.a && a.b == b.b && a.uniform == b.uniform &&
+                a.fan_in == b.fan_in && a.fan_out == b.fan_out && a.seed == b.seed &&
+                a.count == b.count;
+    for (int i = 0; same && i < a.count; ++i) same = a.values[i] == b.values[i];
+    return same;
   }
 
   // The range or deviation of xavier, or of msra, which counts the fan that leads in only. Fans as

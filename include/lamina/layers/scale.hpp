@@ -10,7 +10,7 @@ namespace lamina::layer {
 
 /// Options of scale.
 struct scale_attr {
-  float bias = 0;
+  double bias = 0;
   bool bias_after_scale = true;  // false: factor * (x + bias)
   activation act = activation::identity;
   std::string_view name{};
@@ -18,7 +18,7 @@ struct scale_attr {
 
 /// factor * x + bias. Fluid: scale.
 template <class T, class R, int... D>
-constexpr variable<T, R, D...> scale(variable<T, R, D...> x, float factor = 1,
+constexpr variable<T, R, D...> scale(variable<T, R, D...> x, double factor = 1,
                                      const options<scale_attr, T>& attr = {}) {
   program_builder& b = *x.builder;
   layer_helper layer(b, "scale", attr.name);

@@ -32,6 +32,17 @@ requires(is_tokens<R>&& L < 0 && -L <= R::lod_level) struct rows_of_level<R, L>
 template <class R, int L>
 inline constexpr bool has_level = is_tokens<R>&& L >= -R::lod_level&& L < R::lod_level;
 
+/// The number of a level as the operator has it: from the outermost, or -1 for the last.
+template <class R, int L>
+inline constexpr int level_from_above = L < -1 && has_level<R, L> ? R::lod_level + L : L;
+
+/// Whether rows R are those of a variable with rows S, or lie above them.
+template <class R, class S>
+inline constexpr bool are_among = __is_same(R, S);
+template <class R, class S>
+requires(is_tokens<S> &&
+         !__is_same(R, S)) inline constexpr bool are_among<R, S> = are_among<R, typename S::parent>;
+
 template <class Out, class X, class Y>
 constexpr Out expand_sequences(X x, Y y, int level, std::string_view name, int line) {
   require_one_program(x, y, line);
@@ -60,7 +71,8 @@ constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
                 "lamina: sequence_expand: y holds sequences and has the level that is asked for");
   static_assert(check<fits, gets_type<in>, expects_type<parent_rows<copies>>>,
                 "lamina: sequence_expand: x has one row for each item of the level of y");
-  return detail::expand_sequences<with_rows<copies, in>>(x, y, RefLevel, attr.name, line);
+  return detail::expand_sequences<with_rows<copies, in>>(
+      x, y, detail::level_from_above<S, RefLevel>, attr.name, line);
 }
 
 /// Sequence i of x, as many times as item i of level RefLevel of y is long: the copies are
@@ -83,7 +95,12 @@ constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
       "lamina: sequence_expand: x has one sequence for each item of the level of y; leave "
       "the name out to repeat rows");
   using out = with_rows<tokens<Name, copies>, in>;
-  return detail::expand_sequences<out>(x, y, RefLevel, attr.name, line);
+  constexpr bool made = !level || !fits || !detail::are_among<tokens<Name, copies>, S>;
+  static_assert(check<made, gets_type<tokens<Name, copies>>, gets_type<variable<U, S, E...>>>,
+                "lamina: sequence_expand: the copies are sequences of their own: y has this name "
+                "at this level");
+  return detail::expand_sequences<out>(x, y, detail::level_from_above<S, RefLevel>, attr.name,
+                                       line);
 }
 
 }  // namespace lamina::layer

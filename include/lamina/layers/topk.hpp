@@ -77,7 +77,7 @@ constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(part);
 }
 
-/// The area under the curve of true against false positives over all batches so far, shape [1],
+/// The area under the curve of true against false positives over all batches of a pass so far, [1],
 /// from probabilities [-1, 2] of the classes 0 and 1. Its counts are two persistable int64
 /// variables [num_thresholds + 1], which the startup program sets to 0. Fluid: auc.
 template <class T, class R, int... D, class L, class S, int... E>

@@ -7,6 +7,7 @@
 #include <lamina/model/activation_view.hpp>
 #include <lamina/model/feed.hpp>
 #include <lamina/model/feeder.hpp>
+#include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
@@ -196,7 +197,8 @@ class evaluator {
     return detail::number_in<P, cost>(machine_);
   }
 
-  /// Cost and metrics over a whole pass of a reader of mini-batches: means over all samples.
+  /// The cost over a whole pass of a reader of mini-batches, its mean over all samples, and the
+  /// metrics of the pass: what accuracy, auc, chunk_eval and quotients of sums count is added up.
   template <class Reader>
   test_result test(Reader&& batches) {
     constexpr bool readable = reader::readable<Reader>;
@@ -231,9 +233,10 @@ class evaluator {
  private:
   template <class Reader>
   test_result tested(Reader& batches) {
-    using metrics = program_metrics<program>;
+    using metrics = metric_rules<program>;
     test_result r;
-    double sums[at_least_one(metrics::count)] = {};
+    metric_sum sums[at_least_one(metrics::count)] = {};
+    metrics::begin_pass(machine_);
     for (auto&& batch : reader::begin_pass(batches)) {
       feeder_.fill(batch);
       const int n = feeder_.rows();
@@ -244,16 +247,18 @@ class evaluator {
       given_ = ~0ull;
       r.samples += n;
       if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
-      for (int i = 0; i < metrics::count; ++i)
-        sums[i] += static_cast<double>(n) * metrics::value(machine_, i);
+      for (int i = 0; i < metrics::count; ++i) {
+        metric_sum one;
+        metrics::add(one, machine_, i);
+        metrics::extend(sums[i], one, n, i);
+      }
     }
     const double total = r.samples > 0 ? static_cast<double>(r.samples) : 1;
     r.cost /= total;
     r.metrics = std::vector<test_result::metric_value>(metrics::count);
-    for (std::size_t i = 0; i < metrics::count; ++i) {
-      r.metrics[i].name = metrics::all.name[i];
-      r.metrics[i].value = sums[i] / total;
-    }
+    for (int i = 0; i < metrics::count; ++i)
+      r.metrics[static_cast<std::size_t>(i)] = {std::string(program_metrics<program>::all.name[i]),
+                                                metrics::value(sums[i], i)};
     return r;
   }
 

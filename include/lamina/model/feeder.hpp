@@ -12,6 +12,7 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/core/word_sum.hpp>
 #include <lamina/model/batch_view.hpp>
 #include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
@@ -62,6 +63,12 @@ class feeder {
   }
 
   int rows() const { return rows_; }
+  /// Adds all that was copied, and where samples and sequences end, to a checksum.
+  LAMINA_COLD void add_to(word_sum& sum) const {
+    sum.add(&rows_, sizeof rows_);
+    for (const auto& a : arrays_) sum.add(a.data(), a.size());
+    for (const auto& o : offsets_) sum.add(o.data(), o.size() * sizeof(int));
+  }
   /// The mini-batch; valid until the next one is filled.
   batch_view<P> view() const {
     batch_view<P> v;

@@ -142,6 +142,15 @@ class model {
     import_values(i, value.data());
   }
 
+  /// Replaces all parameters by row-major elements of their shapes; null leaves one as it is. All
+  /// or none: nothing is allocated once the first has changed.
+  LAMINA_COLD void set_all(const real* const* values) {
+    std::vector<stored_arrays::assignment> all;
+    for (int i = 0; i < parameter_arrays(); ++i)
+      all.push_back({describe(i), values[i], pointers_[i]});
+    stored_arrays::assign(all);
+  }
+
   /// Name, shape and layout of parameter i.
   static parameter_info describe(int i) { return parameters_in<P>().describe(i); }
 
@@ -162,7 +171,7 @@ class model {
   /// Takes the parameters from entries; further entries are ignored. All or nothing.
   void assign(const std::vector<tensor_entry>& from, const std::string& source) {
     arrays().check(from, source);
-    arrays().assign(from);
+    stored_arrays::assign(arrays().find_all(from));
   }
   /// The parameters as files keep them.
   stored_arrays arrays() const {

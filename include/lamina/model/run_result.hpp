@@ -18,13 +18,6 @@ namespace lamina {
 
 namespace detail {
 
-/// Whether a variable is a single real number.
-template <class P>
-constexpr bool is_number(int v) {
-  const variable_desc& d = P::desc.variables[v];
-  return d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && is_floating(d.type);
-}
-
 template <class P>
 constexpr bool is_metric(int name) {
   const name_desc& n = P::desc.names[name];
@@ -76,7 +69,7 @@ struct program_metrics {
   }();
 };
 
-/// What evaluator::test returns: means over all samples.
+/// What evaluator::test returns: the mean cost of all samples, and the metrics of the pass.
 struct test_result {
   struct metric_value {
     std::string name;

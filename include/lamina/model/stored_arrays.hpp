@@ -148,18 +148,32 @@ struct stored_arrays {
                              << text().list(found->dims));
       }
   }
-  /// Takes the values of all; check() comes first. Further entries are ignored.
-  LAMINA_COLD void assign(const std::vector<tensor_entry>& from) const {
+  /// Where the values of all arrays come from, and how they lie.
+  struct assignment {
+    parameter_info info;
+    const void* values;  // row-major; null: the array keeps its own
+    float* to;
+  };
+  /// Finds the values of all; check() comes first. Further entries are ignored.
+  LAMINA_COLD std::vector<assignment> find_all(const std::vector<tensor_entry>& from) const {
+    std::vector<assignment> all;
     for (int i = 0; i < parameters.size(); ++i)
       for (int s = 0; s < of_each; ++s) {
-        const parameter_info info = parameters.describe(i);
-        const std::byte* const values =
-            reinterpret_cast<const std::byte*>(find(from, name_of(info, s))->bytes.data());
-        if (info.type == dtype::float64)
-          pack_like(info, reinterpret_cast<const double*>(values), array[i * of_each + s]);
-        else
-          pack_like(info, reinterpret_cast<const float*>(values), array[i * of_each + s]);
+        parameter_info info = parameters.describe(i);
+        const void* const values = find(from, name_of(info, s))->bytes.data();
+        all.push_back({std::move(info), values, array[i * of_each + s]});
       }
+    return all;
+  }
+  /// Takes the values. Nothing is allocated here: what fails has failed before anything changes.
+  LAMINA_COLD static void assign(const std::vector<assignment>& all) noexcept {
+    for (const assignment& a : all) {
+      if (a.values == nullptr) continue;
+      if (a.info.type == dtype::float64)
+        pack_like(a.info, static_cast<const double*>(a.values), a.to);
+      else
+        pack_like(a.info, static_cast<const float*>(a.values), a.to);
+    }
   }
 
  private:

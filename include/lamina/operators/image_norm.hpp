@@ -9,7 +9,8 @@ namespace lamina {
 /// Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for each channel (dimension 1). In
 /// training, mean and biased variance are those of the batch, and MeanOut = momentum * Mean + (1 -
 /// momentum) * mean, VarianceOut likewise; with is_test or use_global_stats they are Mean and
-/// Variance, which stay. SavedMean is the mean that was used, SavedVariance 1 / sqrt(variance +
+/// Variance, which stay. Where a channel of the batch is one number, in training, Y is X and
+/// nothing else changes. SavedMean is the mean that was used, SavedVariance 1 / sqrt(variance +
 /// epsilon). Source: Ioffe and Szegedy 2015. Fluid: batch_norm.
 struct batch_norm : operator_definition {
   static constexpr const char* type = "batch_norm";

@@ -73,7 +73,8 @@ constexpr auto place_variables() {
         r.slots[v] = {memory_space::accumulator, 0, from.index};
         continue;
       }
-      if (from.kind == variable_kind::data) {
+      // A field of a mini-batch that the gradient of a loop reads has a place an iteration.
+      if (from.kind == variable_kind::data && Reach.frame(v) < 0) {
         r.slots[v] = {memory_space::feed, 0, from.index};
         continue;
       }

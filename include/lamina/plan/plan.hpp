@@ -8,6 +8,7 @@
 #include <lamina/plan/code.hpp>
 #include <lamina/plan/lowering.hpp>
 #include <lamina/plan/memory.hpp>
+#include <lamina/plan/quotient.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina {
@@ -28,17 +29,35 @@ constexpr bool has_updates() {
   return false;
 }
 
-/// Outputs, the layers that the user named, and, where no update consumes them, the gradients of
-/// parameters.
+/// Whether a variable is a single real number.
+template <class P>
+constexpr bool is_number(int v) {
+  const variable_desc& d = P::desc.variables[v];
+  return d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && is_floating(d.type);
+}
+
+/// Outputs, the layers that the user named, what a cost or metric that is a quotient of sums is
+/// made of, and, where no update consumes them, the gradients of parameters.
 template <class P, const lowered_program& L, bool Updates>
 constexpr auto find_pinned() {
-  constexpr int most = P::desc.count.outputs + P::desc.count.names + P::desc.count.parameters + 1;
+  constexpr int most =
+      P::desc.count.outputs + 5 * P::desc.count.names + P::desc.count.parameters + 5;
   pinned_list<most> r{};
   for (int i = 0; i < P::desc.count.outputs; ++i) r.ids[r.count++] = P::desc.outputs[i];
   for (int i = 0; i < P::desc.count.names; ++i)
     if (P::desc.names[i].key == nullptr && P::desc.names[i].output >= 0 &&
         P::desc.variables[P::desc.names[i].output].block == 0)
       r.ids[r.count++] = P::desc.names[i].output;
+  const auto pin_sums = [&](int v) {
+    if (v < 0 || !is_number<P>(v) || P::desc.variables[v].block != 0) return;
+    quotient_of(P::desc, v).each([&](int part) {
+      if (P::desc.variables[part].block == 0) r.ids[r.count++] = part;
+    });
+  };
+  pin_sums(P::desc.cost);
+  for (int i = 0; i < P::desc.count.names; ++i)
+    if (P::desc.names[i].key == nullptr && P::desc.names[i].output != P::desc.cost)
+      pin_sums(P::desc.names[i].output);
   if (!Updates)
     for (int i = 0; i < P::desc.count.parameters; ++i)
       if (L.gradients[i] >= 0) r.ids[r.count++] = L.gradients[i];

@@ -86,6 +86,53 @@ constexpr void require_scopes(program_builder& b) {
   report_out_of_block(b, wrong, 0);
 }
 
+/// Notes a mistake when a variable has the rows of a mini-batch and another one is read before it
+/// is used for the last time: its fields and its rows are those of the other one by then. What the
+/// gradient of a loop reads was kept.
+constexpr void require_minibatches(program_builder& b) {
+  const auto reads = [&](int k) {
+    return std::string_view(b.operators.items[k].schema->type) == "read_minibatch";
+  };
+  int first = 0;
+  while (first < b.operators.count && !reads(first)) ++first;
+  if (first == b.operators.count) return;
+  bool fed[program_limits.domains];
+  for (int d = 0; d < b.domains.count; ++d) fed[d] = d == batch::domain;
+  for (int i = 0; i < b.data.count; ++i)
+    for (int d = b.variables[b.data[i]].rows; d > once::domain; d = b.domains[d].parent)
+      fed[d] = true;
+  const auto is_kept = [&](int block) {
+    for (; block > 0; block = b.blocks[block].parent)
+      if (b.blocks[block].forward_block >= 0) return true;
+    return false;
+  };
+  int* const seen = new int[static_cast<unsigned>(b.variables.count) + 1];  // after which read
+  for (int v = 0; v < b.variables.count; ++v) seen[v] = -1;
+  for (int k = 0, read = 0; k < b.operators.count; ++k) {
+    const operator_desc op = b.operators.items[k];
+    if (op.schema->kind == operator_kind::source || sub_block_of(b, op) >= 0) continue;
+    const bool kept = is_kept(op.block);
+    if (reads(k)) ++read;
+    const bool lists = op.schema->has_lists;
+    for (int side = 0, at = op.inputs; side < 2; ++side)
+      for (int s = 0, end = side == 0 ? op.outputs : op.end; at < end; ++s) {
+        const slot_desc* const slots = side == 0 ? op.schema->inputs : op.schema->outputs;
+        for (int n = lists && slots[s].duplicable ? b.arguments.items[at++] : 1; n > 0; --n) {
+          const int v = b.arguments.items[at++];
+          if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
+          const variable_desc& d = b.variables.items[v];
+          if (d.rows <= once::domain || !fed[d.rows]) continue;
+          // Each mini-batch feeds a data layer outside of the loop anew, and nobody keeps it.
+          const bool outside = d.kind == variable_kind::data && d.block == 0;
+          if (outside != kept) continue;
+          if (!kept && seen[v] < 0) seen[v] = read;
+          if (kept || seen[v] != read) report_variable(b, fault_kind::minibatch_over, v, 0);
+        }
+      }
+  }
+  delete[] seen;
+}
+
 constexpr void record_nothing(program_builder& b) {
   b.blocks.push({-1, -1});
   b.report(fault_kind::unfinished, 0, {}, nullptr, 0, nullptr, 0);
@@ -108,7 +155,7 @@ constexpr void record(program_builder& b) {
   }
   if (b.outputs.count > 0) b.cost = b.outputs[0];
   if (b.is_full()) return;
-  if (b.blocks.count > 1) require_scopes(b);
+  if (b.blocks.count > 1) require_scopes(b), require_minibatches(b);
   split_remade_rows(b);
   distinct_names(b).require();
 }
@@ -156,6 +203,12 @@ consteval bool accept() {
     using found = gets<f.found[0], f.found[1]>;
     static_assert(check<f.kind == fault_kind::none, line, faulty_name<P>, expected, found>,
                   "lamina: parameter: layers that share a parameter need one shape and type");
+  } else if constexpr (f.kind == fault_kind::parameter_options) {
+    using first_line = at_line<f.expected[0]>;
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>, first_line>,
+                  "lamina: parameter: layers that share a parameter give it the same initializer, "
+                  "learning rate, regularizer, clip and trainable, or all but the first only name "
+                  "it");
   } else if constexpr (f.kind == fault_kind::name_used_twice) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: name: two variables of one program need two names");
@@ -207,6 +260,10 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::option_range) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: option: expected a value in the range that is named, found another");
+  } else if constexpr (f.kind == fault_kind::minibatch_over) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
+                  "lamina: read_minibatch: a variable has the rows of a mini-batch, and is used "
+                  "after another one was read");
   } else if constexpr (f.kind == fault_kind::program_size) {
     static_assert(check<f.kind == fault_kind::none, expects<program_limits.variables>>,
                   "lamina: program: more variables or operators than a program can hold");

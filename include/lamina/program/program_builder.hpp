@@ -7,6 +7,7 @@
 #include <lamina/core/filling.hpp>
 #include <lamina/core/growing.hpp>
 #include <lamina/core/rows.hpp>
+#include <lamina/program/initializer.hpp>
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
 
@@ -48,6 +49,12 @@ struct own_name_entry {
   int parameter;  // the variable that is called so, if a parameter is, or -1
 };
 
+/// What the layer that made a parameter said of it, besides what the program holds.
+struct parameter_origin {
+  lamina::initializer initializer;
+  int line;
+};
+
 /// A row domain that a branch or a time step opened, by the mark of its type.
 struct opened_domain {
   const char* mark;
@@ -78,7 +85,8 @@ struct program_builder {
   growing<name_counter> counters;  // of users' own names
   growing<key_counter> keys;       // of kinds of layers
   growing<own_name_entry> own_names;
-  growing<int> made_parameters;  // variables, those of users' own names left out
+  growing<int> made_parameters;       // variables, those of users' own names left out
+  growing<parameter_origin> origins;  // by parameter
   growing<opened_domain> open_domains;
   growing<written_handle> written;  // by the bodies that are being recorded, innermost last
   int written_begin = 0;            // where those of the innermost body begin

@@ -113,6 +113,8 @@ enum class fault_kind : std::uint8_t {
   cost_block,
   stale_rows,
   option_range,
+  minibatch_over,
+  parameter_options,
   unfinished  // the record function does not compile, and the compiler has said why
 };
 /// The first mistake of a recording: its kind, the user's line, a name, and two shapes or numbers.

@@ -43,7 +43,7 @@ constexpr int remade_levels(std::string_view type) {
     if (type == t) return 1;
   return 0;
 }
-/// Whether these are rows of the operator's own only where no input has them.
+/// Whether these are rows of the operator's own only where Y, the second input, has others.
 constexpr bool may_take_rows(std::string_view type) {
   return type == "lod_reset" || type == "sequence_expand";
 }
@@ -108,11 +108,7 @@ class row_splitter {
       const operator_desc& op = b_.operators[k];
       const std::string_view type(op.schema->type);
       if (remade_levels(type) == 0) continue;
-      if (may_take_rows(type)) {
-        see_inputs(op);
-        const int d = b_.variables[b_.arguments[op.outputs]].rows;
-        if (is_seen(d)) continue;
-      }
+      if (takes_rows(op)) continue;
       each_output(op, [&](int v) {
         const int d = b_.variables[v].rows;
         if (d > batch::domain && alive_[d]) split_[d] = any = true;
@@ -205,6 +201,15 @@ class row_splitter {
     for (; d > batch::domain; d = b_.domains[d].parent) seen_.push(d);
   }
 
+  /// Whether an operator gives its output the rows of Y. X may have rows of the same type, which
+  /// are others.
+  constexpr bool takes_rows(const operator_desc& op) {
+    if (!may_take_rows(op.schema->type)) return false;
+    seen_.count = 0;
+    const int y = b_.arguments[op.inputs + 1];
+    if (y >= 0) see(b_.variables[y].rows);
+    return is_seen(b_.variables[b_.arguments[op.outputs]].rows);
+  }
   /// The rows of what an operator reads.
   constexpr void see_inputs(const operator_desc& op) {
     const std::string_view type(op.schema->type);
@@ -237,12 +242,10 @@ class row_splitter {
   constexpr void visit(const operator_desc& op) {
     if (sub_block_of(b_, op) >= 0) return;
     const std::string_view type(op.schema->type);
+    const int levels = takes_rows(op) ? 0 : remade_levels(type);
     see_inputs(op);
     refuse_mixed(op);
     const bool reads = type == "read_from_array";
-    const int levels = may_take_rows(type) && is_seen(b_.variables[b_.arguments[op.outputs]].rows)
-                           ? 0
-                           : remade_levels(type);
     if (type == "assign" && defined_[b_.arguments[op.outputs]])
       hand_over(b_.arguments[op.inputs], b_.arguments[op.outputs]);
     int from = -1, made = -1;

@@ -37,7 +37,7 @@ class rollback {
     b_.characters.count = size_.characters;
     b_.names.count = size_.names;
     b_.blocks.count = size_.blocks;
-    b_.parameters.count = size_.parameters;
+    b_.parameters.count = b_.origins.count = size_.parameters;
     b_.data.count = size_.data;
     b_.startup.count = size_.startup;
     b_.outputs.count = size_.outputs;

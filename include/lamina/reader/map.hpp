@@ -9,32 +9,42 @@
 #include <utility>
 
 #include <lamina/core/check.hpp>
-#include <lamina/core/invoke.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
+#include <lamina/reader/random.hpp>
 
 namespace lamina::reader {
+
+/// Options of map.
+struct map_options {
+  std::uint64_t seed = 0;  ///< of the random numbers that the function is given
+};
 
 /// The reader that map() makes. F is shared by all passes.
 template <class F, class... R>
 class mapped_reader {
  public:
   using value_type =
-      std::decay_t<std::invoke_result_t<F&, decltype(std::declval<cursor<R>&>().take())...>>;
+      std::decay_t<detail::result_at<F, decltype(std::declval<cursor<R>&>().take())...>>;
 
-  mapped_reader(F f, std::shared_ptr<R>... readers)
-      : f_(std::make_shared<F>(std::move(f))), readers_(std::move(readers)...) {}
+  mapped_reader(F f, map_options options, std::shared_ptr<R>... readers)
+      : f_(std::make_shared<F>(std::move(f))), options_(options), readers_(std::move(readers)...) {}
 
-  generator<value_type> operator()(std::uint64_t pass = 0) const { return run(f_, readers_, pass); }
+  generator<value_type> operator()(std::uint64_t pass = 0) const {
+    return run(f_, readers_, pass, options_.seed);
+  }
 
  private:
   static generator<value_type> run(std::shared_ptr<F> f, std::tuple<std::shared_ptr<R>...> readers,
-                                   std::uint64_t pass) {
+                                   std::uint64_t pass, std::uint64_t seed) {
     auto cursors = std::apply(
         [pass](auto&... reader) { return std::tuple<cursor<R>...>(cursor<R>(reader, pass)...); },
         readers);
     const auto next = [](auto&... c) { return (c.next() && ...); };
-    const auto call = [&f](auto&... c) -> value_type { return lamina::invoke(*f, c.take()...); };
+    std::uint64_t position = 0;
+    const auto call = [&](auto&... c) -> value_type {
+      return detail::call_at(seed, pass, position++, *f, c.take()...);
+    };
     while (std::apply(next, cursors)) {
       value_type value = std::apply(call, cursors);
       co_yield hand_over(std::move(value));
@@ -42,26 +52,31 @@ class mapped_reader {
   }
 
   std::shared_ptr<F> f_;
+  map_options options_;
   std::tuple<std::shared_ptr<R>...> readers_;
 };
 
 /// Yields f(a, b, ...) for the elements a, b, ... of the readers side by side, and stops with the
-/// shortest. Fluid: map_readers.
+/// shortest. A function that takes more arguments is also told where the elements stand:
+/// f(a, b, ..., position, pass, random), two std::uint64_t and a reader::random&, whose numbers are
+/// those of this position of this pass. Numbers from a generator of the function's own would depend
+/// on what was read before. Fluid: map_readers.
 template <class F, readable... R>
 requires(sizeof...(R) > 0) auto map(F f, R&&... readers) {
   return mapped_reader<F, typename decltype(share(std::forward<R>(readers)))::element_type...>(
-      std::move(f), share(std::forward<R>(readers))...);
+      std::move(f), map_options{}, share(std::forward<R>(readers))...);
 }
 
-/// `reader | map(f)`: f of each element.
+/// `reader | map(f)`: f of each element; `map(f, {.seed = 7})` for random numbers of another seed.
 template <class F>
-auto map(F f) {
-  auto make = [f = std::move(f)]<class R>(std::shared_ptr<R> reader) {
-    constexpr bool takes = std::is_invocable_v<F&, decltype(std::declval<cursor<R>&>().take())>;
+auto map(F f, map_options options = {}) {
+  auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {
+    using element = decltype(std::declval<cursor<R>&>().take());
+    constexpr bool takes = detail::takes_elements<F&, element> || detail::takes_places<F&, element>;
     static_assert(check<takes, gets_type<reader_element_t<R>>>,
                   "lamina: reader: map: the function takes an element of the reader");
     if constexpr (takes)
-      return mapped_reader<F, R>(f, std::move(reader));
+      return mapped_reader<F, R>(f, options, std::move(reader));
     else
       return detail::no_elements;
   };

@@ -14,10 +14,10 @@
 
 #include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
-#include <lamina/core/invoke.hpp>
 #include <lamina/core/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
+#include <lamina/reader/random.hpp>
 
 namespace lamina::reader {
 
@@ -26,6 +26,7 @@ struct xmap_options {
   std::size_t threads = 2;
   std::size_t buffer = 16;  ///< results waiting to be taken, at most
   bool ordered = true;      ///< false: results in the order they are ready, no longer reproducible
+  std::uint64_t seed = 0;   ///< of the random numbers that the function is given
 };
 
 namespace detail {
@@ -40,16 +41,17 @@ class crew {
   crew(std::shared_ptr<R> reader, std::uint64_t pass, const xmap_options& options)
       : source_(std::move(reader), pass),
         done_(new std::optional<outcome>[options.buffer]),
-        options_(options) {}
+        options_(options),
+        pass_(pass) {}
 
   template <class F>
-  void work(F f) {
+  void work(const F& f) {
     while (true) {
       outcome result;
       std::uint64_t position = 0;
       if (auto element = take(result.failure, position)) {
         try {
-          result.value.emplace(lamina::invoke(f, std::move(*element)));
+          result.value.emplace(call_at(options_.seed, pass_, position, f, std::move(*element)));
         } catch (...) {
           result.failure = std::current_exception();
         }
@@ -138,6 +140,7 @@ class crew {
   bool abandoned_ = false;
 
   const xmap_options options_;
+  const std::uint64_t pass_;
 };
 
 }  // namespace detail
@@ -146,7 +149,7 @@ class crew {
 template <class R, class F>
 class xmapped_reader {
  public:
-  using value_type = std::decay_t<std::invoke_result_t<F&, reader_element_t<R>>>;
+  using value_type = std::decay_t<detail::result_at<const F, reader_element_t<R>>>;
 
   xmapped_reader(std::shared_ptr<R> reader, F f, xmap_options options)
       : reader_(std::move(reader)), f_(std::move(f)), options_(options) {}
@@ -163,8 +166,7 @@ class xmapped_reader {
     workers(crew& shared, const F& f, std::size_t count) : shared_(shared) {
       threads_.reserve(count);
       try {
-        while (threads_.size() < count)
-          threads_.emplace_back([&shared, f]() mutable { shared.work(std::move(f)); });
+        while (threads_.size() < count) threads_.emplace_back([&shared, f] { shared.work(f); });
       } catch (...) {
         dismiss();
         throw;
@@ -198,6 +200,9 @@ class xmapped_reader {
 /// turn and compute side by side; at most `buffer` results wait. ordered = true keeps the order of
 /// the source, and of its errors; ordered = false hands out what is ready first. An exception of
 /// f or the source reaches the consumer; threads are joined when the pass ends or is dropped.
+/// f may take where the element stands too, and random numbers that depend on that alone, see
+/// map(). A function that changes itself is refused: what its copies draw or count would depend on
+/// the threads. One that changes what it points to is not seen, and must not depend on the order.
 /// Errors: no threads, no buffer. Fluid: xmap_readers.
 template <class F>
 auto xmap(F f, xmap_options options = {}) {
@@ -205,8 +210,16 @@ auto xmap(F f, xmap_options options = {}) {
     throw error("lamina: reader::xmap: expected at least 1 thread and a buffer of 1, found " +
                 std::to_string(options.threads) + " and " + std::to_string(options.buffer));
   auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {
-    constexpr bool takes = std::is_invocable_v<F&, reader_element_t<R>>;
-    static_assert(check<takes, gets_type<reader_element_t<R>>>,
+    using element = reader_element_t<R>;
+    constexpr bool takes =
+        detail::takes_elements<const F&, element> || detail::takes_places<const F&, element>;
+    constexpr bool changes =
+        !takes && (detail::takes_elements<F&, element> || detail::takes_places<F&, element>);
+    static_assert(check<!changes>,
+                  "lamina: reader: xmap: expected a function that does not change itself, for each "
+                  "thread has a copy of it; random numbers are arguments: f(element, position, "
+                  "pass, random)");
+    static_assert(check < takes || changes, gets_type < reader_element_t < R >>>,
                   "lamina: reader: map: the function takes an element of the reader");
     if constexpr (takes)
       return xmapped_reader<R, F>(std::move(reader), f, options);

@@ -76,18 +76,19 @@ class array {
   auto end() { return values_.end(); }
   auto end() const { return values_.end(); }
 
-  /// The element at these indices, as many as there are dimensions: `a(i, j)`.
+  /// The element at these indices, as many as there are dimensions: `a(i, j)`. That of a temporary
+  /// is constant: `model.parameter<"w">()(0, 0) = 1` would change a copy.
   template <class... I>
-  T& operator()(I... at) {
+  T& operator()(I... at) & {
     return values_[place(at...)];
   }
   template <class... I>
-  const T& operator()(I... at) const {
+  const T& operator()(I... at) const& {
     return values_[place(at...)];
   }
   /// Element i in row-major order.
-  T& flat(std::size_t i) { return values_[i]; }
-  const T& flat(std::size_t i) const { return values_[i]; }
+  T& flat(std::size_t i) & { return values_[i]; }
+  const T& flat(std::size_t i) const& { return values_[i]; }
 
   /// Equal shapes and equal elements.
   friend bool operator==(const array&, const array&) = default;

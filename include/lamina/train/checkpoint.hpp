@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,16 +14,59 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/core/word_sum.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/train/trainer.hpp>
 
 namespace lamina {
 
-/// Where a training run stands: the next mini-batch is number `batch` of pass `pass`.
+/// Where a training run stands: the next mini-batch is number `batch` of pass `pass`. What was read
+/// of the pass before is to be read again: so many samples, in mini-batches with this checksum.
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
+  std::int64_t samples = -1;  // -1: nobody counted
+  std::uint64_t checksum = 0;
+};
+
+/// What a run reads of a pass: the number of mini-batches and samples, and a running checksum of
+/// all samples in their order and of where mini-batches end.
+class samples_of_pass {
+ public:
+  LAMINA_COLD void add(int rows, word_sum sum) {
+    ++batches_;
+    samples_ += rows;
+    const std::uint64_t both[2] = {sum_, sum.value()};
+    word_sum joined;
+    joined.add(both, sizeof both);
+    sum_ = joined.value();
+  }
+  std::int64_t batches() const { return batches_; }
+  /// The place behind what was read of pass `pass`.
+  training_position position(int pass) const { return {pass, batches_, samples_, sum_}; }
+  /// Throws lamina::error unless the run that stopped there had read the same.
+  LAMINA_COLD void require(const training_position& stopped, const std::string& directory) const {
+    const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
+      throw error(text() << "lamina: train: the checkpoint in " << directory
+                         << " was made after mini-batch " << stopped.batch << " of pass "
+                         << stopped.pass << ": expected the same reader, which had read "
+                         << expected << " " << what << " by then, found " << read);
+    };
+    if (batches_ != stopped.batch) found("mini-batches", stopped.batch, batches_);
+    if (stopped.samples < 0) return;
+    if (samples_ != stopped.samples)
+      found("samples (is the batch size another one?)", stopped.samples, samples_);
+    if (sum_ != stopped.checksum)
+      throw error(text() << "lamina: train: the checkpoint in " << directory
+                         << " was made after mini-batch " << stopped.batch << " of pass "
+                         << stopped.pass << ": expected the same " << samples_
+                         << " samples in the same order and mini-batches, found others");
+  }
+
+ private:
+  std::int64_t batches_ = 0, samples_ = 0;
+  std::uint64_t sum_ = 0;
 };
 
 namespace detail {
@@ -81,20 +125,49 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   number("@pass@", static_cast<std::uint64_t>(facts.at.pass));
   number("@batch@", static_cast<std::uint64_t>(facts.at.batch));
   number("@seed@", facts.seed);
+  if (facts.at.samples >= 0) {
+    number("@samples@", static_cast<std::uint64_t>(facts.at.samples));
+    number("@checksum@", facts.at.checksum);
+  }
   write_tensor_file(checkpoint_path(directory, facts.steps), entries);
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i)
     remove_file(checkpoint_path(directory, all[i]));
 }
 
+/// The entries of the newest checkpoint that is whole, and its path; none where there is none at
+/// all. Damaged ones are told of and get another name, so that they are not counted among those
+/// that stay. When all are damaged, format_error of the newest.
+LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::string& directory,
+                                                                     std::string& path) {
+  const std::vector<std::int64_t> all = checkpoints_in(directory);
+  for (std::size_t i = all.size(); i-- > 0;) {
+    path = checkpoint_path(directory, all[i]);
+    try {
+      std::vector<tensor_entry> entries = read_tensor_file(path);
+      for (std::size_t k = all.size(); k-- > i + 1;) {
+        const std::string damaged = checkpoint_path(directory, all[k]);
+        const bool renamed = std::rename(damaged.c_str(), (damaged + ".damaged").c_str()) == 0;
+        std::fprintf(stderr, "lamina: %s is damaged%s: training goes on from %s\n", damaged.c_str(),
+                     renamed ? " and now called .damaged" : "", path.c_str());
+      }
+      return entries;
+    } catch (const format_error&) {
+      if (i == 0) break;
+    }
+  }
+  if (all.empty()) return {};
+  path = checkpoint_path(directory, all.back());
+  return read_tensor_file(path);
+}
+
 /// `facts` come with the optimizer and the seed that are expected, and go with step and position.
 LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stored_arrays& values,
                                         const stored_arrays& accumulators,
                                         checkpoint_facts& facts) {
-  const std::vector<std::int64_t> all = checkpoints_in(directory);
-  if (all.empty()) return false;
-  const std::string path = checkpoint_path(directory, all.back());
-  const std::vector<tensor_entry> entries = read_tensor_file(path);
+  std::string path;
+  const std::vector<tensor_entry> entries = newest_whole_checkpoint(directory, path);
+  if (entries.empty()) return false;
   const auto find = [&](std::string_view name) -> const tensor_entry& {
     for (std::size_t i = entries.size(); i-- > 0;)  // a parameter may have any name
       if (entries[i].name == name) return entries[i];
@@ -110,6 +183,11 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   facts.at.pass = static_cast<int>(find("@pass@").as_number());
   facts.at.batch = static_cast<std::int64_t>(find("@batch@").as_number());
   const std::size_t arrays = values.size() + accumulators.size();
+  for (std::size_t i = arrays; i < entries.size(); ++i) {
+    const tensor_entry& e = entries[i];
+    if (e.name == "@samples@") facts.at.samples = static_cast<std::int64_t>(e.as_number());
+    if (e.name == "@checksum@") facts.at.checksum = e.as_number();
+  }
   // Both are checked before either changes.
   values.check(entries, path);
   accumulators.check(entries, path);
@@ -119,8 +197,9 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
         throw error(text() << "lamina: " << path
                            << ": expected a checkpoint of this program, found " << e.name << " "
                            << text().list(e.dims) << ", which it does not have");
-  values.assign(entries);
-  accumulators.assign(entries);
+  const auto new_values = values.find_all(entries), states = accumulators.find_all(entries);
+  stored_arrays::assign(new_values);
+  stored_arrays::assign(states);
   return true;
 }
 
@@ -160,9 +239,10 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
               {Opt::type, t.steps(), at, seed}, keep);
 }
 
-/// Puts a training run back to where the newest checkpoint of the directory left it; returns false
-/// when there is none. Throws format_error for a damaged file and lamina::error for one of another
-/// program, optimizer or seed; nothing is changed then.
+/// Puts a training run back to where the newest whole checkpoint of the directory left it; returns
+/// false when there is none. Of a damaged one it tells on standard error, and renames it;
+/// format_error when all are damaged. Throws lamina::error for one of another program, optimizer or
+/// seed; nothing is changed then.
 template <class P, class Opt>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, trainer<P, Opt>& t,
                                  training_position& at, std::uint64_t seed,

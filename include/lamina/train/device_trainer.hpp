@@ -25,6 +25,7 @@ template <program_type P, optimizer::optimizer_type Opt, class Backend>
 class device_trainer : public place_trainer<P, Opt> {
   using base = place_trainer<P, Opt>;
   using base::model_, base::seed_, base::state_, base::steps_;
+  using metrics = metric_rules<P>;
 
  public:
   using base::parameters, base::states;
@@ -43,6 +44,8 @@ class device_trainer : public place_trainer<P, Opt> {
 
   /// One mini-batch. Returns the cost before the update.
   float step(const batch_view<P>& batch) {
+    detail::require_known_norms(optimizer::traits<Opt>::clip(state_.optimizer()),
+                                updates_ != nullptr);
     batch.feed_to(machine_);
     constexpr auto& where = detail::update_constants_of<training>;
     const auto scalars = state_.scalars(steps_);
@@ -57,8 +60,16 @@ class device_trainer : public place_trainer<P, Opt> {
     ++steps_;
     return static_cast<float>(detail::number_in<P, P::desc.cost>(machine_));
   }
+  /// A pass begins: metrics that count over mini-batches begin with nothing.
+  void begin_pass() { metrics::begin_pass(machine_); }
+  /// What a metric of the last step is made of.
+  metric_sum sum_of_metric(int i) {
+    metric_sum sum;
+    metrics::add(sum, machine_, i);
+    return sum;
+  }
   /// A metric of the last step: mean over its samples.
-  double metric(int i) { return base::metric_of(machine_, i); }
+  double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
   /// Copies parameters and accumulators to the model, and from it.
   LAMINA_COLD void bring_back() {

@@ -16,15 +16,6 @@ class minibatch_walk {
  public:
   minibatch_walk(Pass& pass, feeder<P>& to) : at_(pass.begin()), end_(pass.end()), to_(to) {}
 
-  /// Passes over mini-batches with samples; returns how many, `most` if there are as many.
-  std::int64_t skip(std::int64_t most) {
-    std::int64_t found = 0;
-    for (; found < most && at_ != end_; ++at_) {
-      auto&& batch = *at_;
-      found += std::ranges::begin(batch) != std::ranges::end(batch) ? 1 : 0;
-    }
-    return found;
-  }
   /// Goes to the next mini-batch; returns whether there is one.
   bool next() {
     if (std::exchange(begun_, true)) ++at_;

@@ -39,7 +39,9 @@ class optimizer_state {
   optimizer_state(const optimizer_state&) = delete;
   optimizer_state& operator=(const optimizer_state&) = delete;
 
-  const Opt& optimizer() const { return opt_; }
+  /// Takes options from `opt` as it is when they are asked for.
+  void follow(const Opt& opt) { used_ = &opt; }
+  const Opt& optimizer() const { return *used_; }
   float* const* pointers() const { return pointers_.data(); }
   stored_arrays arrays() const {
     return {parameters_in<P>(), pointers_.data(), states, Opt::states.data(), "_", "_0",
@@ -48,21 +50,21 @@ class optimizer_state {
 
   gradient_clip clip_of(int i) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
-    return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt_));
+    return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(*used_));
   }
   bool limits_norms() const {
     for (int i = 0; i < parameters; ++i)
       if (optimizer::needs_norm(clip_of(i))) return true;
     return false;
   }
-  scalar_list scalars(std::int64_t step) const { return traits::scalars(opt_, step); }
+  scalar_list scalars(std::int64_t step) const { return traits::scalars(*used_, step); }
   /// The numbers of the update of parameter i, one for each attribute of the operator, that of some
   /// rows where the gradient is; the scale of the gradient is 1.
   void set_numbers(int i, const scalar_list& scalars, float* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
         clip_of(i), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
-                                              traits::regularization(opt_)));
+                                              traits::regularization(*used_)));
     to[0] = scalars[0] * d.learning_rate;
     to[1] = 1;
     to[2] = prepare.low;
@@ -71,11 +73,12 @@ class optimizer_state {
     to[5] = prepare.l2;
     for (std::size_t k = 1; k < scalars.size(); ++k) to[5 + k] = scalars[k];
     if (rows_gradient_table<training_program<P, Opt>>::table.of[i] >= 0)
-      to[rows_update_operator<Opt>::lazy_mode] = traits::lazy_mode(opt_) ? 1.0f : 0.0f;
+      to[rows_update_operator<Opt>::lazy_mode] = traits::lazy_mode(*used_) ? 1.0f : 0.0f;
   }
 
  private:
   Opt opt_;
+  const Opt* used_ = &opt_;
   std::vector<float> memory_;
   std::vector<float*> pointers_;
 };

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include <lamina/core/config.hpp>
+#include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/model/run_result.hpp>
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/optimizer_state.hpp>
 
@@ -26,6 +26,9 @@ class place_trainer {
   void set_steps(std::int64_t n) { steps_ = n; }
   model<P>& trained() { return model_; }
   const Opt& optimizer() const { return state_.optimizer(); }
+  /// Takes the options of each step from `opt` as it is then. A limit on norms has to be there from
+  /// the beginning.
+  void follow(const Opt& opt) { state_.follow(opt); }
   /// The accumulators on the host, as files keep them.
   stored_arrays arrays() const { return state_.arrays(); }
 
@@ -35,12 +38,6 @@ class place_trainer {
   place_trainer(const place_trainer&) = delete;
   place_trainer& operator=(const place_trainer&) = delete;
   ~place_trainer() = default;
-
-  /// Metric i of a machine's last run: mean over its samples.
-  template <class Machine>
-  static double metric_of(Machine& m, int i) {
-    return program_metrics<P>::value(m, i);
-  }
 
   optimizer_state<P, Opt> state_;
   model<P>& model_;

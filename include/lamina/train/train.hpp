@@ -27,8 +27,14 @@ struct train_result {
 
 namespace detail {
 
-template <class P, class Trainer, class Reader>
-LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_options& options) {
+/// Trains with an optimizer and with options as they are in each step: a handler may change what
+/// counts then, as a learning rate or the number of passes.
+template <class P, class Trainer, class Opt, class Reader>
+LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
+                                    const train_options& options) {
+  t.follow(opt);
+  const int threads = options.threads;
+  const std::uint64_t seed = options.seed;
   if (options.passes < 0)
     throw error("lamina: train: expected 0 passes or more, found " +
                 std::to_string(options.passes));
@@ -56,15 +62,31 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
     e.stopping = &stopping;
     e.batches = known_batches;
     if (options.on_event) options.on_event(e);
+    if (options.threads != threads || options.seed != seed)
+      throw error(text() << "lamina: train: expected threads and seed of the options to stay "
+                         << threads << " and " << seed << " until training is over, found "
+                         << options.threads << " and " << options.seed);
   };
 
   for (int pass = at.pass; pass < options.passes && !stopping; ++pass) {
     report({.kind = event_kind::begin_pass, .pass = pass});
-    means.begin();
+    means.begin(t);
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
     minibatch_walk<P, decltype(elements)> walk(elements, feeder);
-    std::int64_t batch = walk.skip(pass == at.pass ? at.batch : 0);
+    samples_of_pass seen;
+    const auto note = [&] {  // what a resumed run compares
+      if (saving.directory.empty()) return;
+      word_sum sum;
+      feeder.add_to(sum);
+      seen.add(feeder.rows(), sum);
+    };
+    std::int64_t batch = 0;
+    if (pass == at.pass && at.batch > 0) {
+      for (; batch < at.batch && walk.next(); ++batch) note();
+      seen.require(at, saving.directory.string());
+    }
     while (walk.next()) {
+      note();
       const int rows = feeder.rows();
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
       const double cost = static_cast<double>(t.step(feeder.view()));
@@ -81,7 +103,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
       ++batch;
       if (!saving.directory.empty() && saving.every_batches > 0 &&
           batch % saving.every_batches == 0)
-        save({pass, batch});
+        save(seen.position(pass));
       if (stopping) break;
     }
     const bool whole_pass = !stopping;
@@ -97,7 +119,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, Reader& batches, const train_opt
             .metrics = means.whole()});
     if (!saving.directory.empty()) {
       if (!whole_pass)
-        save({pass, batch});
+        save(seen.position(pass));
       else if (stopping || (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0))
         save({pass + 1, 0});
     }
@@ -121,7 +143,7 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
     throw error("lamina: train: expected 1 to 256 threads, found " +
                 std::to_string(options.threads));
   trainer<P, Opt> t(opt, m, options.threads, options.seed);
-  return detail::train_loop<P>(t, batches, options);
+  return detail::train_loop<P>(t, opt, batches, options);
 }
 
 /// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). For each pass the

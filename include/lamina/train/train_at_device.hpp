@@ -30,7 +30,7 @@ train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P
   detail::check_threads(options);
   backend device(at.number);
   device_trainer<P, Opt, backend> t(device, opt, m, options.seed);
-  return detail::train_loop<P>(t, batches, options);
+  return detail::train_loop<P>(t, opt, batches, options);
 }
 
 /// On the CPU or at a device, as the options say.

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/core/worker_pool.hpp>
+#include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
-#include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/handed_rows.hpp>
@@ -44,6 +46,7 @@ class trainer {
   static_assert(check<detail::takes_program<engine::cpu::machine<fused>>,
                       typename detail::refused_operator<engine::cpu::machine<fused>>::type>,
                 "lamina: a program in double: this computes in float alone");
+  using metrics = metric_rules<P>;
   static constexpr int parameters = P::desc.count.parameters;
   /// Whether the gradient of any parameter is selected rows.
   static constexpr bool any_rows = plan<fused>::memory.selected_rows > 0;
@@ -51,6 +54,12 @@ class trainer {
   LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
     optimizer::require_options(opt);
+    if (threads > 1 && !part_weight::fits)
+      throw error(
+          text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor "
+                    "a sum over rows, nor a quotient of two such sums whose denominator "
+                    "depends on the data alone, found "
+                 << threads);
     create_accumulators();
     const bool limited = limits_norms();
     if (threads <= 1 && !limited) {
@@ -76,23 +85,47 @@ class trainer {
     scales_ = owned_array<float>(places);
   }
 
-  /// One mini-batch. Returns the cost before the update.
-  real step(const batch_view<P>& batch) { return fused_ ? fused_step(batch) : split_step(batch); }
+  trainer(const trainer&) = delete;
+  trainer& operator=(const trainer&) = delete;
 
-  /// A metric of the last step: the mean over what it is computed from.
-  double metric(int i) {
-    if (fused_) return program_metrics<P>::value(*fused_, i);
-    parts_metric<P> metric(i);
-    for (std::size_t t = 0; t < machines_.size(); ++t) {
-      auto& m = machines_[t]->machine();
-      if (samples_[t] > 0) metric.add(m, program_metrics<P>::value(m, i));
-    }
-    return metric.value();
+  /// Takes the options of each step from `opt` as it is then: an event handler may change it. A
+  /// limit on norms has to be there from the beginning.
+  void follow(const Opt& opt) { used_ = &opt; }
+
+  /// One mini-batch. Returns the cost before the update.
+  real step(const batch_view<P>& batch) {
+    detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
+    return fused_ ? fused_step(batch) : split_step(batch);
   }
+
+  /// A pass begins: metrics that count over mini-batches begin with nothing.
+  void begin_pass() {
+    if (fused_) return metrics::begin_pass(*fused_);
+    for (auto& part : machines_) metrics::begin_pass(part->machine());
+  }
+  /// What a metric of the last step is made of.
+  metric_sum sum_of_metric(int i) {
+    metric_sum sum;
+    if (fused_) {
+      metrics::add(sum, *fused_, i);
+    } else if (metrics::all.of[i].counts.positive >= 0) {
+      metrics::add_counts(sum, machines_, i);
+    } else {
+      for (std::size_t t = 0; t < machines_.size(); ++t)
+        if (samples_[t] > 0) metrics::add(sum, machines_[t]->machine(), i);
+    }
+    return sum;
+  }
+  /// A metric of the last step: the mean over what it is computed from.
+  double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
   /// Steps so far: what schedules and corrections of moments depend on.
   std::int64_t steps() const { return steps_; }
-  void set_steps(std::int64_t n) { steps_ = n; }
+  /// After values and accumulators were loaded, that of them.
+  void set_steps(std::int64_t n) {
+    steps_ = n;
+    torn_ = false;
+  }
 
   /// The accumulators as files keep them, "fc_0.w_0_moment1_0".
   stored_arrays arrays() const {
@@ -101,7 +134,7 @@ class trainer {
   }
 
   model<P>& trained() { return model_; }
-  const Opt& optimizer() const { return opt_; }
+  const Opt& optimizer() const { return *used_; }
 
  private:
   outside_memory outside() {
@@ -112,7 +145,7 @@ class trainer {
   }
   bool limits_norms() const {
     for (int i = 0; i < parameters; ++i)
-      if (optimizer::needs_norm(clip_of(run_time_program<P>::desc.parameters[i], opt_)))
+      if (optimizer::needs_norm(clip_of(run_time_program<P>::desc.parameters[i], *used_)))
         return true;
     return false;
   }
@@ -126,7 +159,7 @@ class trainer {
       for (int s = 0; s < states; ++s) {
         accumulator_pointers_[i * states + s] = at;
         std::fill_n(engine::cpu::numbers_at<real>(at), all.numbers(i),
-                    static_cast<real>(traits::initial_state(opt_, s)));
+                    static_cast<real>(traits::initial_state(*used_, s)));
         at += all.floats(i);
       }
   }
@@ -135,8 +168,8 @@ class trainer {
   void set_numbers(int i, float scale, real* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
-        clip_of(d, opt_), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
-                                                    traits::regularization(opt_)));
+        clip_of(d, *used_), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
+                                                      traits::regularization(*used_)));
     to[0] = scalar_[0] * d.learning_rate;
     to[1] = scale;
     to[2] = prepare.low;
@@ -144,7 +177,7 @@ class trainer {
     to[4] = prepare.l1;
     to[5] = prepare.l2;
     for (std::size_t k = 1; k < scalar_.size(); ++k) to[5 + k] = scalar_[k];
-    if (has_rows(i)) to[rows_update::lazy_mode] = traits::lazy_mode(opt_) ? 1.0f : 0.0f;
+    if (has_rows(i)) to[rows_update::lazy_mode] = traits::lazy_mode(*used_) ? 1.0f : 0.0f;
   }
   /// Whether the gradient of a parameter is selected rows.
   static bool has_rows(int i) { return rows_gradient_table<fused>::table.of[i] >= 0; }
@@ -167,15 +200,34 @@ class trainer {
 
   LAMINA_NOINLINE real fused_step(const batch_view<P>& batch) {
     engine::cpu::machine<fused>& m = *fused_;
+    if (torn_)
+      throw error(
+          "lamina: train: an error in the middle of an earlier step left some parameters updated "
+          "and others not: expected that a checkpoint is loaded before the next step, found none");
     batch.feed_to(m);
     constexpr auto& where = detail::update_constants_of<fused>;
-    scalar_ = traits::scalars(opt_, steps_);
+    scalar_ = traits::scalars(*used_, steps_);
     for (int i = 0; i < parameters; ++i)
       if (where.first[i] >= 0) set_numbers(i, 1.0f, m.constants() + where.first[i]);
-    m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
-    ++steps_;
+    if constexpr (engine::cpu::machine<fused>::has_blocks) {
+      const torn_step guard{this};
+      m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+      ++steps_;
+    } else {
+      m.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
+      ++steps_;
+    }
     return detail::number_in<P, P::desc.cost>(m);
   }
+
+  /// A step of a program with loops may run out of memory when it has updated a parameter.
+  struct torn_step {
+    trainer* of;
+    std::int64_t before = of->steps_;
+    ~torn_step() {
+      if (of->steps_ == before) of->torn_ = of->fused_->may_have_updated();
+    }
+  };
 
   using part_weight = cost_rows<P, fused>;
 
@@ -196,9 +248,12 @@ class trainer {
     for (const real w : weight_) weighed += w;
     for (real& w : weight_) w /= std::max(real(1), weighed);
     average_statistics();
-    if constexpr (part_weight::is_sum)
+    if constexpr (part_weight::is_quotient)
+      weigh_quotients();
+    else if constexpr (part_weight::is_sum)
       for (real& w : weight_) w = w > 0 ? real(1) : real(0);
-    scalar_ = traits::scalars(opt_, steps_);
+    if constexpr (any_rows) reserve_rows();
+    scalar_ = traits::scalars(*used_, steps_);
     if (!clips_) {
       pool_.run([this](int t) { finish_gradients(t, adds | updates, nullptr); });
     } else {
@@ -210,8 +265,40 @@ class trainer {
     real cost = 0;
     for (int t = 0; t < parts; ++t)
       cost += weight_[static_cast<std::size_t>(t)] *
-              (weight_[static_cast<std::size_t>(t)] > 0 ? costs_[static_cast<std::size_t>(t)] : 0);
+              (weight_[static_cast<std::size_t>(t)] != 0 ? costs_[static_cast<std::size_t>(t)] : 0);
     return cost;
+  }
+
+  /// Weighs the quotients of the parts by their denominators.
+  void weigh_quotients() {
+    constexpr lamina::quotient q = part_weight::quotient;
+    quotient_sums sums;
+    for (std::size_t t = 0; t < machines_.size(); ++t) {
+      auto& m = machines_[t]->machine();
+      if (samples_[t] > 0)
+        sums.add(q, m.rows(q.domain), [&m](int v) { return metrics::number(m, v); });
+    }
+    const double whole = sums.denominator(q);
+    for (std::size_t t = 0; t < machines_.size(); ++t) {
+      weight_[t] = 0;
+      if (samples_[t] == 0 || whole == 0) continue;
+      auto& m = machines_[t]->machine();
+      const double rows = m.rows(q.domain);
+      const double share = !q.of_means ? 1 : rows > 0 ? rows / sums.rows : 0;
+      if (share > 0)
+        weight_[t] = static_cast<real>(share * metrics::number(m, q.denominator) / whole);
+    }
+  }
+
+  /// Memory for the rows of all parts together, before the first parameter is updated.
+  LAMINA_COLD void reserve_rows() {
+    for (int i = 0; i < parameters; ++i) {
+      if (rows_[i] == nullptr) continue;
+      std::size_t all = 0;
+      for (auto& m : machines_)
+        all += static_cast<std::size_t>(m->machine().gradient_rows(i)->size());
+      rows_[i]->reserve(all, parameter_table<P>::table.of[i].columns);
+    }
   }
 
   /// What thread t does with the gradients: its share of all floats, or the whole of a parameter
@@ -265,10 +352,10 @@ class trainer {
     const real* const mine = engine::cpu::numbers_at<real>(gradients_[i]) + first;
     const vector own(weight_[0]);
     for (std::size_t k = 0; k < n; k += lanes)
-      vector(weight_[0] > 0 ? vector::load_aligned(mine + k) * own : vector(real(0)))
+      vector(weight_[0] != 0 ? vector::load_aligned(mine + k) * own : vector(real(0)))
           .store_aligned(to + k);
     for (std::size_t t = 1; t < machines_.size(); ++t) {
-      if (weight_[t] <= 0) continue;
+      if (weight_[t] == 0) continue;
       const real* const from = engine::cpu::numbers_at<real>(machines_[t]->gradient(i)) + first;
       const vector w(weight_[t]);
       for (std::size_t k = 0; k < n; k += lanes)
@@ -282,7 +369,7 @@ class trainer {
       if (engine::cpu::basic_selected_rows<real>* const rows = rows_[i]) {
         rows->scale(weight_[0]);
         for (std::size_t t = 1; t < machines_.size(); ++t)
-          if (weight_[t] > 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
+          if (weight_[t] != 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
         return;
       }
     add_gradients(i, 0, count, engine::cpu::numbers_at<real>(gradients_[i]));
@@ -307,7 +394,7 @@ class trainer {
 
   LAMINA_COLD const float* limit_norms() {
     for (int i = 0; i < parameters; ++i) {
-      clips_[i] = clip_of(run_time_program<P>::desc.parameters[i], opt_);
+      clips_[i] = clip_of(run_time_program<P>::desc.parameters[i], *used_);
       const parameter_place& lies = parameter_table<P>::table.of[i];
       norms_[i] = gradients_[i] == nullptr ? 0.0f
                                            : static_cast<float>(engine::cpu::norm_of(
@@ -324,9 +411,11 @@ class trainer {
   static constexpr int places = at_least_one(parameters);
 
   Opt opt_;
+  const Opt* used_ = &opt_;
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
+  bool torn_ = false;  // some parameters are of the next step
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
   owned_array<float*> accumulator_pointers_{places * at_least_one(states)}, gradients_{places};

@@ -3,6 +3,8 @@
 // each update.
 #pragma once
 
+#include <lamina/core/error.hpp>
+#include <lamina/optimizer/clip.hpp>
 #include <lamina/plan/plan.hpp>
 
 namespace lamina {
@@ -30,6 +32,14 @@ constexpr update_constants<P> find_update_constants() {
 }
 template <class P>
 inline constexpr update_constants<P> update_constants_of = find_update_constants<P>();
+
+/// Throws where an optimizer limits norms and the trainer was not made for that.
+inline void require_known_norms(const gradient_clip& clip, bool known) {
+  if (!known && optimizer::needs_norm(clip))
+    throw error(
+        "lamina: train: expected a clip by norm to be there when training begins, found one that "
+        "was set later");
+}
 
 }  // namespace detail
 

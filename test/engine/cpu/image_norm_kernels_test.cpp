@@ -46,6 +46,8 @@ TEST_CASE("batch_norm on the engine") {
   check_engine(batches<3, 4, 5>, o);
   check_engine(batches<2, 1, 40>, o);
   check_engine(batches<21, 1, 1>, o);
+  // One number a channel.
+  check_engine(batches<5, 1, 1>, {.low = 0.2f, .rows_are_alone = false, .batches = {1}});
 }
 
 TEST_CASE("group_norm, instance_norm and lrn on the engine") {

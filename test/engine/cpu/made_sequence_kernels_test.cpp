@@ -93,6 +93,30 @@ constexpr auto repeated = lamina::program([](block& main) {
   return std::tuple{cost_of(layer::tanh(copies)), copies, layer::fc<2>(word)};
 });
 
+// All pairs of a sequence: X, and the rows right above Out, are of one domain. So are the sentences
+// that are repeated as often as each has words. Source: PaddlePaddle/Paddle PR 15877.
+constexpr auto pairs = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  auto h = layer::fc<4>(x);
+  auto all = layer::sequence_expand<"pairs">(h, h);
+  auto word = layer::nested_sequence<"word", float, 3>(main);
+  auto sentence = layer::sequence_pool(layer::fc<2>(word), {.type = lamina::pool::sum});
+  auto repeated = layer::sequence_expand<"repeated", 0>(sentence, word);
+  auto last = layer::sequence_expand<"last", -2>(sentence, word);
+  return std::tuple{cost_of(layer::tanh(all)) + cost_of(repeated) + cost_of(last), all, repeated,
+                    last};
+});
+// Other sequences under the name of those of before.
+constexpr auto regrouped_twice = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+  auto first = layer::lod_reset<"groups", 0, 2, 5>(layer::fc<3>(x));
+  auto second = layer::lod_reset<"groups", 0, 4, 5>(first);
+  auto of_first = layer::sequence_pool(layer::square(first), {.type = lamina::pool::sum});
+  auto of_second = layer::sequence_pool(second, {.type = lamina::pool::sum});
+  return std::tuple{layer::mean(of_first) + layer::mean(layer::square(of_second)), of_first,
+                    of_second};
+});
+
 constexpr auto regrouped = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 4>(main);
   auto groups = layer::lod_reset<"groups", 0, 2, 2, 5>(layer::fc<3>(x));
@@ -122,7 +146,11 @@ TEST_CASE("sequence_enumerate, sequence_erase, ctc_align") {
 }
 TEST_CASE("sequence_scatter") { lamina::law::check_engine(scattered, {.limit = 6}); }
 TEST_CASE("sequence_expand of whole sequences") { lamina::law::check_engine(repeated); }
+TEST_CASE("the form of sequence_expand is told by levels: X by itself, and by what lies below it") {
+  lamina::law::check_engine(pairs, {.limit = 4});
+}
 TEST_CASE("lod_reset to offsets") {
+  lamina::law::check_engine(regrouped_twice, {.rows_are_alone = false, .batches = {5}});
   lamina::law::check_engine(regrouped, {.rows_are_alone = false, .batches = {5}});
 }
 TEST_CASE("lod_append") {

@@ -19,6 +19,9 @@ namespace lamina::engine {
 /// and, where the engine keeps values of its own in the frame of an iteration:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
 ///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);
+/// and, where it computes the gradients of loops that read mini-batches (its kernel of
+/// read_minibatch copies the fields that lie in a frame to their place):
+///   static void bind_rows(memory_type&);   after the rows of a mini-batch were set
 template <class P, class Engine>
 class block_runner : loop_frames<P, Engine> {
   using base = loop_frames<P, Engine>;
@@ -41,12 +44,17 @@ class block_runner : loop_frames<P, Engine> {
   /// Where read_minibatch gets its data.
   void read_from(const minibatch_source& source) { source_ = source; }
 
+  /// The group of the outermost block that the last run came to.
+  int reached() const { return reached_; }
+
   void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    reached_ = -1;
     base::begin_run(memory, seed, step);
-    own_source_ = {this, &next_minibatch};
+    own_source_ = {this, &next_minibatch, &field};
     if constexpr (requires { context_.source; })
       if (source_.next != nullptr) context_.source = &own_source_;
     for (std::uint64_t& n : iterations_) n = 0;
+    loop_ = -1;
     run_block(0, given);
   }
 
@@ -65,6 +73,7 @@ class block_runner : loop_frames<P, Engine> {
     for (; g < end; ++g) {
       const auto& e = schedule::table.entries[g];
       if ((e.feeds & ~given) != 0) continue;
+      if (g < table.entries[0].first + table.entries[0].count) reached_ = g;
       if constexpr (tables::has_views) context_.view = table.told[g];
       if (e.run != nullptr) {
         Engine::run_group(*memory_, g, context_);
@@ -95,8 +104,10 @@ class block_runner : loop_frames<P, Engine> {
   LAMINA_NOINLINE void run_loop(const block_call& c, int argument) {
     const loop_desc& loop = table.loops[c.loop];
     last_[c.loop] = nullptr;
+    const int outer = loop_;
     for (std::uint64_t n = 0; is_true(argument); ++n) {
       if (n == limit_) fail_endless(c.condition);
+      loop_ = c.loop;
       base::forget_rows(loop);
       if (tables::keeps_frames && loop.keeps) {
         base::begin(c.loop, loop);
@@ -111,6 +122,7 @@ class block_runner : loop_frames<P, Engine> {
         frames_.reset(below);
       }
     }
+    loop_ = outer;
   }
   LAMINA_NOINLINE void run_gradient(const block_call& c) {
     const loop_desc& loop = table.loops[c.loop];
@@ -131,12 +143,22 @@ class block_runner : loop_frames<P, Engine> {
     block_runner& runner = *static_cast<block_runner*>(self);
     const bool more = runner.source_.next(runner.source_.self);
     runner.context_.scratch = runner.memory_->scratch();
+    if (runner.loop_ >= 0) runner.keep_minibatch(runner.loop_);
     return more;
+  }
+
+  static const void* field(void* self, int data) {
+    if constexpr (base::binds_rows)
+      return static_cast<block_runner*>(self)->memory_->fed_data(data);
+    else
+      return nullptr;
   }
 
   minibatch_source source_{}, own_source_{};
   std::uint64_t iterations_[at_least_one(tables::blocks)] = {};
   std::uint64_t limit_ = 1000000;
+  int loop_ = -1;  // the innermost one that is at work
+  int reached_ = -1;
 };
 
 }  // namespace lamina::engine

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <lamina/operators/read_minibatch.hpp>
 #include <lamina/plan/call_program.hpp>
 
 namespace lamina::engine {
@@ -27,7 +28,8 @@ struct block_call {
 struct kept_rows {
   int domain;        // or once, for what has no rows
   int width;         // floats a row
-  bool late;         // the rows are not known before an operator of the iteration has made them
+  bool late;         // the rows are not known before an operator of the iteration has made them,
+                     // or a mini-batch is read
   int first, count;  // of the frame arguments
 };
 /// An argument that lies in a frame.
@@ -41,11 +43,12 @@ struct loop_desc {
   int body;
   int parent;  // the loop around, or -1
   int kept, kept_count;
-  int domains, domain_count;  // whose rows an iteration makes
+  int domains, domain_count;  // whose rows an iteration makes, or reads
   int arrays, array_count;    // arrays of tensors that an iteration leaves
   int views, view_count;      // views that its gradient reads
   int inner;                  // loops right inside
   bool keeps;                 // it has a gradient, so each iteration has a frame
+  bool reads;  // its iterations read mini-batches, those of loops inside do not count
 };
 struct list_range {
   int first, count;
@@ -80,7 +83,7 @@ struct block_schedule {
     loop_desc loops[at_least_one(loop_count)];
     kept_rows kept[at_least_one(loop_count * domains)];
     frame_argument frame_arguments[at_least_one(loop_count > 0 ? arguments : 0)];
-    int made_domains[domains];    // by loop
+    int made_domains[at_least_one(loop_count) * domains];  // by loop
     int loop_of_domain[domains];  // the loop whose iterations make its rows, or -1
     list_range block_arrays[at_least_one(blocks)];
     int arrays[at_least_one(array_count)];       // by block
@@ -136,6 +139,10 @@ struct block_schedule {
       t.loops[l].parent = loop_around(t, P::desc.blocks[t.loops[l].body].parent);
       if (t.loops[l].parent >= 0) ++t.loops[t.loops[l].parent].inner;
     }
+    for (int k = 0; k < P::desc.count.operators; ++k)
+      if (P::desc.operators[k].schema == &schema_of<read_minibatch>())
+        if (const int l = loop_around(t, P::desc.operators[k].block); l >= 0)
+          t.loops[l].reads = true;
   }
 
   // Rows belong to the block of the first operator that makes some; those that only sequences lie
@@ -168,8 +175,14 @@ struct block_schedule {
     for (int l = 0; l < loop_count; ++l) {
       t.loops[l].domains = made;
       for (int d = 0; d < domains; ++d)
-        if (t.loop_of_domain[d] == l) t.made_domains[made++] = d, ++t.loops[l].domain_count;
+        if (t.loop_of_domain[d] == l || is_read(t, l, d))
+          t.made_domains[made++] = d, ++t.loops[l].domain_count;
     }
+  }
+
+  // Whether the rows of a domain are those of the mini-batch that an iteration reads.
+  static constexpr bool is_read(const table_type& t, int loop, int domain) {
+    return t.loops[loop].reads && t.fed[domain] && domain >= batch::domain;
   }
 
   static constexpr void find_arrays(table_type& t) {
@@ -209,7 +222,7 @@ struct block_schedule {
         if (width == 0) continue;
         kept_rows& k = t.kept[kept++];
         ++loop.kept_count;
-        k = {d, width, t.loop_of_domain[d] == l, used, 0};
+        k = {d, width, t.loop_of_domain[d] == l || is_read(t, l, d), used, 0};
         for (int a = 0; a < arguments; ++a) {
           const memory_slot slot = schedule::table.slots[a];
           if (slot.space != memory_space::frame || slot.domain != d ||
@@ -288,6 +301,8 @@ struct block_schedule {
   static constexpr bool keeps_frames = some_loop([](const loop_desc& l) { return l.keeps; });
   static constexpr bool makes_rows =
       some_loop([](const loop_desc& l) { return l.domain_count > 0; });
+  static constexpr bool keeps_minibatches =
+      some_loop([](const loop_desc& l) { return l.keeps && l.reads; });
   static constexpr bool nests_loops = some_loop([](const loop_desc& l) { return l.inner > 0; });
   static constexpr bool keeps_arrays =
       keeps_frames && some_loop([](const loop_desc& l) { return l.array_count > 0; });

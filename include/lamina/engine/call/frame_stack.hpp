@@ -42,6 +42,8 @@ class frame_stack {
     if (top_.chunk == chunks_.count) {
       // Each chunk is as large as all before it.
       const std::size_t least = total_ < first_chunk ? first_chunk : total_;
+      if (chunks_.count == chunks_.capacity)  // first: a chunk that has no place would be lost
+        chunks_.reserve(chunks_.capacity == 0 ? 64 : 4 * chunks_.capacity);
       chunks_.push(from_.make(wanted > least ? wanted : least));
       total_ += chunks_[top_.chunk]->size();
     }

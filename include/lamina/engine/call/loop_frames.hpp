@@ -32,6 +32,8 @@ class loop_frames {
   static constexpr const auto& table = tables::table;
   /// Whether the engine keeps values of its own in a frame.
   static constexpr bool keeps_own = requires { &Engine::restore_own; };
+  /// Whether the engine computes the gradients of loops that read mini-batches.
+  static constexpr bool binds_rows = requires { &Engine::bind_rows; };
 
   loop_frames() = default;
   explicit loop_frames(chunks from) : arrays_(from), frames_{{}, frame_stack<chunks>(from)} {}
@@ -83,6 +85,8 @@ class loop_frames {
     frame[before_word] = to_word(last_[l]);
     memory_of_frames::keep(below, frame + begin_words);
     last_[l] = frame;
+    if (tables::keeps_minibatches && loop.reads)
+      for (int i = 0; i < 2 * loop.domain_count; ++i) domain_words(loop, frame)[i] = 0;
     for (int k = 0; k < loop.kept_count; ++k) {
       frame[first_word + k] = 0;
       const kept_rows& kept = table.kept[loop.kept + k];
@@ -90,6 +94,47 @@ class loop_frames {
     }
     if (Engine::own_words(l) > 0)
       Engine::place_own(*memory_, l, frame + words - Engine::own_words(l));
+  }
+  static word* domain_words(const loop_desc& loop, word* frame) {
+    return frame + first_word + loop.kept_count;
+  }
+  /// An iteration of a loop has read a mini-batch: its rows are known from now on, and there is
+  /// memory for its fields if they are kept. Throws where an iteration that is kept reads two of
+  /// different rows.
+  void keep_minibatch(int l) {
+    if constexpr (tables::keeps_minibatches) {
+      const loop_desc& loop = table.loops[l];
+      if (!loop.keeps) return mark_minibatch();
+      if constexpr (!binds_rows)
+        throw error(
+            "lamina: run: expected the CPU as place of a program with the gradient of a "
+            "loop that reads mini-batches, found a device");
+      word* const frame = last_[l];
+      word* at = domain_words(loop, frame);
+      for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i, at += 2) {
+        const int d = table.made_domains[i];
+        if (!table.fed[d]) continue;
+        require_rows(d, at[0]);
+        at[0] = static_cast<word>(Engine::rows(*memory_)[d]) + 1;
+        at[1] = to_word(kept_offsets(d));
+      }
+      mark_minibatch();
+      for (int k = 0; k < loop.kept_count; ++k)
+        if (table.fed[table.kept[loop.kept + k].domain] && frame[first_word + k] == 0)
+          push_rows(loop, frame, k);
+    } else {
+      mark_minibatch();
+    }
+  }
+  void mark_minibatch() {
+    for (int d = batch::domain; d < domains; ++d)
+      if (table.fed[d]) known_[d] = true;
+  }
+  // What an iteration keeps has the rows of one mini-batch.
+  void require_rows(int domain, word kept) const {
+    if (kept != 0 && kept != static_cast<word>(Engine::rows(*memory_)[domain]) + 1)
+      fail_changed_rows<schedule>(domain, static_cast<int>(kept) - 1,
+                                  Engine::rows(*memory_)[domain]);
   }
   // Memory for the kept values of one domain.
   void push_rows(const loop_desc& loop, word* frame, int k) {
@@ -114,9 +159,14 @@ class loop_frames {
     memory_of_frames::keep(frames_.top(), last_[l] + end_words);
   }
   void keep_values(int l, const loop_desc& loop) {
-    word* at = last_[l] + first_word + loop.kept_count;
+    word* at = domain_words(loop, last_[l]);
     for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i) {
       const int d = table.made_domains[i];
+      if (tables::keeps_minibatches && table.fed[d]) {
+        require_rows(d, at[0]);
+        at += 2;
+        continue;
+      }
       *at++ = known_[d] ? static_cast<word>(Engine::rows(*memory_)[d]) + 1 : 0;
       *at++ = to_word(known_[d] ? kept_offsets(d) : nullptr);
     }
@@ -146,9 +196,15 @@ class loop_frames {
   }
 
   void restore(int l, const loop_desc& loop, word* frame) {
-    word* at = frame + first_word + loop.kept_count;
+    word* at = domain_words(loop, frame);
+    if constexpr (tables::keeps_minibatches && binds_rows)
+      if (loop.reads) bind_minibatch(loop, at);
     for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i) {
       const int d = table.made_domains[i];
+      if (tables::keeps_minibatches && table.fed[d]) {
+        at += 2;
+        continue;
+      }
       const word rows = *at++;
       const int* const offsets = from_word<const int>(*at++);
       known_[d] = rows != 0;
@@ -168,6 +224,25 @@ class loop_frames {
         place(table.kept[loop.kept + k], from_word<float>(frame[first_word + k]));
     if (Engine::own_words(l) > 0) Engine::place_own(*memory_, l, at);
     if constexpr (keeps_own) Engine::restore_own(*memory_, l, at);
+  }
+
+  // The rows of a mini-batch as they were.
+  void bind_minibatch(const loop_desc& loop, const word* at) {
+    bool known = false, same = true;
+    for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i, at += 2) {
+      const int d = table.made_domains[i];
+      if (!table.fed[d]) continue;
+      known_[d] = at[0] != 0;
+      if (!known_[d]) continue;
+      int& rows = Engine::rows(*memory_)[d];
+      known = true;
+      same = same && rows == static_cast<int>(at[0]) - 1;
+      rows = static_cast<int>(at[0]) - 1;
+      if (at[1] != 0) Engine::offsets(*memory_)[d] = from_word<const int>(at[1]);
+    }
+    if (!known || same) return;
+    Engine::bind_rows(*memory_);
+    context_.scratch = memory_->scratch();
   }
 
   static word* array_words(const loop_desc& loop, word* frame) {

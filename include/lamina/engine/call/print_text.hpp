@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <string>
 
+#include <lamina/core/text.hpp>
 #include <lamina/engine/call/array_layout.hpp>
 #include <lamina/operators/print.hpp>
 #include <lamina/program/names.hpp>
@@ -107,7 +109,8 @@ void print_operand(const operator_call& c, const operand& in, const element_read
     for (int j = 0; j < in.columns && (limit < 0 || printed < limit); ++j, ++printed) {
       const std::ptrdiff_t at = r * in.stride + j;
       if (is_floating(in.type))
-        std::fprintf(stderr, "%g,", read.number(in.data, in.type, at));
+        std::fputs(std::string(text().print("%g,", read.number(in.data, in.type, at))).c_str(),
+                   stderr);
       else
         std::fprintf(stderr, "%lld,", static_cast<long long>(read.integer(in.data, in.type, at)));
     }

@@ -16,10 +16,12 @@ struct row_maker {
 };
 
 /// Where a program that reads its own mini-batches gets them: `next` binds the machine to the rows
-/// of one, feeds it, and returns whether another one follows.
+/// of one, feeds it, and returns whether another one follows; `field` is then where the values of a
+/// data layer lie.
 struct minibatch_source {
   void* self;
   bool (*next)(void* self);
+  const void* (*field)(void* self, int data) = nullptr;
 };
 
 }  // namespace lamina::engine

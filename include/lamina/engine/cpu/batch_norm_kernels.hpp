@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <lamina/core/error.hpp>
 #include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/plan/image_operators.hpp>
@@ -30,6 +29,9 @@ struct channel_rows {
 
 // Channels whose sums over the batch, doubles, are on the stack together.
 inline constexpr int channels_together = 64;
+
+/// Whether a channel of a batch is one number, whose deviation from the mean is 0 whatever it is.
+inline bool has_one_value(const channel_rows& r) { return r.rows == 1 && r.size == 1; }
 
 /// Mean and biased variance of each channel of a batch where each is one number in a row.
 template <class Real>
@@ -150,12 +152,16 @@ struct call_kernel<batch_norm_factor> {
                *moving_variance = c.input(4).row<const Real>(0);
     Real* const mean = numbers_at<Real>(c.scratch());
     Real* const variance = mean + padded(channels);
+    // A single number passes as it is: (x - Bias) * 1 + Bias. Source: Fluid.
+    if (x && detail::has_one_value({x, channels})) {
+      const Real* const bias = c.input(2).row<const Real>(0);
+      std::fill_n(factor.row<Real>(0), channels, Real(1));
+      if (const operand saved = c.output(2)) std::copy_n(bias, channels, saved.row<Real>(0));
+      if (const operand saved = c.output(3)) std::fill_n(saved.row<Real>(0), channels, Real(1));
+      return;
+    }
     // Without rows there is nothing to learn from.
     if (x && x.rows > 0) {
-      if (x.rows == 1 && x.columns == channels)
-        throw error(
-            "lamina: batch_norm: expected more than one value per channel in training, found 1: "
-            "one value is its own mean, so nothing before it can learn");
       detail::batch_moments(x, detail::channel_rows(x, channels), mean, variance);
       const operand next_mean = c.output(0), next_variance = c.output(1);
       for (int i = 0; i < channels; ++i) {
@@ -189,7 +195,10 @@ struct call_kernel<batch_norm_slopes> {
     const Real *mean = c.input(2).row<const Real>(0), *inverse = c.input(3).row<const Real>(0);
     Real* const sum_d = numbers_at<Real>(c.scratch());
     Real* const sum_dh = sum_d + padded(r.channels);
-    for (int first = 0; first < r.channels; first += detail::channels_together) {
+    const bool given = c.flag(0) || c.flag(4), passes = !given && detail::has_one_value(r);
+    std::fill_n(sum_d, r.channels, Real(0));
+    std::fill_n(sum_dh, r.channels, Real(0));
+    for (int first = 0; first < r.channels && !passes; first += detail::channels_together) {
       const int n = std::min(detail::channels_together, r.channels - first);
       double all[detail::channels_together] = {}, weighted[detail::channels_together] = {};
       for (int row = 0; row < r.rows; ++row) {
@@ -219,12 +228,11 @@ struct call_kernel<batch_norm_slopes> {
     if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
     const operand share = c.output(2), line = c.output(3), factor = c.output(4);
     if (!factor) return;
-    const bool given = c.flag(0) || c.flag(4);
     const Real of_all = given || r.rows == 0 ? Real(0) : 1 / r.count<Real>();
     for (int i = 0; i < r.channels; ++i) {
       share.row<Real>(0)[i] = sum_d[i] * of_all;
       line.row<Real>(0)[i] = sum_dh[i] * of_all * inverse[i];
-      factor.row<Real>(0)[i] = scale.row<const Real>(0)[i] * inverse[i];
+      factor.row<Real>(0)[i] = passes ? Real(1) : scale.row<const Real>(0)[i] * inverse[i];
     }
   }
   template <class Real = float>

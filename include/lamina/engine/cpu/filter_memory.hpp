@@ -40,8 +40,8 @@ class filter_memory {
       return {k.made.data(), same};
     }
     if (used_ + size + made_size > most_floats) return {nullptr, false};
-    kept& k = kept_.emplace_back();
-    k = {filter, aligned_buffer(size), aligned_buffer(made_size)};
+    kept_.push_back({filter, aligned_buffer(size), aligned_buffer(made_size)});
+    kept& k = kept_.back();
     used_ += size + made_size;
     std::memcpy(k.from.data(), filter, size * sizeof(float));
     return {k.made.data(), false};

@@ -97,6 +97,17 @@ struct call_kernel<gradient_of<lookup_table>> {
 template <>
 struct call_kernel<lookup_table_rows_gradient> {
   static constexpr bool in_double = true;
+  /// None; but this is when rows become known, and memory for theirs is asked for.
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand table = c.input(0), ids = c.input(1), out = c.output(0);
+    if (out)
+      rows_of<Real>(out).reserve(
+          std::min(static_cast<std::size_t>(ids.rows) * static_cast<std::size_t>(ids.columns),
+                   static_cast<std::size_t>(table.rows)),
+          table.columns);
+    return 0;
+  }
   template <class Real = float>
   static void run(const call_context& c) {
     const operand table = c.input(0), ids = c.input(1), slope = c.input(2), out = c.output(0);

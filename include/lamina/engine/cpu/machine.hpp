@@ -72,6 +72,10 @@ class machine {
     }
   }
 
+  /// Whether the last run, which threw, may have updated a parameter before. Runs without blocks
+  /// allocate nothing and check what they are fed before they update anything.
+  bool may_have_updated() const requires has_blocks { return blocks_.reached() >= first_update; }
+
   /// Who runs the schedule instead, if anybody.
   struct other_run {
     void* self;
@@ -112,6 +116,23 @@ class machine {
   auto* constants() { return memory_.constants(); }
 
  private:
+  /// The first group of the outermost block that updates a parameter; 0 if one of an inner block
+  /// does.
+  static constexpr int find_first_update() {
+    if (!has_blocks) return 0;
+    int first = schedule::groups;
+    for (int g = schedule::groups; g-- > 0;) {
+      const schedule_entry& e = schedule::table.entries[g];
+      bool updates = false;
+      for (int a = e.first_argument; a < e.first_argument + e.group.arguments; ++a)
+        updates = updates || schedule::table.slots[a].space == memory_space::updated;
+      if (updates && plan_type::grouped.groups[g].block != 0) return 0;
+      if (updates) first = g;
+    }
+    return first;
+  }
+  static constexpr int first_update = find_first_update();
+
   // Programs with loops make no tiles: what they run is known iteration by iteration.
   static constexpr bool makes_tiles = !has_blocks && computes_in_float<P>;
   using tiles_type = std::conditional_t<makes_tiles, row_tiles<P>, row_tiles<P, false>>;

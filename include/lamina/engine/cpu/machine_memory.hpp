@@ -76,18 +76,15 @@ class machine_memory {
         arguments_[a] = static_cast<float*>(feeds_[data]);
   }
 
+  const void* fed_data(int data) const { return feeds_[data]; }
+  /// Gets ready for other rows of the domains that are fed, which rows() has already.
+  void bind_rows() { bind_anew(); }
+
   /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
   void make_rows(int domain, int rows) {
+    if (rows > capacity_[domain]) make_room(domain, rows);
     rows_.count[domain] = rows;
     constants_[inverse_rows(domain)] = inverse_of(rows);
-    if (rows <= capacity_[domain]) return;
-    // Rows of another run are a little more or less.
-    capacity_[domain] = rows + rows / 4;
-    made_[domain].resize(static_cast<std::size_t>(width.of[domain]) *
-                         static_cast<std::size_t>(capacity_[domain]));
-    arena_begin_[domain] = made_[domain].data();
-    place_arguments();
-    find_scratch();
   }
   /// Memory for the offsets of so many sequences of a domain. One that is fed has its sequences,
   /// and gets the same ones again from an array that holds rows of it.
@@ -160,7 +157,42 @@ class machine_memory {
   }
   float* constant(int i) { return reinterpret_cast<float*>(constants_ + i); }
 
+  /// A domain without rows: its arguments lie nowhere, as what has no memory may not be read.
+  void forget_rows(int domain) {
+    static constexpr int no_sequences[2] = {};
+    rows_.count[domain] = capacity_[domain] = 0;
+    rows_.offsets[domain] = no_sequences;
+    arena_begin_[domain] = nowhere();
+  }
+  /// Leaves a machine without rows, which the next bind() finds different from any, unless all
+  /// memory was there.
+  struct all_or_nothing {
+    machine_memory* memory;
+    int first, end;  // domains
+    bool only_fed;
+    LAMINA_COLD ~all_or_nothing() {
+      if (memory == nullptr) return;
+      for (int d = first; d < end; ++d)
+        if (!only_fed || fed.of[d] != 0) memory->forget_rows(d);
+      memory->bound_ = false;
+      memory->place_arguments();
+    }
+  };
+
+  LAMINA_COLD void make_room(int domain, int rows) {
+    all_or_nothing guard{this, domain, domain + 1, false};
+    // Rows of another run are a little more or less.
+    const int room = rows <= 1 << 30 ? rows + rows / 4 : rows;
+    made_[domain].resize(static_cast<std::size_t>(width.of[domain]) *
+                         static_cast<std::size_t>(room));
+    capacity_[domain] = room;
+    arena_begin_[domain] = made_[domain].data();
+    place_arguments();
+    find_scratch();
+    guard.memory = nullptr;
+  }
   LAMINA_COLD void bind_anew() {
+    all_or_nothing guard{this, batch::domain, domains, true};
     std::size_t wanted = 0;
     for (int d = batch::domain; d < domains; ++d) {
       if (fed.of[d] == 0) continue;
@@ -179,6 +211,7 @@ class machine_memory {
     place_arguments();
     find_scratch();
     bound_ = true;
+    guard.memory = nullptr;
   }
   void place_arguments() {
     for (int a = 0; a < schedule::arguments; ++a)

@@ -336,12 +336,15 @@ class row_tiles {
   void bind(int rows) {
     if constexpr (found) {
       constexpr int most = detail::rows_of_tile(tiled::width) + detail::summed_together;
-      applies_ = static_cast<std::int64_t>(rows) * tiled::width >=
-                 std::int64_t{detail::least_tiles} * detail::tile_floats;
-      if (!applies_ || memory_.rows == most) return;
-      memory_.arena.resize(static_cast<std::size_t>(most) * tiled::width);
-      memory_.sums.resize(tiled::table.sums);
-      memory_.rows = most;
+      const bool applies = static_cast<std::int64_t>(rows) * tiled::width >=
+                           std::int64_t{detail::least_tiles} * detail::tile_floats;
+      applies_ = false;  // until there is memory
+      if (applies && memory_.rows != most) {
+        memory_.arena.resize(static_cast<std::size_t>(most) * tiled::width);
+        memory_.sums.resize(tiled::table.sums);
+        memory_.rows = most;
+      }
+      applies_ = applies;
     }
   }
   bool applies() const { return applies_; }

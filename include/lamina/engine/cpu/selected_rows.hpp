@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/config.hpp>
 #include <lamina/core/padding.hpp>
 #include <lamina/engine/cpu/aligned_buffer.hpp>
 #include <lamina/engine/cpu/call_context.hpp>
@@ -28,6 +29,19 @@ class basic_selected_rows {
     numbers_.clear();
     std::fill(place_.begin(), place_.end(), 0);
   }
+
+  /// Memory for so many rows, of this many columns: adding them, and sorted(), allocates nothing
+  /// then. Asked for before a run, for one that fails halfway has changed some parameters.
+  LAMINA_COLD void reserve(std::size_t rows, int columns) {
+    const std::size_t wanted = static_cast<std::size_t>(
+        in_floats<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns)));
+    if (wanted > values_.size()) grow(wanted);
+    numbers_.reserve(rows);
+    order_.reserve(rows);
+    while (place_.size() < 2 * (rows + 1)) rehash();
+  }
+  /// How many rows there is memory for.
+  std::size_t capacity() const { return numbers_.capacity(); }
 
   int size() const { return static_cast<int>(numbers_.size()); }
   int columns() const { return columns_; }
@@ -53,7 +67,7 @@ class basic_selected_rows {
   }
   /// Multiplies all elements; by 0 or less: no rows are left.
   void scale(Real weight) {
-    if (weight <= 0) return begin(columns_);
+    if (weight == 0) return begin(columns_);
     for (int i = 0; i < size(); ++i)
       for (int j = 0; j < columns_; ++j) row(i)[j] *= weight;
   }
@@ -75,16 +89,18 @@ class basic_selected_rows {
     std::size_t at = slot_of(number);
     for (; place_[at] != 0; at = (at + 1) & mask)
       if (numbers_[static_cast<std::size_t>(place_[at] - 1)] == number) return place_[at] - 1;
+    // Memory first: a row that is counted is there.
+    const auto wanted = static_cast<std::size_t>(in_floats<Real>(first_of(size() + 1)));
+    if (wanted > values_.size()) grow(2 * wanted);
     numbers_.push_back(number);
     place_[at] = size();
-    const auto wanted = static_cast<std::size_t>(in_floats<Real>(first_of(size())));
-    if (wanted > values_.size()) {
-      aligned_buffer larger(2 * wanted);
-      if (values_.size() > 0)
-        std::memcpy(larger.data(), values_.data(), values_.size() * sizeof(float));
-      values_ = std::move(larger);
-    }
     return size() - 1;
+  }
+  void grow(std::size_t floats) {
+    aligned_buffer larger(floats);
+    if (values_.size() > 0)
+      std::memcpy(larger.data(), values_.data(), values_.size() * sizeof(float));
+    values_ = std::move(larger);
   }
   std::size_t slot_of(int number) const {
     // Fibonacci hashing: numbers that follow each other are spread.

@@ -12,6 +12,15 @@ namespace lamina::engine::cpu {
 template <>
 struct call_kernel<selected_rows_sum> {
   static constexpr bool in_double = true;
+  /// None; but the rows of the operands have their memory now, and so get their sum's.
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand out = c.output(0);
+    std::size_t rows = 0;
+    for (int i = 0; i < c.input_count(0); ++i) rows += rows_of<Real>(c.input(0, i)).capacity();
+    if (out) rows_of<Real>(out).reserve(rows, out.columns);
+    return 0;
+  }
   template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);

@@ -95,9 +95,13 @@ struct call_kernel<gradient_of<sequence_softmax>> {
 
 namespace detail {
 
-/// Whether sequence_expand repeats rows of X, whose domain then lies right above that of Out; else
-/// it repeats whole sequences.
-inline bool repeats_rows(const call_context& c, int x, int out) { return c.parent_of(out) == x; }
+/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. ref_level tells: X
+/// has as many levels, or one more. The domain of X may lie right above that of Out either way.
+inline bool repeats_rows(const call_context& c) {
+  const int level = c.integer(0);
+  const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;
+  return levels_of(c, c.input(0).domain) == known;
+}
 
 }  // namespace detail
 
@@ -107,7 +111,7 @@ struct call_kernel<sequence_expand> {
   template <class Real = float>
   static void run(const call_context& c) {
     const int x = c.input(0).domain, out = c.output(0).domain;
-    if (detail::repeats_rows(c, x, out)) {
+    if (detail::repeats_rows(c)) {
       detail::repeat_rows(c, c.input(0), c.output(0), c.sequences(out));
       return;
     }
@@ -131,8 +135,7 @@ struct call_kernel<gradient_of<sequence_expand>> {
     const operand d = c.input(2), dx = c.output(0);
     require_real<Real>(c, d);
     if (!dx) return;
-    if (detail::repeats_rows(c, dx.domain, d.domain))
-      return detail::add_repeated<Real>(d, dx, c.sequences(d));
+    if (detail::repeats_rows(c)) return detail::add_repeated<Real>(d, dx, c.sequences(d));
     clear(dx);
     for_each_copy(c, dx.domain, d.domain, [&](int first, int rows, int at) {
       for (int r = 0; r < rows; ++r) {

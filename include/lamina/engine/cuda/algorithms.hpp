@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/algorithms.hpp - algorithms that a backend takes from a library: on a device
-// CUB's and Thrust's (sort.cuh, reduce.cuh, transform.cuh, ...), on the host loops.
+// CUB's and Thrust's (device_algorithms.cuh, transform.cuh), on the host loops.
 //
 // `backend.run_algorithm(a, scratch)` runs one behind what was launched before;
 // `Backend::algorithm_scratch(a, &bytes)` tells how much memory it needs, by its counts alone. None

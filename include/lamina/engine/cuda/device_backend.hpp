@@ -69,7 +69,7 @@ class device_backend : public device_graph {
   void lines(const typename Body::arguments& a);
   template <class Body>
   void elements(const typename Body::arguments& a);
-  // Defined in device_algorithm.cuh.
+  // Defined in device_algorithms.cuh.
   template <class Algorithm>
   void run_algorithm(const Algorithm& a, void* scratch = nullptr);
   template <class Algorithm>

@@ -63,12 +63,6 @@ inline std::vector<std::int64_t> values_of(const call_site& c, int slot) {
     return load_integer(data, type, at);
   });
 }
-inline std::vector<bool> truths_of(const call_site& c, int slot) {
-  return values_of(c, slot, [](const void* data, dtype type, std::ptrdiff_t at) {
-    return load_number(data, type, at) != 0;
-  });
-}
-
 /// Numbers of rows that the host found, and sends to scratch memory of the call.
 class row_order {
  public:

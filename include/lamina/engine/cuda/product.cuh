@@ -53,7 +53,7 @@ struct empty_product_body {
 };
 
 /// Multiplies by b.multiply(product, workspace), which is never asked for an empty product. The
-/// workspace has Backend::product_workspace floats.
+/// workspace has Backend::product_workspace floats and begins at a multiple of 256 bytes.
 template <class Backend>
 void run_product(Backend& b, const product& p, float* workspace) {
   if (p.rows <= 0 || p.columns <= 0 || p.batches <= 0) return;

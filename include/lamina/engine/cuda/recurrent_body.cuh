@@ -23,14 +23,15 @@ struct row_array {
   LAMINA_INLINE LAMINA_FN explicit operator bool() const { return data != nullptr; }
 };
 
-/// Hands out parts of the scratch memory as rows; without memory it counts.
+/// Hands out parts of the scratch memory as rows, each part at a multiple of 256 bytes, as cuBLASLt
+/// expects its workspace; without memory it counts.
 class scratch_rows {
  public:
   explicit scratch_rows(float* at) : begin_(at) {}
   row_array take(int rows, int columns) {
     const std::ptrdiff_t stride = padded(columns);
     float* const p = begin_ == nullptr ? nullptr : begin_ + at_;
-    at_ += rows * stride;
+    at_ += (rows * stride + 63) / 64 * 64;
     return {p, stride};
   }
   /// The array itself, or memory in its place where nobody wants it.

@@ -11,7 +11,7 @@
 #include <thrust/system/system_error.h>
 #include <thrust/tabulate.h>
 
-#include <lamina/engine/cuda/device_algorithm.cuh>
+#include <lamina/engine/cuda/device_algorithms.cuh>
 
 namespace lamina::engine::cuda::algorithm {
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/beam_programs.hpp"
+#include "engine/cuda/choice_edges.hpp"
 #include "engine/cuda/choice_programs.hpp"
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/function_programs.hpp"
@@ -255,6 +256,7 @@ void run_all(backend& device) {
   report("likenesses", test::train_both(test::likenesses, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("regions", test::train_both(test::regions, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("orders", test::train_both(test::orders, sgd, device, {7, 64, 7, 7}), 1e-3);
+  check("orders and choices at their edges", test::wrong_edges<backend>() == 0);
   report("chosen rows", test::train_both(test::chosen_rows, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("volumes", test::train_both(test::volumes, sgd, device, {7, 64, 7, 7}), 1e-3);
   report("measures", test::train_both(test::measures, sgd, device, {7, 64, 7, 7}), 1e-3);

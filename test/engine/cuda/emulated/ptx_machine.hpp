@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/cuda/emulated/ptx_kernel.hpp"
@@ -99,8 +101,13 @@ struct machine {
 
   /// The memory of an allocation that was found last.
   char *range_begin = nullptr, *range_end = nullptr;
-  std::vector<visits>* range_visits = nullptr;
-  std::map<char*, std::vector<visits>> all_visits;
+  bool range_is_watched = false;
+  /// Visits of global memory, by page: only those pages that kernels touch have any.
+  static constexpr std::size_t page_bytes = 4096, most_pages = 1 << 14;
+  std::unordered_map<std::uintptr_t, std::unique_ptr<visits[]>> pages;
+  std::uintptr_t last_page = 0;
+  visits* last_visits = nullptr;
+  visits* visits_of(const char* p);
 
   void run(kernel& k, dim3 grid_size, dim3 block_size, const std::vector<char>& arguments,
            std::size_t dynamic_shared);

@@ -64,10 +64,8 @@ inline char* machine::find(std::uint64_t address, std::size_t bytes, space where
   if (p < range_begin || p + bytes > range_end) {
     char *begin = nullptr, *end = nullptr;
     bool found = around->find_allocation(address, begin, end);
-    range_visits = nullptr;
-    if (found) {
-      range_visits = finds_races ? &all_visits[begin] : nullptr;
-    } else {
+    range_is_watched = found && finds_races;
+    if (!found) {
       for (const auto& [at, size] : code->ranges)
         if (p >= at && p < at + size) begin = at, end = at + size, found = true;
     }
@@ -76,11 +74,20 @@ inline char* machine::find(std::uint64_t address, std::size_t bytes, space where
       fail(std::string(writes ? "writes" : "reads") + " memory that is none of the device's", lane);
     }
     range_begin = begin, range_end = end;
-    const std::size_t words = static_cast<std::size_t>(end - begin + 3) / 4;
-    if (range_visits != nullptr && range_visits->size() != words) range_visits->assign(words, {});
   }
-  if (range_visits != nullptr) *seen = range_visits->data() + (p - range_begin) / 4;
+  if (range_is_watched) *seen = visits_of(p);
   return p;
+}
+
+inline visits* machine::visits_of(const char* p) {
+  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(p), page = address / page_bytes;
+  if (last_visits == nullptr || page != last_page) {
+    std::unique_ptr<visits[]>& found = pages[page];
+    if (found == nullptr) found = std::make_unique<visits[]>(page_bytes / 4);
+    last_page = page;
+    last_visits = found.get();
+  }
+  return last_visits + address % page_bytes / 4;
 }
 
 inline void machine::run(kernel& k, dim3 grid_size, dim3 block_size,
@@ -92,6 +99,8 @@ inline void machine::run(kernel& k, dim3 grid_size, dim3 block_size,
   ++launch;
   run_once.insert(&k);
   range_begin = range_end = nullptr;
+  // Visits of an earlier launch are beside nothing.
+  if (pages.size() > most_pages) pages.clear(), last_visits = nullptr;
   shared_bytes = k.shared_bytes + dynamic_shared;
   const int threads = static_cast<int>(size.x * size.y * size.z), warps = (threads + 31) / 32;
   shared.resize(shared_bytes);

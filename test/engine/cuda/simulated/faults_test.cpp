@@ -120,8 +120,7 @@ TEST_CASE("every call of the runtime may fail") {
       CHECK_THAT(told, Catch::Contains(call));
   }
   SECTION("streams that work at once") {
-    CHECK_THAT(fail_each(test::classes, schedule::early),
-               Catch::Contains("cudaGraphLaunch"));
+    CHECK_THAT(fail_each(test::classes, schedule::early), Catch::Contains("cudaGraphLaunch"));
   }
   SECTION("loops and branches by values") {
     CHECK_THAT(fail_each(test::decided, schedule::late, 2), Catch::Contains("launch"));

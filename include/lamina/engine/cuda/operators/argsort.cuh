@@ -16,9 +16,8 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// The elements of lines as keys, in the order of their places. The order is that of the keys: of
-/// floats NaN is the largest. Keys that are to descend are turned around, so that equal ones keep
-/// their order.
+/// A key for each element of some lines: NaN is the largest of floats. Keys of elements that are to
+/// descend are turned around, so that a stable sort keeps equal ones as they were.
 template <class Key>
 struct line_keys_body {
   struct arguments {
@@ -42,29 +41,26 @@ struct line_keys_body {
     }
   }
 };
-/// The first `kept` elements of each line, and where they stood.
+/// The elements of each line in order, and where they stood.
 struct line_order_body {
   struct arguments {
     operand_lines<3> of;  // X, Out, Indices
     const void* x;
     void *out, *indices;
     const int* order;
-    divider kept;
     int bytes, count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const int line = a.kept.quotient(i), n = a.of.n.divisor();
-    const int to = line * n + i - line * a.kept.divisor(), from = a.order[to];
-    if (a.out != nullptr) copy_element(a.x, a.of.at(from).of[0], a.out, a.of.at(to).of[1], a.bytes);
+    const int from = a.order[i];
+    if (a.out != nullptr) copy_element(a.x, a.of.at(from).of[0], a.out, a.of.at(i).of[1], a.bytes);
     if (a.indices != nullptr)
-      static_cast<std::int64_t*>(a.indices)[a.of.at(to).of[2]] = from - line * n;
+      static_cast<std::int64_t*>(a.indices)[a.of.at(i).of[2]] = a.of.place(from);
   }
 };
 
-/// Out and Indices = the first `kept` elements of each line of X along an axis, by sorts of all
-/// lines at once.
+/// Out and Indices = the sorted elements of each line of X along an axis.
 template <class Key, class Backend>
-void order_lines(Backend& b, const call_site& c, int axis, bool descending, int kept) {
+void order_lines(Backend& b, const call_site& c, int axis, bool descending) {
   const operand x = c.input(0), out = c.output(0), indices = c.output(1);
   const operand_lines<3> of(c, axis, {x, out ? out : indices, indices ? indices : out});
   if (of.count == 0) return;
@@ -74,8 +70,8 @@ void order_lines(Backend& b, const call_site& c, int axis, bool descending, int 
   b.template elements<line_keys_body<Key>>({of, x.data, x.type, descending, sort.keys, of.count});
   b.run_algorithm(algorithm::sequence<int>{sort.numbers, of.count});
   b.run_algorithm(sort, parts.rest());
-  b.template elements<line_order_body>({of, x.data, out.data, indices.data, sort.sorted_numbers,
-                                        divider(kept), size_of(x.type), lines * kept});
+  b.template elements<line_order_body>(
+      {of, x.data, out.data, indices.data, sort.sorted_numbers, size_of(x.type), of.count});
 }
 template <class Key, class Backend>
 std::ptrdiff_t line_order_scratch(int lines, int n) {
@@ -190,9 +186,7 @@ struct call_kernel<argsort> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     if (!c.output(0) && !c.output(1)) return;
-    by_key(c, [&]<class Key>(Key) {
-      detail::order_lines<Key>(b, c, c.integer(0), c.flag(1), line_length(c));
-    });
+    by_key(c, [&]<class Key>(Key) { detail::order_lines<Key>(b, c, c.integer(0), c.flag(1)); });
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {

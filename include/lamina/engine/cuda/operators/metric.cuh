@@ -11,7 +11,8 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// The best k of a line, one after the other; of equal ones the first comes first.
+/// The best k of a line, one after the other, in O(k n); of equal ones the first comes first. A
+/// sort of whole lines would cost each program with an accuracy nine seconds of nvcc.
 struct best_lines {
   static void prepare(const call_site& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
@@ -43,7 +44,6 @@ struct best_lines {
 
 }  // namespace detail
 
-/// A few are searched for, more are sorted.
 template <>
 struct call_kernel<top_k> {
   static constexpr bool launches = true;
@@ -52,19 +52,10 @@ struct call_kernel<top_k> {
     require_float(c, c.input(0));
     const int n = c.in(0).line, k = c.integer(0);
     if (k < 1 || k > n) fail(c, {"expected k from 1 to ", n, ", found ", k});
-    if (k > few) return detail::order_lines<float>(b, c, -1, true, k);
     call_arguments a{};
     detail::best_lines::prepare(c, a);
     if (a.lines > 0) b.template lines<line_body<detail::best_lines>>(a);
   }
-  template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
-    const argument_view x = c.in(0);
-    return c.integer(0) > few ? detail::line_order_scratch<float, Backend>(x.lines(), x.line) : 0;
-  }
-
- private:
-  static constexpr int few = 32;
 };
 
 /// Each element of X takes the slope of the place that it has among the best, if any.
@@ -137,7 +128,7 @@ struct auc_arguments {
   argument_view predict, label, area, positive, negative;
   int thresholds;
   int *bins, *counts;   // of each row; of positive rows, and behind them of negative ones
-  std::int64_t* above;  // of the highest bin, of the two highest ...: positive rows in them
+  std::int64_t* above;  // the highest bins, one more each time: positive rows in them, and negative
   fault_word* fault;
   int group;
   int lines, width, count;
@@ -167,14 +158,15 @@ struct auc_counts_body {
     store_integer(to.data, to.type, at, load_integer(to.data, to.type, at) + more);
   }
 };
+/// Sums from the highest bin down.
 struct auc_above {
   using arguments = auc_arguments;
   using value = std::int64_t;
-  static LAMINA_INLINE LAMINA_FN value load(const arguments& a, int, int k) {
-    return a.positive.integer(a.thresholds - k);
+  static LAMINA_INLINE LAMINA_FN value load(const arguments& a, int side, int k) {
+    return (side == 0 ? a.positive : a.negative).integer(a.thresholds - k);
   }
-  static LAMINA_INLINE LAMINA_FN void store(const arguments& a, int, int k, value sum) {
-    a.above[k] = sum;
+  static LAMINA_INLINE LAMINA_FN void store(const arguments& a, int side, int k, value sum) {
+    a.above[side * (a.thresholds + 1) + k] = sum;
   }
 };
 /// Trapezoids under the curve. All numbers are whole, or halves: equal in any order.
@@ -182,18 +174,18 @@ struct auc_area_lines {
   using arguments = auc_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
-    double area = 0, n = 0;
+    const std::int64_t *const p = a.above, *const n = p + a.thresholds + 1;
+    double area = 0;
     for (int k = team.rank(); k <= a.thresholds; k += team.size()) {
-      const double wide = static_cast<double>(a.negative.integer(a.thresholds - k));
-      const std::int64_t before = k > 0 ? a.above[k - 1] : 0;
-      area += wide * static_cast<double>(before + a.above[k]) / 2;
-      n += wide;
+      const std::int64_t high = p[k] + (k > 0 ? p[k - 1] : 0), wide = n[k] - (k > 0 ? n[k - 1] : 0);
+      area += static_cast<double>(wide) * static_cast<double>(high) / 2;
     }
     area = sum_of(team, area);
-    n = sum_of(team, n);
-    const double p = static_cast<double>(a.above[a.thresholds]);
+    const double positive = static_cast<double>(p[a.thresholds]);
+    const double negative = static_cast<double>(n[a.thresholds]);
     if (team.rank() == 0)
-      store_number(a.area.data, a.area.type, 0, p > 0 && n > 0 ? area / p / n : 0.0);
+      store_number(a.area.data, a.area.type, 0,
+                   positive > 0 && negative > 0 ? area / positive / negative : 0.0);
   }
 };
 
@@ -223,7 +215,7 @@ struct call_kernel<auc> {
     a.count = a.width = thresholds + 1;
     b.template elements<detail::auc_counts_body>(a);
     if (!a.area) return;
-    b.run_algorithm(algorithm::scan_lines<detail::auc_above>{a, 1, thresholds + 1, false});
+    b.run_algorithm(algorithm::scan_lines<detail::auc_above>{a, 2, thresholds + 1, false});
     b.template lines<team_lines<detail::auc_area_lines>>(a);
   }
   template <class Backend>
@@ -244,7 +236,7 @@ struct call_kernel<auc> {
     a.thresholds = c.integer(1);
     a.bins = parts.take<int>(a.predict.rows);
     a.counts = parts.take<int>(2 * (a.thresholds + 1));
-    a.above = parts.take<std::int64_t>(a.thresholds + 1);
+    a.above = parts.take<std::int64_t>(2 * (a.thresholds + 1));
     a.fault = c.run.fault;
     a.group = c.number_of_group;
     a.lines = 1;

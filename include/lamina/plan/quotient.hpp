@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/quotient.hpp - numbers that are a quotient of two sums over rows, as a masked mean or
+// a precision is: of more rows they are the quotient of the sums of sums.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/plan/rows_behind.hpp>
+
+namespace lamina {
+
+/// factor * numerator / denominator, as variables of the program. The denominator may be `sum` with
+/// a constant added, or the larger one of both, or clipped, so that it is not 0.
+struct quotient {
+  int numerator = -1, denominator = -1;
+  int sum = -1, other_sum = -1;  // what the denominator is made of
+  double factor = 1;
+  bool is_max = false;    // the denominator is the larger one of `sum` and a constant
+  bool of_means = false;  // both are means over the rows of `domain`, not sums
+  bool is_fixed = true;   // nothing is learnt that the denominator depends on
+  int domain = batch::domain;
+
+  constexpr explicit operator bool() const { return numerator >= 0; }
+  /// Calls f(variable) for all that it is made of.
+  template <class F>
+  constexpr void each(F&& f) const {
+    for (const int v : {numerator, denominator, sum, other_sum})
+      if (v >= 0) f(v);
+  }
+};
+
+namespace detail {
+
+/// Finds the quotient that a number of a program is.
+struct quotient_finder {
+  const program_desc& p;
+
+  /// The operator that makes variable v, and which of its outputs that is; -1: none.
+  struct maker {
+    int op, output;
+  };
+  constexpr maker made_by(int v) const {
+    for (int k = p.count.operators; k-- > 0;) {
+      const operator_desc& op = p.operators[k];
+      if (op.schema->has_lists) continue;
+      for (int at = op.outputs; at < op.end; ++at)
+        if (p.arguments[at] == v) return {k, at - op.outputs};
+    }
+    return {-1, 0};
+  }
+  constexpr int input(int op, int i) const { return p.arguments[p.operators[op].inputs + i]; }
+  constexpr double attribute(int op, int i) const {
+    const int at = p.operators[op].attributes;
+    return at >= 0 ? p.attributes[at + i].number : p.operators[op].schema->attributes[i].number;
+  }
+  constexpr bool is_one(int v) const { return v >= 0 && p.variables[v].rows == once::domain; }
+  constexpr bool is_of(int op, std::string_view type) const {
+    return p.operators[op].schema->type == type;
+  }
+
+  constexpr quotient find(int v) const {
+    quotient q;
+    for (maker m = made_by(v); m.op >= 0; m = made_by(v)) {
+      if (is_of(m.op, "chunk_eval") && m.output < 3) return of_chunks(m, q.factor);
+      if (is_of(m.op, "elementwise_div")) {
+        of_sums(m.op, q);
+        return q;
+      }
+      const bool scales = is_of(m.op, "scale") && attribute(m.op, 1) == 0;
+      if (!scales && !is_of(m.op, "assign") && !is_of(m.op, "reshape2")) break;
+      if (scales) q.factor *= attribute(m.op, 0);
+      v = input(m.op, 0);
+    }
+    return {};
+  }
+
+ private:
+  /// Precision, recall and F1 from the counts of chunks.
+  constexpr quotient of_chunks(maker m, double factor) const {
+    const int at = p.operators[m.op].outputs;
+    const int inferred = p.arguments[at + 3], labelled = p.arguments[at + 4];
+    quotient q;
+    q.numerator = p.arguments[at + 5];
+    q.sum = m.output == 1 ? labelled : inferred;
+    if (m.output == 2) q.other_sum = labelled;
+    q.factor = m.output == 2 ? 2 * factor : factor;
+    return q;
+  }
+  constexpr void of_sums(int op, quotient& q) const {
+    const int above = input(op, 0), below = input(op, 1);
+    if (!is_one(above) || !is_one(below)) return;
+    rows_behind rows(p);
+    int sum = below;
+    bool is_max = false;
+    if (const maker m = made_by(below); m.op >= 0) {
+      const bool larger = is_of(m.op, "elementwise_max");
+      if (is_of(m.op, "clip")) sum = input(m.op, 0), is_max = true;
+      if (is_of(m.op, "scale") && attribute(m.op, 0) == 1 && attribute(m.op, 1) != 0) {
+        sum = input(m.op, 0);
+      } else if (is_of(m.op, "elementwise_add") || larger) {
+        const int a = input(m.op, 0), b = input(m.op, 1);
+        if (!is_one(a) || !is_one(b)) return;
+        const bool a_fixed = rows.find(a).kind == number_kind::constant,
+                   b_fixed = rows.find(b).kind == number_kind::constant;
+        if (a_fixed != b_fixed) sum = a_fixed ? b : a;
+        if (larger && a_fixed == b_fixed) return;
+        is_max = larger;
+      }
+    }
+    const auto n = rows.find(above), d = rows.find(sum);
+    const bool sums = n.kind == number_kind::sum && d.kind == number_kind::sum;
+    const bool means = n.kind == number_kind::mean && d.kind == number_kind::mean &&
+                       n.domain == d.domain && d.domain != rows_behind::several;
+    if (!sums && !means) return;
+    q.numerator = above;
+    q.denominator = below;
+    q.sum = sum;
+    q.is_max = is_max;
+    q.of_means = means;
+    q.is_fixed = !is_learnt(sum);
+    if (means) q.domain = d.domain;
+  }
+  /// Whether a variable depends on what is trained.
+  constexpr bool is_learnt(int v) const {
+    const rows_behind behind(p);
+    bool* const on = new bool[static_cast<unsigned>(p.count.variables) + 1];
+    for (int i = 0; i < p.count.variables; ++i) on[i] = false;
+    for (int i = 0; i < p.count.parameters; ++i)
+      on[p.parameters[i].variable] = p.parameters[i].trainable;
+    for (int k = 0; k < p.count.operators && !on[v]; ++k) {
+      const operator_desc& op = p.operators[k];
+      if (op.role != op_role::forward && op.role != op_role::loss) continue;
+      bool any = false;
+      if (is_of(k, "scale") && attribute(k, 0) == 0) continue;
+      if (op.schema->gradient != nullptr || sub_block_of(p, op) >= 0)
+        behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs,
+                        [&](int from) { any = any || on[from]; });
+      if (!any) continue;
+      behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs,
+                      [&](int to) { on[to] = on[to] || !p.variables[to].stop_gradient; });
+    }
+    const bool found = on[v];
+    delete[] on;
+    return found;
+  }
+};
+
+}  // namespace detail
+
+/// The quotient of sums over rows that a variable is, if it is one.
+constexpr quotient quotient_of(const program_desc& p, int v) {
+  if (v < 0) return {};
+  return detail::quotient_finder{p}.find(v);
+}
+
+/// The sums of a quotient, added up over mini-batches or over parts of one.
+struct quotient_sums {
+  double numerator = 0, sum = 0, rows = 0, least = 0, added = 0;
+
+  /// One run: `read(variable)` is the value of a number, `n` the rows of the quotient's domain.
+  template <class Read>
+  void add(const quotient& q, double n, const Read& read) {
+    const double share = q.of_means ? n : 1;
+    if (share == 0) return;  // a mean of nothing
+    const double below = read(q.sum) + (q.other_sum < 0 ? 0 : read(q.other_sum));
+    numerator += share * read(q.numerator);
+    sum += share * below;
+    rows += n;
+    if (q.denominator < 0) return;
+    const double whole = read(q.denominator);
+    if (!q.is_max)
+      added = whole - below;
+    else if (whole > below && whole > least)
+      least = whole;
+  }
+  void add(const quotient_sums& other) {
+    numerator += other.numerator;
+    sum += other.sum;
+    rows += other.rows;
+    added = other.added;
+    if (other.least > least) least = other.least;
+  }
+  /// Of all that was added, times `share` where both are means.
+  double denominator(const quotient& q) const {
+    const double below = q.of_means ? (rows > 0 ? sum / rows : 0) : sum;
+    return q.is_max ? (below > least ? below : least) : below + added;
+  }
+  /// 0 of nothing.
+  double value(const quotient& q) const {
+    const double below = denominator(q);
+    if (below == 0) return 0;
+    return q.factor * (q.of_means && rows > 0 ? numerator / rows : numerator) / below;
+  }
+};
+
+}  // namespace lamina

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/rows_behind.hpp - of which rows a number of a program is made, and how it comes from
+// those of parts of them.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/operators/operator_definition.hpp>
+#include <lamina/program/program_builder.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// What a number of a program is made of. Several threads tell sums over rows from all else.
+enum class number_kind {
+  constant,       // of nothing that is fed or learnt
+  of_parameters,  // of parameters alone
+  sum,            // rows added up, and what is linear in such sums
+  mean,           // rows averaged, and what is linear in such means
+  mixed,          // a sum with something else added, a quotient of sums, a root of a mean: not what
+                  // those of parts add up to
+  other           // what nobody knows
+};
+
+/// Finds of which domain the rows are that numbers of a program are computed from, and how.
+class rows_behind {
+ public:
+  static constexpr int none = 0, several = -1;
+  struct number {
+    int domain = none;
+    number_kind kind = number_kind::constant;
+    bool known = false;
+  };
+
+  /// No template, for programs are many; a program outlives this.
+  explicit constexpr rows_behind(const program_desc& program)
+      : p(program), made_by(new number[static_cast<unsigned>(p.count.operators) + 1]) {}
+  rows_behind(const rows_behind&) = delete;
+  rows_behind& operator=(const rows_behind&) = delete;
+  constexpr ~rows_behind() { delete[] made_by; }
+
+  /// Calls f(variable) for the arguments of some slots, from `at` on.
+  template <class Slots, class F>
+  constexpr void for_each(const Slots* slots, int count, int at, F&& f) const {
+    for (int s = 0; s < count; ++s)
+      for (int n = slots[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
+        if (p.arguments[at] >= 0) f(p.arguments[at]);
+  }
+  /// A variable as operators before number `end` leave it.
+  constexpr number find(int variable) { return find(variable, p.count.operators); }
+
+ private:
+  constexpr number find(int variable, int end) {
+    for (int k = end; k-- > 0;) {
+      const operator_desc op = p.operators[k];
+      bool makes = false;
+      for_each(op.schema->outputs, op.schema->output_count, op.outputs,
+               [&](int v) { makes = makes || v == variable; });
+      if (!makes) continue;
+      if (!made_by[k].known) made_by[k] = made(op, k);
+      return made_by[k];
+    }
+    const bool learnt = p.variables[variable].kind == variable_kind::parameter;
+    return {none, learnt ? number_kind::of_parameters : number_kind::constant, true};
+  }
+  constexpr number made(const operator_desc& op, int k) {
+    const std::string_view type = op.schema->type;
+    number result{none, number_kind::constant, true};
+    bool is_linear = has_linear_result(type);
+    int count = 0;
+    for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
+      number x{p.variables[v].rows,
+               adds_rows(type)       ? number_kind::sum
+               : averages_rows(type) ? number_kind::mean
+                                     : number_kind::other,
+               true};
+      if (x.domain == once::domain)
+        x = find(v, k);
+      else
+        is_linear = true;
+      if (x.domain != none)
+        result.domain = result.domain == none || result.domain == x.domain ? x.domain : several;
+      result.kind = count++ == 0 ? x.kind : joined(type, result.kind, x.kind);
+    });
+    if (!is_linear && (result.kind == number_kind::sum || result.kind == number_kind::mean))
+      result.kind = bends(type) ? number_kind::mixed : number_kind::other;
+    return result;
+  }
+  /// Of two operands. A constant that is added to a sum has no gradient.
+  static constexpr number_kind joined(std::string_view type, number_kind a, number_kind b) {
+    using enum number_kind;
+    const auto of_rows = [](number_kind k) { return k == sum || k == mean; };
+    if (type == "elementwise_div" && b > of_parameters) return mixed;
+    if (!of_rows(a) && !of_rows(b)) return a > b ? a : b;
+    if (a == other || b == other) return other;
+    const bool is_factor = type == "elementwise_mul" || type == "elementwise_div";
+    if (a == mixed || b == mixed || (of_rows(a) && of_rows(b)))
+      return a == b && !is_factor ? a : mixed;
+    const number_kind kind = of_rows(a) ? a : b, beside = of_rows(a) ? b : a;
+    return kind == mean || beside == constant || is_factor ? kind : mixed;
+  }
+  static constexpr bool adds_rows(std::string_view type) {
+    return type == "reduce_sum" || type == "l1_norm" || type == "squared_l2_norm";
+  }
+  static constexpr bool averages_rows(std::string_view type) {
+    return type == "mean" || type == "reduce_mean" || type == "accuracy";
+  }
+  /// Whether an operator on one number is not linear in it, and nothing else is unknown.
+  static constexpr bool bends(std::string_view type) {
+    for (const char* bent : {"sqrt", "rsqrt", "square", "pow", "exp", "log", "reciprocal"})
+      if (type == bent) return true;
+    return false;
+  }
+  /// Whether an operator on numbers is linear in each.
+  static constexpr bool has_linear_result(std::string_view type) {
+    for (const char* linear :
+         {"elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "sum",
+          "minus", "scale", "assign", "cast", "mean", "reduce_sum", "reduce_mean", "reshape2",
+          "squeeze2", "unsqueeze2", "flatten2"})
+      if (type == linear) return true;
+    return false;
+  }
+
+  const program_desc& p;
+  number* made_by;  // by operator
+};
+
+/// Whether rows that a variable depends on meet a number that is made of all rows, as weights that
+/// are divided by their sum do: those of a part are others then.
+constexpr bool has_rows_met(const program_desc& p, int variable) {
+  const rows_behind behind(p);
+  const unsigned room = static_cast<unsigned>(p.count.variables) + 1;
+  bool* const of_rows = new bool[room];  // numbers that are made of rows
+  bool* const needed = new bool[room];
+  for (unsigned v = 0; v < room; ++v) of_rows[v] = needed[v] = false;
+  const auto is_one = [&p](int v) { return p.variables[v].rows == once::domain; };
+  for (int k = 0; k < p.count.operators; ++k) {
+    const operator_desc& op = p.operators[k];
+    bool any = false;
+    behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs,
+                    [&](int v) { any = any || of_rows[v] || !is_one(v); });
+    if (any)
+      behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
+        of_rows[v] = is_one(v) && p.variables[v].kind == variable_kind::temporary;
+      });
+  }
+  bool found = false;
+  needed[variable] = true;
+  for (int k = p.count.operators; k-- > 0 && !found;) {
+    const operator_desc& op = p.operators[k];
+    bool makes = false, makes_rows = false;
+    behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
+      makes = makes || needed[v], makes_rows = makes_rows || (needed[v] && !is_one(v));
+    });
+    if (!makes) continue;
+    const bool meets = makes_rows && std::string_view(op.schema->type).starts_with("elementwise_");
+    behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
+      needed[v] = true;
+      found = found || (meets && of_rows[v]);
+    });
+  }
+  delete[] of_rows;
+  delete[] needed;
+  return found;
+}
+
+}  // namespace detail
+
+/// How a number of P comes from those of parts of a mini-batch.
+struct parts_rule {
+  /// Whose rows it is a mean of, or a sum of such means: a part counts by how many of them it has.
+  /// Samples, where the rows behind it are those of several domains.
+  int domain;
+  bool mixes;   // they are
+  bool is_sum;  // it is a sum over rows: parts are added up
+  bool fits;    // false: it is known not to be what parts add up to
+};
+constexpr parts_rule parts_rule_of(const program_desc& p, int variable) {
+  using behind = detail::rows_behind;
+  const auto found = behind(p).find(variable);
+  const bool mixes = found.domain == behind::several;
+  return {mixes || found.domain == behind::none ? batch::domain : found.domain, mixes,
+          found.kind == detail::number_kind::sum, found.kind != detail::number_kind::mixed};
+}
+
+}  // namespace lamina

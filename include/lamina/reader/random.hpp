@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/random.hpp - random numbers of one element of a reader.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/core/invoke.hpp>
+#include <lamina/core/philox.hpp>
+#include <lamina/core/random.hpp>
+
+namespace lamina::reader {
+
+/// Random numbers that depend on a seed, the number of the pass and the position of the element
+/// alone: the same in each run, in any thread, and after a resume. Satisfies
+/// std::uniform_random_bit_generator, so the distributions of <random> take it.
+class random {
+ public:
+  using result_type = std::uint32_t;
+
+  random(std::uint64_t seed, std::uint64_t pass, std::uint64_t position) : stream_(position) {
+    const random_words key = philox(seed, pass, own_index);
+    key_ = static_cast<std::uint64_t>(key.word[1]) << 32 | key.word[0];
+  }
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return 0xffffffffu; }
+  result_type operator()() {
+    if (count_ % 4 == 0) words_ = philox(key_, stream_, count_ / 4);
+    return words_.word[count_++ % 4];
+  }
+
+  /// U(low, high).
+  float uniform(float low = 0, float high = 1) {
+    return low + (high - low) * uniform_from((*this)());
+  }
+  /// N(mean, deviation^2).
+  float normal(float mean = 0, float deviation = 1) {
+    const std::uint32_t first = (*this)(), second = (*this)();
+    return mean + deviation * static_cast<float>(box_muller(first, second).first);
+  }
+  /// A whole number from 0 to below `end`, which is positive; every one as often as the others, to
+  /// 2^-32.
+  std::uint32_t below(std::uint32_t end) {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>((*this)()) * end >> 32);
+  }
+  /// True with this probability.
+  bool chance(float probability) { return uniform() < probability; }
+
+ private:
+  // Shuffles of the same seed draw other numbers.
+  static constexpr std::uint64_t own_index = 0x6d61702072616e64u;
+
+  std::uint64_t key_ = 0, stream_, count_ = 0;
+  random_words words_{};
+};
+
+namespace detail {
+
+/// Whether a function takes elements, and whether it takes where they stand too.
+template <class F, class... A>
+inline constexpr bool takes_elements = std::is_invocable_v<F, A...>;
+template <class F, class... A>
+inline constexpr bool takes_places =
+    std::is_invocable_v<F, A..., std::uint64_t, std::uint64_t, random&>;
+
+/// f(elements...), or f(elements..., position, pass, random).
+template <class F, class... A>
+decltype(auto) call_at([[maybe_unused]] std::uint64_t seed, [[maybe_unused]] std::uint64_t pass,
+                       [[maybe_unused]] std::uint64_t position, F& f, A&&... elements) {
+  if constexpr (takes_elements<F&, A...>) {
+    return lamina::invoke(f, std::forward<A>(elements)...);
+  } else {
+    random numbers(seed, pass, position);
+    return lamina::invoke(f, std::forward<A>(elements)..., position, pass, numbers);
+  }
+}
+template <class F, class... A>
+using result_at = decltype(call_at(std::uint64_t{}, std::uint64_t{}, std::uint64_t{},
+                                   std::declval<F&>(), std::declval<A>()...));
+
+}  // namespace detail
+
+}  // namespace lamina::reader
