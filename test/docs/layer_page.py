@@ -25,7 +25,11 @@ FAMILIES = [
      "fc embedding matmul class_vectors"),
     ("Activations", "`fc`, convolutions and the elementwise layers take the parameterless ones as an option too: "
      "`{.act = lamina::activation::relu}`.", "activation_functions tunable_activations prelu glu softmax"),
-    ("Arithmetic", "`x + y`, `x - 1.f`, `2.f * x` and their kind are layers too.",
+    ("Arithmetic", "`x + y`, `x - 1.f`, `2.f * x` and their kind are layers too.\n\n"
+     "Whatever looks for the largest or smallest element, here or in any other layer (`reduce_max`, `argmax`, `topk`, `pool2d`,\n"
+     "`maxout`, `sequence_pool`, `elementwise_max`, ...), follows two rules. NaN is chosen before every number, `argsort` puts it\n"
+     "behind all numbers; activations and `clip` keep NaN. Of equal elements the first is chosen, and has the whole gradient.\n\n"
+     "Sums of floats, means and statistics of many rows are added up in double, or a few rows in float and these sums in double.",
      "elementwise scale sum mean reduce cumsum compare"),
     ("Costs", "Most give one number a row or an element; `mean` makes the cost of a program of them.",
      "cross_entropy softmax_with_cross_entropy loss row_loss hsigmoid nce linear_chain_crf warpctc"),

@@ -224,10 +224,10 @@ template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_infinite(T x) {
   return x == x + x;
 }
-/// -1, 0 or 1.
+/// -1, 0 or 1; NaN of NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T sign(T x) {
-  return select(x > T(0), T(1), select(x < T(0), T(-1), T(0)));
+  return select(x > T(0), T(1), select(x < T(0), T(-1), T(x + T(0))));
 }
 
 }  // namespace lamina::math

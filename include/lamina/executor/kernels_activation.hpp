@@ -2,6 +2,7 @@
 // lamina/executor/kernels_activation.hpp - the activations that are not pointwise: prelu, maxout.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -43,14 +44,15 @@ void prelu_gradient(kernel_context<Real>& ctx) {
   const auto& alpha = ctx.real("Alpha");
   const auto& d = ctx.real("Out@GRAD");
   const std::vector<std::size_t> place = alpha_places(ctx);
-  auto dx = zeros<Real>(shape_of(x)), dalpha = zeros<Real>(shape_of(alpha));
+  auto dx = zeros<Real>(shape_of(x));
+  auto dalpha = zeros<double>(shape_of(alpha));
   for (std::size_t i = 0; i < x.size(); ++i) {
     const bool on = x.flat(i) > 0;
     dx.flat(i) = on ? d.flat(i) : alpha.flat(place[i]) * d.flat(i);
-    if (!on) dalpha.flat(place[i]) += d.flat(i) * x.flat(i);
+    if (!on) dalpha.flat(place[i]) += static_cast<double>(d.flat(i) * x.flat(i));
   }
   ctx.give("X@GRAD", std::move(dx));
-  ctx.give("Alpha@GRAD", std::move(dalpha));
+  ctx.give("Alpha@GRAD", xt::xarray<Real>(xt::cast<Real>(dalpha)));
 }
 
 /// For each element of Out the place of the largest of its `groups` channels, of equal ones the
@@ -69,7 +71,7 @@ std::vector<std::size_t> largest_channels(const kernel_context<Real>& ctx) {
       for (std::size_t i = 0; i < l.inner; ++i) {
         std::size_t best = l.at(o, c, i);
         for (std::size_t g = 1; g < groups; ++g)
-          if (x.flat(l.at(o, c + g, i)) > x.flat(best)) best = l.at(o, c + g, i);
+          if (math::is_above(x.flat(l.at(o, c + g, i)), x.flat(best))) best = l.at(o, c + g, i);
         place.push_back(best);
       }
   return place;

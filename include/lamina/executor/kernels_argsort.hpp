@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/core/sort_stably.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
@@ -79,7 +80,7 @@ void arg_extreme_forward(kernel_context<Real>& ctx) {
       std::size_t best = 0;
       for (std::size_t k = 1; k < l.n; ++k) {
         const T u = x.flat(at(best)), v = x.flat(at(k));
-        if (Largest ? u < v : v < u) best = k;
+        if (Largest ? math::is_above(v, u) : math::is_below(v, u)) best = k;
       }
       out.flat(to++) = static_cast<std::int64_t>(best);
     });

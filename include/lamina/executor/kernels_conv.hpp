@@ -137,9 +137,10 @@ void add_channel_bias(const kernel_context<Real>& ctx, xt::xarray<Real>& x) {
 template <class Real>
 void give_channel_sums(kernel_context<Real>& ctx, const xt::xarray<Real>& d) {
   const lines l(shape_of(d), 1);
-  auto sums = zeros<Real>({l.n});
-  for (std::size_t i = 0; i < d.size(); ++i) sums.flat(i / l.inner % l.n) += d.flat(i);
-  ctx.give("Bias@GRAD", std::move(sums));
+  auto sums = zeros<double>({l.n});
+  for (std::size_t i = 0; i < d.size(); ++i)
+    sums.flat(i / l.inner % l.n) += static_cast<double>(d.flat(i));
+  ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(sums)));
 }
 
 /// Of each sample and group a product: the filters, a row each, times what the places see. The

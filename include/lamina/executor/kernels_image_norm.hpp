@@ -42,13 +42,19 @@ struct part_moments {
 
   part_moments(const xt::xarray<Real>& x, const norm_parts& p)
       : mean(zeros<Real>({p.parts})), variance(zeros<Real>({p.parts})), deviations(p.parts) {
-    const Real n = static_cast<Real>(p.size);
-    for (std::size_t i = 0; i < x.size(); ++i) mean.flat(p.part(i)) += x.flat(i) / n;
+    const double n = static_cast<double>(p.size);
+    auto sums = zeros<double>({p.parts}), squares = zeros<double>({p.parts});
+    for (std::size_t i = 0; i < x.size(); ++i)
+      sums.flat(p.part(i)) += static_cast<double>(x.flat(i));
+    for (std::size_t k = 0; k < p.parts; ++k) mean.flat(k) = static_cast<Real>(sums.flat(k) / n);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const Real off = x.flat(i) - mean.flat(p.part(i));
-      variance.flat(p.part(i)) += off * off / n;
-      deviations[p.part(i)] = std::hypot(deviations[p.part(i)], off / std::sqrt(n));
+      squares.flat(p.part(i)) += static_cast<double>(off) * static_cast<double>(off);
+      deviations[p.part(i)] =
+          std::hypot(deviations[p.part(i)], off / std::sqrt(static_cast<Real>(n)));
     }
+    for (std::size_t k = 0; k < p.parts; ++k)
+      variance.flat(k) = static_cast<Real>(squares.flat(k) / n);
   }
 };
 
@@ -75,30 +81,31 @@ void give_norm_gradients(kernel_context<Real>& ctx, const norm_parts& p,
                          bool moments_depend) {
   const auto& x = ctx.real("X");
   const auto& d = ctx.real("Y@GRAD");
-  auto mean_g = zeros<Real>({p.parts}), mean_gh = zeros<Real>({p.parts});
-  auto dscale = zeros<Real>({p.l.n}), dbias = zeros<Real>({p.l.n});
+  auto mean_g = zeros<double>({p.parts}), mean_gh = zeros<double>({p.parts});
+  auto dscale = zeros<double>({p.l.n}), dbias = zeros<double>({p.l.n});
   const auto h = [&](std::size_t i) {
     return (x.flat(i) - mean.flat(p.part(i))) * inverse.flat(p.part(i));
   };
   const auto g = [&](std::size_t i) {
     return d.flat(i) * (ctx.has("Scale") ? ctx.real("Scale").flat(p.channel(i)) : Real(1));
   };
-  const Real n = static_cast<Real>(p.size);
+  const double n = static_cast<double>(p.size);
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (moments_depend) {
-      mean_g.flat(p.part(i)) += g(i) / n;
-      mean_gh.flat(p.part(i)) += g(i) * h(i) / n;
+      mean_g.flat(p.part(i)) += static_cast<double>(g(i)) / n;
+      mean_gh.flat(p.part(i)) += static_cast<double>(g(i) * h(i)) / n;
     }
-    dscale.flat(p.channel(i)) += d.flat(i) * h(i);
-    dbias.flat(p.channel(i)) += d.flat(i);
+    dscale.flat(p.channel(i)) += static_cast<double>(d.flat(i) * h(i));
+    dbias.flat(p.channel(i)) += static_cast<double>(d.flat(i));
   }
   auto dx = zeros<Real>(shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i)
-    dx.flat(i) =
-        (g(i) - mean_g.flat(p.part(i)) - h(i) * mean_gh.flat(p.part(i))) * inverse.flat(p.part(i));
+    dx.flat(i) = (g(i) - static_cast<Real>(mean_g.flat(p.part(i))) -
+                  h(i) * static_cast<Real>(mean_gh.flat(p.part(i)))) *
+                 inverse.flat(p.part(i));
   ctx.give("X@GRAD", std::move(dx));
-  ctx.give("Scale@GRAD", std::move(dscale));
-  ctx.give("Bias@GRAD", std::move(dbias));
+  ctx.give("Scale@GRAD", xt::xarray<Real>(xt::cast<Real>(dscale)));
+  ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(dbias)));
 }
 
 template <class Real>

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/core/sort_stably.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
@@ -173,7 +174,7 @@ void one_hot_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// The k largest of each row, largest first; of equal ones the first.
+/// The k largest of each row, largest first; of equal ones the first. NaN is above all numbers.
 template <class Real>
 void top_k_forward(kernel_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -188,7 +189,7 @@ void top_k_forward(kernel_context<Real>& ctx) {
   for (std::size_t r = 0; r * n < x.size(); ++r) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     sort_stably(
-        order, [&](std::size_t a, std::size_t b) { return x.flat(r * n + a) > x.flat(r * n + b); });
+        order, [&](std::size_t a, std::size_t b) { return math::is_above(x.flat(r * n + a), x.flat(r * n + b)); });
     for (std::size_t j = 0; j < k; ++j) {
       out.flat(r * k + j) = x.flat(r * n + order[j]);
       indices.flat(r * k + j) = static_cast<std::int64_t>(order[j]);
@@ -210,7 +211,7 @@ void top_k_gradient(kernel_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The part of the rows of Indices that hold their Label.
+/// The part of the rows of Indices that hold their Label; a score that is NaN is no hit.
 template <class Real>
 void accuracy_forward(kernel_context<Real>& ctx) {
   const auto indices = ctx.integers("Indices"), label = ctx.integers("Label");
@@ -218,10 +219,16 @@ void accuracy_forward(kernel_context<Real>& ctx) {
   if (indices.size() != rows * k)
     ctx.fail("expected one label a row of " + to_string(shape_of(indices)) + ", found " +
              to_string(shape_of(label)));
+  const auto& scores = ctx.real("Out");
+  if (scores.size() != indices.size())
+    ctx.fail("expected a score for each index of " + to_string(shape_of(indices)) + ", found " +
+             to_string(shape_of(scores)));
   std::int32_t correct = 0;
   for (std::size_t r = 0; r < rows; ++r) {
-    const std::int64_t* row = indices.data() + r * k;
-    if (std::find(row, row + k, label.flat(r)) != row + k) ++correct;
+    const std::int64_t *row = indices.data() + r * k, *hit = std::find(row, row + k, label.flat(r));
+    if (hit == row + k) continue;
+    const Real score = scores.flat(r * k + static_cast<std::size_t>(hit - row));
+    if (score == score) ++correct;
   }
   const Real part = rows == 0 ? Real(0) : static_cast<Real>(correct) / static_cast<Real>(rows);
   ctx.give("Accuracy", tensor::filled<Real>({1}, part));

@@ -120,7 +120,7 @@ void layer_norm_gradient(kernel_context<Real>& ctx) {
   const Real epsilon = ctx.real_attribute("epsilon", 1e-5), n = static_cast<Real>(m.columns);
   const row_moments<Real> moments(x, m);
   auto dx = zeros<Real>(shape_of(x));
-  auto dscale = zeros<Real>({m.columns}), dbias = zeros<Real>({m.columns});
+  auto dscale = zeros<double>({m.columns}), dbias = zeros<double>({m.columns});
   for (std::size_t r = 0; r < m.rows; ++r) {
     const Real s = moments.divisor(r, epsilon);
     const auto h = [&](std::size_t c) {
@@ -133,15 +133,15 @@ void layer_norm_gradient(kernel_context<Real>& ctx) {
     for (std::size_t c = 0; c < m.columns; ++c) {
       mean_g += g(c) / n;
       mean_gh += g(c) * h(c) / n;
-      dscale.flat(c) += d.flat(r * m.columns + c) * h(c);
-      dbias.flat(c) += d.flat(r * m.columns + c);
+      dscale.flat(c) += static_cast<double>(d.flat(r * m.columns + c) * h(c));
+      dbias.flat(c) += static_cast<double>(d.flat(r * m.columns + c));
     }
     for (std::size_t c = 0; c < m.columns; ++c)
       dx.flat(r * m.columns + c) = (g(c) - mean_g - h(c) * mean_gh) / s;
   }
   ctx.give("X@GRAD", std::move(dx));
-  ctx.give("Scale@GRAD", std::move(dscale));
-  ctx.give("Bias@GRAD", std::move(dbias));
+  ctx.give("Scale@GRAD", xt::xarray<Real>(xt::cast<Real>(dscale)));
+  ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(dbias)));
 }
 
 /// A sum of squares, which may be more, or less, than a Real holds.

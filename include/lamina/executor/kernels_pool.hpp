@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -89,7 +90,7 @@ void pool_forward(kernel_context<Real>& ctx) {
         for (int r = top; r < bottom; ++r)
           for (int k = left; k < right; ++k) {
             const Real one = from[r * windows.in[1] + k];
-            value = windows.is_average ? value + one : std::max(value, one);
+            value = windows.is_average ? value + one : math::maximum(value, one);
           }
         if (windows.is_average)
           value *= static_cast<Real>(windows.share((bottom - top) * (right - left)));
@@ -110,7 +111,7 @@ void pool_gradient(kernel_context<Real>& ctx) {
     for (const std::size_t i : held) {
       if (windows.is_average) {
         dx.flat(i) += d.flat(at) * static_cast<Real>(share);
-      } else if (x.flat(i) == y.flat(at)) {
+      } else if (math::is_same(x.flat(i), y.flat(at))) {
         dx.flat(i) += d.flat(at);
         break;
       }

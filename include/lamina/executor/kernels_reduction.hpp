@@ -2,6 +2,7 @@
 // lamina/executor/kernels_reduction.hpp - sums and extremes: sum, mean, reduce_*, cumsum.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -32,10 +33,10 @@ void sum_forward(kernel_context<Real>& ctx) {
 template <class Real>
 void mean_forward(kernel_context<Real>& ctx) {
   const auto& x = ctx.real("X");
-  auto out = zeros<Real>({1});
-  for (std::size_t i = 0; i < x.size(); ++i) out.flat(0) += x.flat(i);
-  if (x.size() > 0) out.flat(0) /= static_cast<Real>(x.size());
-  ctx.give("Out", std::move(out));
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(x.flat(i));
+  if (x.size() > 0) sum /= static_cast<double>(x.size());
+  ctx.give("Out", tensor::filled<Real>({1}, static_cast<Real>(sum)));
 }
 
 /// dX = dOut / number of elements, everywhere.
@@ -87,33 +88,33 @@ reduction_plan plan_reduction(const kernel_context<Real>& ctx, const tensor_shap
 /// What a reduction does with two elements.
 enum class reduction_kind { sum, mean, max, min, product };
 
-/// Out = the reduction of X over some dimensions.
+/// Out = the reduction of X over some dimensions, computed in double.
 template <class Real, reduction_kind Kind>
 void reduce_forward(kernel_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const reduction_plan plan = plan_reduction(ctx, shape_of(x));
-  auto out = zeros<Real>(plan.shape);
+  auto out = zeros<double>(plan.shape);
   if (Kind == reduction_kind::product) out.fill(1);
   std::vector<bool> begun(out.size(), false);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const std::size_t p = plan.place[i];
-    Real& to = out.flat(p);
-    const Real value = x.flat(i);
+    double& to = out.flat(p);
+    const double value = static_cast<double>(x.flat(i));
     if (!begun[p])
       to = value;
     else if (Kind == reduction_kind::sum || Kind == reduction_kind::mean)
       to += value;
     else if (Kind == reduction_kind::product)
       to *= value;
-    else if (Kind == reduction_kind::max ? value > to : value < to)
+    else if (Kind == reduction_kind::max ? math::is_above(value, to) : math::is_below(value, to))
       to = value;
     begun[p] = true;
   }
-  if (Kind == reduction_kind::mean && plan.count > 0) out /= static_cast<Real>(plan.count);
-  ctx.give("Out", std::move(out));
+  if (Kind == reduction_kind::mean && plan.count > 0) out /= static_cast<double>(plan.count);
+  ctx.give("Out", xt::xarray<Real>(xt::cast<Real>(out)));
 }
 
-/// sum: dOut; mean: dOut / count; max, min: dOut where x is the result; product: dOut times the
+/// sum: dOut; mean: dOut / count; max, min: dOut for the first element that is the result; product: dOut times the
 /// product of all other elements.
 template <class Real, reduction_kind Kind>
 void reduce_gradient(kernel_context<Real>& ctx) {
@@ -121,12 +122,18 @@ void reduce_gradient(kernel_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   const reduction_plan plan = plan_reduction(ctx, shape_of(x));
   auto dx = zeros<Real>(shape_of(x));
+  std::vector<bool> found(d.size(), false);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Real slope = d.flat(plan.place[i]);
     if constexpr (Kind == reduction_kind::sum) dx.flat(i) = slope;
     if constexpr (Kind == reduction_kind::mean) dx.flat(i) = slope / static_cast<Real>(plan.count);
-    if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min)
-      dx.flat(i) = x.flat(i) == ctx.real("Out").flat(plan.place[i]) ? slope : Real(0);
+    if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min) {
+      if (found[plan.place[i]] ||
+          !math::is_same(x.flat(i), ctx.real("Out").flat(plan.place[i])))
+        continue;
+      dx.flat(i) = slope;
+      found[plan.place[i]] = true;
+    }
     if constexpr (Kind == reduction_kind::product) {
       Real others = slope;
       for (std::size_t j = 0; j < x.size(); ++j)
@@ -158,11 +165,12 @@ void cumsum_forward(kernel_context<Real>& ctx) {
   auto out = zeros<Real>(shape_of(x));
   for (std::size_t o = 0; o < l.outer; ++o)
     for (std::size_t i = 0; i < l.inner; ++i) {
-      Real sum = 0;
+      double sum = 0;
       for (std::size_t k = 0; k < l.n; ++k) {
         const std::size_t at = l.at(o, reverse ? l.n - 1 - k : k, i);
-        out.flat(at) = exclusive ? sum : sum + x.flat(at);
-        sum += x.flat(at);
+        const double next = sum + static_cast<double>(x.flat(at));
+        out.flat(at) = static_cast<Real>(exclusive ? sum : next);
+        sum = next;
       }
     }
   ctx.give("Out", std::move(out));

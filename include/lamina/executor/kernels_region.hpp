@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/region.hpp>
@@ -48,7 +49,7 @@ void roi_pool_forward(kernel_context<Real>& ctx) {
                 const std::size_t in_plane =
                     static_cast<std::size_t>(v) * shape[3] + static_cast<std::size_t>(h);
                 const Real value = x.flat((n * shape[1] + c) * plane + in_plane);
-                if (place.flat(at) >= 0 && !(value > y.flat(at))) continue;
+                if (place.flat(at) >= 0 && !math::is_above(value, y.flat(at))) continue;
                 y.flat(at) = value;
                 place.flat(at) = static_cast<std::int64_t>(in_plane);
               }
@@ -112,7 +113,7 @@ void spp_forward(kernel_context<Real>& ctx) {
                           [&](std::size_t at, const std::vector<std::size_t>& held, bool average) {
                             Real value = average ? Real(0) : x.flat(held.front());
                             for (const std::size_t i : held)
-                              value = average ? value + x.flat(i) : std::max(value, x.flat(i));
+                              value = average ? value + x.flat(i) : math::maximum(value, x.flat(i));
                             y.flat(at) = average ? value / static_cast<Real>(held.size()) : value;
                           });
   ctx.give("Out", std::move(y));
@@ -128,7 +129,7 @@ void spp_gradient(kernel_context<Real>& ctx) {
                             for (const std::size_t i : held) {
                               if (average) {
                                 dx.flat(i) += d.flat(at) / static_cast<Real>(held.size());
-                              } else if (x.flat(i) == y.flat(at)) {
+                              } else if (math::is_same(x.flat(i), y.flat(at))) {
                                 dx.flat(i) += d.flat(at);
                                 break;
                               }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -40,13 +41,15 @@ void sequence_pool_forward(kernel_context<Real>& ctx) {
         y = x.flat((type == "FIRST" ? first : last) * width + c);
       } else if (type == "MAX") {
         for (std::size_t r = first; r <= last; ++r)
-          if (from < 0 || x.flat(r * width + c) > y) {
+          if (from < 0 || math::is_above(x.flat(r * width + c), y)) {
             y = x.flat(r * width + c);
             from = static_cast<std::int32_t>(r);
           }
       } else if (type == "AVERAGE" || type == "SUM" || type == "SQRT") {
-        y = 0;
-        for (std::size_t r = first; r <= last; ++r) y += x.flat(r * width + c);
+        double sum = 0;
+        for (std::size_t r = first; r <= last; ++r)
+          sum += static_cast<double>(x.flat(r * width + c));
+        y = static_cast<Real>(sum);
         y /= pool_divisor<Real>(type, sequences.length(s));
       } else {
         ctx.fail("expected the pooltype AVERAGE, SUM, SQRT, MAX, LAST or FIRST, found '" + type +

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -76,7 +77,7 @@ bool is_average_pool(const kernel_context<Real>& ctx) {
 template <class Real>
 std::size_t largest_of(const xt::xarray<Real>& x, const std::vector<std::size_t>& places) {
   return *std::max_element(places.begin(), places.end(),
-                           [&](std::size_t a, std::size_t b) { return x.flat(a) < x.flat(b); });
+                           [&](std::size_t a, std::size_t b) { return math::is_above(x.flat(b), x.flat(a)); });
 }
 
 template <class Real>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/operators/elementwise.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
 namespace lamina::kernel {
@@ -105,13 +106,14 @@ void evaluate(kernel_context<Real>& ctx) {
       results[static_cast<std::size_t>(k)] = reshaped(std::move(result), wanted);
       continue;
     }
-    xt::xarray<T> sum = zeros<T>(wanted);
+    auto sum = zeros<double>(wanted);
     const std::vector<std::size_t> place = broadcast_places(shape, wanted, axis);
     if (place.empty() && whole != 0)
       ctx.fail("expected an output that can be broadcast to " + to_string(shape) + ", found " +
                to_string(wanted));
-    for (std::size_t i = 0; i < whole; ++i) sum.flat(place[i]) += result.flat(i);
-    results[static_cast<std::size_t>(k)] = std::move(sum);
+    for (std::size_t i = 0; i < whole; ++i)
+      sum.flat(place[i]) += static_cast<double>(result.flat(i));
+    results[static_cast<std::size_t>(k)] = xt::xarray<T>(xt::cast<T>(sum));
   }
   for (int k = 0; k < schema.output_count; ++k)
     if (ctx.wants(schema.outputs[k].name))
@@ -123,6 +125,56 @@ void evaluate(kernel_context<Real>& ctx) {
 /// Whether an operator can be run by `pointwise`.
 inline bool is_pointwise(const operator_schema& schema) { return schema.evaluate_float != nullptr; }
 
+namespace detail {
+
+using whole_function = std::int64_t (*)(std::int64_t, std::int64_t);
+template <class Op>
+std::int64_t whole(std::int64_t x, std::int64_t y) {
+  return Op::f(x, y);
+}
+
+/// The function of an elementwise operator in whole numbers, which double holds up to 2^53 only;
+/// null for others.
+inline whole_function whole_function_of(const operator_schema& schema) {
+  if (&schema == &schema_of<elementwise_add>()) return &whole<elementwise_add>;
+  if (&schema == &schema_of<elementwise_sub>()) return &whole<elementwise_sub>;
+  if (&schema == &schema_of<elementwise_mul>()) return &whole<elementwise_mul>;
+  if (&schema == &schema_of<elementwise_div>()) return &whole<elementwise_div>;
+  if (&schema == &schema_of<elementwise_max>()) return &whole<elementwise_max>;
+  if (&schema == &schema_of<elementwise_min>()) return &whole<elementwise_min>;
+  if (&schema == &schema_of<elementwise_mod>()) return &whole<elementwise_mod>;
+  if (&schema == &schema_of<elementwise_floordiv>()) return &whole<elementwise_floordiv>;
+  return nullptr;
+}
+
+/// Out = f(X, Y) where both are whole numbers and Y is broadcast to X.
+template <class Real>
+bool evaluate_whole(kernel_context<Real>& ctx) {
+  const whole_function f = whole_function_of(ctx.schema());
+  if (f == nullptr || is_floating(ctx.input("X").type()) || is_floating(ctx.input("Y").type()))
+    return false;
+  const tensor_shape shape = ctx.input("X").shape();
+  xt::xarray<std::int64_t> of_x, of_y;
+  const int axis = ctx.integer("axis", -1);
+  const std::int64_t *const x = broadcast<std::int64_t>(ctx, "X", shape, axis, of_x),
+                            *const y = broadcast<std::int64_t>(ctx, "Y", shape, axis, of_y);
+  const std::size_t n = size_of(shape);
+  if (n != 0 && (x == nullptr || y == nullptr)) return false;  // X is broadcast, or nothing fits
+  const bool divides = &ctx.schema() == &schema_of<elementwise_div>() ||
+                       &ctx.schema() == &schema_of<elementwise_mod>() ||
+                       &ctx.schema() == &schema_of<elementwise_floordiv>();
+  xt::xarray<std::int64_t> result = xt::xarray<std::int64_t>::from_shape(shape);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (divides && y[i] == 0)
+      ctx.fail("expected divisors that are not 0, found 0 at element " + std::to_string(i));
+    result.flat(i) = f(x[i], y[i]);
+  }
+  ctx.give("Out", std::move(result));
+  return true;
+}
+
+}  // namespace detail
+
 /// Every output of a pointwise operator, element by element, with Fluid's axis broadcast.
 template <class Real>
 void pointwise(kernel_context<Real>& ctx) {
@@ -130,6 +182,7 @@ void pointwise(kernel_context<Real>& ctx) {
   for (int s = 0; s < ctx.schema().input_count; ++s)
     if (ctx.has(ctx.schema().inputs[s].name))
       exact = exact || !is_floating(ctx.input(ctx.schema().inputs[s].name).type());
+  if (exact && detail::evaluate_whole(ctx)) return;
   if (exact)
     detail::evaluate<double>(ctx);
   else

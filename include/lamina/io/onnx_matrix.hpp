@@ -128,8 +128,11 @@ inline void lower_squared_l2_distance(onnx_operator& op) {
 }
 
 inline void lower_accuracy(onnx_operator& op) {
+  // A score of NaN, which is not equal to itself, is no hit.
+  const std::string is_number = op.node("Equal", {op.in("Out"), op.in("Out")});
   const std::string hits =
-      op.cast(op.node("Equal", {op.in("Indices"), op.in("Label")}), dtype::int32);
+      op.cast(op.node("And", {op.node("Equal", {op.in("Indices"), op.in("Label")}), is_number}),
+              dtype::int32);
   const std::string hit = op.node("ReduceMax", {hits, op.list({1})}, {{"keepdims", 0}});
   const std::string correct = op.reshape(op.node("ReduceSum", {hit}, {{"keepdims", 0}}), {1});
   const std::string total = op.node("Shape", {op.in("Label")}, {{"start", 0}, {"end", 1}});

@@ -48,6 +48,12 @@ inline onnx_lowering logical(const char* type) {
   };
 }
 
+/// y where X is a number, else X, where a node makes a number of NaN.
+inline std::string keeping_nan(onnx_operator& op, const std::string& y) {
+  const std::string x = op.in("X");
+  return op.node("Where", {op.node("Equal", {x, x}), y, x});
+}
+
 /// min(max(x, low), high).
 inline std::string limited(onnx_operator& op, const std::string& x, double low, double high,
                            dtype type) {
@@ -125,7 +131,8 @@ inline void add_doubles(onnx_operators& to) {
                    dtype::float64);
   });
   add("hard_shrink", [](onnx_operator& op, const std::string& x) {
-    return above(op, op.node("Abs", {x}), op.real("threshold", 0.5), x, op.number(0));
+    return keeping_nan(op,
+                       above(op, op.node("Abs", {x}), op.real("threshold", 0.5), x, op.number(0)));
   });
   add("softshrink", [](onnx_operator& op, const std::string& x) {
     const double l = op.real("lambda", 0.5);
@@ -133,7 +140,7 @@ inline void add_doubles(onnx_operators& to) {
     return above(op, x, l, affine(op, x, 1, -l), low);
   });
   add("thresholded_relu", [](onnx_operator& op, const std::string& x) {
-    return above(op, x, op.real("threshold", 1), x, op.number(0));
+    return keeping_nan(op, above(op, x, op.real("threshold", 1), x, op.number(0)));
   });
 }
 
@@ -233,14 +240,17 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", "Div", {op.node("Mul", {op.in("X"), inside}), op.number(op.real("scale", 6))});
   });
   to.add("hard_shrink", [](onnx_operator& op) {
-    op.out("Out", "Shrink", {op.in("X")}, {{"lambd", op.real("threshold", 0.5F)}, {"bias", 0.F}});
+    const float limit = op.real("threshold", 0.5F);
+    op.out("Out",
+           keeping_nan(op, op.node("Shrink", {op.in("X")}, {{"lambd", limit}, {"bias", 0.F}})));
   });
   to.add("softshrink", [](onnx_operator& op) {
     const double l = op.real("lambda", 0.5);
-    op.out("Out", "Shrink", {op.in("X")}, {{"lambd", l}, {"bias", l}});
+    op.out("Out", keeping_nan(op, op.node("Shrink", {op.in("X")}, {{"lambd", l}, {"bias", l}})));
   });
   to.add("thresholded_relu", [](onnx_operator& op) {
-    op.out("Out", "ThresholdedRelu", {op.in("X")}, {{"alpha", op.real("threshold", 1)}});
+    const float limit = op.real("threshold", 1);
+    op.out("Out", keeping_nan(op, op.node("ThresholdedRelu", {op.in("X")}, {{"alpha", limit}})));
   });
   to.add("prelu", [](onnx_operator& op) {
     // One slope in all, one a channel, or one an element of a row.

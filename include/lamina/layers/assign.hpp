@@ -64,7 +64,9 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, double value 
 /// min(max(x, low), high). Fluid: clip.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> clip(variable<T, R, D...> x, double low, double high,
-                                    const options<assign_attr, T>& attr = {}) {
+                                    const options<assign_attr, T>& attr = {},
+                                    int line = __builtin_LINE()) {
+  x.builder->require_option(low <= high, line, "clip: low <= high");
   return detail::same_shape<lamina::clip>(x, "clip", attr.name,
                                           x.builder->attribute_list(low, high));
 }
@@ -72,7 +74,9 @@ constexpr variable<T, R, D...> clip(variable<T, R, D...> x, double low, double h
 /// x if ||x|| <= norm, else x * norm / ||x||. Fluid: clip_by_norm.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> clip_by_norm(variable<T, R, D...> x, float norm,
-                                            const options<assign_attr, T>& attr = {}) {
+                                            const options<assign_attr, T>& attr = {},
+                                            int line = __builtin_LINE()) {
+  x.builder->require_option(norm >= 0, line, "clip_by_norm: norm >= 0");
   return detail::same_shape<lamina::clip_to_norm>(x, "clip_by_norm", attr.name,
                                                   x.builder->attribute_list(norm));
 }

@@ -37,6 +37,9 @@ constexpr auto batch_norm(variable<T, R, C, D...> x, const options<batch_norm_at
   static_assert(check<fits, gets_type<in>>,
                 "lamina: batch_norm: the input is floating point and has rows and channels");
   program_builder& b = *x.builder;
+  b.require_option(attr.momentum >= 0 && attr.momentum <= 1, line,
+                   "batch_norm: 0 <= momentum <= 1");
+  b.require_option(attr.epsilon >= 0, line, "batch_norm: epsilon >= 0");
   layer_helper layer(b, "batch_norm", attr.name);
   const int scale = layer.parameter(attr.param, ".w_", {C}, dtype_of<T>, init::constant(1), line);
   const int bias =

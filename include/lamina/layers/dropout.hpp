@@ -23,11 +23,12 @@ struct dropout_attr {
 /// (1 - probability), in inference x. Source: Srivastava et al. 2014. Fluid: dropout.
 template <class T, class R, int... D>
 constexpr auto dropout(variable<T, R, D...> x, float probability,
-                       const options<dropout_attr, T>& attr = {}) {
+                       const options<dropout_attr, T>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T>;
   static_assert(check<real, gets_type<variable<T, R, D...>>>,
                 "lamina: dropout: the input is floating point");
   program_builder& b = *x.builder;
+  b.require_option(probability >= 0 && probability <= 1, line, "dropout: 0 <= probability <= 1");
   layer_helper layer(b, "dropout", attr.name);
   const int y = layer.output_like(x.id);
   const int mask =

@@ -37,6 +37,8 @@ struct lstmp_of<Width, Projected, variable<T, R, D...>> {
   static constexpr auto record(variable<T, R, D...> x, int h_0, int c_0,
                                const dynamic_lstmp_attr& attr, int line) {
     program_builder& b = *x.builder;
+    b.require_option(attr.cell_clip >= 0, line, "dynamic_lstmp: cell_clip >= 0");
+    b.require_option(attr.proj_clip >= 0, line, "dynamic_lstmp: proj_clip >= 0");
     layer_helper layer(b, "lstmp", attr.name);
     const int weight = layer.parameter(attr.param, ".w_", {Projected, 4 * Width}, dtype_of<T>,
                                        init::xavier(), line);

@@ -95,7 +95,7 @@ constexpr auto elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_div, Axis>(x, y, attr, line);
 }
 
-/// The larger one of x and y. Fluid: elementwise_max.
+/// The larger one of x and y; of equal ones x has the gradient. Fluid: elementwise_max (there y).
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -103,7 +103,7 @@ constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_max, Axis>(x, y, attr, line);
 }
 
-/// The smaller one of x and y. Fluid: elementwise_min.
+/// The smaller one of x and y; of equal ones x has the gradient. Fluid: elementwise_min (there y).
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -119,7 +119,8 @@ constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_pow, Axis>(x, y, attr, line);
 }
 
-/// x - y * floor(x / y). Fluid: elementwise_mod.
+/// The remainder of x / y with the sign of y, exact for any x; whole numbers by 0 are an error.
+/// Fluid: elementwise_mod.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -127,7 +128,8 @@ constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_mod, Axis>(x, y, attr, line);
 }
 
-/// floor(x / y). Fluid: elementwise_floordiv.
+/// floor(x / y); whole numbers by 0 are an error, the smallest one by -1 is itself.
+/// Fluid: elementwise_floordiv.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...> y,
                                     const options<elementwise_attr, T>& attr = {},

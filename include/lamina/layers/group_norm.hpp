@@ -62,6 +62,7 @@ constexpr auto group_norm(variable<T, R, C, D...> x, const options<group_norm_at
   static_assert(check<divides, expects<Groups>, gets<C>>,
                 "lamina: group_norm: the number of groups divides the number of channels");
   program_builder& b = *x.builder;
+  b.require_option(attr.epsilon >= 0, line, "group_norm: epsilon >= 0");
   layer_helper layer(b, "group_norm", attr.name);
   const auto p = detail::channel_parameters<T>(layer, C, attr, line);
   using moment = variable<T, R, groups>;
@@ -85,6 +86,7 @@ constexpr auto instance_norm(variable<T, R, C, D...> x,
                 "lamina: instance_norm: the input is floating point and has rows, channels and "
                 "elements");
   program_builder& b = *x.builder;
+  b.require_option(attr.epsilon >= 0, line, "instance_norm: epsilon >= 0");
   layer_helper layer(b, "instance_norm", attr.name);
   const auto p = detail::channel_parameters<T>(layer, C, attr, line);
   using moment = variable<T, R, C>;

@@ -77,6 +77,7 @@ class layer_helper {
         return known;
       }
     }
+    require_options(attr, line);
     const int shape = b_.dims.take(Rank);
     for (int i = 0; i < Rank; ++i) b_.dims.items[shape + i] = extent[i];
     const bool weight = suffix[1] == 'w';
@@ -99,6 +100,26 @@ class layer_helper {
     b_.origins.push({begin, line});
     initialise(v, begin);
     return v;
+  }
+
+  /// What a param_attr may say.
+  constexpr void require_options(const param_attr& attr, int line) {
+    const auto is_size = [](float v) { return v >= 0 && v <= 3.402823466e38f; };
+    b_.require_option(is_size(attr.learning_rate), line, "param_attr: learning_rate >= 0");
+    b_.require_option(is_size(attr.regularizer.coefficient), line, "param_attr: regularizer >= 0");
+    const lamina::initializer& init = attr.initializer;
+    b_.require_option(init.kind != initializer_kind::uniform || init.a <= init.b, line,
+                      "param_attr: initializer: low <= high");
+    b_.require_option((init.kind != initializer_kind::normal &&
+                       init.kind != initializer_kind::truncated_normal) ||
+                          init.b >= 0,
+                      line, "param_attr: initializer: deviation >= 0");
+    const lamina::gradient_clip& clip = attr.gradient_clip;
+    b_.require_option(clip.kind != clip_kind::value || clip.low <= clip.high, line,
+                      "param_attr: gradient_clip: low <= high");
+    b_.require_option(
+        clip.kind == clip_kind::none || clip.kind == clip_kind::value || clip.high >= 0, line,
+        "param_attr: gradient_clip: norm >= 0");
   }
 
   /// An unnamed persistable int64 variable [extent] that is no parameter: a statistic that starts

@@ -50,6 +50,7 @@ constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr,
                 "lamina: layer_norm: floating point, normalised from an inner dimension on");
   constexpr int width = fits ? all.product(Begin, all.rank) : 1;
   program_builder& b = *x.builder;
+  b.require_option(attr.epsilon >= 0, line, "layer_norm: epsilon >= 0");
   layer_helper layer(b, "layer_norm", attr.name);
   const int scale =
       attr.scale ? layer.parameter(attr.param, ".w_", {width}, dtype_of<T>, init::constant(1), line)

@@ -96,6 +96,7 @@ constexpr auto sigmoid_cross_entropy_with_logits(
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
                         const options<log_loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  p.builder->require_option(attr.epsilon >= 0, line, "log_loss: epsilon >= 0");
   return detail::pair_loss<lamina::log_loss>(p, label, "log_loss", attr.name, line,
                                              p.builder->attribute_list(attr.epsilon));
 }
@@ -112,6 +113,7 @@ constexpr auto hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto huber_loss(variable<T, R, D...> x, variable<U, S, E...> label, float delta,
                           const options<loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  x.builder->require_option(delta > 0, line, "huber_loss: delta > 0");
   return detail::pair_loss<lamina::huber_loss, true>(x, label, "huber_loss", attr.name, line,
                                                      x.builder->attribute_list(delta));
 }

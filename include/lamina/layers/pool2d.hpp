@@ -40,7 +40,9 @@ constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, ext
 
 /// The largest element, or with pool::average the average, of each window of an image [C, H, W]:
 /// `pool2d<2, lamina::window{.stride = 2}>(x)`. The result is [C, OH, OW] with OH = (H + 2 padding
-/// - size) / stride + 1, rounded up with window::ceil_mode. Fluid: layers.pool2d.
+/// - size) / stride + 1, rounded up with window::ceil_mode. An average divides by the elements of
+/// the image that the window holds, or with exclusive = false by the size of a whole window, also
+/// where ceil_mode lets the last one end behind the padding. Fluid: layers.pool2d.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
 constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {

@@ -50,7 +50,9 @@ constexpr V random_numbers(program_builder& b, const char* key, std::string_view
 /// A variable [Dims...] of U(min, max): `uniform_random<3, 4>(main, {.min = 0})`.
 /// Fluid: uniform_random.
 template <int... Dims>
-constexpr auto uniform_random(const block& main, const uniform_random_attr& attr = {}) {
+constexpr auto uniform_random(const block& main, const uniform_random_attr& attr = {},
+                              int line = __builtin_LINE()) {
+  main.builder->require_option(attr.min <= attr.max, line, "uniform_random: min <= max");
   static_assert(sizeof...(Dims) > 0 && ((Dims > 0) && ...),
                 "lamina: uniform_random: dimensions are positive");
   return detail::random_numbers<lamina::uniform_random, variable<float, once, Dims...>>(
@@ -59,7 +61,9 @@ constexpr auto uniform_random(const block& main, const uniform_random_attr& attr
 
 /// A variable [Dims...] of N(mean, std^2). Fluid: gaussian_random.
 template <int... Dims>
-constexpr auto gaussian_random(const block& main, const gaussian_random_attr& attr = {}) {
+constexpr auto gaussian_random(const block& main, const gaussian_random_attr& attr = {},
+                               int line = __builtin_LINE()) {
+  main.builder->require_option(attr.std >= 0, line, "gaussian_random: std >= 0");
   static_assert(sizeof...(Dims) > 0 && ((Dims > 0) && ...),
                 "lamina: gaussian_random: dimensions are positive");
   return detail::random_numbers<lamina::gaussian_random, variable<float, once, Dims...>>(
@@ -70,7 +74,10 @@ constexpr auto gaussian_random(const block& main, const gaussian_random_attr& at
 template <int... Dims, class T, row_domain R, int... D>
 requires has_rows<R>
 constexpr variable<float, R, Dims...> uniform_random_batch_size_like(
-    variable<T, R, D...> x, const options<uniform_random_attr, T>& attr = {}) {
+    variable<T, R, D...> x, const options<uniform_random_attr, T>& attr = {},
+    int line = __builtin_LINE()) {
+  x.builder->require_option(attr.min <= attr.max, line,
+                            "uniform_random_batch_size_like: min <= max");
   return detail::random_numbers<lamina::uniform_random_batch_size_like,
                                 variable<float, R, Dims...>>(
       *x.builder, "uniform_random_batch_size_like", attr.name, x.id, attr.min, attr.max, attr.seed);
@@ -80,7 +87,9 @@ constexpr variable<float, R, Dims...> uniform_random_batch_size_like(
 template <int... Dims, class T, row_domain R, int... D>
 requires has_rows<R>
 constexpr variable<float, R, Dims...> gaussian_random_batch_size_like(
-    variable<T, R, D...> x, const options<gaussian_random_attr, T>& attr = {}) {
+    variable<T, R, D...> x, const options<gaussian_random_attr, T>& attr = {},
+    int line = __builtin_LINE()) {
+  x.builder->require_option(attr.std >= 0, line, "gaussian_random_batch_size_like: std >= 0");
   return detail::random_numbers<lamina::gaussian_random_batch_size_like,
                                 variable<float, R, Dims...>>(
       *x.builder, "gaussian_random_batch_size_like", attr.name, x.id, attr.mean, attr.std,

@@ -94,7 +94,7 @@ constexpr auto reduce_mean(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<lamina::reduce_mean, true, Dim...>(x, attr);
 }
 
-/// Largest elements. Fluid: reduce_max.
+/// Largest elements; the first of equal ones has the gradient. Fluid: reduce_max (there each has).
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_max(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_max, false, Dim...>(x, attr);
@@ -105,7 +105,7 @@ constexpr auto reduce_max(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<lamina::reduce_max, true, Dim...>(x, attr);
 }
 
-/// Smallest elements. Fluid: reduce_min.
+/// Smallest elements; the first of equal ones has the gradient. Fluid: reduce_min (there each has).
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_min(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_min, false, Dim...>(x, attr);

@@ -49,6 +49,7 @@ constexpr auto smooth_l1(X x, Y y, const options<smooth_l1_attr, X>& attr = {},
   static_assert(check<fit::real, gets_type<X>>,
                 "lamina: loss: the inputs are floating point; cast integers first");
   require_one_program(x, y, line);
+  x.builder->require_option(attr.sigma > 0, line, "smooth_l1: sigma > 0");
   return detail::smooth_l1(x, X{y.builder, y.id}, -1, -1, attr);
 }
 template <class X, class Y, class V, class W>
@@ -95,11 +96,13 @@ constexpr auto kldiv_loss(X x, Y target, const options<loss_attr, X>& attr = {},
 /// Fluid: label_smooth.
 template <class T, class R, int... D>
 constexpr auto label_smooth(variable<T, R, D...> label,
-                            const options<label_smooth_attr, T>& attr = {}) {
+                            const options<label_smooth_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T>;
   static_assert(check<real, gets_type<variable<T, R, D...>>>,
                 "lamina: loss: the inputs are floating point; cast integers first");
   program_builder& b = *label.builder;
+  b.require_option(attr.epsilon >= 0 && attr.epsilon <= 1, line, "label_smooth: 0 <= epsilon <= 1");
   layer_helper layer(b, "label_smooth", attr.name);
   const int y = layer.output_like(label.id);
   b.add_operator(schema_of<lamina::label_smooth>(), {label.id, -1}, {y},
@@ -117,6 +120,7 @@ constexpr auto label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
                 "lamina: label_smooth: the prior is one row as wide as the labels");
   require_one_program(label, prior, line);
   program_builder& b = *label.builder;
+  b.require_option(attr.epsilon >= 0 && attr.epsilon <= 1, line, "label_smooth: 0 <= epsilon <= 1");
   layer_helper layer(b, "label_smooth", attr.name);
   const int y = layer.output_like(label.id);
   b.add_operator(schema_of<lamina::label_smooth>(), {label.id, prior.id}, {y},

@@ -54,7 +54,8 @@ template <auto...>
 constexpr no_match<topk_attr> topk(...) = delete;  // call topk<2>(x)
 #endif
 
-/// The part of the rows whose label is among the K largest elements, shape [1]. Fluid: accuracy.
+/// The part of the rows whose label is among the K largest elements, shape [1]. NaN is among these,
+/// but no hit. Fluid: accuracy.
 template <int K = 1, class T, class R, int... D, class L, class S, int... E>
 constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
                         const options<accuracy_attr, T>& attr = {}, int line = __builtin_LINE()) {

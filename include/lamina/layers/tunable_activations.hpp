@@ -65,7 +65,9 @@ struct relu6_attr {
 
 /// min(max(x, 0), threshold). Fluid: relu6.
 template <class T, class R, int... D>
-constexpr auto relu6(variable<T, R, D...> x, const options<relu6_attr, T>& attr = {}) {
+constexpr auto relu6(variable<T, R, D...> x, const options<relu6_attr, T>& attr = {},
+                     int line = __builtin_LINE()) {
+  x.builder->require_option(attr.threshold >= 0, line, "relu6: threshold >= 0");
   return detail::activate<lamina::relu6>(x, attr.name, x.builder->attribute_list(attr.threshold));
 }
 
@@ -78,7 +80,9 @@ struct brelu_attr {
 
 /// min(max(x, t_min), t_max). Fluid: brelu.
 template <class T, class R, int... D>
-constexpr auto brelu(variable<T, R, D...> x, const options<brelu_attr, T>& attr = {}) {
+constexpr auto brelu(variable<T, R, D...> x, const options<brelu_attr, T>& attr = {},
+                     int line = __builtin_LINE()) {
+  x.builder->require_option(attr.t_min <= attr.t_max, line, "brelu: t_min <= t_max");
   return detail::activate<lamina::brelu>(x, attr.name,
                                          x.builder->attribute_list(attr.t_min, attr.t_max));
 }
@@ -91,7 +95,9 @@ struct soft_relu_attr {
 
 /// log(1 + e^c) with c = x clipped to [-threshold, threshold]. Fluid: soft_relu.
 template <class T, class R, int... D>
-constexpr auto soft_relu(variable<T, R, D...> x, const options<soft_relu_attr, T>& attr = {}) {
+constexpr auto soft_relu(variable<T, R, D...> x, const options<soft_relu_attr, T>& attr = {},
+                         int line = __builtin_LINE()) {
+  x.builder->require_option(attr.threshold >= 0, line, "soft_relu: threshold >= 0");
   return detail::activate<lamina::soft_relu>(x, attr.name,
                                              x.builder->attribute_list(attr.threshold));
 }
@@ -147,7 +153,10 @@ struct hard_swish_attr {
 
 /// x * min(max(x + offset, 0), threshold) / scale. Fluid: hard_swish.
 template <class T, class R, int... D>
-constexpr auto hard_swish(variable<T, R, D...> x, const options<hard_swish_attr, T>& attr = {}) {
+constexpr auto hard_swish(variable<T, R, D...> x, const options<hard_swish_attr, T>& attr = {},
+                          int line = __builtin_LINE()) {
+  x.builder->require_option(attr.threshold >= 0 && (attr.scale > 0 || attr.scale < 0), line,
+                            "hard_swish: threshold >= 0, scale != 0");
   return detail::activate<lamina::hard_swish>(
       x, attr.name, x.builder->attribute_list(attr.threshold, attr.scale, attr.offset));
 }
@@ -172,7 +181,9 @@ struct hard_shrink_attr {
 
 /// x if |x| > threshold, else 0. Fluid: hard_shrink.
 template <class T, class R, int... D>
-constexpr auto hard_shrink(variable<T, R, D...> x, const options<hard_shrink_attr, T>& attr = {}) {
+constexpr auto hard_shrink(variable<T, R, D...> x, const options<hard_shrink_attr, T>& attr = {},
+                           int line = __builtin_LINE()) {
+  x.builder->require_option(attr.threshold >= 0, line, "hard_shrink: threshold >= 0");
   return detail::activate<lamina::hard_shrink>(x, attr.name,
                                                x.builder->attribute_list(attr.threshold));
 }
@@ -185,7 +196,9 @@ struct softshrink_attr {
 
 /// x - lambda if x > lambda, x + lambda if x < -lambda, else 0. Fluid: softshrink.
 template <class T, class R, int... D>
-constexpr auto softshrink(variable<T, R, D...> x, const options<softshrink_attr, T>& attr = {}) {
+constexpr auto softshrink(variable<T, R, D...> x, const options<softshrink_attr, T>& attr = {},
+                          int line = __builtin_LINE()) {
+  x.builder->require_option(attr.lambda >= 0, line, "softshrink: lambda >= 0");
   return detail::activate<lamina::softshrink>(x, attr.name, x.builder->attribute_list(attr.lambda));
 }
 

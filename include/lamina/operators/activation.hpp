@@ -6,7 +6,7 @@
 
 namespace lamina {
 
-/// max(x, 0).
+/// max(x, 0), NaN where x is NaN.
 struct relu : pointwise_by_output {
   static constexpr const char* type = "relu";
   template <class T>
@@ -15,7 +15,7 @@ struct relu : pointwise_by_output {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy) {
-    return math::select(y > T(0), dy, T(0));
+    return math::select(y <= T(0), T(0), dy);
   }
 };
 

@@ -6,7 +6,8 @@
 
 namespace lamina {
 
-/// Out = min(max(X, min), max). The gradient passes strictly between the limits. Fluid: clip.
+/// Out = min(max(X, min), max). NaN stays NaN. The gradient passes strictly
+/// between the limits. Fluid: clip.
 struct clip : pointwise {
   static constexpr const char* type = "clip";
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -17,7 +18,7 @@ struct clip : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T low, T high) {
-    return math::select(x > low, math::select(x < high, dy, T(0)), T(0));
+    return math::select(x <= low, T(0), math::select(x >= high, T(0), dy));
   }
 };
 

@@ -4,6 +4,8 @@
 // stands for rank(X) - rank(Y).
 #pragma once
 
+#include <lamina/core/extremes.hpp>
+#include <lamina/core/remainder.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina {
@@ -70,7 +72,7 @@ struct elementwise_div : elementwise {
   static constexpr const char* type = "elementwise_div";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x / y;
+    return math::quotient(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
@@ -84,35 +86,35 @@ struct elementwise_div : elementwise {
   }
 };
 
-/// Out = max(X, Y); where both are equal the gradient goes to Y, as in Fluid.
+/// Out = max(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the first.
 struct elementwise_max : elementwise {
   static constexpr const char* type = "elementwise_max";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return math::max(x, y);
+    return math::maximum(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
     if constexpr (Slot == 0)
-      return math::select(x > y, dy, T(0));
+      return math::select(math::is_above(y, x), T(0), dy);
     else
-      return math::select(x > y, T(0), dy);
+      return math::select(math::is_above(y, x), dy, T(0));
   }
 };
 
-/// Out = min(X, Y); where both are equal the gradient goes to Y, as in Fluid.
+/// Out = min(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the first.
 struct elementwise_min : elementwise {
   static constexpr const char* type = "elementwise_min";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return math::min(x, y);
+    return math::minimum(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
     if constexpr (Slot == 0)
-      return math::select(x < y, dy, T(0));
+      return math::select(math::is_below(y, x), T(0), dy);
     else
-      return math::select(x < y, T(0), dy);
+      return math::select(math::is_below(y, x), dy, T(0));
   }
 };
 
@@ -139,33 +141,24 @@ struct elementwise_pow : elementwise {
   }
 };
 
-/// Out = X - Y * floor(X / Y): the remainder has the sign of Y.
+/// Out = the remainder of X / Y with the sign of Y, between 0 and Y: exact, also where X / Y is
+/// beyond what T counts. Y = 0 gives NaN in real numbers and is an error in whole ones.
 struct elementwise_mod : elementwise {
   static constexpr const char* type = "elementwise_mod";
   static constexpr std::uint32_t differentiable = 0;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    if constexpr (std::is_integral_v<T>) {
-      const T r = static_cast<T>(x % y);
-      return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;
-    } else {
-      return x - y * math::floor(x / y);
-    }
+    return math::remainder(x, y);
   }
 };
 
-/// Out = floor(X / Y).
+/// Out = floor(X / Y). Whole numbers: the smallest one by -1 wraps to itself.
 struct elementwise_floordiv : elementwise {
   static constexpr const char* type = "elementwise_floordiv";
   static constexpr std::uint32_t differentiable = 0;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    if constexpr (std::is_integral_v<T>) {
-      const T q = static_cast<T>(x / y);
-      return x % y != T(0) && (x < T(0)) != (y < T(0)) ? static_cast<T>(q - 1) : q;
-    } else {
-      return math::floor(x / y);
-    }
+    return math::floored_quotient(x, y);
   }
 };
 

@@ -81,7 +81,7 @@ struct hinge_loss : pointwise {
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T label, T dy) {
     const T side = T(2) * label - T(1);
-    return math::select(T(1) - x * side > T(0), -dy * side, T(0));
+    return math::select(T(1) - x * side <= T(0), T(0), -dy * side);
   }
 };
 
@@ -105,7 +105,7 @@ struct huber_loss : pointwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T r, T dy, T delta) {
-    const T slope = dy * math::min(math::max(r, -delta), delta);
+    const T slope = dy * math::min(delta, math::max(-delta, r));
     if constexpr (Slot == 0)
       return -slope;
     else
@@ -129,11 +129,11 @@ struct modified_huber_loss : pointwise {
     const T v = x * (T(2) * label - T(1));
     if constexpr (K == 0) return v;
     const T square = (T(1) - v) * (T(1) - v);
-    return math::select(v < T(-1), T(-4) * v, math::select(v < T(1), square, T(0)));
+    return math::select(v < T(-1), T(-4) * v, math::select(v >= T(1), T(0), square));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T label, T v, T dy) {
-    const T near = math::select(v < T(1), T(-2) * (T(1) - v), T(0));
+    const T near = math::select(v >= T(1), T(0), T(-2) * (T(1) - v));
     return dy * (T(2) * label - T(1)) * math::select(v < T(-1), T(-4), near);
   }
 };
@@ -175,7 +175,7 @@ struct margin_rank_loss : pointwise {
   LAMINA_NUMBER_FN static T f(T x1, T x2, T label, T margin) {
     const T cost = math::max(T(0), margin - label * (x1 - x2));
     if constexpr (K == 0)
-      return math::select(cost > T(0), T(1), T(0));
+      return math::select(cost <= T(0), T(0), T(1));
     else
       return cost;
   }

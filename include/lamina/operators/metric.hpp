@@ -19,7 +19,7 @@ struct top_k : operator_definition {
 };
 
 /// Of the rows of Indices, Correct have the Label among them, of Total; Accuracy = Correct / Total.
-/// All shape [1]; Out is not read. Fluid: accuracy.
+/// All shape [1]. A row whose Label has a NaN in Out is none of the correct ones. Fluid: accuracy.
 struct accuracy : operator_definition {
   static constexpr const char* type = "accuracy";
   static constexpr std::array<slot_desc, 3> inputs{{{"Out"}, {"Indices"}, {"Label"}}};

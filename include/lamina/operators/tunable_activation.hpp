@@ -47,7 +47,7 @@ struct relu6 : pointwise_by_output {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy, T threshold) {
-    return math::select(y > T(0), math::select(y < threshold, dy, T(0)), T(0));
+    return math::select(y <= T(0), T(0), math::select(y >= threshold, T(0), dy));
   }
 };
 
@@ -62,7 +62,7 @@ struct brelu : pointwise_by_output {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy, T low, T high) {
-    return math::select(y > low, math::select(y < high, dy, T(0)), T(0));
+    return math::select(y <= low, T(0), math::select(y >= high, T(0), dy));
   }
 };
 
@@ -110,7 +110,7 @@ struct hard_sigmoid : pointwise_by_output {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy, T slope, T) {
-    return math::select(y > T(0), math::select(y < T(1), slope * dy, T(0)), T(0));
+    return math::select(y <= T(0), T(0), math::select(y >= T(1), T(0), slope * dy));
   }
 };
 
@@ -172,11 +172,11 @@ struct hard_shrink : pointwise {
       {{"threshold", attribute_type::real, 0.5}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T threshold) {
-    return math::select(math::abs(x) > threshold, x, T(0));
+    return math::select(math::abs(x) <= threshold, T(0), x);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T threshold) {
-    return math::select(math::abs(x) > threshold, dy, T(0));
+    return math::select(math::abs(x) <= threshold, T(0), dy);
   }
 };
 
@@ -187,11 +187,11 @@ struct softshrink : pointwise {
       {{"lambda", attribute_type::real, 0.5}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T l) {
-    return math::select(x > l, x - l, math::select(x < -l, x + l, T(0)));
+    return math::select(x > l, x - l, math::select(x < -l, x + l, math::select(x == x, T(0), x)));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T l) {
-    return math::select(x > l, dy, math::select(x < -l, dy, T(0)));
+    return math::select(math::abs(x) <= l, T(0), dy);
   }
 };
 
@@ -202,11 +202,11 @@ struct thresholded_relu : pointwise {
       {{"threshold", attribute_type::real, 1}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T threshold) {
-    return math::select(x > threshold, x, T(0));
+    return math::select(x <= threshold, T(0), x);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T threshold) {
-    return math::select(x > threshold, dy, T(0));
+    return math::select(x <= threshold, T(0), dy);
   }
 };
 

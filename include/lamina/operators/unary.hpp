@@ -201,7 +201,7 @@ struct round : step_function {
   }
 };
 
-/// -1, 0 or 1.
+/// -1, 0 or 1; NaN of NaN.
 struct sign : step_function {
   static constexpr const char* type = "sign";
   template <class T>

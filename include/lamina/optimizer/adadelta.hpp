@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -22,6 +23,12 @@ struct adadelta final : rule<adadelta> {
   float epsilon = 1e-6f, rho = 0.95f;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return decay_fault("rho", static_cast<double>(rho))
+        .or_else(size_fault("epsilon", static_cast<double>(epsilon)));
+  }
 
   static constexpr const char* type = "adadelta";
   static constexpr std::array<const char*, 2> states{"_avg_squared_grad", "_avg_squared_update"};

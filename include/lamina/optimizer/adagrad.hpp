@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -20,6 +21,13 @@ struct adagrad final : rule<adagrad> {
   float initial_accumulator_value = 0;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return size_fault("epsilon", static_cast<double>(epsilon))
+        .or_else(size_fault("initial_accumulator_value",
+                            static_cast<double>(initial_accumulator_value)));
+  }
 
   static constexpr const char* type = "adagrad";
   static constexpr rows_rule selected_rows = rows_rule::touched;

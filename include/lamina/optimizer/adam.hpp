@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -25,6 +26,13 @@ struct adam final : rule<adam> {
   bool lazy_mode = false;  // of selected rows, update those that are there alone
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return decay_fault("beta1", static_cast<double>(beta1))
+        .or_else(decay_fault("beta2", static_cast<double>(beta2)))
+        .or_else(size_fault("epsilon", static_cast<double>(epsilon)));
+  }
 
   static constexpr const char* type = "adam";
   static constexpr rows_rule selected_rows = rows_rule::all;

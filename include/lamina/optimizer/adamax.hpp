@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -21,6 +22,13 @@ struct adamax final : rule<adamax> {
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return decay_fault("beta1", static_cast<double>(beta1))
+        .or_else(decay_fault("beta2", static_cast<double>(beta2)))
+        .or_else(size_fault("epsilon", static_cast<double>(epsilon)));
+  }
 
   static constexpr const char* type = "adamax";
   static constexpr std::array<const char*, 2> states{"moment", "inf_norm"};

@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -19,6 +20,12 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   float decay = 0.95f, epsilon = 1e-6f;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return decay_fault("decay", static_cast<double>(decay))
+        .or_else(size_fault("epsilon", static_cast<double>(epsilon)));
+  }
 
   static constexpr const char* type = "decayed_adagrad";
   static constexpr std::array<const char*, 1> states{"moment"};

@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -20,6 +21,15 @@ struct ftrl final : rule<ftrl> {
   float l1 = 0, l2 = 0, lr_power = -0.5f;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return size_fault("l1", static_cast<double>(l1))
+        .or_else(size_fault("l2", static_cast<double>(l2)))
+        .or_else((lr_power <= 0 ? finite_fault("lr_power", static_cast<double>(lr_power))
+                                : option_fault{"lr_power", "a number of at most 0",
+                                               static_cast<double>(lr_power)}));
+  }
 
   static constexpr const char* type = "ftrl";
   static constexpr std::array<const char*, 2> states{"squared", "linear"};

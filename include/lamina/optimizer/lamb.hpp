@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -23,6 +24,14 @@ struct lamb final : rule<lamb> {
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-6f;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return decay_fault("beta1", static_cast<double>(beta1))
+        .or_else(decay_fault("beta2", static_cast<double>(beta2)))
+        .or_else(size_fault("epsilon", static_cast<double>(epsilon)))
+        .or_else(size_fault("lamb_weight_decay", static_cast<double>(lamb_weight_decay)));
+  }
 
   static constexpr const char* type = "lamb";
   static constexpr rows_rule selected_rows = rows_rule::all;

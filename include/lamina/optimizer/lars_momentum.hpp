@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -23,6 +24,13 @@ struct lars_momentum final : rule<lars_momentum> {
   float lars_coeff = 0.001f, lars_weight_decay = 0.0005f;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return share_fault("momentum", static_cast<double>(momentum))
+        .or_else(size_fault("lars_coeff", static_cast<double>(lars_coeff)))
+        .or_else(size_fault("lars_weight_decay", static_cast<double>(lars_weight_decay)));
+  }
 
   static constexpr const char* type = "lars_momentum";
   static constexpr std::array<const char*, 1> states{"velocity"};

@@ -78,6 +78,10 @@ class minimizer {
       : opt_(opt), b_(b), cost_(cost), line_(line) {}
 
   constexpr void record() {
+    if (const auto wrong = optimizer::fault_of_options(opt_); wrong.is_some()) {
+      b_.report(fault_kind::option_range, line_, wrong.name, nullptr, 0, nullptr, 0);
+      return;
+    }
     if (!numbers_stay(opt_)) fault(fault_kind::changing_numbers);
     if (b_.variables[cost_].block != b_.current_block) fault(fault_kind::cost_block);
     for (int v = 0; v < b_.variables.count; ++v)
@@ -241,8 +245,8 @@ namespace optimizer {
 template <class Opt, class T, class R, int... D>
 constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, int line) {
   using found = variable<T, R, D...>;
-  constexpr bool one = __is_same(found, variable<float, once, 1>) ||
-                       __is_same(found, variable<double, once, 1>);
+  constexpr bool one =
+      __is_same(found, variable<float, once, 1>) || __is_same(found, variable<double, once, 1>);
   static_assert(check<one, expects_type<variable<float, once, 1>>, gets_type<found>>,
                 "lamina: minimize: the cost is one number");
   constexpr bool constant = lamina::detail::has_constant_scalars<Opt>;

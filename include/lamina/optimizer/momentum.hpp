@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -20,6 +21,11 @@ struct momentum final : rule<momentum> {
   bool use_nesterov = false;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return share_fault("momentum", static_cast<double>(momentum));
+  }
 
   static constexpr const char* type = "momentum";
   static constexpr rows_rule selected_rows = rows_rule::all;

@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/proximal_gd.hpp>
 #include <lamina/optimizer/rule.hpp>
 
@@ -21,6 +22,12 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   float l1 = 0, l2 = 0;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return size_fault("l1", static_cast<double>(l1))
+        .or_else(size_fault("l2", static_cast<double>(l2)));
+  }
 
   static constexpr const char* type = "proximal_adagrad";
   static constexpr std::array<const char*, 1> states{"moment"};

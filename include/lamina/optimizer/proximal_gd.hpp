@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -25,6 +26,12 @@ struct proximal_gd final : rule<proximal_gd> {
   float l1 = 0, l2 = 0;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return size_fault("l1", static_cast<double>(l1))
+        .or_else(size_fault("l2", static_cast<double>(l2)));
+  }
 
   static constexpr const char* type = "proximal_gd";
   static constexpr std::array<const char*, 2> attributes{"l1", "l2"};

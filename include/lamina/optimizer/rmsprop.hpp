@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
 namespace lamina::optimizer {
@@ -23,6 +24,13 @@ struct rmsprop final : rule<rmsprop> {
   bool centered = false;
   lamina::regularizer regularization{};
   gradient_clip clip{};
+
+  /// Options outside of their range.
+  constexpr option_fault own_fault() const {
+    return decay_fault("rho", static_cast<double>(rho))
+        .or_else(size_fault("epsilon", static_cast<double>(epsilon)))
+        .or_else(share_fault("momentum", static_cast<double>(momentum)));
+  }
 
   static constexpr const char* type = "rmsprop";
   static constexpr rows_rule selected_rows = rows_rule::all;

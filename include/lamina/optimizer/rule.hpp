@@ -10,7 +10,8 @@
 //
 // is a whole optimizer. It may further have: `states` with the names of its accumulators, which
 // `update` takes by reference after the gradient; `scalars(step)`, the numbers of one step, which
-// `update` takes last; `initial_state`, `type`, `regularization`, `clip`, `selected_rows`.
+// `update` takes last; `own_fault()`, options outside of their range; `initial_state`, `type`,
+// `regularization`, `clip`, `selected_rows`.
 #pragma once
 
 #include <array>
@@ -23,6 +24,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/core/config.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/program/param_attr.hpp>
 

@@ -257,6 +257,9 @@ consteval bool accept() {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: rows: a variable has the rows from before an operator made them anew, "
                   "and is used with one of the new rows");
+  } else if constexpr (f.kind == fault_kind::option_range) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
+                  "lamina: option: expected a value in the range that is named, found another");
   } else if constexpr (f.kind == fault_kind::minibatch_over) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: read_minibatch: a variable has the rows of a mini-batch, and is used "

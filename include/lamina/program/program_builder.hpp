@@ -295,6 +295,10 @@ struct program_builder {
       fault.found[i] = i < found_rank ? found[i] : 0;
     }
   }
+  /// Reports an option of a layer that is outside of its range, as "clip: min <= max", unless `ok`.
+  constexpr void require_option(bool ok, int line, std::string_view range) {
+    if (!ok) report(fault_kind::option_range, line, range, nullptr, 0, nullptr, 0);
+  }
 
  private:
   static constexpr unsigned name_lists = 64;

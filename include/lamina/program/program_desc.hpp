@@ -112,6 +112,7 @@ enum class fault_kind : std::uint8_t {
   norm_limits,
   cost_block,
   stale_rows,
+  option_range,
   minibatch_over,
   parameter_options,
   unfinished  // the record function does not compile, and the compiler has said why

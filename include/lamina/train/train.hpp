@@ -191,10 +191,12 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
     static_assert(check<takes, gets_type<Opt>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
                   "momentum, adagrad, adam, rmsprop and lamb take");
-    if constexpr (takes)
+    if constexpr (takes) {
+      optimizer::require_options(opt);
       return train_at(at, opt, m, batches, options);
-    else
+    } else {
       return train_result{};
+    }
   } else {
     return train_result{};
   }

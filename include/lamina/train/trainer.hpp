@@ -53,6 +53,7 @@ class trainer {
 
   LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
+    optimizer::require_options(opt);
     if (threads > 1 && !part_weight::fits)
       throw error(
           text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor "

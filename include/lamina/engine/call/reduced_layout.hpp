@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/array_layout.hpp>
 
 namespace lamina::engine {
@@ -100,9 +101,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T reduced(T a, T b) {
   if constexpr (Kind == reduction_kind::product)
     return static_cast<T>(a * b);
   else if constexpr (Kind == reduction_kind::max)
-    return a < b ? b : a;
+    return math::maximum(a, b);
   else if constexpr (Kind == reduction_kind::min)
-    return b < a ? b : a;
+    return math::minimum(a, b);
   else
     return static_cast<T>(a + b);
 }

@@ -3,7 +3,11 @@
 // maxout.
 #pragma once
 
+#include <algorithm>
+
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/channel_parts.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/tunable_activation.hpp>
 
@@ -53,20 +57,37 @@ struct call_kernel<gradient_of<prelu>> {
     const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
     const operand dx = c.output(0), dalpha = c.output(1);
     const int width = slope_width(c, in);
-    if (dalpha) clear(dalpha);
+    double* const sums = numbers_at<double>(c.scratch());
+    const int slopes = slopes_of(c);
+    std::fill_n(sums, slopes, 0.0);
     for (int r = 0; r < in.rows; ++r) {
       const Real* x = in.row<const Real>(r);
       const Real* d = slope.row<const Real>(r);
       detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
         const Real a = detail::alpha_at<Real>(alpha, i);
-        Real total = 0;
-        for (int j = first; j < first + n; ++j) total += x[j] > 0 ? Real(0) : d[j] * x[j];
-        if (dalpha) detail::alpha_at<Real>(dalpha, i) += total;
+        double total = 0;
+        for (int j = first; j < first + n; ++j)
+          total += x[j] > 0 ? 0.0 : static_cast<double>(d[j] * x[j]);
+        sums[i] += total;
         if (!dx) return;
         Real* g = dx.row<Real>(r);
         for (int j = first; j < first + n; ++j) g[j] = x[j] > 0 ? d[j] : a * d[j];
       });
     }
+    if (!dalpha) return;
+    clear(dalpha);
+    for (int i = 0; i < slopes; ++i) detail::alpha_at<Real>(dalpha, i) = static_cast<Real>(sums[i]);
+  }
+  /// The sums of the slopes of Alpha, in double.
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return in_floats<double>(slopes_of(c));
+  }
+
+ private:
+  static int slopes_of(const call_context& c) {
+    const int width = slope_width(c, c.input(0));
+    return width > 0 ? c.input(0).columns / width : 0;
   }
 };
 
@@ -82,7 +103,7 @@ struct call_kernel<maxout> {
       for (int j = 0; j < out.columns; ++j) {
         const Real* x = in.row<const Real>(r) + first_of(j, inner, groups);
         Real best = *x;
-        for (int g = 1; g < groups; ++g) best = x[g * inner] > best ? x[g * inner] : best;
+        for (int g = 1; g < groups; ++g) best = math::maximum(best, x[g * inner]);
         out.row<Real>(r)[j] = best;
       }
   }
@@ -108,7 +129,7 @@ struct call_kernel<gradient_of<maxout>> {
         const std::ptrdiff_t first = forward::first_of(j, inner, groups);
         const Real* x = in.row<const Real>(r) + first;
         int g = 0;
-        while (g + 1 < groups && x[g * inner] != out.row<const Real>(r)[j]) ++g;
+        while (g + 1 < groups && !math::is_same(x[g * inner], out.row<const Real>(r)[j])) ++g;
         dx.row<Real>(r)[first + g * inner] = slope.row<const Real>(r)[j];
       }
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/arg_extreme_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/argsort.hpp>
@@ -118,7 +119,8 @@ struct arg_extreme_kernel {
         for (std::ptrdiff_t i = 0; i < count; ++i, from += xs) {
           std::ptrdiff_t best = 0;
           for (std::ptrdiff_t k = 1; k < n; ++k)
-            if (Largest ? from[best * step] < from[k * step] : from[k * step] < from[best * step])
+            if (Largest ? math::is_above(from[k * step], from[best * step])
+                        : math::is_below(from[k * step], from[best * step]))
               best = k;
           store_as(out.data, out.type, at[1] + i * ys, static_cast<std::int64_t>(best));
         }

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/engine/cpu/real_numbers.hpp>
-#include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/plan/image_operators.hpp>
 
 namespace lamina::engine::cpu {
@@ -27,49 +27,75 @@ struct channel_rows {
   }
 };
 
+// Channels whose sums over the batch, doubles, are on the stack together.
+inline constexpr int channels_together = 64;
+
 /// Whether a channel of a batch is one number, whose deviation from the mean is 0 whatever it is.
 inline bool has_one_value(const channel_rows& r) { return r.rows == 1 && r.size == 1; }
 
 /// Mean and biased variance of each channel of a batch where each is one number in a row.
 template <class Real>
 inline void side_moments(const operand& x, const channel_rows& r, Real* mean, Real* variance) {
-  const Real share = 1 / r.count<Real>();
-  for (int n = 0; n < r.rows; ++n) {
-    const Real* const from = x.row<const Real>(n);
-    for_each_place<Real>(r.channels, [=](std::ptrdiff_t j, auto like) {
-      store(mean + j, decltype(like)(load(mean + j, like) + load(from + j, like)));
-    });
+  constexpr int lanes = lanes_in<Real>, together = 8;
+  const double count = r.count<double>();
+  for (int first = 0; first < r.channels; first += channels_together) {
+    const int n = std::min(channels_together, r.channels - first);
+    const Real* const from = x.row<const Real>(0) + first;
+    const std::ptrdiff_t stride = x.stride;
+    Real* const m = mean + first;
+    alignas(64) double sums[channels_together] = {};
+    sum_rows(from, r.rows, x.stride, n, sums);
+    for (int c = 0; c < n; ++c) m[c] = static_cast<Real>(sums[c] / count);
+    // Squares of some rows in Real, then in double.
+    std::fill_n(sums, n, 0.0);
+    for (int row = 0; row < r.rows; row += together) {
+      const int end = std::min(row + together, r.rows);
+      int c = 0;
+      for (; c + lanes <= n; c += lanes) {
+        const auto centre = vector_in<Real>::load_unaligned(m + c);
+        vector_in<Real> squares(Real(0));
+        for (int k = row; k < end; ++k) {
+          const auto off = vector_in<Real>::load_unaligned(from + k * stride + c) - centre;
+          squares = fused_multiply_add(off, off, squares);
+        }
+        add_to_sums<Real>(sums + c, squares);
+      }
+      for (; c < n; ++c)
+        for (int k = row; k < end; ++k) {
+          const Real off = from[k * stride + c] - m[c];
+          sums[c] += static_cast<double>(off * off);
+        }
+    }
+    for (int c = 0; c < n; ++c) variance[first + c] = static_cast<Real>(sums[c] / count);
   }
-  for (int c = 0; c < r.channels; ++c) mean[c] *= share;
-  for (int n = 0; n < r.rows; ++n) {
-    const Real* const from = x.row<const Real>(n);
-    for_each_place<Real>(r.channels, [=](std::ptrdiff_t j, auto like) {
-      const auto off = load(from + j, like) - load(mean + j, like);
-      store(variance + j, decltype(like)(load(variance + j, like) + off * off));
-    });
-  }
-  for (int c = 0; c < r.channels; ++c) variance[c] *= share;
 }
 
 /// Mean and biased variance of each channel of a batch. Images are read once: their own moments,
-/// made while they are in the cache, are joined as Chan, Golub and LeVeque (1983) do.
+/// made while they are in the cache, are joined as Chan, Golub and LeVeque (1983) do, in double.
 template <class Real>
 inline void batch_moments(const operand& x, const channel_rows& r, Real* mean, Real* variance) {
-  std::fill_n(mean, r.channels, Real(0));
-  std::fill_n(variance, r.channels, Real(0));
   if (r.size == 1) return side_moments(x, r, mean, variance);
-  const Real size = static_cast<Real>(r.size), share = 1 / size;
-  for (int n = 0; n < r.rows; ++n) {
-    const Real* from = x.row<const Real>(n);
-    const Real before = static_cast<Real>(n) / static_cast<Real>(n + 1);
-    for (int c = 0; c < r.channels; ++c, from += r.size) {
-      const Real own = row_sum(from, r.size) * share;
-      const Real off = own - mean[c];
-      mean[c] += off / static_cast<Real>(n + 1);
-      variance[c] += squared_distance(from, own, r.size) + off * (off * before) * size;
+  const double size = r.size;
+  const Real share = 1 / static_cast<Real>(r.size);
+  for (int first = 0; first < r.channels; first += channels_together) {
+    const int n = std::min(channels_together, r.channels - first);
+    double means[channels_together] = {}, squares[channels_together] = {};
+    for (int row = 0; row < r.rows; ++row) {
+      const Real* from = x.row<const Real>(row) + static_cast<std::ptrdiff_t>(first) * r.size;
+      const double next = row + 1.0, before = row / next;
+      for (int c = 0; c < n; ++c, from += r.size) {
+        const Real own = row_sum(from, r.size) * share;
+        const double off = static_cast<double>(own) - means[c];
+        means[c] += off / next;
+        squares[c] +=
+            static_cast<double>(squared_distance(from, own, r.size)) + off * off * size * before;
+      }
+    }
+    for (int c = 0; c < n; ++c) {
+      mean[first + c] = static_cast<Real>(means[c]);
+      variance[first + c] = static_cast<Real>(squares[c] / r.count<double>());
     }
   }
-  for (int c = 0; c < r.channels; ++c) variance[c] /= r.count<Real>();
 }
 
 /// sums[0] = sum of d[j], sums[1] = sum of d[j] * (x[j] - mean).
@@ -169,26 +195,32 @@ struct call_kernel<batch_norm_slopes> {
     const Real *mean = c.input(2).row<const Real>(0), *inverse = c.input(3).row<const Real>(0);
     Real* const sum_d = numbers_at<Real>(c.scratch());
     Real* const sum_dh = sum_d + padded(r.channels);
+    const bool given = c.flag(0) || c.flag(4), passes = !given && detail::has_one_value(r);
     std::fill_n(sum_d, r.channels, Real(0));
     std::fill_n(sum_dh, r.channels, Real(0));
-    const bool given = c.flag(0) || c.flag(4), passes = !given && detail::has_one_value(r);
-    for (int n = 0; n < r.rows && !passes; ++n) {
-      const Real *from = x.row<const Real>(n), *slope = d.row<const Real>(n);
-      if (r.size == 1) {
-        for_each_place<Real>(r.channels, [=](std::ptrdiff_t j, auto like) {
-          using number = decltype(like);
-          const number dy = load(slope + j, like);
-          store(sum_d + j, number(load(sum_d + j, like) + dy));
-          store(sum_dh + j, number(load(sum_dh + j, like) +
-                                   dy * (load(from + j, like) - load(mean + j, like))));
-        });
-        continue;
+    for (int first = 0; first < r.channels && !passes; first += detail::channels_together) {
+      const int n = std::min(detail::channels_together, r.channels - first);
+      double all[detail::channels_together] = {}, weighted[detail::channels_together] = {};
+      for (int row = 0; row < r.rows; ++row) {
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(first) * r.size;
+        const Real *from = x.row<const Real>(row) + at, *slope = d.row<const Real>(row) + at;
+        if (r.size == 1) {
+          for (int i = 0; i < n; ++i) {
+            all[i] += static_cast<double>(slope[i]);
+            weighted[i] += static_cast<double>(slope[i] * (from[i] - mean[first + i]));
+          }
+          continue;
+        }
+        for (int i = 0; i < n; ++i, from += r.size, slope += r.size) {
+          Real sums[2];
+          detail::slope_sums(slope, from, mean[first + i], r.size, sums);
+          all[i] += static_cast<double>(sums[0]);
+          weighted[i] += static_cast<double>(sums[1]);
+        }
       }
-      for (int i = 0; i < r.channels; ++i, from += r.size, slope += r.size) {
-        Real sums[2];
-        detail::slope_sums(slope, from, mean[i], r.size, sums);
-        sum_d[i] += sums[0];
-        sum_dh[i] += sums[1];
+      for (int i = 0; i < n; ++i) {
+        sum_d[first + i] = static_cast<Real>(all[i]);
+        sum_dh[first + i] = static_cast<Real>(weighted[i]);
       }
     }
     for (int i = 0; i < r.channels; ++i) sum_dh[i] *= inverse[i];

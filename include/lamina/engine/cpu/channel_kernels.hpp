@@ -3,6 +3,7 @@
 // convolutions have it.
 #pragma once
 
+#include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/engine/cpu/pointwise_kernels.hpp>
 
 namespace lamina::engine::cpu {
@@ -23,11 +24,7 @@ struct call_kernel<gradient_of<elementwise_add>> {
                           slope.type == dtype_of<Real> && dy.type == dtype_of<Real>;
     if (!channels) return detail::pointwise_output<general, 1, Real>::run(c);
     clear(dy);
-    const int size = slope.columns / dy.columns;
-    Real* const sums = dy.row<Real>(0);
-    for (int r = 0; r < slope.rows; ++r)
-      for (int i = 0; i < dy.columns; ++i)
-        sums[i] += row_sum(slope.row<const Real>(r) + static_cast<std::ptrdiff_t>(i) * size, size);
+    detail::add_channels(slope, dy.columns, dy.row<Real>(0));
   }
 };
 

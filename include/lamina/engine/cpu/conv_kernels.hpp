@@ -8,7 +8,7 @@
 #include <lamina/engine/cpu/conv_backward.hpp>
 #include <lamina/engine/cpu/conv_filter_gradient.hpp>
 #include <lamina/engine/cpu/conv_group.hpp>
-#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/engine/cpu/unrolled_conv.hpp>
 #include <lamina/operators/conv.hpp>
 #include <lamina/plan/image_operators.hpp>
@@ -21,16 +21,6 @@ namespace detail {
 template <class Real = float>
 const Real* channel_numbers(const operand& o) {
   return static_cast<const Real*>(o.data);
-}
-
-/// sums[c] = the sum of all elements of channel c.
-template <class Real>
-inline void add_channels(const operand& d, int channels, Real* sums) {
-  const int size = channels > 0 ? d.columns / channels : 0;
-  std::fill_n(sums, channels, Real(0));
-  for (int r = 0; r < d.rows; ++r)
-    for (int c = 0; c < channels; ++c)
-      sums[c] += row_sum(d.row<const Real>(r) + static_cast<std::ptrdiff_t>(c) * size, size);
 }
 
 template <class Real>

@@ -40,14 +40,13 @@ template <class T, class Real>
 LAMINA_NOINLINE void evaluate_elements(const call_context& c,
                                        const basic_pointwise_form<Real>& form, const operand* in,
                                        const operand& out, const element_nest& loops,
-                                       bool is_summed, T (*f)(const T*, const T*)) {
+                                       T (*f)(const T*, const T*)) {
   T scalar[pointwise_form::most_scalars] = {};
   for (int i = 0; i < form.scalars; ++i) scalar[i] = static_cast<T>(c.number(i));
   const int inputs = form.inputs;
   const bool divides = form.divides && static_cast<T>(0.5) == T(0);
   loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
     const std::ptrdiff_t step = loops.inner_step(inputs);
-    double line = 0;
     for (std::ptrdiff_t j = 0; j < n; ++j) {
       T x[pointwise_form::most_inputs] = {};
       for (int i = 0; i < inputs; ++i)
@@ -55,17 +54,39 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c,
       if (divides && x[inputs - 1] == 0)
         fail(c, {"expected divisors that are not 0, found 0 at element ", j});
       const T value = f(x, scalar);
-      const std::ptrdiff_t to = at[inputs] + j * step;
-      if (!is_summed)
-        store_as(out.data, out.type, to, value);
-      else if (step == 0)
-        line += static_cast<double>(value);
-      else
-        store_as(out.data, out.type, to, load_as<T>(out.data, out.type, to) + value);
+      store_as(out.data, out.type, at[inputs] + j * step, value);
     }
-    if (is_summed && step == 0)
-      store_as(out.data, out.type, at[inputs],
-               static_cast<double>(load_as<T>(out.data, out.type, at[inputs])) + line);
+  });
+}
+
+/// Out at each place of `kept` = the sum over `over` of f, in double. Some places at a time, for
+/// these lie side by side in the inputs, mostly.
+template <class T, class Real>
+LAMINA_NOINLINE void sum_elements(const call_context& c, const basic_pointwise_form<Real>& form,
+                                  const operand* in, const operand& out, const element_nest& kept,
+                                  const element_nest& over, T (*f)(const T*, const T*)) {
+  constexpr std::ptrdiff_t together = 64;
+  T scalar[pointwise_form::most_scalars] = {};
+  for (int i = 0; i < form.scalars; ++i) scalar[i] = static_cast<T>(c.number(i));
+  const int inputs = form.inputs;
+  kept.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+    for (std::ptrdiff_t first = 0; first < n; first += together) {
+      const std::ptrdiff_t width = n - first < together ? n - first : together;
+      double sums[together] = {};
+      over.run([&](const std::ptrdiff_t* next, std::ptrdiff_t m) {
+        for (std::ptrdiff_t k = 0; k < m; ++k)
+          for (std::ptrdiff_t j = 0; j < width; ++j) {
+            T x[pointwise_form::most_inputs] = {};
+            for (int i = 0; i < inputs; ++i)
+              x[i] = load_as<T>(
+                  in[i].data, in[i].type,
+                  at[i] + (first + j) * kept.inner_step(i) + next[i] + k * over.inner_step(i));
+            sums[j] += static_cast<double>(f(x, scalar));
+          }
+      });
+      for (std::ptrdiff_t j = 0; j < width; ++j)
+        store_as(out.data, out.type, at[inputs] + (first + j) * kept.inner_step(inputs), sums[j]);
+    }
   });
 }
 
@@ -114,17 +135,24 @@ LAMINA_NOINLINE inline void run_elements(const call_context& c,
     is_integer = is_integer && std::floor(c.number(s)) == c.number(s);
   const broadcast_layout<pointwise_form::most_inputs + 1> l(c, inputs + 1, all,
                                                             form.has_axis ? c.integer(0) : -1);
-  const detail::element_nest loops = l.all();
   const operand* const in = all;
-  const bool is_summed = l.is_summed;
-  if (is_summed) clear(out);
-  if (is_real && !is_summed && detail::evaluate_lines(c, form, in, out, loops)) return;
+  if (l.is_summed) {
+    clear(out);
+    const detail::element_nest kept = l.kept(), over = l.summed();
+    if (is_float)
+      detail::sum_elements<float>(c, form, in, out, kept, over, form.in_float);
+    else
+      detail::sum_elements<double>(c, form, in, out, kept, over, form.in_double);
+    return;
+  }
+  const detail::element_nest loops = l.all();
+  if (is_real && detail::evaluate_lines(c, form, in, out, loops)) return;
   if (is_float)
-    detail::evaluate_elements<float>(c, form, in, out, loops, is_summed, form.in_float);
+    detail::evaluate_elements<float>(c, form, in, out, loops, form.in_float);
   else if (is_integer)
-    detail::evaluate_elements<std::int64_t>(c, form, in, out, loops, false, form.in_integers);
+    detail::evaluate_elements<std::int64_t>(c, form, in, out, loops, form.in_integers);
   else
-    detail::evaluate_elements<double>(c, form, in, out, loops, is_summed, form.in_double);
+    detail::evaluate_elements<double>(c, form, in, out, loops, form.in_double);
 }
 
 }  // namespace lamina::engine::cpu

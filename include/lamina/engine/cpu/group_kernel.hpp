@@ -9,6 +9,8 @@
 #include <lamina/engine/cpu/call_context.hpp>
 #include <lamina/engine/cpu/channel_walk.hpp>
 #include <lamina/engine/cpu/gemm.hpp>
+#include <lamina/engine/cpu/long_sums.hpp>
+#include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/statement_runner.hpp>
 
 namespace lamina::engine::cpu {
@@ -66,33 +68,6 @@ LAMINA_COLD inline std::ptrdiff_t gemm_dw_group_scratch(const program_view&, flo
   return in_floats<Real>(gemm_dw_scratch_floats<Real>(c.rows_of(g.depth), g.rows, g.columns));
 }
 
-// Columns that are summed together: their sums stay in the first-level cache, and of each row some
-// lines in a row are read.
-inline constexpr int summed_columns = 256;
-
-// sums[j] += the sum over `rows` rows, `stride` floats apart, of x[j], for j < width, a multiple of
-// `lanes`.
-template <class Real>
-LAMINA_NOINLINE inline void add_rows(const Real* x, int rows, std::ptrdiff_t stride, int width,
-                                     Real* sums) {
-  using vector = vector_in<Real>;
-  constexpr int lanes = lanes_in<Real>;
-  constexpr int together = 8;
-  int m = 0;
-  for (; m + together <= rows; m += together, x += together * stride)
-    for (int j = 0; j < width; j += lanes) {
-      vector v[together];
-      LAMINA_UNROLL for (int i = 0; i < together; ++i) v[i] =
-          vector::load_unaligned(x + i * stride + j);
-      (vector::load_aligned(sums + j) +
-       (((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]))))
-          .store_aligned(sums + j);
-    }
-  for (; m < rows; ++m, x += stride)
-    for (int j = 0; j < width; j += lanes)
-      (vector::load_aligned(sums + j) + vector::load_unaligned(x + j)).store_aligned(sums + j);
-}
-
 // Whether so many floats, which a pointwise group writes, go past the caches: they are more than
 // any is to keep until somebody reads them.
 constexpr bool is_streamed(std::ptrdiff_t floats) {
@@ -107,16 +82,19 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real
   using Real = typename Runner::real;
   using vector = typename Runner::vector;
   constexpr int lanes = lanes_in<Real>;
-  alignas(64) Real room[summed_columns];
+  alignas(64) double room[summed_columns];
+  alignas(64) Real rounded[summed_columns];
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
-    Real* const sums = parts.of != nullptr ? parts.of + first : room;
+    // Unfinished sums have room for doubles.
+    double* const sums = parts.of != nullptr ? numbers_at<double>(parts.of) + first : room;
     if (!parts.continues)
-      for (int j = 0; j < width; j += lanes) vector(Real(0)).store_aligned(sums + j);
-    add_rows(x + first, rows, stride, width, sums);
+      for (int j = 0; j < width; ++j) sums[j] = 0;
+    sum_rows(x + first, rows, stride, width, sums);
     if (!parts.ends) continue;
+    for (int j = 0; j < width; ++j) rounded[j] = static_cast<Real>(sums[j]);
     for (int j = 0; j < width; j += lanes)
-      runner(vector::load_aligned(sums + j), {first + j, 0, first + j});
+      runner(vector::load_aligned(rounded + j), {first + j, 0, first + j});
   }
 }
 

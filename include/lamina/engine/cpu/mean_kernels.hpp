@@ -4,41 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include <lamina/engine/cpu/fill_kernels.hpp>
-#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/operators/mean.hpp>
 
 namespace lamina::engine::cpu {
-
-namespace detail {
-
-// So far ahead of a sum memory is asked for lines: the processor's own guess ends with a page.
-inline constexpr int prefetched_floats = 1024;
-
-/// The sum of n floats in double: sixteen sums beside each other, for one after the other would
-/// take four times as long as memory does.
-LAMINA_NOINLINE inline double double_sum(const float* x, std::ptrdiff_t n) {
-  using four_floats [[gnu::vector_size(16)]] = float;
-  using four_doubles [[gnu::vector_size(32)]] = double;
-  four_doubles sum[4] = {};
-  std::ptrdiff_t j = 0;
-  for (; j + 16 <= n; j += 16) {
-    __builtin_prefetch(x + j + prefetched_floats);
-    LAMINA_UNROLL for (int i = 0; i < 4; ++i) {
-      four_floats v;
-      std::memcpy(&v, x + j + 4 * i, sizeof v);
-      sum[i] += __builtin_convertvector(v, four_doubles);
-    }
-  }
-  const four_doubles all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  double total = (all[0] + all[1]) + (all[2] + all[3]);
-  for (; j < n; ++j) total += static_cast<double>(x[j]);
-  return total;
-}
-
-}  // namespace detail
 
 /// Large arrays are summed in as many parts whatever the number of threads, so that it does not
 /// change the result.

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/metric.hpp>
@@ -42,16 +43,17 @@ struct call_kernel<top_k> {
   }
 
  private:
-  /// Keeps the indices of the best so far in order; of equal ones the first comes first.
+  /// Keeps the indices of the best so far in order; of equal ones the first comes first. NaN is
+  /// above all numbers.
   template <class Value>
   LAMINA_NOINLINE static void choose(Value value, int n, int k, std::int64_t* index) {
     int found = 0;
     auto worst = value(0);
     for (int j = 0; j < n; ++j) {
       const auto v = value(j);
-      if (found == k && !(v > worst)) continue;
+      if (found == k && !math::is_above(v, worst)) continue;
       int at = found < k ? found++ : k - 1;
-      for (; at > 0 && v > value(index[at - 1]); --at) index[at] = index[at - 1];
+      for (; at > 0 && math::is_above(v, value(index[at - 1])); --at) index[at] = index[at - 1];
       index[at] = j;
       worst = value(index[found - 1]);
     }
@@ -81,7 +83,7 @@ struct call_kernel<accuracy> {
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand indices = c.input(1), label = c.input(2);
+    const operand scores = c.input(0), indices = c.input(1), label = c.input(2);
     const operand part = c.output(0), correct = c.output(1), total = c.output(2);
     const row_lines lines(indices);
     std::int64_t hits = 0;
@@ -91,7 +93,7 @@ struct call_kernel<accuracy> {
         const std::int64_t* found = indices.row<const std::int64_t>(r) + o * lines.n;
         int i = 0;
         while (i < lines.n && found[i] != wanted) ++i;
-        hits += i < lines.n ? 1 : 0;
+        hits += i < lines.n && is_number(scores, r, o * lines.n + i) ? 1 : 0;
       }
     const std::int64_t all = static_cast<std::int64_t>(lines.rows) * lines.outer;
     if (part)
@@ -99,6 +101,14 @@ struct call_kernel<accuracy> {
                all == 0 ? 0.0 : static_cast<double>(hits) / static_cast<double>(all));
     if (correct) store_as(correct.data, correct.type, 0, hits);
     if (total) store_as(total.data, total.type, 0, all);
+  }
+
+ private:
+  /// A score that is not a number is no hit.
+  static bool is_number(const operand& scores, int row, int column) {
+    const double score = load_as<double>(scores.data, scores.type,
+                                         row * static_cast<std::ptrdiff_t>(scores.stride) + column);
+    return score == score;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <lamina/engine/call/normalised_parts.hpp>
+#include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/clip.hpp>
 #include <lamina/operators/norm.hpp>
@@ -89,8 +90,12 @@ struct call_kernel<gradient_of<layer_norm>> {
     if (dbias) clear(dbias);
     Real* const ds = dscale ? dscale.row<Real>(0) : nullptr;
     Real* const db = dbias ? dbias.row<Real>(0) : nullptr;
+    detail::blocked_sums<Real> of_scale(ds, n, c.scratch());
+    detail::blocked_sums<Real> of_bias(db, n, c.scratch() + in_floats<double>(padded(n)));
     for (int r = 0; r < parts.rows; ++r)
       for (int o = 0; o < parts.outer; ++o) {
+        of_scale.begin_row();
+        of_bias.begin_row();
         const Real* x = in.row<const Real>(r) + o * n;
         const Real* d = slope.row<const Real>(r) + o * n;
         const Real mean = detail::part_number<Real>(means, parts.outer, r, o);
@@ -130,6 +135,12 @@ struct call_kernel<gradient_of<layer_norm>> {
                                number(inverse)));
         });
       }
+    of_scale.finish();
+    of_bias.finish();
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return 2 * in_floats<double>(padded(normalised_parts(c, c.input(0)).n));
   }
 };
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include <lamina/engine/call/part_layout.hpp>
-#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/long_sums.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -37,23 +37,19 @@ inline void copy_part(dtype type, int rank, const std::ptrdiff_t* extent, const 
   });
 }
 
-/// to += from, in `Real`. A step of 0 in `to` sums.
+/// to += from, in `Real`. A step of 0 in `to` sums, in double.
 template <class Real>
 inline void add_part(int rank, const std::ptrdiff_t* extent, const array_part& from,
                      const array_part& to) {
-  const loop_nest<2> loops = detail::nest_of(rank, extent, from, to);
-  const Real* source = static_cast<const Real*>(from.data) + from.offset;
-  Real* target = static_cast<Real*>(to.data) + to.offset;
-  const std::ptrdiff_t s = loops.inner_step(0), t = loops.inner_step(1);
-  loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
-    const Real* a = source + at[0];
-    Real* b = target + at[1];
-    if (s == 1 && t == 0)
-      *b += row_sum(a, n);
-    else if (s == 1 && t == 1)
-      for (std::ptrdiff_t i = 0; i < n; ++i) b[i] += a[i];
-    else
-      for (std::ptrdiff_t i = 0; i < n; ++i) b[i * t] += a[i * s];
+  loop_nest<2> kept, over;
+  for (int d = 0; d < rank; ++d)
+    (to.step[d] == 0 ? over : kept).add(extent[d], from.step[d], to.step[d]);
+  const Real* const source = static_cast<const Real*>(from.data) + from.offset;
+  Real* const target = static_cast<Real*>(to.data) + to.offset;
+  const std::ptrdiff_t t = kept.inner_step(1);
+  detail::sum_over(kept, over, source, [=](const std::ptrdiff_t* at, std::ptrdiff_t k, double sum) {
+    Real& y = target[at[1] + k * t];
+    y = static_cast<Real>(static_cast<double>(y) + sum);
   });
 }
 

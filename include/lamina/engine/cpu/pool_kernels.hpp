@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/pool_windows.hpp>
 #include <lamina/engine/cpu/lane_order.hpp>
 #include <lamina/engine/cpu/real_numbers.hpp>
@@ -89,7 +89,7 @@ struct call_kernel<pool2d> {
  private:
   static void squares(const pool_windows& w, const float* from, float* to) {
     const auto average = [](auto a, auto b) { return decltype(a)((a + b) * decltype(a)(0.5F)); };
-    const auto most = [](auto a, auto b) { return math::max(a, b); };
+    const auto most = [](auto a, auto b) { return math::maximum(a, b); };
     if (w.is_average)
       squares(w, from, to, average);
     else
@@ -121,11 +121,11 @@ struct call_kernel<pool2d> {
       std::copy_n(from + static_cast<std::ptrdiff_t>(top) * n, n, line);
       for (int i = top + 1; i < bottom; ++i)
         detail::combine_rows(line, from + static_cast<std::ptrdiff_t>(i) * n, n,
-                             [](auto a, auto b) { return math::max(a, b); });
+                             [](auto a, auto b) { return math::maximum(a, b); });
       for (int x = 0; x < w.width.out; ++x) {
         const int end = w.width.end(x);
         Real most = line[w.width.first(x)];
-        for (int j = w.width.first(x) + 1; j < end; ++j) most = most < line[j] ? line[j] : most;
+        for (int j = w.width.first(x) + 1; j < end; ++j) most = math::maximum(most, line[j]);
         to[x] = most;
       }
     }
@@ -181,6 +181,15 @@ struct call_kernel<gradient_of<pool2d>> {
   }
 
  private:
+  /// Whether x, an element of a window, is its largest one: no number is NaN where the largest is
+  /// none.
+  template <class T>
+  static LAMINA_INLINE auto is_most(T x, T most) {
+    if constexpr (math::is_plain<T>)
+      return x == most || x != x;
+    else
+      return (x == most) | (x != x);
+  }
   template <class Real>
   static void spread(const pool_windows& w, const Real* slope, Real* to) {
     for (int y = 0; y < w.height.out; ++y)
@@ -208,12 +217,12 @@ struct call_kernel<gradient_of<pool2d>> {
                  const V l0 = V::load_unaligned(x + at.lower);
                  const V l1 = V::load_unaligned(x + at.last);
                  // What is left for the places behind: each takes all of it or nothing.
-                 const V a = math::select(even_lanes(u0, u1) == m, d, none);
-                 V rest = math::select(even_lanes(u0, u1) == m, none, d);
-                 const V b = math::select(odd_lanes(u0, u1) == m, rest, none);
-                 rest = math::select(odd_lanes(u0, u1) == m, none, rest);
-                 const V c = math::select(even_lanes(l0, l1) == m, rest, none);
-                 rest = math::select(even_lanes(l0, l1) == m, none, rest);
+                 const V a = math::select(is_most(even_lanes(u0, u1), m), d, none);
+                 V rest = math::select(is_most(even_lanes(u0, u1), m), none, d);
+                 const V b = math::select(is_most(odd_lanes(u0, u1), m), rest, none);
+                 rest = math::select(is_most(odd_lanes(u0, u1), m), none, rest);
+                 const V c = math::select(is_most(even_lanes(l0, l1), m), rest, none);
+                 rest = math::select(is_most(even_lanes(l0, l1), m), none, rest);
                  first_in_turn(a, b).store_unaligned(target);
                  second_in_turn(a, b).store_unaligned(target + at.upper);
                  first_in_turn(c, rest).store_unaligned(target + at.lower);
@@ -227,8 +236,9 @@ struct call_kernel<gradient_of<pool2d>> {
         const float *const u = image + at, *const l = u + n;
         const float m = most[place];
         // 0 to 3, without a branch on values.
-        const int first = static_cast<int>(u[0] != m) *
-                          (1 + static_cast<int>(u[1] != m) * (1 + static_cast<int>(l[0] != m)));
+        const int first =
+            static_cast<int>(!is_most(u[0], m)) *
+            (1 + static_cast<int>(!is_most(u[1], m)) * (1 + static_cast<int>(!is_most(l[0], m))));
         for (const int i : places) to[at + i] = 0;
         to[at + places[first]] = slope[place];
       }
@@ -241,12 +251,11 @@ struct call_kernel<gradient_of<pool2d>> {
       const int top = w.height.first(y), bottom = w.height.end(y);
       for (int x = 0; x < w.width.out; ++x, ++slope, ++most) {
         const int left = w.width.first(x), right = w.width.end(x);
-        // Not a number is equal to nothing: then the first place it is.
         std::ptrdiff_t place = static_cast<std::ptrdiff_t>(top) * w.width.in + left;
         for (int i = bottom - 1; i >= top; --i)
           for (int j = right - 1; j >= left; --j) {
             const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * w.width.in + j;
-            place = image[at] == *most ? at : place;
+            place = is_most(image[at], *most) ? at : place;
           }
         to[place] += *slope;
       }

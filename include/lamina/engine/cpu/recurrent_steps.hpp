@@ -11,6 +11,7 @@
 #include <lamina/engine/call/recurrent_function.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/gemm_row_major.hpp>
+#include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/activation.hpp>
@@ -190,10 +191,13 @@ inline void add_bias(const Real* x, const Real* bias, Real* to, int width) {
 /// to[j] += the sum of x over its rows.
 template <class Real>
 inline void add_rows(const Real* x, std::ptrdiff_t stride, int rows, int width, Real* to) {
-  for (int r = 0; r < rows; ++r)
-    for_each_place<Real>(width, [=](std::ptrdiff_t j, auto like) {
-      store(to + j, load(to + j, like) + load(x + r * stride + j, like));
-    });
+  for (int first = 0; first < width; first += detail::summed_columns) {
+    const int n = width - first < detail::summed_columns ? width - first : detail::summed_columns;
+    alignas(64) double sums[detail::summed_columns];
+    for (int j = 0; j < n; ++j) sums[j] = static_cast<double>(to[first + j]);
+    detail::sum_rows(x + first, rows, stride, n, sums);
+    for (int j = 0; j < n; ++j) to[first + j] = static_cast<Real>(sums[j]);
+  }
 }
 
 }  // namespace lamina::engine::cpu

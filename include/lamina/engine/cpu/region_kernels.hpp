@@ -2,6 +2,7 @@
 // lamina/engine/cpu/region_kernels.hpp - parts of images: roi_pool, spp, im2sequence.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/patch_grid.hpp>
 #include <lamina/engine/cpu/region_corners.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
@@ -40,7 +41,7 @@ struct call_kernel<roi_pool> {
               for (int v = rows.begin; v < rows.end; ++v)
                 for (int h = columns.begin; h < columns.end; ++h) {
                   const std::ptrdiff_t k = static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
-                  if (place >= 0 && !(plane[k] > most)) continue;
+                  if (place >= 0 && !math::is_above(plane[k], most)) continue;
                   most = plane[k];
                   place = k;
                 }
@@ -120,7 +121,7 @@ struct call_kernel<spp> {
             for (int h = columns.begin; h < columns.end; ++h) {
               const Real value = from[static_cast<std::ptrdiff_t>(v) * x.dims[3] + h];
               sum += value;
-              most = most < value ? value : most;
+              most = math::maximum(most, value);
             }
           y.row<Real>(r)[at] = average ? sum / detail::window_size<Real>(rows, columns) : most;
         });
@@ -146,7 +147,7 @@ struct call_kernel<gradient_of<spp>> {
               const std::ptrdiff_t k = plane + static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
               if (average) {
                 dx.row<Real>(r)[k] += share;
-              } else if (x.row<const Real>(r)[k] == y.row<const Real>(r)[at]) {
+              } else if (math::is_same(x.row<const Real>(r)[k], y.row<const Real>(r)[at])) {
                 dx.row<Real>(r)[k] += slope;
                 return;
               }

@@ -25,19 +25,29 @@ LAMINA_INLINE Real sum_of(xsimd::batch<Real> v) {
 }
 
 namespace detail {
+/// Terms that are added up in Real; their sums are added in double.
+inline constexpr std::ptrdiff_t most_summed = 4096;
+
 template <class Real, class Term, class Rest>
 LAMINA_INLINE Real sum_terms(std::ptrdiff_t n, Term term, Rest rest) {
   using vector = vector_in<Real>;
   constexpr int lanes = lanes_in<Real>;
   const vector none(Real(0));
-  vector sum[4] = {none, none, none, none};
+  double before = 0;
   std::ptrdiff_t j = 0;
-  for (; j + 4 * lanes <= n; j += 4 * lanes)
-    LAMINA_UNROLL for (int i = 0; i < 4; ++i) sum[i] += term(j + i * lanes);
-  for (; j + lanes <= n; j += lanes) sum[0] += term(j);
-  Real total = sum_of((sum[0] + sum[1]) + (sum[2] + sum[3]));
-  for (; j < n; ++j) total += rest(j);
-  return total;
+  for (;;) {
+    // Of a long row one part after the other: a single sum would lose what is small beside it.
+    const bool is_long = n - j > most_summed;
+    const std::ptrdiff_t end = is_long ? j + most_summed : n;
+    vector sum[4] = {none, none, none, none};
+    for (; j + 4 * lanes <= end; j += 4 * lanes)
+      LAMINA_UNROLL for (int i = 0; i < 4; ++i) sum[i] += term(j + i * lanes);
+    for (; j + lanes <= end; j += lanes) sum[0] += term(j);
+    Real total = sum_of((sum[0] + sum[1]) + (sum[2] + sum[3]));
+    for (; j < end; ++j) total += rest(j);
+    if (!is_long) return static_cast<Real>(before + static_cast<double>(total));
+    before += static_cast<double>(total);
+  }
 }
 }  // namespace detail
 

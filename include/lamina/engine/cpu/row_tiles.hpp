@@ -202,10 +202,10 @@ struct tiled_groups {
     const slicing how = slicing_of(d, e, info);
     return how == slicing::rows || how == slicing::product_rows ? tiling::rows : tiling::none;
   }
-  /// Floats of unfinished sums of a group.
+  /// Floats of unfinished sums of a group; sums over rows are doubles.
   static constexpr int sums_of(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
-    return d.head == group_head::gemm_dw ? d.rows * padded(d.columns) : padded(d.columns);
+    return d.head == group_head::gemm_dw ? d.rows * padded(d.columns) : 2 * padded(d.columns);
   }
   /// The parameter that sums change there, or -1.
   static constexpr int changed_parameter(const memory_slot& s) {

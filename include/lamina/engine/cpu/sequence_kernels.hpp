@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/sequence_pooling.hpp>
 #include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
@@ -13,14 +14,26 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows.
+/// to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows; of many rows, 256 at a time.
 template <class Real>
 inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, Real factor,
                      Real* to) {
   for_each_place<Real>(width, [&](std::ptrdiff_t j, auto like) {
-    auto sum = load(x + j, like);
-    for (int r = 1; r < rows; ++r) sum += load(x + r * stride + j, like);
-    store(to + j, sum * decltype(like)(factor));
+    using number = decltype(like);
+    constexpr int together = 256;
+    number sum(Real(0)), lost(Real(0));
+    for (int first = 0; first < rows; first += together) {
+      const int end = rows - first < together ? rows : first + together;
+      number some = load(x + first * stride + j, like);
+      for (int r = first + 1; r < end; ++r) some += load(x + r * stride + j, like);
+      // What a sum of many loses of the next is added with the one behind (Kahan 1965), unless
+      // they are infinite.
+      const number next = some - lost, all = sum + next;
+      const number rounded = (all - sum) - next;
+      lost = math::select(rounded - rounded == number(Real(0)), rounded, number(Real(0)));
+      sum = all;
+    }
+    store(to + j, sum * number(factor));
   });
 }
 
@@ -73,7 +86,7 @@ struct call_kernel<sequence_pool> {
       number most = load(is_first ? from + j : to + j, like), place(is_first ? Real(0) : -Real(1));
       for (int r = is_first ? 1 : 0; r < length; ++r) {
         const number next = load(from + r * x.stride + j, like);
-        const auto more = next > most;
+        const auto more = math::is_above(next, most);
         most = math::select(more, next, most);
         place = math::select(more, number(static_cast<Real>(r)), place);
       }

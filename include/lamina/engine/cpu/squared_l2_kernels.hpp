@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/operators/squared_l2.hpp>
 
 namespace lamina::engine::cpu {
@@ -17,11 +17,10 @@ struct call_kernel<l1_norm> {
   static void run(const call_context& c) {
     const operand x = c.input(0);
     require_real<Real>(c, x);
-    double sum = 0;  // over all rows, of sums of a row each
+    double sum = 0;
     for (int r = 0; r < x.rows; ++r) {
-      Real row = 0;
-      for (int j = 0; j < x.columns; ++j) row += std::abs(x.row<const Real>(r)[j]);
-      sum += static_cast<double>(row);
+      for (int j = 0; j < x.columns; ++j)
+        sum += static_cast<double>(std::abs(x.row<const Real>(r)[j]));
     }
     *c.output(0).row<Real>(0) = static_cast<Real>(sum);
   }
@@ -97,7 +96,9 @@ struct call_kernel<gradient_of<squared_l2_distance>> {
     const operand dx = c.output(0), dy = c.output(1);
     const bool shared = dy && dy.rows == 1 && y.rows == 1;
     if (shared) clear(dy);
+    detail::blocked_sums<Real> of_y(shared ? dy.row<Real>(0) : nullptr, dy.columns, c.scratch());
     for (int r = 0; r < difference.rows; ++r) {
+      of_y.begin_row();
       const Real twice = 2 * *slope.row<const Real>(r);
       const Real* const d = difference.row<const Real>(r);
       for (int j = 0; j < difference.columns; ++j) {
@@ -109,6 +110,11 @@ struct call_kernel<gradient_of<squared_l2_distance>> {
           dy.row<Real>(r)[j] = -g;
       }
     }
+    of_y.finish();
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return in_floats<double>(padded(c.input(2).columns));
   }
 };
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/pool_side.hpp>
 #include <lamina/engine/cpu/static_kernels.hpp>
 #include <lamina/operators/pool.hpp>
@@ -163,7 +163,7 @@ struct static_call_kernel<pool2d> {
         for (int k = top; k < bottom; ++k)
           for (int l = left; l < right; ++l) {
             const float now = x[k * Width.in + l];
-            all = now > all ? now : all;
+            all = math::maximum(all, now);
             sum += now;
           }
         const int size =

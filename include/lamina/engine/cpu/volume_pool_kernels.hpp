@@ -3,6 +3,7 @@
 // max_pool2d_with_index, unpool.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/volume_windows.hpp>
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
@@ -47,7 +48,7 @@ struct call_kernel<pool3d> {
           std::ptrdiff_t n = 0;
           held([&](std::ptrdiff_t i) {
             sum += from[i];
-            most = n++ == 0 || most < from[i] ? from[i] : most;
+            most = n++ == 0 ? from[i] : math::maximum(most, from[i]);
           });
           to[at] = how.is_average ? sum * how.share<Real>(w, n) : most;
         });
@@ -74,7 +75,9 @@ struct call_kernel<gradient_of<pool3d>> {
         w.for_each_window([&](std::ptrdiff_t at, auto held) {
           std::ptrdiff_t n = 0, place = -1;
           held([&](std::ptrdiff_t i) {
-            if (n++ == 0 || (from[place] != most[at] && from[i] == most[at])) place = i;
+            if (n++ == 0 ||
+                (!math::is_same(from[place], most[at]) && math::is_same(from[i], most[at])))
+              place = i;
           });
           if (n == 0) return;
           const Real part = how.is_average ? d[at] * how.share<Real>(w, n) : Real(0);
@@ -103,7 +106,7 @@ struct call_kernel<max_pool2d_with_index> {
         w.for_each_window([&](std::ptrdiff_t at, auto held) {
           std::ptrdiff_t place = -1;
           held([&](std::ptrdiff_t i) {
-            if (place < 0 || from[place] < from[i]) place = i;
+            if (place < 0 || math::is_above(from[i], from[place])) place = i;
           });
           if (out) out.row<Real>(r)[first + at] = place < 0 ? Real(0) : from[place];
           if (places) places.row<std::int32_t>(r)[first + at] = static_cast<std::int32_t>(place);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/remainder.hpp - division that rounds down, and its remainder: of whole numbers, real
+// ones and batches of these.
+#pragma once
+
+#include <type_traits>
+
+#include <lamina/core/math.hpp>
+
+namespace lamina::math {
+
+/// x - y * floor(x / y) without rounding: 0 or a number with the sign of y, nearer to 0 than y. NaN
+/// where y is 0 or x infinite; of whole numbers 0 where y is 0 (callers refuse that before).
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    // The smallest number by -1 is beyond the largest one, and a trap.
+    if (y == T(0) || y == static_cast<T>(-1)) return T(0);
+    const T r = static_cast<T>(x % y);
+    return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;
+  } else if constexpr (is_plain<T>) {
+    const T r = std::fmod(x, y);
+    return r != T(0) && (r < T(0)) != (y < T(0)) ? r + y : r;
+  } else {
+    // No vector function is exact where x / y has more digits than T.
+    typename T::value_type a[T::size], b[T::size];
+    x.store_unaligned(a);
+    y.store_unaligned(b);
+    for (std::size_t i = 0; i < T::size; ++i) a[i] = remainder(a[i], b[i]);
+    return T::load_unaligned(a);
+  }
+}
+
+/// floor(x / y). Of whole numbers the smallest one by -1 wraps to itself, and anything by 0 is 0
+/// (callers refuse that before).
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T floored_quotient(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    using bits = std::make_unsigned_t<T>;
+    if (y == T(0)) return T(0);
+    if (y == static_cast<T>(-1)) return static_cast<T>(bits(0) - static_cast<bits>(x));
+    const T q = static_cast<T>(x / y);
+    return x % y != T(0) && (x < T(0)) != (y < T(0)) ? static_cast<T>(q - 1) : q;
+  } else {
+    return floor(x / y);
+  }
+}
+
+/// x / y, rounded towards 0 where they are whole numbers; these as for floored_quotient.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T quotient(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    using bits = std::make_unsigned_t<T>;
+    if (y == T(0)) return T(0);
+    if (y == static_cast<T>(-1)) return static_cast<T>(bits(0) - static_cast<bits>(x));
+    return static_cast<T>(x / y);
+  } else {
+    return x / y;
+  }
+}
+
+}  // namespace lamina::math

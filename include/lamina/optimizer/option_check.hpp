@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/option_check.hpp - options of optimizers that no run can work with.
+#pragma once
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/optimizer/learning_rate.hpp>
+#include <lamina/program/param_attr.hpp>
+
+namespace lamina::optimizer {
+
+/// An option that is outside of its range, with what it should be; none: no name.
+struct option_fault {
+  const char* name = nullptr;
+  const char* range = nullptr;
+  double found = 0;
+
+  constexpr bool is_some() const { return name != nullptr; }
+  /// This fault, or else that of another option.
+  constexpr option_fault or_else(const option_fault& next) const {
+    return is_some() ? *this : next;
+  }
+};
+
+inline constexpr double largest_option = 3.4028234663852886e38;
+
+/// A factor of a moving average: 1 would never learn.
+constexpr option_fault decay_fault(const char* name, double value) {
+  if (value >= 0 && value < 1) return {};
+  return {name, "at least 0 and below 1", value};
+}
+constexpr option_fault share_fault(const char* name, double value) {
+  if (value >= 0 && value <= 1) return {};
+  return {name, "from 0 to 1", value};
+}
+constexpr option_fault size_fault(const char* name, double value) {
+  if (value >= 0 && value <= largest_option) return {};
+  return {name, "a finite number of at least 0", value};
+}
+constexpr option_fault finite_fault(const char* name, double value) {
+  if (value >= -largest_option && value <= largest_option) return {};
+  return {name, "a finite number", value};
+}
+
+/// Of a schedule: the rates that it is made of, and a base of powers.
+constexpr option_fault fault_of(const learning_rate& rate) {
+  option_fault fault = size_fault("learning_rate", static_cast<double>(rate.base));
+  if (rate.kind == schedule_kind::piecewise)
+    for (int i = 0; i < rate.piecewise.pieces; ++i)
+      fault = fault.or_else(size_fault("values", static_cast<double>(rate.piecewise.values[i])));
+  if (rate.kind == schedule_kind::exponential || rate.kind == schedule_kind::inverse_time)
+    fault = fault.or_else(size_fault("decay_rate", rate.a));
+  if (rate.kind == schedule_kind::natural_exp)
+    fault = fault.or_else(finite_fault("decay_rate", rate.a));
+  if (rate.kind == schedule_kind::polynomial)
+    fault =
+        fault.or_else(size_fault("end_learning_rate", rate.a)).or_else(size_fault("power", rate.b));
+  return fault.or_else(size_fault("start_lr", static_cast<double>(rate.warmup_start)))
+      .or_else(size_fault("end_lr", static_cast<double>(rate.warmup_end)));
+}
+constexpr option_fault fault_of(const regularizer& decay) {
+  return size_fault("regularization", static_cast<double>(decay.coefficient));
+}
+/// Limits of -infinity and infinity are none.
+constexpr option_fault fault_of(const gradient_clip& clip) {
+  const double low = static_cast<double>(clip.low), high = static_cast<double>(clip.high);
+  if (clip.kind == clip_kind::value && !(low <= high))
+    return {"clip", "a lower limit that is not above the upper one", low};
+  if ((clip.kind == clip_kind::norm || clip.kind == clip_kind::global_norm) && !(high >= 0))
+    return {"clip", "a norm of at least 0", high};
+  return {};
+}
+
+/// The first option of an optimizer that is outside of its range: those that every one may have,
+/// then what its own `option_fault own_fault() const` says.
+template <class Opt>
+constexpr option_fault fault_of_options(const Opt& opt) {
+  option_fault fault;
+  if constexpr (requires { static_cast<learning_rate>(opt.learning_rate); })
+    fault = fault_of(static_cast<learning_rate>(opt.learning_rate));
+  if constexpr (requires { opt.regularization.kind; })
+    fault = fault.or_else(fault_of(opt.regularization));
+  if constexpr (requires { opt.clip.kind; }) fault = fault.or_else(fault_of(opt.clip));
+  if constexpr (requires { opt.own_fault(); }) fault = fault.or_else(opt.own_fault());
+  return fault;
+}
+
+/// Throws lamina::error if an option of an optimizer is outside of its range.
+template <class Opt>
+LAMINA_COLD void require_options(const Opt& opt) {
+  const option_fault fault = fault_of_options(opt);
+  if (fault.is_some())
+    throw error((text() << "lamina: " << Opt::type << ": " << fault.name << ": expected "
+                        << fault.range << ", found ")
+                    .print("%g", fault.found));
+}
+
+}  // namespace lamina::optimizer
