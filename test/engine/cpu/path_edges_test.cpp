@@ -44,10 +44,10 @@ void check_forbidden() {
         CHECK(g.backward(std::vector<tagged<T>>{{{high, low, high, low}, {0, 1}}}) ==
               Approx(std::log(2.)).epsilon(1e-5));
         const auto d = g.template gradient<"crf">();
-        CHECK(d(2, 1) == Approx(-0.5).epsilon(1e-5));
-        CHECK(d(3, 0) == Approx(0.5).epsilon(1e-5));
+        CHECK(d(2, 1) == Approx(-0.5).epsilon(1e-4));  // logarithms up to 1000 in float
+        CHECK(d(3, 0) == Approx(0.5).epsilon(1e-4));
         CHECK(d(2, 0) == Approx(0).margin(1e-5));
-        CHECK(d(0, 0) == Approx(-0.5).epsilon(1e-5));
+        CHECK(d(0, 0) == Approx(-0.5).epsilon(1e-4));
       }
 }
 
