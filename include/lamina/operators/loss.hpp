@@ -11,13 +11,13 @@ namespace detail {
 /// -label * log s - (1 - label) * log(1 - s) with s = 1 / (1 + e^-x). What the label does not count
 /// is 0 where x is infinite, too, and where x is large nothing of its size is subtracted.
 template <class T>
-LAMINA_INLINE LAMINA_FN T binary_cost(T x, T label) {
+LAMINA_INLINE LAMINA_NUMBER_FN T binary_cost(T x, T label) {
   const T size = math::abs(x), weight = math::select(x > T(0), T(1) - label, label);
   return math::select(weight == T(0), T(0), size * weight) + math::log1p_exp(-size);
 }
 /// Its derivative, s - label.
 template <class T>
-LAMINA_INLINE LAMINA_FN T binary_slope(T x, T label) {
+LAMINA_INLINE LAMINA_NUMBER_FN T binary_slope(T x, T label) {
   const T e = math::exp_in_sum(-math::abs(x)), s = e / (T(1) + e);
   return math::select(x > T(0), (T(1) - label) - s, s - label);
 }
