@@ -213,7 +213,9 @@ inline void add_activations(onnx_operators& to) {
     } else if (mode == "element") {
       shape.assign(x.begin() + 1, x.end());
     }
-    op.out("Out", "PRelu", {op.in("X"), op.reshape(op.in("Alpha"), shape)});
+    const std::string x = op.in("X"), alpha = op.reshape(op.in("Alpha"), shape);
+    if (!is_double(op)) return op.out("Out", "PRelu", {x, alpha});
+    op.out("Out", above(op, x, 0, x, op.node("Mul", {x, alpha})));
   });
   add_doubles(to);
 }
