@@ -263,7 +263,9 @@ inline void add_activations(onnx_operators& to) {
     } else if (mode == "element") {
       shape.assign(x.begin() + 1, x.end());
     }
-    op.out("Out", "PRelu", {op.in("X"), op.reshape(op.in("Alpha"), shape)});
+    const std::string in = op.in("X"), alpha = op.reshape(op.in("Alpha"), shape);
+    if (!is_double(op)) return op.out("Out", "PRelu", {in, alpha});
+    op.out("Out", above(op, in, 0, in, op.node("Mul", {in, alpha})));
   });
   add_doubles(to);
 }

@@ -13,6 +13,7 @@
 #include <lamina/reader/first_n.hpp>
 #include <lamina/reader/generator.hpp>
 #include <lamina/reader/map.hpp>
+#include <lamina/reader/random.hpp>
 #include <lamina/reader/shuffle.hpp>
 #include <lamina/reader/skip_n.hpp>
 #include <lamina/reader/xmap.hpp>
