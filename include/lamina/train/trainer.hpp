@@ -22,6 +22,7 @@
 #include <lamina/plan/outside_memory.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradient_part.hpp>
+#include <lamina/train/joined_parts.hpp>
 #include <lamina/train/update_constants.hpp>
 
 namespace lamina {
@@ -247,9 +248,9 @@ class trainer {
     real weighed = 0;
     for (const real w : weight_) weighed += w;
     for (real& w : weight_) w /= std::max(real(1), weighed);
-    average_statistics();
+    detail::average_statistics<P>(machines_, weight_, model_);
     if constexpr (part_weight::is_quotient)
-      weigh_quotients();
+      detail::weigh_quotients<P>(machines_, samples_, weight_);
     else if constexpr (part_weight::is_sum)
       for (real& w : weight_) w = w > 0 ? real(1) : real(0);
     if constexpr (any_rows) reserve_rows();
@@ -267,27 +268,6 @@ class trainer {
       cost += weight_[static_cast<std::size_t>(t)] *
               (weight_[static_cast<std::size_t>(t)] != 0 ? costs_[static_cast<std::size_t>(t)] : 0);
     return cost;
-  }
-
-  /// Weighs the quotients of the parts by their denominators.
-  void weigh_quotients() {
-    constexpr lamina::quotient q = part_weight::quotient;
-    quotient_sums sums;
-    for (std::size_t t = 0; t < machines_.size(); ++t) {
-      auto& m = machines_[t]->machine();
-      if (samples_[t] > 0)
-        sums.add(q, m.rows(q.domain), [&m](int v) { return metrics::number(m, v); });
-    }
-    const double whole = sums.denominator(q);
-    for (std::size_t t = 0; t < machines_.size(); ++t) {
-      weight_[t] = 0;
-      if (samples_[t] == 0 || whole == 0) continue;
-      auto& m = machines_[t]->machine();
-      const double rows = m.rows(q.domain);
-      const double share = !q.of_means ? 1 : rows > 0 ? rows / sums.rows : 0;
-      if (share > 0)
-        weight_[t] = static_cast<real>(share * metrics::number(m, q.denominator) / whole);
-    }
   }
 
   /// Memory for the rows of all parts together, before the first parameter is updated.
@@ -373,23 +353,6 @@ class trainer {
         return;
       }
     add_gradients(i, 0, count, engine::cpu::numbers_at<real>(gradients_[i]));
-  }
-
-  /// The moving statistics of the model: the mean of those of the parts, by rows.
-  void average_statistics() {
-    using statistics = moving_statistics<P>;
-    for (int i = 0; i < statistics::count; ++i) {
-      real* const to = engine::cpu::numbers_at<real>(model_.memory()[statistics::parameter(i)]);
-      const std::size_t n = parameters_in<P>().numbers(statistics::parameter(i));
-      bool first = true;
-      for (std::size_t t = 0; t < machines_.size(); ++t) {
-        if (weight_[t] <= 0) continue;
-        const real* const from = engine::cpu::numbers_at<real>(machines_[t]->statistics().copy(i));
-        for (std::size_t k = 0; k < n; ++k)
-          to[k] = (first ? real(0) : to[k]) + weight_[t] * from[k];
-        first = false;
-      }
-    }
   }
 
   LAMINA_COLD const float* limit_norms() {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/joined_parts.hpp - what the parts of a mini-batch count for, and the moving
+// statistics of all of them together.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <lamina/model/metric_sums.hpp>
+#include <lamina/train/gradient_part.hpp>
+
+namespace lamina::detail {
+
+/// Weighs parts whose cost is a quotient of sums by their denominators: weight[t] = denominator of
+/// part t / denominator of the mini-batch; 0 where part t has no samples.
+template <program_type P, class Training>
+void weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
+                     const std::vector<int>& samples, std::vector<real_of<P>>& weight) {
+  using metrics = metric_rules<P>;
+  constexpr lamina::quotient q = cost_rows<P, Training>::quotient;
+  quotient_sums sums;
+  for (std::size_t t = 0; t < parts.size(); ++t) {
+    auto& m = parts[t]->machine();
+    if (samples[t] > 0)
+      sums.add(q, m.rows(q.domain), [&m](int v) { return metrics::number(m, v); });
+  }
+  const double whole = sums.denominator(q);
+  for (std::size_t t = 0; t < parts.size(); ++t) {
+    weight[t] = 0;
+    if (samples[t] == 0 || whole == 0) continue;
+    auto& m = parts[t]->machine();
+    const double rows = m.rows(q.domain);
+    const double share = !q.of_means ? 1 : rows > 0 ? rows / sums.rows : 0;
+    if (share > 0)
+      weight[t] = static_cast<real_of<P>>(share * metrics::number(m, q.denominator) / whole);
+  }
+}
+
+/// The moving statistics of a model: the mean of those of the parts, by weight.
+template <program_type P, class Training>
+void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
+                        const std::vector<real_of<P>>& weight, model<P>& to_model) {
+  using statistics = moving_statistics<P>;
+  using real = real_of<P>;
+  for (int i = 0; i < statistics::count; ++i) {
+    real* const to = engine::cpu::numbers_at<real>(to_model.memory()[statistics::parameter(i)]);
+    const std::size_t n = parameters_in<P>().numbers(statistics::parameter(i));
+    bool first = true;
+    for (std::size_t t = 0; t < parts.size(); ++t) {
+      if (weight[t] <= 0) continue;
+      const real* const from = engine::cpu::numbers_at<real>(parts[t]->statistics().copy(i));
+      for (std::size_t k = 0; k < n; ++k) to[k] = (first ? real(0) : to[k]) + weight[t] * from[k];
+      first = false;
+    }
+  }
+}
+
+}  // namespace lamina::detail
