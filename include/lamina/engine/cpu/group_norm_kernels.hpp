@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <lamina/core/math.hpp>
+#include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/operators/image_norm.hpp>
 
@@ -78,7 +79,13 @@ struct group_norm_kernel {
     const Real epsilon = static_cast<Real>(c.number(0)), n = static_cast<Real>(g.elements());
     if (dscale) clear(dscale);
     if (dbias) clear(dbias);
-    for (int r = 0; r < x.rows; ++r)
+    const int channels = x.dims[1];
+    blocked_sums<Real> of_scale(dscale ? dscale.row<Real>(0) : nullptr, channels, c.scratch());
+    blocked_sums<Real> of_bias(dbias ? dbias.row<Real>(0) : nullptr, channels,
+                               c.scratch() + in_floats<double>(padded(channels)));
+    for (int r = 0; r < x.rows; ++r) {
+      of_scale.begin_row();
+      of_bias.begin_row();
       for (int i = 0; i < g.count; ++i) {
         const Real mean = means.row<const Real>(r)[i];
         const Real inverse =
@@ -115,6 +122,13 @@ struct group_norm_kernel {
           });
         }
       }
+    }
+    of_scale.finish();
+    of_bias.finish();
+  }
+  /// Sums of the gradients of Scale and Bias.
+  static std::ptrdiff_t gradient_scratch(const call_context& c) {
+    return 2 * in_floats<double>(padded(c.input(0).dims[1]));
   }
 };
 
@@ -131,6 +145,10 @@ struct call_kernel<gradient_of<group_norm>> {
   static void run(const call_context& c) {
     detail::group_norm_kernel<false>::run_gradient<Real>(c);
   }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return detail::group_norm_kernel<false>::gradient_scratch(c);
+  }
 };
 template <>
 struct call_kernel<gradient_of<instance_norm>> {
@@ -138,6 +156,10 @@ struct call_kernel<gradient_of<instance_norm>> {
   template <class Real = float>
   static void run(const call_context& c) {
     detail::group_norm_kernel<true>::run_gradient<Real>(c);
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return detail::group_norm_kernel<true>::gradient_scratch(c);
   }
 };
 
