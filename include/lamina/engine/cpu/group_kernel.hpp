@@ -74,6 +74,10 @@ constexpr bool is_streamed(std::ptrdiff_t floats) {
   return has_streams && floats >= std::ptrdiff_t{1} << 21;
 }
 
+// The doubles that lie in memory of floats, or of doubles.
+LAMINA_INLINE double* doubles_in(float* memory) { return numbers_at<double>(memory); }
+LAMINA_INLINE double* doubles_in(double* memory) { return memory; }
+
 // The sums over rows of `columns` columns, a vector at a time, into `runner`.
 template <class Runner>
 LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real* x, int rows,
@@ -87,7 +91,7 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
     // Unfinished sums have room for doubles.
-    double* const sums = parts.of != nullptr ? numbers_at<double>(parts.of) + first : room;
+    double* const sums = parts.of != nullptr ? doubles_in(parts.of) + first : room;
     if (!parts.continues)
       for (int j = 0; j < width; ++j) sums[j] = 0;
     sum_rows(x + first, rows, stride, width, sums);
