@@ -87,7 +87,7 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
     // Unfinished sums have room for doubles.
-    double* const sums = parts.of != nullptr ? numbers_at<double>(parts.of) + first : room;
+    double* const sums = parts.of != nullptr ? reinterpret_cast<double*>(parts.of) + first : room;
     if (!parts.continues)
       for (int j = 0; j < width; ++j) sums[j] = 0;
     sum_rows(x + first, rows, stride, width, sums);
