@@ -115,7 +115,9 @@ void check_edge_values(const engine_law_options& o) {
   const std::vector<int> wanted = Run::looked_at();
   const int most = *std::max_element(o.batches.begin(), o.batches.end());
   const bool each = is_pointwise(view);
-  const double tolerance = Run::in_double ? 1e-10 : std::max(o.tolerance, 2e-5);
+  const auto tolerance_of = [&](int v) {
+    return Run::desc.variables[v].type == dtype::float64 ? 1e-10 : std::max(o.tolerance, 2e-5);
+  };
   for (const edge_run edge : {small_values, large_values, infinite_values, nan_values,
                               offset_values, no_rows}) {
     if (edge_exempt(view, edge) != nullptr) continue;
@@ -144,6 +146,7 @@ void check_edge_values(const engine_law_options& o) {
     run.run_engine(0, rows);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const std::vector<double> found = run.on_engine(wanted[i]);
+      const double tolerance = tolerance_of(wanted[i]);
       const double size = each && found.size() > 1 ? std::numeric_limits<float>::min()
                                                    : std::max(1.0, largest_finite(expected[i]));
       const std::string difference =
