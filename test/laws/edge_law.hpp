@@ -65,8 +65,9 @@ void put_edges(T* to, std::size_t count, std::size_t rows, edge_run run, unsigne
     } else if (run == offset_values) {
       to[i] = i < width ? T(1e7 + at % 8) : to[i - width];
     } else if (at % 7 == 0 || i == first % count) {
-      to[i] = run == nan_values ? limits::quiet_NaN() : at / 7 % 2 == 0 ? limits::infinity()
-                                                                       : -limits::infinity();
+      to[i] = run == nan_values ? limits::quiet_NaN()
+              : at / 7 % 2 == 0 ? limits::infinity()
+                                : -limits::infinity();
     }
   }
 }
@@ -118,16 +119,15 @@ void check_edge_values(const engine_law_options& o) {
   const auto tolerance_of = [&](int v) {
     return Run::desc.variables[v].type == dtype::float64 ? 1e-10 : std::max(o.tolerance, 2e-5);
   };
-  for (const edge_run edge : {small_values, large_values, infinite_values, nan_values,
-                              offset_values, no_rows}) {
+  for (const edge_run edge :
+       {small_values, large_values, infinite_values, nan_values, offset_values, no_rows}) {
     if (edge_exempt(view, edge) != nullptr) continue;
     const int rows = edge == no_rows ? 0 : std::min(most, 3);
     run.draw(rows);
     for (int i = 0; i < Run::desc.count.data; ++i)
       change_feed(run, i, [&]<class T>(T* to, std::size_t count) {
         if constexpr (std::is_floating_point_v<T>)
-          put_edges(to, count,
-                    static_cast<std::size_t>(run.rows_of(Run::desc.data[i])), edge,
+          put_edges(to, count, static_cast<std::size_t>(run.rows_of(Run::desc.data[i])), edge,
                     static_cast<unsigned>(i));
       });
     INFO("run " << edge << " of edge values, " << rows << " rows");

@@ -29,8 +29,8 @@ struct image_range {
   int begin, end;
 };
 
-/// A whole number as an int. Far outside of every image it is the nearest of +-2^28, which sums of a
-/// few still hold; NaN is 0.
+/// A whole number as an int. Far outside of every image it is the nearest of +-2^28, which sums of
+/// a few still hold; NaN is 0.
 LAMINA_FN inline int bounded_int(float whole) {
   constexpr int most = 1 << 28;
   if (!(whole < static_cast<float>(most))) return whole == whole ? most : 0;

@@ -11,7 +11,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The number at `part` of the way from a to b. An infinity stays one where nothing else has a part.
+/// The number at `part` of the way from a to b. An infinity stays one where nothing else has a
+/// part.
 template <class Real>
 LAMINA_INLINE Real between(Real a, Real b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
