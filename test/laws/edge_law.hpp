@@ -1,16 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds at edge values, such as zeros, infinities and numbers around 1e20: the compiled engine
-// has the executor's infinities and its NaN, and each number to its own digits, not to those of the
-// largest.
+// has the executor's infinities and its NaN at the same elements, and its finite numbers.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include <laws/engine_law.hpp>
+#include <laws/compared_operators.hpp>
+#include <laws/edge_exemptions.hpp>
+#include <laws/engine_run.hpp>
 
 namespace lamina::law {
+
+/// The first element with another infinity, NaN where the other has none, or a number that differs
+/// by more than `margin` and `tolerance` of itself; "" if there is none.
+inline std::string edge_difference(const std::vector<double>& found, const tensor& expected,
+                                   double tolerance, double margin) {
+  const xt::xarray<double> e = expected.cast<double>();
+  if (found.size() != e.size()) return "other sizes";
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    const double a = found[i], b = e.flat(i);
+    const bool same = std::isnan(b)   ? std::isnan(a)
+                      : std::isinf(b) ? a == b
+                                      : std::abs(a - b) <= margin + tolerance * std::abs(b);
+    if (!same)
+      return "element " + std::to_string(i) + " of " + to_string(expected.shape()) +
+             ": the engine has " + Catch::Detail::stringify(a) + ", the executor " +
+             Catch::Detail::stringify(b);
+  }
+  return "";
+}
+
+/// The largest finite number.
+inline double largest_finite(const tensor& t) {
+  const xt::xarray<double> e = t.cast<double>();
+  double largest = 0;
+  for (std::size_t i = 0; i < e.size(); ++i)
+    if (std::isfinite(e.flat(i))) largest = std::max(largest, std::abs(e.flat(i)));
+  return largest;
+}
+
+/// Puts edge values among ordinary numbers, whose rows lie one after the other.
+template <class T>
+void put_edges(T* to, std::size_t count, std::size_t rows, edge_run run, unsigned first) {
+  using limits = std::numeric_limits<T>;
+  const T small[] = {T(0), -T(0), limits::denorm_min() * 1000, T(1e-30), -T(1e-30)};
+  const T large[] = {T(1e20), -T(1e20)};
+  const std::size_t width = rows == 0 ? 1 : count / rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    // Which elements have edge values is neither regular nor random.
+    const unsigned at = (static_cast<unsigned>(i) + first) * 2654435761u >> 16;
+    if (run == small_values) {
+      if (at % 3 == 0) to[i] = small[at / 3 % 5];
+      if (at % 3 == 1 && i > 0) to[i] = to[i - 1];
+    } else if (run == large_values) {
+      if (at % 4 == 0) to[i] = large[at / 4 % 2];
+    } else if (run == offset_values) {
+      to[i] = i < width ? T(1e7 + at % 8) : to[i - width];
+    } else if (at % 7 == 0 || i == first % count) {
+      to[i] = run == nan_values ? limits::quiet_NaN()
+              : at / 7 % 2 == 0 ? limits::infinity()
+                                : -limits::infinity();
+    }
+  }
+}
+
+/// Whether each operator computes with one place alone, but for the mean that is the cost.
+inline bool is_pointwise(const program_view& p) {
+  for (int i = 0; i < p.count.operators; ++i) {
+    const operator_schema& s = *p.operators[i].schema;
+    const std::string_view type = s.type;
+    if (s.kind != operator_kind::pointwise && s.kind != operator_kind::source && type != "mean" &&
+        type != "mean_grad" && type != "fill_constant")
+      return false;
+  }
+  return true;
+}
+
+/// The types of a program's operators, without gradients.
+inline std::string operators_of(const program_view& p) {
+  std::set<std::string> types;
+  for (int i = 0; i < p.count.operators; ++i) types.insert(p.operators[i].schema->type);
+  std::string all;
+  for (const std::string& type : types)
+    if (!laws::detail::ends_with(type, "_grad")) all += (all.empty() ? "" : ", ") + type;
+  return all;
+}
+
+/// Changes the elements of a feed: f(first element, how many) for floating ones.
+template <class Run, class F>
+void change_feed(Run& run, int data, const F& f) {
+  fed_values& feed = run.feed(data);
+  const lod sequences = feed.value.lod();
+  engine::cpu::with_type(Run::desc.variables[Run::desc.data[data]].type, [&]<class T>(T) {
+    T* const to = reinterpret_cast<T*>(feed.bytes.data());
+    f(to, feed.bytes.size() / sizeof(T));
+    feed.value = tensor(feed.value.shape(), to);
+  });
+  feed.value.set_lod(sequences);
+}
+
+/// Runs a program with edge values in its floating feeds, but for the runs that an operator of it
+/// is exempt from.
+template <class Run>
+void check_edge_values(const engine_law_options& o) {
+  const program_view view = Run::program::view();
+  Run run(o);
+  const std::vector<int> wanted = Run::looked_at();
+  const int most = *std::max_element(o.batches.begin(), o.batches.end());
+  const bool each = is_pointwise(view);
+  const auto tolerance_of = [&](int v) {
+    return Run::desc.variables[v].type == dtype::float64 ? 1e-10 : std::max(o.tolerance, 2e-5);
+  };
+  for (const edge_run edge :
+       {small_values, large_values, infinite_values, nan_values, offset_values, no_rows}) {
+    if (edge_exempt(view, edge) != nullptr) continue;
+    const int rows = edge == no_rows ? 0 : std::min(most, 3);
+    run.draw(rows);
+    for (int i = 0; i < Run::desc.count.data; ++i)
+      change_feed(run, i, [&]<class T>(T* to, std::size_t count) {
+        if constexpr (std::is_floating_point_v<T>)
+          put_edges(to, count, static_cast<std::size_t>(run.rows_of(Run::desc.data[i])), edge,
+                    static_cast<unsigned>(i));
+      });
+    INFO("run " << edge << " of edge values, " << rows << " rows");
+    std::vector<lod_tensor> expected;
+    std::string refused;
+    try {
+      expected = run.template run_executor<typename Run::real>(wanted);
+    } catch (const error& e) {
+      refused = e.what();
+    }
+    if (!refused.empty()) {
+      INFO("the executor says: " << refused);
+      CHECK_THROWS_AS(run.run_engine(0, rows), error);
+      continue;
+    }
+    run.run_engine(0, rows);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const std::vector<double> found = run.on_engine(wanted[i]);
+      const double tolerance = tolerance_of(wanted[i]);
+      const double size = each && found.size() > 1 ? std::numeric_limits<float>::min()
+                                                   : std::max(1.0, largest_finite(expected[i]));
+      const std::string difference =
+          edge_difference(found, expected[i], tolerance, tolerance * size);
+      if (difference.empty()) continue;
+      INFO("program of " << operators_of(view));
+      FAIL_CHECK("variable " << name_of(view, wanted[i]) << ": " << difference);
+    }
+    laws::note_compared("edges " + std::to_string(edge), view, true);
+  }
+}
 
 /// Feeds data variable i, in the order in which they were recorded, with `given[i]`, then compares
 /// outputs and gradients with the executor's in float, each to its own digits but for `margin`.
@@ -22,17 +169,11 @@ std::vector<std::vector<double>> check_edges(P, const std::vector<std::vector<do
   run_type run(engine_law_options{});
   run.draw(rows);
   REQUIRE(static_cast<int>(given.size()) == run_type::desc.count.data);
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    fed_values& feed = run.feed(static_cast<int>(i));
-    const lod sequences = feed.value.lod();
-    engine::cpu::with_type(run_type::desc.variables[run_type::desc.data[i]].type, [&]<class T>(T) {
-      REQUIRE(feed.bytes.size() == given[i].size() * sizeof(T));
-      T* const to = reinterpret_cast<T*>(feed.bytes.data());
-      for (std::size_t j = 0; j < given[i].size(); ++j) to[j] = static_cast<T>(given[i][j]);
-      feed.value = tensor(feed.value.shape(), to);
+  for (std::size_t i = 0; i < given.size(); ++i)
+    change_feed(run, static_cast<int>(i), [&]<class T>(T* to, std::size_t count) {
+      REQUIRE(count == given[i].size());
+      for (std::size_t j = 0; j < count; ++j) to[j] = static_cast<T>(given[i][j]);
     });
-    feed.value.set_lod(sequences);
-  }
   const std::vector<int> wanted = run_type::looked_at();
   const std::vector<lod_tensor> expected = run.template run_executor<float>(wanted);
   run.run_engine(0, rows);
@@ -40,18 +181,8 @@ std::vector<std::vector<double>> check_edges(P, const std::vector<std::vector<do
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     INFO("variable " << name_of(run_type::program::view(), wanted[i]));
     all.push_back(run.on_engine(wanted[i]));
-    const xt::xarray<double> e = expected[i].template cast<double>();
-    REQUIRE(all[i].size() == e.size());
-    for (std::size_t j = 0; j < e.size(); ++j) {
-      const double a = all[i][j], b = e.flat(j);
-      INFO("element " << j << ": the engine has " << a << ", the executor " << b);
-      const bool same = std::isnan(b) ? std::isnan(a)
-                        : std::isinf(b)
-                            ? a == b
-                            : std::abs(a - b) <= margin + tolerance * std::abs(b) +
-                                                     tolerance * std::numeric_limits<float>::min();
-      CHECK(same);
-    }
+    CHECK(edge_difference(all[i], expected[i], tolerance,
+                          margin + tolerance * std::numeric_limits<float>::min()) == "");
   }
   return all;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/core/sort_stably.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
@@ -21,8 +22,10 @@ struct beam_candidate {
   std::int64_t id;
   Real score;
 
+  /// Of two scores NaN is the better one, as in top_k.
   bool operator<(const beam_candidate& other) const {
-    return score != other.score ? score < other.score : parent < other.parent;
+    return math::is_same(score, other.score) ? parent < other.parent
+                                             : math::is_above(other.score, score);
   }
 };
 

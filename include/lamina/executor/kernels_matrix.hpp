@@ -71,7 +71,7 @@ void matmul_forward(kernel_context<Real>& ctx) {
   const matmul_side a(xs, ctx.flag("transpose_X"), true), b(ys, ctx.flag("transpose_Y"), false);
   if (a.columns != b.rows || (a.batches != b.batches && a.batches != 1 && b.batches != 1))
     ctx.fail("expected X and Y to fit, found " + to_string(xs) + " and " + to_string(ys));
-  const std::size_t batches = a.batches > b.batches ? a.batches : b.batches;
+  const std::size_t batches = a.batches == 1 ? b.batches : a.batches;
   tensor_shape shape = xs.size() >= ys.size() ? xs : ys;
   shape.resize(shape.size() > 2 ? shape.size() - 2 : 0);
   if (xs.size() > 1) shape.push_back(a.rows);
@@ -95,7 +95,7 @@ void matmul_gradient(kernel_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   const matmul_side a(shape_of(x), ctx.flag("transpose_X"), true);
   const matmul_side b(shape_of(y), ctx.flag("transpose_Y"), false);
-  const std::size_t batches = a.batches > b.batches ? a.batches : b.batches;
+  const std::size_t batches = a.batches == 1 ? b.batches : a.batches;
   const std::size_t m = a.rows, k = a.columns, n = b.columns;
   auto dx = zeros<Real>(shape_of(x)), dy = zeros<Real>(shape_of(y));
   for (std::size_t i = 0; i < batches; ++i) {

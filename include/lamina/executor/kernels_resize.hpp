@@ -12,7 +12,8 @@
 
 namespace lamina::kernel {
 
-/// Calls f(place in Out, place in X, weight) for all that each element of Out is made of.
+/// Calls f(place in Out, place in X, weight) for all that each element of Out is made of: nothing of
+/// weight 0, whose product with an infinity were NaN.
 template <class Real, class F>
 void for_each_part(const kernel_context<Real>& ctx, const tensor_shape& from,
                    const tensor_shape& to, F f) {
@@ -40,7 +41,7 @@ void for_each_part(const kernel_context<Real>& ctx, const tensor_shape& from,
             const std::size_t column = static_cast<std::size_t>(right ? h.high : h.low);
             const Real weight = static_cast<Real>(below ? v.part : 1 - v.part) *
                                 static_cast<Real>(right ? h.part : 1 - h.part);
-            f(at, (c * from[2] + row) * from[3] + column, weight);
+            if (weight != 0) f(at, (c * from[2] + row) * from[3] + column, weight);
           }
       }
 }

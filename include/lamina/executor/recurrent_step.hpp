@@ -81,7 +81,7 @@ Real clipped(Real x, Real limit) {
 /// Whether a clipped value passes a gradient.
 template <class Real>
 bool passes_clip(Real x, Real limit) {
-  return !(limit > 0) || std::abs(x) < limit;
+  return !(limit > 0) || !(std::abs(x) >= limit);
 }
 
 /// Throws unless the rows of an input are `width` wide.

@@ -29,16 +29,24 @@ struct image_range {
   int begin, end;
 };
 
+/// A whole number as an int. Far outside of every image it is the nearest of +-2^28, which sums of
+/// a few still hold; NaN is 0.
+LAMINA_FN inline int bounded_int(float whole) {
+  constexpr int most = 1 << 28;
+  if (!(whole < static_cast<float>(most))) return whole == whole ? most : 0;
+  return whole > -static_cast<float>(most) ? static_cast<int>(whole) : -most;
+}
+
 /// The rows (or columns) of an image with `size` of them that part k of `parts` of a region holds.
 /// One function for all engines: a border that is rounded otherwise is another region.
 LAMINA_FN inline image_range region_part(float first, float last, float scale, int parts, int k,
                                          int size) {
-  const int begin = static_cast<int>(math::round(first * scale));
-  const int end = static_cast<int>(math::round(last * scale));
+  const int begin = bounded_int(math::round(first * scale));
+  const int end = bounded_int(math::round(last * scale));
   const int length = end - begin + 1 > 1 ? end - begin + 1 : 1;
   const float part = static_cast<float>(length) / static_cast<float>(parts);
-  const int from = static_cast<int>(math::floor(static_cast<float>(k) * part)) + begin;
-  const int to = static_cast<int>(math::ceil(static_cast<float>(k + 1) * part)) + begin;
+  const int from = bounded_int(math::floor(static_cast<float>(k) * part)) + begin;
+  const int to = bounded_int(math::ceil(static_cast<float>(k + 1) * part)) + begin;
   return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
 }
 
@@ -77,7 +85,9 @@ LAMINA_FN inline region_side region_side_of(float first, float last, float scale
   const float begin = first * scale, rest = last * scale - begin;
   const float length = rest < 1.0f ? 1.0f : rest;
   const float part = length / static_cast<float>(parts);
-  return {begin, part, ratio > 0 ? ratio : static_cast<int>(math::ceil(part))};
+  // Too long to be walked through: without points.
+  const bool walks = part < static_cast<float>(1 << 28);
+  return {begin, part, ratio > 0 ? ratio : walks ? static_cast<int>(math::ceil(part)) : 0};
 }
 
 /// Two neighbours along a side of an image and how much of the second one a point between them
@@ -88,7 +98,8 @@ struct neighbours {
   bool outside;  // more than an element away from the image
 };
 LAMINA_FN inline neighbours neighbours_of(float at, int size) {
-  if (at < -1.0f || at > static_cast<float>(size)) return {0, 0, 0, true};
+  // NaN lies nowhere.
+  if (!(at >= -1.0f && at <= static_cast<float>(size))) return {0, 0, 0, true};
   const float from = at < 0 ? 0.0f : at;
   const int low = static_cast<int>(from);
   if (low >= size - 1) return {size - 1, size - 1, 0, false};
@@ -120,8 +131,8 @@ LAMINA_FN inline image_range scored_part(float first, float last, float scale, i
   const float part = (rest < 0.1f ? 0.1f : rest) / static_cast<float>(parts);
   // In double the product is exact, so that no compiler's fused product and sum rounds otherwise.
   const double exact = static_cast<double>(part), first_at = static_cast<double>(begin);
-  const int from = static_cast<int>(math::floor(static_cast<float>(k * exact + first_at)));
-  const int to = static_cast<int>(math::ceil(static_cast<float>((k + 1) * exact + first_at)));
+  const int from = bounded_int(math::floor(static_cast<float>(k * exact + first_at)));
+  const int to = bounded_int(math::ceil(static_cast<float>((k + 1) * exact + first_at)));
   return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/extremes.hpp>
 
 namespace lamina::engine {
 
@@ -15,8 +16,10 @@ struct beam_candidate {
   Real score;
   std::int32_t parent;
 
+  /// Of two scores NaN is the better one, as in top_k.
   LAMINA_FN bool operator<(const beam_candidate& other) const {
-    return score != other.score ? score < other.score : parent < other.parent;
+    return math::is_same(score, other.score) ? parent < other.parent
+                                             : math::is_above(other.score, score);
   }
 };
 

@@ -22,9 +22,10 @@ inline kldiv_reduction kldiv_reduction_of(const operator_call& c) {
 }
 /// One over what the sum is divided by.
 inline double kldiv_factor(kldiv_reduction how, const operand& x) {
-  if (how == kldiv_reduction::mean) return 1 / (static_cast<double>(x.rows) * x.columns);
-  if (how == kldiv_reduction::rows) return 1 / static_cast<double>(layout_of(x).extent[0]);
-  return 1;
+  const double count = how == kldiv_reduction::mean   ? static_cast<double>(x.rows) * x.columns
+                       : how == kldiv_reduction::rows ? static_cast<double>(layout_of(x).extent[0])
+                                                      : 1;
+  return count > 0 ? 1 / count : 0;
 }
 
 }  // namespace lamina::engine

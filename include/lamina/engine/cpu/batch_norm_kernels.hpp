@@ -223,7 +223,7 @@ struct call_kernel<batch_norm_slopes> {
         sum_dh[first + i] = static_cast<Real>(weighted[i]);
       }
     }
-    for (int i = 0; i < r.channels; ++i) sum_dh[i] *= inverse[i];
+    for (int i = 0; i < r.channels && r.rows > 0; ++i) sum_dh[i] *= inverse[i];
     if (const operand to = c.output(0)) std::copy_n(sum_dh, r.channels, to.row<Real>(0));
     if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
     const operand share = c.output(2), line = c.output(3), factor = c.output(4);

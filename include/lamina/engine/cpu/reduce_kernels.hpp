@@ -2,6 +2,7 @@
 // lamina/engine/cpu/reduce_kernels.hpp - sums and extremes along dimensions: reduce_*, cumsum.
 #pragma once
 
+#include <cmath>
 #include <type_traits>
 
 #include <lamina/engine/call/reduced_layout.hpp>
@@ -212,7 +213,7 @@ struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel<re
 };
 
 /// dX of a product: the slope times the product of all other factors, which is not Out / x where
-/// factors are 0.
+/// factors are 0 or their product leaves the range of the numbers: there each is multiplied anew.
 template <>
 struct call_kernel<gradient_of<reduce_prod>> {
   static constexpr bool in_double = true;
@@ -241,15 +242,34 @@ struct call_kernel<gradient_of<reduce_prod>> {
               product *= v;
           }
         });
+        const bool divides = zeros == 0 ? std::isnormal(product) : std::isfinite(product);
         over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
           for (std::ptrdiff_t i = 0; i < m; ++i) {
-            const Real v = x[at[0] + i * over.inner_step(0)];
+            const std::ptrdiff_t own = at[0] + i * over.inner_step(0);
+            const Real v = x[own];
+            if (!divides) {
+              to[at[1] + i * over.inner_step(1)] = product_but(d, x, own, over);
+              continue;
+            }
             const Real others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : Real(0);
             to[at[1] + i * over.inner_step(1)] = d * others;
           }
         });
       }
     });
+  }
+
+ private:
+  /// The slope times all factors but the one at `own`.
+  template <class Real>
+  LAMINA_COLD static Real product_but(Real product, const Real* x, std::ptrdiff_t own,
+                                      const loop_nest<2>& over) {
+    over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+      for (std::ptrdiff_t i = 0; i < m; ++i)
+        if (const std::ptrdiff_t place = at[0] + i * over.inner_step(0); place != own)
+          product *= x[place];
+    });
+    return product;
   }
 };
 

@@ -11,6 +11,13 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
+/// The number at `part` of the way from a to b. An infinity stays one where nothing else has a
+/// part.
+template <class Real>
+LAMINA_INLINE Real between(Real a, Real b, float part) {
+  return part == 0 || a == b ? a : (1 - part) * a + part * b;
+}
+
 /// A resize in progress: where the columns of a row come from is the same for all rows.
 template <bool Nearest, class Real>
 class resize_kernel {
@@ -49,9 +56,9 @@ class resize_kernel {
         if constexpr (Nearest) {
           to[k] = u[low_[k]];
         } else {
-          const Real above = u[low_[k]] + part_[k] * (u[high_[k]] - u[low_[k]]);
-          const Real below = l[low_[k]] + part_[k] * (l[high_[k]] - l[low_[k]]);
-          to[k] = above + part * (below - above);
+          const Real above = between(u[low_[k]], u[high_[k]], part_[k]);
+          const Real below = between(l[low_[k]], l[high_[k]], part_[k]);
+          to[k] = between(above, below, part);
         }
       }
     });
@@ -66,11 +73,9 @@ class resize_kernel {
         if constexpr (Nearest) {
           u[low_[k]] += from[k];
         } else {
-          const Real below = part * from[k], above = from[k] - below;
-          u[low_[k]] += (1 - part_[k]) * above;
-          u[high_[k]] += part_[k] * above;
-          l[low_[k]] += (1 - part_[k]) * below;
-          l[high_[k]] += part_[k] * below;
+          // A part of 0 adds nothing, also of an infinity.
+          spread(u, k, (1 - part) * from[k]);
+          if (part != 0) spread(l, k, part * from[k]);
         }
       }
     });
@@ -89,6 +94,12 @@ class resize_kernel {
           f(r, (image + p.low) * width_, (image + p.high) * width_, p.part,
             (static_cast<std::ptrdiff_t>(c) * out_height_ + k) * out_width_);
         }
+  }
+
+  /// Adds the gradient of a column to those that it lies between.
+  void spread(Real* row, int k, Real d) const {
+    row[low_[k]] += (1 - part_[k]) * d;
+    if (part_[k] != 0) row[high_[k]] += part_[k] * d;
   }
 
   int height_, width_, out_height_, out_width_, channels_;

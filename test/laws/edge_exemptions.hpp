@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// laws/edge_exemptions.hpp - which operators are not run with which edge values, and why: the one
+// table of them. An exemption holds for every program with the operator, in that run alone.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/program/program_desc.hpp>
+
+namespace lamina::law {
+
+/// The runs of a law with edge values among its floating feeds.
+enum edge_run : unsigned {
+  small_values = 1,     // 0, -0, denormal numbers, 1e-30, ties
+  large_values = 2,     // 1e20 and -1e20
+  infinite_values = 4,  // both infinities
+  nan_values = 8,
+  offset_values = 16,  // equal rows of integers above 1e7
+  no_rows = 32
+};
+
+struct edge_exemption {
+  const char* type;  // of the operator
+  unsigned runs;     // of edge_run
+  const char* reason;
+  const char* beside = nullptr;  // only in programs that have this operator too
+};
+
+// Sums that overflow, or whose digits cancel, in one order and not in another.
+inline constexpr const char* order_of_sums = "order of sums";
+// A step without a state leaves out products with it; zeros times NaN are NaN in the executor.
+inline constexpr const char* no_state = "differs: NaN times the zeros of a state that is not given";
+// The executor adds exact places alone; here zeros of the padding are factors too.
+inline constexpr const char* padding = "differs: zeros of the padding times infinity";
+
+inline constexpr edge_exemption edge_exemptions[] = {
+    {"conv2d", large_values, order_of_sums},
+    {"depthwise_conv2d", large_values, order_of_sums},
+    {"conv2d_transpose", large_values, order_of_sums},
+    {"conv3d", large_values, order_of_sums},
+    {"gru", large_values, order_of_sums},
+    {"reduce_sum", large_values, order_of_sums},
+    {"reduce_mean", large_values, order_of_sums},
+    {"conv2d", infinite_values, "differs: sums of tiles hold infinities of both signs"},
+    {"conv2d_transpose", infinite_values, padding},
+    // The engine's fused activation sees the gradients of chosen elements alone.
+    {"conv2d", nan_values, "differs: a gradient of 0 times the slope at NaN", "pool2d"},
+    {"dropout", infinite_values | nan_values, "differs: a dropped NaN has the gradient 0",
+     "square"},
+    {"gru", infinite_values | nan_values, no_state},
+    {"while", infinite_values, "a loop until a number is small never ends", "greater_than"},
+    {"linear_chain_crf", infinite_values | nan_values, "refuses scores without a finite sum"},
+    {"batch_norm", large_values, "differs: a variance that no float holds"},
+    {"batch_norm", offset_values, order_of_sums},
+    {"layer_norm", offset_values, order_of_sums},
+    {"group_norm", offset_values, order_of_sums},
+    {"instance_norm", offset_values, order_of_sums},
+    {"matmul", offset_values, order_of_sums, "softmax"},
+};
+
+/// Whether a program has an operator of this type.
+inline bool has_operator(const program_view& p, std::string_view type) {
+  for (int i = 0; i < p.count.operators; ++i)
+    if (p.operators[i].schema->type == type) return true;
+  return false;
+}
+
+/// Why a program is not run with these edge values; null where it is.
+inline const char* edge_exempt(const program_view& p, edge_run run) {
+  for (const edge_exemption& e : edge_exemptions)
+    if ((e.runs & run) != 0 && has_operator(p, e.type) &&
+        (e.beside == nullptr || has_operator(p, e.beside)))
+      return e.reason;
+  return nullptr;
+}
+
+}  // namespace lamina::law
