@@ -293,6 +293,26 @@ TEST_CASE("CTC at a place: offsets, and labels without a path") {
                 {.tolerance = 1e-4, .margin = 1e-6, .lengths = {{3, 3}, {2, 2}}});
   }
 }
+// allenai/allennlp#4478
+TEST_CASE("CRF at a place: forbidden transitions, and labels without a path") {
+  constexpr float never = -std::numeric_limits<float>::infinity();
+  const numbers tags{0, 1, 1, 0, 0, 0};
+  test::edge_options options{.tolerance = 2e-4, .margin = 1e-4, .lengths = {{2, 1, 3}}};
+  for (const float forbidden : {0.5f, -10000.f, never})
+    for (const double gap : {1., 50., 110., 1000.})
+      for (const double offset : {0., 1048576.}) {
+        INFO("a gap of " << gap << ", " << forbidden << ", offset " << offset);
+        // Of the last sequence the label takes what is forbidden.
+        options.parameters = {{0, 0, 0, 0, forbidden, 0, 0, 0}};
+        numbers x;
+        for (int i = 0; i < 12; ++i) x.push_back(offset + (i % 2 == 0 ? gap : 0));
+        check_teams(tagged, {x, tags}, 3, options);
+        x[2] = -infinity;
+        check_teams(tagged, {x, tags}, 3, options);
+        x[3] = -infinity;
+        check_teams(tagged, {x, tags}, 3, options);
+      }
+}
 TEST_CASE("batch_norm at a place passes one number a channel") {
   check(one_value, {{3, -4, 1e20}}, 1);
   check(one_value, {{3, -4, 1, 2, 5, 6}}, 2);
