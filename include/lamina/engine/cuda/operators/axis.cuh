@@ -81,6 +81,8 @@ struct axis_norm_lines {
     const float* const x = a.x + at.of[0];
     float* const y = a.to + at.of[1];
     double square = 0;  // which holds that of any float
+    // Unrolled, the loops need more registers than there are.
+    LAMINA_CUDA_KEEP_LOOP
     for (int k = team.rank(); k < a.of.n; k += team.size()) {
       const double v = static_cast<double>(x[k * a.of.step[0]]);
       square += v * v;
@@ -88,6 +90,7 @@ struct axis_norm_lines {
     const float size =
         static_cast<float>(math::sqrt(sum_of(team, square) + static_cast<double>(a.epsilon)));
     const float divisor = size == 0 ? 1.0f : size;
+    LAMINA_CUDA_KEEP_LOOP
     for (int k = team.rank(); k < a.of.n; k += team.size())
       y[k * a.of.step[1]] = x[k * a.of.step[0]] / divisor;
     if (team.rank() == 0) a.size[at.of[2]] = size;

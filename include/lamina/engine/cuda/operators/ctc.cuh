@@ -5,6 +5,7 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/call/ctc_path.hpp>
+#include <lamina/engine/cuda/part_copy.cuh>
 #include <lamina/engine/cuda/recurrent_body.cuh>
 #include <lamina/operators/ctc.hpp>
 
@@ -18,7 +19,7 @@ struct ctc_arguments {
   argument_view label;
   // Of each row: its largest logit, and the log of the sum of e^(logit - most). They stay apart: a
   // large number that all logits share takes no digits from the logarithm.
-  float *most, *log_sum;
+  float* totals;
   float* room;  // rows of states
   int rows_of_state;
   int classes, blank;
@@ -70,8 +71,8 @@ struct ctc_paths {
     return s % 2 != 0 && s > 2 && s < states && label(s / 2) != label(s / 2 - 1);
   }
   LAMINA_INLINE LAMINA_FN float log_probability(int t, int k) const {
-    const int r = begin + t;
-    const float p = a.logits.row(r)[k] - a.most[r] - a.log_sum[r];
+    const float* const total = a.totals + 2 * (begin + t);
+    const float p = a.logits.row(begin + t)[k] - total[0] - total[1];
     return p < ctc_none ? ctc_none : p;  // minus infinity less itself would be no number
   }
 
@@ -195,8 +196,8 @@ struct ctc_total_lines {
     if (team.rank() != 0) return;
     // A row of nothing but minus infinity leaves no path.
     const bool nothing = most == -__builtin_huge_valf();
-    a.most[r] = nothing ? 0.0f : most;
-    a.log_sum[r] = nothing ? 0.0f : math::log(sum);
+    a.totals[2 * r] = nothing ? 0.0f : most;
+    a.totals[2 * r + 1] = nothing ? 0.0f : math::log(sum);
   }
 };
 
@@ -212,12 +213,8 @@ struct ctc_lines {
     const bool impossible = total < ctc_none / 2;
     if (a.loss && team.rank() == 0)
       *a.loss.row(s) = paths.length == 0 ? 0.0f : impossible ? __builtin_huge_valf() : -total;
-    if (!a.gradient || paths.length == 0) return;
-    if (!impossible) return paths.backward(total, team);
-    LAMINA_CUDA_KEEP_LOOP
-    for (int t = 0; t < paths.length; ++t)
-      for (int k = team.rank(); k < a.classes; k += team.size())
-        a.gradient.row(paths.begin + t)[k] = 0;
+    // The gradient of no path is 0, which it is already.
+    if (a.gradient && paths.length > 0 && !impossible) paths.backward(total, team);
   }
 };
 
@@ -258,12 +255,12 @@ struct call_kernel<warpctc> {
     a.gradient = c.output(0);
     a.loss = c.output(1);
     detail::scratch_rows room(c.run.scratch);
-    a.most = room.take(1, logits.rows).data;
-    a.log_sum = room.take(1, logits.rows).data;
+    a.totals = room.take(1, 2 * logits.rows).data;
     a.rows_of_state = detail::ctc_paths::rows_needed(logits.rows);
     a.room = room.take(a.rows_of_state, 2 * label.rows + a.rows.count).data;
     a.fault = c.run.fault;
     a.group = c.number_of_group;
+    if (const operand gradient = c.output(0)) fill(b, gradient, 0);
     run_lines<detail::ctc_total_lines>(b, a, logits.rows, a.classes, false);
     a.lines = a.rows.count;
     a.width = a.lines > 0 ? 16 * label.rows / a.lines + a.classes : 0;
@@ -273,7 +270,7 @@ struct call_kernel<warpctc> {
   static std::ptrdiff_t scratch(const call_site& c) {
     const int rows = c.input(0).rows;
     detail::scratch_rows room(nullptr);
-    for (int i = 0; i < 2; ++i) room.take(1, rows);
+    room.take(1, 2 * rows);
     room.take(detail::ctc_paths::rows_needed(rows),
               2 * c.input(1).rows + c.sequences(c.input(0).domain).count);
     return room.used();

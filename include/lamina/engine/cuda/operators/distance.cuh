@@ -66,10 +66,14 @@ struct cosine_slope_lines {
     const float *const x = a.x.row(r), *const y = a.y.row(a.of_y(r));
     const cosine_arguments::inverses by = a.of_norms(r);
     const float slope = *a.d.row(r), cosine = *a.cosine.row(r);
-    for (int j = team.rank(); j < a.columns; j += team.size()) {
-      if (a.dx) a.dx.row(r)[j] = (y[j] * by.y - x[j] * by.x * cosine) * (slope * by.x);
-      if (a.dy && !a.shares_y) a.dy.row(r)[j] = a.slope_of_y(r, j);
-    }
+    // Unrolled, or in one loop, they need more registers than there are.
+    LAMINA_CUDA_KEEP_LOOP
+    for (int j = team.rank(); a.dx && j < a.columns; j += team.size())
+      a.dx.row(r)[j] = (y[j] * by.y - x[j] * by.x * cosine) * (slope * by.x);
+    if (!a.dy || a.shares_y) return;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int j = team.rank(); j < a.columns; j += team.size())
+      a.dy.row(r)[j] = (x[j] * by.x - y[j] * by.y * cosine) * (slope * by.y);
   }
 };
 

@@ -32,10 +32,13 @@ LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y,
   most = largest_of(team, most);
   const float part = has_first ? math::exp(own - most) : 0.0f;
   float sum = part;
+  // Unrolled, the loops need more registers than there are.
+  LAMINA_CUDA_KEEP_LOOP
   for (int j = first + step; j < n; j += step) sum += y[j] = math::exp(x[j] - most);
   sum = sum_of(team, sum);
   const float factor = 1.0f / sum;
   if (has_first) y[first] = part * factor;
+  LAMINA_CUDA_KEEP_LOOP
   for (int j = first + step; j < n; j += step) y[j] *= factor;
   return {math::log(sum), most};
 }
@@ -76,6 +79,8 @@ struct label_kernel {
     float cost = 0;
     if (a.integer[0] != 0) {
       const float* const y = a.in[1].template line_at<const float>(i);
+      // Unrolled, it needs more registers than there are.
+      LAMINA_CUDA_KEEP_LOOP
       for (int j = team.rank(); j < n; j += team.size())
         cost += y[j] == 0 ? 0.0f : y[j] * cost_of(j);
       cost = sum_of(team, cost);
