@@ -98,6 +98,62 @@ inline constexpr auto passes = lamina::program([](lamina::block& main) {
   return sum;
 });
 
+/// Costs summed up over mini-batches of other rows, two for each update: each iteration's gradient
+/// reads its own mini-batch.
+template <const auto& Opt>
+inline constexpr auto summed_rows = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto two = layer::fill_constant<std::int64_t>(main, 2);
+  auto last = layer::fill_constant<float>(main, 0);
+  layer::while_loop(more, [&](lamina::block& step) {
+    auto sum = layer::fill_constant<float>(step, 0);
+    auto n = layer::fill_constant<std::int64_t>(step, 0);
+    auto going = layer::fill_constant<bool>(step, true);
+    layer::while_loop(going, [&](lamina::block& loop) {
+      auto [x, label] =
+          layer::read_minibatch<"train", lamina::field<float, 5>, lamina::field<std::int64_t>>(
+              loop, more);
+      auto turned = layer::reshape<5, 1>(x);
+      auto rows = layer::fc<4>(std::tuple{layer::fc<7>(x, {.act = activation::tanh}),
+                                          layer::reshape<5>(turned * turned)},
+                               {.act = activation::tanh});
+      auto cost = layer::mean(layer::softmax_with_cross_entropy(layer::fc<3>(rows), label));
+      sum = sum + cost;
+      n = n + 1;
+      going = layer::logical_and(more, layer::less_than(n, two));
+    });
+    Opt.minimize(sum);
+    last = sum;
+  });
+  return last;
+});
+/// The same of sentences, with one update: sequences of other lengths, steps, made sequences, and a
+/// gradient of some rows of a table.
+template <const auto& Opt>
+inline constexpr auto summed_sentences = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto sum = layer::fill_constant<float>(main, 0);
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [word, label] =
+        layer::read_minibatch<"train", lamina::sequence_field<"words", std::int64_t>,
+                              lamina::field<std::int64_t>>(loop, more);
+    auto e = layer::embedding<11, 6>(word, {.is_sparse = true});
+    auto states = layer::dynamic_rnn(e, [&](auto& step) {
+      auto before = step.memory(lamina::dims<4>);
+      auto next = layer::tanh(layer::fc<4>(std::tuple{step.input(e), before}));
+      step.update(before, next);
+      return next;
+    });
+    auto kept = layer::sequence_erase<"kept">(word, {2});
+    auto other = layer::sequence_pool(layer::embedding<11, 3>(kept), {.type = lamina::pool::sum});
+    auto logits = layer::fc<3>(
+        std::tuple{layer::sequence_last_step(states), layer::sequence_conv_pool<3, 3>(e), other});
+    sum = sum + layer::mean(layer::softmax_with_cross_entropy(logits, label));
+  });
+  Opt.minimize(sum);
+  return sum;
+});
+
 using row_sample = std::tuple<std::vector<float>, std::int64_t>;
 using sentence_sample = std::tuple<std::vector<std::int64_t>, std::int64_t>;
 

@@ -229,6 +229,7 @@ class loop_frames {
   // The rows of a mini-batch as they were.
   void bind_minibatch(const loop_desc& loop, const word* at) {
     bool known = false, same = true;
+    [[maybe_unused]] const word* first = at;
     for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i, at += 2) {
       const int d = table.made_domains[i];
       if (!table.fed[d]) continue;
@@ -240,9 +241,14 @@ class loop_frames {
       rows = static_cast<int>(at[0]) - 1;
       if (at[1] != 0) Engine::offsets(*memory_)[d] = from_word<const int>(at[1]);
     }
-    if (!known || same) return;
-    Engine::bind_rows(*memory_);
-    context_.scratch = memory_->scratch();
+    if (known && !same) {
+      Engine::bind_rows(*memory_);
+      context_.scratch = memory_->scratch();
+    }
+    if constexpr (requires { memory_->send_offsets(0); })
+      for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i, first += 2)
+        if (table.fed[table.made_domains[i]] && first[0] != 0 && first[1] != 0)
+          memory_->send_offsets(table.made_domains[i]);
   }
 
   static word* array_words(const loop_desc& loop, word* frame) {

@@ -34,6 +34,7 @@ struct place_block_engine {
   static bool is_true(memory_type& m, int argument) { return m.is_true(argument); }
   static int* rows(memory_type& m) { return m.rows(); }
   static const int** offsets(memory_type& m) { return m.host_offsets(); }
+  static void bind_rows(memory_type& m) { m.bind_rows(); }
   static constexpr int own_words(int loop) { return known::table.words[loop]; }
   static void place_own(memory_type& m, int loop, std::uintptr_t* words) {
     m.blocks().place_own(loop, words);

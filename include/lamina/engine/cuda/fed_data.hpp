@@ -58,6 +58,9 @@ class fed_data {
     using fed = data_arguments<Schedule>;
     for (int n = 0; n < fed::count; ++n)
       arguments[fed::all.of[n]] = address(Schedule::table.slots[fed::all.of[n]].offset);
+    place_offsets(offsets);
+  }
+  void place_offsets(const int** offsets) const {
     for (int d = batch::domain; d < domains; ++d)
       if (range_.has_offsets(d))
         offsets[d] = reinterpret_cast<const int*>(at_place_.data() + range_.offsets(d));

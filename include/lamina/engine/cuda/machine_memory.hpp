@@ -143,9 +143,20 @@ class machine_memory {
     bound_ = fits_ = true, moves_ = false;
   }
   void feed(int data, const void* values) { feeds_[data] = values; }
+  /// Where data of the mini-batch lie at the place.
+  const void* fed_data(int data) const { return fed_.address(data); }
+  /// Gets ready for other rows of the domains that are fed, which rows() has already, while a run
+  /// goes on: what lies in the arena is lost.
+  void bind_rows() {
+    backend_.wait();  // memory that moves has no reader any more
+    bind();
+    for (int d = batch::domain; d < domains; ++d)
+      if (layout.fed[d]) send_inverse_rows(d);
+  }
   /// Copies a mini-batch that was bound and fed while a run goes on; the place has no work then.
   void take_minibatch() {
     fed_.gather(~0ull, rows_, feeds_, host_offsets_);
+    fed_.place_offsets(offsets_);
     fed_.upload();
     if constexpr (has_blocks) blocks_.begin_run();
     for (int d = batch::domain; d < domains; ++d)
@@ -161,6 +172,7 @@ class machine_memory {
   void stage(unsigned long long given, std::uint64_t seed) {
     begin_run(seed);
     fed_.gather(given, rows_, feeds_, host_offsets_);
+    if constexpr (has_blocks) fed_.place_offsets(offsets_);
   }
   void upload() {
     fixed_.upload();
@@ -330,7 +342,7 @@ class machine_memory {
   fixed_memory<P, Backend> fixed_;
   device_buffer<Backend> arena_, more_scratch_;
   place_numbers<Backend> numbers_;
-  fed_data<P, schedule, Backend> fed_;
+  cuda::fed_data<P, schedule, Backend> fed_;
   fetched_variables<Backend> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};
   std::size_t arena_at_[domains] = {};

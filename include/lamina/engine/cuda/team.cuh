@@ -7,6 +7,7 @@
 // run the very bodies. Sums are taken in a fixed order: equal inputs give equal bits.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/cuda/pack.cuh>
 
 namespace lamina::engine::cuda {
@@ -116,17 +117,18 @@ struct add_numbers {
 struct take_larger {
   template <class T>
   LAMINA_FN T operator()(T a, T b) const {
-    return a < b ? b : a;
+    return math::maximum(a, b);
   }
 };
 struct take_smaller {
   template <class T>
   LAMINA_FN T operator()(T a, T b) const {
-    return b < a ? b : a;
+    return math::minimum(a, b);
   }
 };
 
-/// The sum, the largest and the smallest of one number a thread.
+/// The sum, the largest and the smallest of one number a thread; an extreme is NaN where a number
+/// is NaN.
 template <class Team, class T>
 LAMINA_INLINE LAMINA_FN T sum_of(const Team& team, T x) {
   return team.reduce(x, add_numbers{});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/activation.cuh - activations that look at more than one place: prelu,
-// maxout.
+// lamina/engine/cuda/operators/activation.cuh - activations that look at more than one place:
+// prelu, maxout.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/channel_parts.hpp>
 #include <lamina/engine/cuda/operators/norm.cuh>
 #include <lamina/operators/tunable_activation.hpp>
@@ -39,16 +40,16 @@ struct prelu_slope_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int k, const Team& team) {
     const int n = a.width_of_slope.divisor();
-    float sum = 0;
+    double sum = 0;
     for (int t = team.rank(); t < a.rows * n; t += team.size()) {
       int j = t;
       const int r = a.width_of_slope.divide(j);
       j += k * n;
       const float x = a.x[r * a.x_stride + j];
-      sum += x > 0 ? 0.0f : a.d[r * a.d_stride + j] * x;
+      sum += x > 0 ? 0.0 : static_cast<double>(a.d[r * a.d_stride + j] * x);
     }
     sum = sum_of(team, sum);
-    if (team.rank() == 0) a.d_alpha.at(k) = sum;
+    if (team.rank() == 0) a.d_alpha.at(k) = static_cast<float>(sum);
   }
 };
 
@@ -87,10 +88,7 @@ struct maxout_body {
     const int r = a.columns.divide(j);
     const float* const x = a.x + r * a.x_stride + a.first(j);
     float best = *x;
-    for (int g = 1; g < a.groups; ++g) {
-      const float v = x[g * a.inner.divisor()];
-      best = v > best ? v : best;
-    }
+    for (int g = 1; g < a.groups; ++g) best = math::maximum(best, x[g * a.inner.divisor()]);
     a.to[r * a.to_stride + j] = best;
   }
 };
@@ -105,7 +103,7 @@ struct maxout_slope_body {
     const float best = a.out[r * a.out_stride + j], slope = a.d[r * a.out_stride + j];
     bool given = false;
     for (int g = 0; g < a.groups; ++g) {
-      const bool takes = !given && (x[g * step] == best || g + 1 == a.groups);
+      const bool takes = !given && (math::is_same(x[g * step], best) || g + 1 == a.groups);
       to[g * step] = takes ? slope : 0.0f;
       given = given || takes;
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/arg_extreme_layout.hpp>
 #include <lamina/engine/cuda/algorithms.hpp>
 #include <lamina/engine/cuda/operators/axis.cuh>
@@ -104,8 +105,8 @@ void scatter_slopes(Backend& b, const call_site& c, int axis, const operand& slo
                                            indices.row<const std::int64_t>(0), of.count});
 }
 
-/// Where the largest, or smallest, element of a line stands; what is not a number is so only if it
-/// comes first, as on the CPU.
+/// Where the largest, or smallest, element of a line stands; NaN is chosen before every number, and
+/// of equal ones the first.
 template <bool Largest, class T>
 struct arg_extreme_lines {
   struct arguments {
@@ -126,14 +127,12 @@ struct arg_extreme_lines {
     LAMINA_CUDA_KEEP_LOOP
     for (int k = team.rank(); k < a.n; k += team.size()) {
       const T x = load(a, first.of[0] + k * a.step);
-      const bool better = best == a.n || (Largest ? most < x : x < most);
-      if (x == x && better) best = k, most = x;
+      if (best == a.n || (Largest ? math::is_above(x, most) : math::is_below(x, most)))
+        best = k, most = x;
     }
     const T of_all = Largest ? largest_of(team, most) : smallest_of(team, most);
-    const int found = smallest_of(team, best < a.n && most == of_all ? best : a.n);
-    if (team.rank() != 0) return;
-    const T x = load(a, first.of[0]);
-    store_integer(a.to, a.to_type, first.of[1], x == x && found < a.n ? found : 0);
+    const int found = smallest_of(team, best < a.n && math::is_same(most, of_all) ? best : a.n);
+    if (team.rank() == 0) store_integer(a.to, a.to_type, first.of[1], found < a.n ? found : 0);
   }
 
  private:

@@ -80,14 +80,19 @@ struct axis_norm_lines {
     const auto at = a.of.firsts.at(i);
     const float* const x = a.x + at.of[0];
     float* const y = a.to + at.of[1];
-    float square = 0;
+    double square = 0;  // which holds that of any float
+    // Unrolled, the loops need more registers than there are.
+    LAMINA_CUDA_KEEP_LOOP
     for (int k = team.rank(); k < a.of.n; k += team.size()) {
-      const float v = x[k * a.of.step[0]];
+      const double v = static_cast<double>(x[k * a.of.step[0]]);
       square += v * v;
     }
-    const float size = math::sqrt(sum_of(team, square) + a.epsilon);
+    const float size =
+        static_cast<float>(math::sqrt(sum_of(team, square) + static_cast<double>(a.epsilon)));
+    const float divisor = size == 0 ? 1.0f : size;
+    LAMINA_CUDA_KEEP_LOOP
     for (int k = team.rank(); k < a.of.n; k += team.size())
-      y[k * a.of.step[1]] = x[k * a.of.step[0]] / size;
+      y[k * a.of.step[1]] = x[k * a.of.step[0]] / divisor;
     if (team.rank() == 0) a.size[at.of[2]] = size;
   }
 };
@@ -98,7 +103,7 @@ struct norm_slope_arguments {
   axis_lines<4> of;  // of X, dX, Norm, the slope
   int lines, width, count;
 };
-/// dx = (d - x (x . d) / size^2) / size.
+/// dx = (d - x (x . d) / size^2) / size; 0 of a vector of length 0, which has no direction.
 struct axis_norm_slope_lines {
   using arguments = norm_slope_arguments;
   template <class Team>
@@ -110,9 +115,10 @@ struct axis_norm_slope_lines {
     float product = 0;
     for (int k = team.rank(); k < a.of.n; k += team.size())
       product += x[k * a.of.step[0]] * d[k * a.of.step[3]];
-    const float part = sum_of(team, product) / (size * size);
+    const float inverse = size == 0 ? 0.0f : 1 / size;
+    const float part = sum_of(team, product) * inverse * inverse;
     for (int k = team.rank(); k < a.of.n; k += team.size())
-      to[k * a.of.step[1]] = (d[k * a.of.step[3]] - x[k * a.of.step[0]] * part) / size;
+      to[k * a.of.step[1]] = (d[k * a.of.step[3]] - x[k * a.of.step[0]] * part) * inverse;
   }
 };
 

@@ -44,6 +44,13 @@ struct batch_norm_lines {
     squares = sum_of(team, squares);
     if (team.rank() != 0) return;
     float mean = a.in[1][c], variance = a.in[2][c];
+    // A single number passes as it is: (x - Bias) * 1 + Bias. Source: Fluid.
+    if (n == 1) {
+      if (a.out[2] != nullptr) a.out[2][c] = a.in[3][c];
+      if (a.out[3] != nullptr) a.out[3][c] = 1;
+      a.out[4][c] = 1;
+      return;
+    }
     // Without rows the moving statistics stay.
     if (n > 0) {
       const float found = static_cast<float>(middle), spread = static_cast<float>(squares / n);
@@ -66,11 +73,14 @@ struct batch_norm_slope_lines {
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int c, const Team& team) {
     double of_slope = 0, of_product = 0;
     const float mean = a.in[1][c], inverse = a.in[2][c];
-    a.elements.each(c, team, [&](int row, int column) {
-      const float d = a.slope[row * a.slope_stride + column];
-      of_slope += static_cast<double>(d);
-      of_product += static_cast<double>(d * (a.x[row * a.x_stride + column] - mean));
-    });
+    // A single number has passed as it was.
+    const bool passes = !a.given && a.elements.count() == 1;
+    if (!passes)
+      a.elements.each(c, team, [&](int row, int column) {
+        const float d = a.slope[row * a.slope_stride + column];
+        of_slope += static_cast<double>(d);
+        of_product += static_cast<double>(d * (a.x[row * a.x_stride + column] - mean));
+      });
     const float sum = static_cast<float>(sum_of(team, of_slope));
     const float weighted = static_cast<float>(sum_of(team, of_product)) * inverse;
     if (team.rank() != 0) return;
@@ -81,7 +91,7 @@ struct batch_norm_slope_lines {
     const float share = a.given || n == 0 ? 0.0f : 1 / static_cast<float>(n);
     a.out[2][c] = sum * share;
     a.out[3][c] = weighted * share * inverse;
-    a.out[4][c] = a.in[0][c] * inverse;
+    a.out[4][c] = passes ? 1.0f : a.in[0][c] * inverse;
   }
 };
 
@@ -96,8 +106,8 @@ struct call_kernel<batch_norm_factor> {
     const operand x = c.input(0);
     a.x = detail::numbers(x);
     a.x_stride = x.stride;
-    constexpr int taken[3] = {1, 3, 4};
-    for (int i = 0; i < 3; ++i) a.in[i] = detail::numbers(c.input(taken[i]));
+    constexpr int taken[4] = {1, 3, 4, 2};
+    for (int i = 0; i < 4; ++i) a.in[i] = detail::numbers(c.input(taken[i]));
     for (int i = 0; i < 5; ++i) a.out[i] = detail::numbers(c.output(i));
     a.keep = static_cast<float>(c.number(1));
     a.epsilon = static_cast<float>(c.number(2));

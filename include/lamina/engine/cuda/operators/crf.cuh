@@ -2,7 +2,8 @@
 // lamina/engine/cuda/operators/crf.cuh - linear_chain_crf, crf_decoding: a team walks along a
 // sequence, a thread has some of the tags.
 //
-// As on the CPU, sums over all paths are products of e^score, each row scaled to a sum of 1.
+// As on the CPU, sums over all paths are products of e^score, each row scaled to a sum of 1; where
+// transitions differ so much that a product may lose a path that counts, they are logarithms.
 #pragma once
 
 #include <lamina/core/math.hpp>
@@ -19,7 +20,9 @@ struct crf_arguments {
   argument_view label;  // absent: none
   row_array alpha, e, w, cost, d;
   row_array dx, dw, behind, pairs, scores;
+  row_array logs;    // log(alpha), where sums are logarithms
   row_array slopes;  // of the cost, for each row of its sequence
+  int* holds;        // whether products keep each path that counts
   int *from, *before;
   std::int64_t* path;
   std::ptrdiff_t path_stride;
@@ -40,6 +43,93 @@ struct crf_arguments {
   }
 };
 
+constexpr float crf_none = -__builtin_huge_valf();
+
+/// log(e^f(0) + ... + e^f(n - 1)), by one thread or by a team.
+template <class F>
+LAMINA_INLINE LAMINA_FN float log_sum_over(int n, const F& f) {
+  float most = crf_none, sum = 0;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = 0; j < n; ++j) most = math::max(most, f(j));
+  if (most == crf_none) return most;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = 0; j < n; ++j) sum += math::exp(f(j) - most);
+  return most + math::log(sum);
+}
+template <class Team, class F>
+LAMINA_INLINE LAMINA_FN float log_sum_over(const Team& team, int n, const F& f) {
+  float most = crf_none, sum = 0;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) most = math::max(most, f(j));
+  most = largest_of(team, most);
+  if (most == crf_none) return most;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) sum += math::exp(f(j) - most);
+  return most + math::log(sum_of(team, sum));
+}
+template <class Team>
+LAMINA_INLINE LAMINA_FN float crf_largest(const Team& team, const float* x, int n) {
+  float most = x[0];
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) most = x[j] > most ? x[j] : most;
+  return largest_of(team, most);
+}
+/// The score of the labels of a sequence; minus infinity for a path that there is not.
+template <class Team>
+LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int end,
+                                        const Team& team) {
+  double path = 0;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int r = begin + team.rank(); r < end; r += team.size()) {
+    const int tag = a.tag(r);
+    path += static_cast<double>(a.emission.row(r)[tag]);
+    path += static_cast<double>(r > begin ? a.transition.row(2 + a.tag(r - 1))[tag]
+                                          : a.transition.row(0)[tag]);
+    if (r + 1 == end) path += static_cast<double>(a.transition.row(1)[tag]);
+  }
+  return sum_of(team, path);
+}
+
+/// One team looks whether products of e^score keep each path that counts: of a tag that has e^-87
+/// of a row's sum e^60 times as much may follow as of the others.
+struct crf_hold_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
+    int fails = 0;
+    for (int i = team.rank(); i < (a.tags + 2) * a.tags; i += team.size()) {
+      int j = i;
+      const int row = a.tags_divider.divide(j);
+      fails += math::abs(a.transition.row(row)[j]) <= 15 ? 0 : 1;
+    }
+    fails = sum_of(team, fails);
+    if (team.rank() == 0) *a.holds = fails == 0 ? 1 : 0;
+  }
+};
+
+/// logs of row r of a sequence, whose e^x add up to 1; the result is what was subtracted, less the
+/// largest score of the row.
+template <class Team>
+LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, int r, float most,
+                                           const Team& team) {
+  const int n = a.tags;
+  const float* const before = r > begin ? a.logs.row(r - 1) : nullptr;
+  float* const to = a.logs.row(r);
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) {
+    const float ways = before == nullptr ? a.transition.row(0)[j] : log_sum_over(n, [&](int i) {
+      return before[i] + a.transition.row(2 + i)[j];
+    });
+    to[j] = ways + (a.emission.row(r)[j] - most);
+  }
+  // A thread reads what it has written itself.
+  const float sum = log_sum_over(team, n, [&](int j) { return to[j]; });
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) to[j] = sum == crf_none ? sum : to[j] - sum;
+  team.barrier();
+  return sum;
+}
+
 /// e^Transition.
 struct crf_weight_body {
   using arguments = crf_arguments;
@@ -55,14 +145,28 @@ struct crf_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
     const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int r = begin + team.rank(); r < end; r += team.size()) a.check(r);
+    const double path = crf_path(a, begin, end, team);
+    const bool impossible = path == static_cast<double>(crf_none), by_logs = *a.holds == 0;
     double total = 0;
     LAMINA_CUDA_KEEP_LOOP
     for (int r = begin; r < end; ++r) {
       const float* const x = a.emission.row(r);
-      float most = x[0], sum = 0;
-      LAMINA_CUDA_KEEP_LOOP
-      for (int j = team.rank(); j < n; j += team.size()) most = x[j] > most ? x[j] : most;
-      most = largest_of(team, most);
+      const float most = crf_largest(team, x, n);
+      if (impossible || by_logs) {
+        float* const alpha = a.alpha.row(r);
+        if (!impossible)
+          total += static_cast<double>(crf_log_step(a, begin, r, most, team)) +
+                   static_cast<double>(most);
+        LAMINA_CUDA_KEEP_LOOP
+        for (int j = team.rank(); j < n; j += team.size()) {
+          a.e.row(r)[j] = most == crf_none ? 0.0f : math::exp(x[j] - most);
+          alpha[j] = impossible ? 0.0f : math::exp(a.logs.row(r)[j]);
+        }
+        continue;
+      }
+      float sum = 0;
       LAMINA_CUDA_KEEP_LOOP
       for (int j = team.rank(); j < n; j += team.size()) {
         const float score = a.e.row(r)[j] = math::exp(x[j] - most);
@@ -78,35 +182,46 @@ struct crf_lines {
       // The next row reads what all threads have written.
       team.barrier();
     }
-    double ends = 0, path = 0;
-    LAMINA_CUDA_KEEP_LOOP
-    for (int j = team.rank(); begin < end && j < n; j += team.size())
-      ends += static_cast<double>(a.alpha.row(end - 1)[j] * a.w.row(1)[j]);
-    LAMINA_CUDA_KEEP_LOOP
-    for (int r = begin + team.rank(); r < end; r += team.size()) {
-      a.check(r);
-      const int tag = a.tag(r);
-      path += static_cast<double>(a.emission.row(r)[tag]);
-      path += static_cast<double>(r > begin ? a.transition.row(2 + a.tag(r - 1))[tag]
-                                            : a.transition.row(0)[tag]);
-      if (r + 1 == end) path += static_cast<double>(a.transition.row(1)[tag]);
-    }
-    ends = sum_of(team, ends);
-    path = sum_of(team, path);
+    if (begin < end && !impossible) total += log_of_ends(a, end - 1, by_logs, team);
     if (team.rank() == 0)
-      *a.cost.row(s) = begin < end ? static_cast<float>(total + math::log(ends) - path) : 0.0f;
+      *a.cost.row(s) = begin == end ? 0.0f
+                       : impossible ? -crf_none
+                                    : static_cast<float>(total - path);
+  }
+
+ private:
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN double log_of_ends(const arguments& a, int last, bool by_logs,
+                                                    const Team& team) {
+    if (by_logs)
+      return static_cast<double>(log_sum_over(
+          team, a.tags, [&](int j) { return a.logs.row(last)[j] + a.transition.row(1)[j]; }));
+    double ends = 0;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int j = team.rank(); j < a.tags; j += team.size())
+      ends += static_cast<double>(a.alpha.row(last)[j] * a.w.row(1)[j]);
+    return math::log(sum_of(team, ends));
   }
 };
 
 /// From the end of a sequence back: behind[j] is the sum over all continuations behind tag j of a
 /// row, up to a factor. A pair of tags i, j at rows r - 1 and r has the probability
-/// alpha[r - 1][i] w[i][j] pairs[r][j].
+/// alpha[r - 1][i] w[i][j] pairs[r][j]; all of these are logarithms where sums are.
 struct crf_slope_lines {
   using arguments = crf_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
     const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
     const float d = *a.d.row(s);
+    if (d == 0 || crf_path(a, begin, end, team) == static_cast<double>(crf_none)) {
+      // The cost of no path is infinite, and has no gradient.
+      for (int r = begin; r < end; ++r) {
+        if (team.rank() == 0) *a.slopes.row(r) = 0;
+        for (int j = team.rank(); j < n; j += team.size()) a.dx.row(r)[j] = 0;
+      }
+      return;
+    }
+    if (*a.holds == 0) return by_logarithms(a, begin, end, d, team);
     for (int j = team.rank(); begin < end && j < n; j += team.size())
       a.behind.row(end - 1)[j] = a.w.row(1)[j];
     for (int r = end; r-- > begin;) {
@@ -138,6 +253,41 @@ struct crf_slope_lines {
       }
     }
   }
+
+ private:
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void by_logarithms(const arguments& a, int begin, int end, float d,
+                                                    const Team& team) {
+    const int n = a.tags;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int r = begin; r < end; ++r)
+      crf_log_step(a, begin, r, crf_largest(team, a.emission.row(r), n), team);
+    for (int j = team.rank(); begin < end && j < n; j += team.size())
+      a.behind.row(end - 1)[j] = a.transition.row(1)[j];
+    LAMINA_CUDA_KEEP_LOOP
+    for (int r = end; r-- > begin;) {
+      const float *const logs = a.logs.row(r), *const behind = a.behind.row(r);
+      const int is = a.tag(r);
+      const float sum = log_sum_over(team, n, [&](int j) { return logs[j] + behind[j]; });
+      for (int j = team.rank(); j < n; j += team.size())
+        a.dx.row(r)[j] = d * (math::exp(logs[j] + behind[j] - sum) - (j == is ? 1.0f : 0.0f));
+      if (team.rank() == 0) *a.slopes.row(r) = d;
+      if (r == begin) break;
+      const float most = crf_largest(team, a.emission.row(r), n);
+      float *const pairs = a.pairs.row(r), *const next = a.behind.row(r - 1);
+      for (int j = team.rank(); j < n; j += team.size())
+        pairs[j] = a.emission.row(r)[j] - most + behind[j];
+      team.barrier();
+      for (int i = team.rank(); i < n; i += team.size())
+        next[i] = log_sum_over(n, [&](int j) { return a.transition.row(2 + i)[j] + pairs[j]; });
+      const float whole =
+          log_sum_over(team, n, [&](int i) { return a.logs.row(r - 1)[i] + next[i]; });
+      const float shift = log_sum_over(team, n, [&](int i) { return next[i]; });
+      // All threads have read the pairs.
+      team.barrier();
+      for (int j = team.rank(); j < n; j += team.size()) pairs[j] -= whole, next[j] -= shift;
+    }
+  }
 };
 
 /// An element of the gradient of Transition, a team each: over all rows, in their order.
@@ -148,10 +298,16 @@ struct crf_transition_lines {
     int j = at;
     const int i = a.tags_divider.divide(j) - 2;
     float sum = 0;
+    const bool by_logs = *a.holds == 0;
     for (int r = team.rank(); r < a.rows; r += team.size()) {
       const bool is_first = a.before[r] < 0;
       if (i >= 0 && !is_first) {
-        const float share = a.alpha.row(r - 1)[i] * a.w.row(2 + i)[j] * a.pairs.row(r)[j];
+        // Sequences without a gradient have no pairs.
+        if (*a.slopes.row(r) == 0) continue;
+        const float share =
+            by_logs
+                ? math::exp(a.logs.row(r - 1)[i] + a.transition.row(2 + i)[j] + a.pairs.row(r)[j])
+                : a.alpha.row(r - 1)[i] * a.w.row(2 + i)[j] * a.pairs.row(r)[j];
         sum += *a.slopes.row(r) * (share - (a.tag(r - 1) == i && a.tag(r) == j ? 1.0f : 0.0f));
       } else if (i == -2 ? is_first : i == -1 && (r + 1 == a.rows || a.before[r + 1] < 0)) {
         sum += a.dx.row(r)[j];
@@ -217,6 +373,21 @@ inline crf_arguments crf_of(const call_site& c) {
   return a;
 }
 
+/// Memory for sums that are logarithms, and whether they are.
+inline void take_logs(scratch_rows& room, int rows, int tags) {
+  room.take(rows, tags);
+  room.take(1, 1);
+}
+template <class Backend>
+void take_logs(Backend& b, crf_arguments& a, scratch_rows& room) {
+  a.logs = room.take(a.rows, a.tags);
+  a.holds = reinterpret_cast<int*>(room.take(1, 1).data);
+  crf_arguments one = a;
+  one.lines = 1;
+  one.width = a.count;
+  b.template lines<team_lines<crf_hold_lines>>(one);
+}
+
 }  // namespace detail
 
 template <>
@@ -231,6 +402,7 @@ struct call_kernel<linear_chain_crf> {
     a.e = room.or_take(c.output(1), a.rows, a.tags);
     a.w = room.or_take(c.output(2), a.tags + 2, a.tags);
     a.cost = c.output(3);
+    detail::take_logs(b, a, room);
     b.template elements<detail::crf_weight_body>(a);
     if (a.lines > 0) b.template lines<team_lines<detail::crf_lines>>(a);
   }
@@ -241,6 +413,7 @@ struct call_kernel<linear_chain_crf> {
     room.take(x.rows, x.columns);
     room.take(x.rows, x.columns);
     room.take(x.columns + 2, x.columns);
+    detail::take_logs(room, x.rows, x.columns);
     return room.used();
   }
 };
@@ -262,6 +435,7 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
     a.pairs = room.take(a.rows, a.tags);
     a.slopes = room.take(a.rows, 1);
     a.before = reinterpret_cast<int*>(room.take(1, a.rows).data);
+    detail::take_logs(b, a, room);
     if (a.lines > 0) b.template lines<team_lines<detail::crf_slope_lines>>(a);
     if (!a.dw) return;
     detail::find_steps_before(b, {a.all, false}, a.rows, a.before);
@@ -274,6 +448,7 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
     for (int i = 0; i < 3; ++i) room.take(x.rows, x.columns);
     room.take(x.rows, 1);
     room.take(1, x.rows);
+    detail::take_logs(room, x.rows, x.columns);
     return room.used();
   }
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/ctc.cuh - warpctc: a team walks along a sequence, a thread has some of
-// the states.
+// lamina/engine/cuda/operators/ctc.cuh - warpctc: a team walks along a sequence, a thread has some
+// of the states.
 #pragma once
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/call/ctc_path.hpp>
+#include <lamina/engine/cuda/part_copy.cuh>
 #include <lamina/engine/cuda/recurrent_body.cuh>
 #include <lamina/operators/ctc.hpp>
 
@@ -16,8 +17,10 @@ struct ctc_arguments {
   sequence_view rows, labels;
   row_array logits, gradient, loss, slope, to;
   argument_view label;
-  float* totals;  // of each row, log of the sum of e^logit
-  float* room;    // rows of states
+  // Of each row: its largest logit, and the log of the sum of e^(logit - most). They stay apart: a
+  // large number that all logits share takes no digits from the logarithm.
+  float* totals;
+  float* room;  // rows of states
   int rows_of_state;
   int classes, blank;
   bool by_times;
@@ -68,7 +71,9 @@ struct ctc_paths {
     return s % 2 != 0 && s > 2 && s < states && label(s / 2) != label(s / 2 - 1);
   }
   LAMINA_INLINE LAMINA_FN float log_probability(int t, int k) const {
-    return a.logits.row(begin + t)[k] - a.totals[begin + t];
+    const float* const total = a.totals + 2 * (begin + t);
+    const float p = a.logits.row(begin + t)[k] - total[0] - total[1];
+    return p < ctc_none ? ctc_none : p;  // minus infinity less itself would be no number
   }
 
   /// Reports labels that no path has: out of range, the blank, or more than rows allow.
@@ -188,7 +193,11 @@ struct ctc_total_lines {
     most = largest_of(team, most);
     for (int k = team.rank(); k < a.classes; k += team.size()) sum += math::exp(x[k] - most);
     sum = sum_of(team, sum);
-    if (team.rank() == 0) a.totals[r] = most + math::log(sum);
+    if (team.rank() != 0) return;
+    // A row of nothing but minus infinity leaves no path.
+    const bool nothing = most == -__builtin_huge_valf();
+    a.totals[2 * r] = nothing ? 0.0f : most;
+    a.totals[2 * r + 1] = nothing ? 0.0f : math::log(sum);
   }
 };
 
@@ -200,8 +209,12 @@ struct ctc_lines {
     paths.check(team);
     float total = 0;
     if (paths.length > 0) total = paths.forward(bool(a.gradient), team);
-    if (a.loss && team.rank() == 0) *a.loss.row(s) = paths.length > 0 ? -total : 0.0f;
-    if (a.gradient && paths.length > 0) paths.backward(total, team);
+    // A factor of each path was 0: the label has none.
+    const bool impossible = total < ctc_none / 2;
+    if (a.loss && team.rank() == 0)
+      *a.loss.row(s) = paths.length == 0 ? 0.0f : impossible ? __builtin_huge_valf() : -total;
+    // The gradient of no path is 0, which it is already.
+    if (a.gradient && paths.length > 0 && !impossible) paths.backward(total, team);
   }
 };
 
@@ -242,11 +255,12 @@ struct call_kernel<warpctc> {
     a.gradient = c.output(0);
     a.loss = c.output(1);
     detail::scratch_rows room(c.run.scratch);
-    a.totals = room.take(1, logits.rows).data;
+    a.totals = room.take(1, 2 * logits.rows).data;
     a.rows_of_state = detail::ctc_paths::rows_needed(logits.rows);
     a.room = room.take(a.rows_of_state, 2 * label.rows + a.rows.count).data;
     a.fault = c.run.fault;
     a.group = c.number_of_group;
+    if (const operand gradient = c.output(0)) fill(b, gradient, 0);
     run_lines<detail::ctc_total_lines>(b, a, logits.rows, a.classes, false);
     a.lines = a.rows.count;
     a.width = a.lines > 0 ? 16 * label.rows / a.lines + a.classes : 0;
@@ -256,7 +270,7 @@ struct call_kernel<warpctc> {
   static std::ptrdiff_t scratch(const call_site& c) {
     const int rows = c.input(0).rows;
     detail::scratch_rows room(nullptr);
-    room.take(1, rows);
+    room.take(1, 2 * rows);
     room.take(detail::ctc_paths::rows_needed(rows),
               2 * c.input(1).rows + c.sequences(c.input(0).domain).count);
     return room.used();

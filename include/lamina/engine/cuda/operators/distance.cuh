@@ -18,11 +18,20 @@ struct cosine_arguments {
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN int of_y(int r) const { return shares_y ? 0 : r; }
+  /// What makes directions of rows r, which may be numbers of any size; 0 of rows without them,
+  /// whose gradient is 0.
+  struct inverses {
+    float x, y;
+  };
+  LAMINA_INLINE LAMINA_FN inverses of_norms(int r) const {
+    const float xn = *x_norm.row(r), yn = *y_norm.row(of_y(r));
+    if (xn == 0 || yn == 0) return {0, 0};
+    return {1 / xn, 1 / yn};
+  }
   /// Element j of dy for row r.
   LAMINA_INLINE LAMINA_FN float slope_of_y(int r, int j) const {
-    const float slope = *d.row(r), xn = *x_norm.row(r), yn = *y_norm.row(of_y(r));
-    return x.row(r)[j] * (slope / (xn * yn)) -
-           y.row(of_y(r))[j] * (slope * *cosine.row(r) / (yn * yn));
+    const inverses by = of_norms(r);
+    return (x.row(r)[j] * by.x - y.row(of_y(r))[j] * by.y * *cosine.row(r)) * (*d.row(r) * by.y);
   }
 };
 
@@ -31,13 +40,19 @@ struct cosine_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
     const float *const x = a.x.row(r), *const y = a.y.row(a.of_y(r));
-    float xx = 0, yy = 0, xy = 0;
-    for (int j = team.rank(); j < a.columns; j += team.size())
-      xx += x[j] * x[j], yy += y[j] * y[j], xy += x[j] * y[j];
-    const float xn = math::sqrt(sum_of(team, xx)), yn = math::sqrt(sum_of(team, yy));
+    // A double holds the square of any float.
+    double xx = 0, yy = 0, xy = 0;
+    for (int j = team.rank(); j < a.columns; j += team.size()) {
+      const double u = static_cast<double>(x[j]), v = static_cast<double>(y[j]);
+      xx += u * u, yy += v * v, xy += u * v;
+    }
+    const double x_size = math::sqrt(sum_of(team, xx)), y_size = math::sqrt(sum_of(team, yy));
+    const float xn = static_cast<float>(x_size), yn = static_cast<float>(y_size);
     xy = sum_of(team, xy);
     if (team.rank() != 0) return;
-    if (a.cosine) *a.cosine.row(r) = xy / (xn * yn);
+    // A vector of length 0 is like none: its cosine is 0.
+    if (a.cosine)
+      *a.cosine.row(r) = xn == 0 || yn == 0 ? 0.0f : static_cast<float>(xy / x_size / y_size);
     if (a.x_norm) *a.x_norm.row(r) = xn;
     // Of the one row of Y the first team tells the norm.
     if (a.y_norm && (!a.shares_y || r == 0)) *a.y_norm.row(a.of_y(r)) = yn;
@@ -49,12 +64,16 @@ struct cosine_slope_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
     const float *const x = a.x.row(r), *const y = a.y.row(a.of_y(r));
-    const float slope = *a.d.row(r), xn = *a.x_norm.row(r), yn = *a.y_norm.row(a.of_y(r));
-    const float both = slope / (xn * yn), own = slope * *a.cosine.row(r) / (xn * xn);
-    for (int j = team.rank(); j < a.columns; j += team.size()) {
-      if (a.dx) a.dx.row(r)[j] = y[j] * both - x[j] * own;
-      if (a.dy && !a.shares_y) a.dy.row(r)[j] = a.slope_of_y(r, j);
-    }
+    const cosine_arguments::inverses by = a.of_norms(r);
+    const float slope = *a.d.row(r), cosine = *a.cosine.row(r);
+    // Unrolled, or in one loop, they need more registers than there are.
+    LAMINA_CUDA_KEEP_LOOP
+    for (int j = team.rank(); a.dx && j < a.columns; j += team.size())
+      a.dx.row(r)[j] = (y[j] * by.y - x[j] * by.x * cosine) * (slope * by.x);
+    if (!a.dy || a.shares_y) return;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int j = team.rank(); j < a.columns; j += team.size())
+      a.dy.row(r)[j] = (x[j] * by.x - y[j] * by.y * cosine) * (slope * by.y);
   }
 };
 

@@ -34,7 +34,7 @@ struct lrn_body {
     }
     const float whole = a.k + a.alpha * sum;
     if (a.middle) a.middle.row(r)[at] = whole;
-    if (a.y) a.y.row(r)[at] = x[at] * math::pow(whole, -a.beta);
+    if (a.y) a.y.row(r)[at] = whole == 0 ? 0.0f : x[at] * math::pow(whole, -a.beta);
   }
 };
 struct lrn_slope_body {
@@ -46,9 +46,12 @@ struct lrn_slope_body {
     float sum = 0;
     for (int m = near.first; m < near.end; ++m) {
       const int p = m * size + j;
-      sum += a.d.row(r)[p] * a.y.row(r)[p] / a.middle.row(r)[p];
+      const float whole = a.middle.row(r)[p];
+      sum += whole == 0 ? 0.0f : a.d.row(r)[p] * a.y.row(r)[p] / whole;
     }
-    a.dx.row(r)[at] = a.d.row(r)[at] * math::pow(a.middle.row(r)[at], -a.beta) -
+    // Where k and all around are 0 the power is infinite: there is no gradient.
+    const float own = a.middle.row(r)[at];
+    a.dx.row(r)[at] = a.d.row(r)[at] * (own == 0 ? 0.0f : math::pow(own, -a.beta)) -
                       2 * a.alpha * a.beta * a.x.row(r)[at] * sum;
   }
 };

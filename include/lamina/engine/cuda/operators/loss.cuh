@@ -7,9 +7,9 @@
 #include <lamina/engine/call/kldiv_reduction.hpp>
 #include <lamina/engine/cuda/element_sum.cuh>
 #include <lamina/engine/cuda/recurrent_body.cuh>
-#include <lamina/engine/cuda/operators/step.cuh>
 #include <lamina/operators/clip.hpp>
 #include <lamina/operators/row_loss.hpp>
+#include <lamina/optimizer/clip.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -31,11 +31,13 @@ struct smooth_l1_lines {
     float total = 0;
     for (int j = team.rank(); j < a.columns; j += team.size()) {
       float d = a.x.row(r)[j] - a.y.row(r)[j];
-      if (a.inside) d *= a.inside.row(r)[j];
+      // What has no weight counts nothing, also where it is infinite.
+      if (a.inside) d = a.inside.row(r)[j] == 0 ? 0.0f : d * a.inside.row(r)[j];
       if (a.diff) a.diff.row(r)[j] = d;
       const float size = math::abs(d);
       const float cost = size < 1 / a.s2 ? 0.5f * size * size * a.s2 : size - 0.5f / a.s2;
-      total += a.outside ? cost * a.outside.row(r)[j] : cost;
+      const float weight = a.outside ? a.outside.row(r)[j] : 1.0f;
+      total += weight == 0 ? 0.0f : cost * weight;
     }
     total = sum_of(team, total);
     if (team.rank() == 0) *a.out.row(r) = total;
@@ -106,6 +108,20 @@ struct label_smooth_body {
     a.line.divide(j);
     const float added = a.prior != nullptr ? a.adds * a.prior[j] : a.adds;
     a.to.row(row)[i] = a.keeps * a.from.row(row)[i] + added;
+  }
+};
+
+/// The scale of numbers from the sum of their squares, which a float need not hold.
+struct norm_scale_lines {
+  struct arguments {
+    const double* squares;
+    float* to;
+    float limit;
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
+    if (team.rank() == 0) *a.to = optimizer::shared_scale(*a.squares, a.limit);
   }
 };
 
@@ -290,8 +306,8 @@ struct call_kernel<clip_to_norm> {
     const int n = x.rows * x.columns;
     sum_terms(b, n, terms{x.row<const float>(0), x.stride, divider(x.columns)}, whole_sum{squares},
               c.run.scratch + found);
-    b.template lines<team_lines<detail::gradient_scale_lines>>(
-        {squares, factor, 1, static_cast<float>(c.number(0)), false, 1, 1, 1});
+    b.template lines<team_lines<detail::norm_scale_lines>>(
+        {squares, factor, static_cast<float>(c.number(0)), 1, 1, 1});
     b.template elements<detail::scaled_body>({x, out, divider(x.columns), factor, n});
   }
   template <class Backend>

@@ -3,6 +3,8 @@
 // instance_norm; a part of a row a team.
 #pragma once
 
+#include <limits>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/call/normalised_parts.hpp>
 #include <lamina/engine/cuda/channel_sums.cuh>
@@ -45,7 +47,27 @@ struct normalise_arguments {
 
   LAMINA_INLINE LAMINA_FN float inverse(int part) const {
     const float saved = spreads.at(part);
-    return saves_inverse ? saved : 1 / math::sqrt(saved + epsilon);
+    return saves_inverse ? saved : inverse_of(part, means.at(part), saved);
+  }
+  /// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. Where the variance of a
+  /// part is more than a float holds its root may be none: it is computed anew, by each thread.
+  LAMINA_INLINE LAMINA_FN float inverse_of(int part, float mean, float variance) const {
+    if (variance > std::numeric_limits<float>::max()) return inverse_of_large(part, mean);
+    const float sum = variance + epsilon;
+    return sum == 0 ? 0.0f : 1 / math::sqrt(sum);
+  }
+
+ private:
+  LAMINA_NOINLINE LAMINA_FN float inverse_of_large(int part, float mean) const {
+    int o = part;
+    const int row = outer.divide(o);
+    const float* const from = x + row * x_stride + static_cast<std::ptrdiff_t>(o) * n;
+    double squares = 0;
+    for (int j = 0; j < n; ++j) {
+      const double off = static_cast<double>(from[j]) - static_cast<double>(mean);
+      squares += off * off;
+    }
+    return static_cast<float>(math::sqrt(static_cast<double>(n) / squares));
   }
 };
 
@@ -63,7 +85,7 @@ struct normalise_lines {
     const float mean = sum_of(team, sum) / all;
     for (int j = team.rank(); j < a.n; j += team.size()) squares += (x[j] - mean) * (x[j] - mean);
     const float variance = sum_of(team, squares) / all;
-    const float inverse = 1 / math::sqrt(variance + a.epsilon);
+    const float inverse = a.inverse_of(i, mean, variance);
     if (team.rank() == 0) {
       if (a.means.data != nullptr) a.means.at(i) = mean;
       if (a.spreads.data != nullptr) a.spreads.at(i) = a.saves_inverse ? inverse : variance;
@@ -94,7 +116,7 @@ struct normalise_slope_lines {
     for (int j = team.rank(); j < a.n; j += team.size()) {
       const float g = slope_at(a, d, o, j);
       sum += g;
-      weighted += g * (x[j] - mean) * inverse;
+      weighted += g * ((x[j] - mean) * inverse);
     }
     sum = sum_of(team, sum) / all;
     weighted = sum_of(team, weighted) / all;
@@ -117,7 +139,7 @@ struct normalise_terms {
     const float d = of.slope[row * of.slope_stride + at];
     const float off = of.x[row * of.x_stride + at] - of.means.at(part);
     to[0] += static_cast<double>(d);
-    to[1] += static_cast<double>(d * off * of.inverse(part));
+    to[1] += static_cast<double>(d * (off * of.inverse(part)));
   }
   LAMINA_INLINE LAMINA_FN void store(int, int k, const double (&sums)[2]) const {
     if (of.to_scale != nullptr) of.to_scale[k] = static_cast<float>(sums[1]);

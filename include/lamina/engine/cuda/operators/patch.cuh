@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/padded_image.hpp>
 #include <lamina/engine/call/patch_grid.hpp>
 #include <lamina/engine/cuda/channel_place.cuh>
@@ -78,7 +79,7 @@ struct pyramid_body {
       for (int h = columns.begin; h < columns.end; ++h) {
         const float value = from[v * a.over + h];
         sum += value;
-        most = most < value ? value : most;
+        most = math::maximum(most, value);
       }
     a.y.row(row)[i] = a.average ? sum / arguments::size(rows, columns) : most;
   }
@@ -112,10 +113,10 @@ struct pyramid_slope_body {
   static LAMINA_INLINE LAMINA_FN bool is_first(const float* plane, int over, float most,
                                                image_range rows, image_range columns, int y,
                                                int x) {
-    if (plane[y * over + x] != most) return false;
+    if (!math::is_same(plane[y * over + x], most)) return false;
     for (int v = rows.begin; v <= y; ++v)
       for (int h = columns.begin; h < (v < y ? columns.end : x); ++h)
-        if (plane[v * over + h] == most) return false;
+        if (math::is_same(plane[v * over + h], most)) return false;
     return true;
   }
 };

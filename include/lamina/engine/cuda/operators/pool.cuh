@@ -2,6 +2,7 @@
 // lamina/engine/cuda/operators/pool.cuh - what windows of images hold: pool2d, a thread an element.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/pool_windows.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/engine/cuda/divider.cuh>
@@ -55,7 +56,7 @@ struct pool_body {
     for (int y = top; y < bottom; ++y)
       for (int x = left; x < right; ++x) {
         const float v = from[y * w.width.in + x];
-        most = most < v ? v : most;
+        most = math::maximum(most, v);
         sum += v;
       }
     g.to[e.row * g.to_stride + e.column] =
@@ -63,14 +64,13 @@ struct pool_body {
   }
 };
 
-/// The first place of a window with the value `best`; not a number is equal to nothing: the first
-/// place of all.
+/// The first place of a window with the value `best`, which may be NaN.
 LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int bottom, int left,
                                      int right, float best) {
   for (int y = top; y < bottom; ++y) {
     LAMINA_CUDA_KEEP_LOOP
     for (int x = left; x < right; ++x)
-      if (from[y * width + x] == best) return y * width + x;
+      if (math::is_same(from[y * width + x], best)) return y * width + x;
   }
   return top * width + left;
 }

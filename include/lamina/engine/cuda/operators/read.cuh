@@ -14,12 +14,15 @@ template <>
 struct call_kernel<read_minibatch> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void here(Backend&, const call_site& c) {
-    *static_cast<bool*>(c.output(1).data) = next(c);
+  static void here(Backend& b, const call_site& c) {
+    const bool more = next(c);
+    keep_fields(b, c, c.others);
+    *static_cast<bool*>(c.output(1).data) = more;
   }
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const bool more = next(c);
+    keep_fields(b, c, c.arguments);
     fill(b, c.output(1), more ? 1 : 0);
   }
 
@@ -28,6 +31,21 @@ struct call_kernel<read_minibatch> {
     const minibatch_source* const source = c.run.source;
     if (source == nullptr) fail(c, {"expected a run with a reader, found none"});
     return source->next(source->self);
+  }
+  /// Copies those fields that the gradient of a loop reads, which lie in a frame; the operator has
+  /// no inputs, so field i is argument i at the place.
+  template <class Backend>
+  static void keep_fields(Backend& b, const call_site& c, float* const* at_place) {
+    const int* const fields = c.program().arguments + c.op()->outputs + 1;
+    for (int i = 0; i < c.output_count(0); ++i) {
+      operand to = c.output(0, i);
+      to.data = at_place[i];
+      if (!to || to.rows == 0) continue;
+      operand from = to;
+      from.data = const_cast<void*>(
+          c.run.source->field(c.run.source->self, c.program().variables[fields[i]].index));
+      copy_elements(b, from, to);
+    }
   }
 };
 

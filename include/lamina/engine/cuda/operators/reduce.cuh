@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/reduce.cuh - sums and extremes along dimensions: reduce_*. A result is
-// a line, in the order of a team.
+// lamina/engine/cuda/operators/reduce.cuh - sums and extremes along dimensions: reduce_*. A result
+// is a line, in the order of a team.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <lamina/engine/call/reduced_layout.hpp>
 #include <lamina/engine/cuda/element_loops.cuh>
@@ -34,27 +35,30 @@ struct reduce_arguments {
   int lines, width, count;
 };
 
-/// In float, or in whole numbers of any type.
+/// In float, sums of it in double, or in whole numbers of any type.
 template <reduction_kind Kind, class T>
 struct reduce_lines {
   using arguments = reduce_arguments;
-  static constexpr T first = Kind == reduction_kind::all ? T(1) : identity_of<Kind, T>();
+  static constexpr bool adds = Kind == reduction_kind::sum || Kind == reduction_kind::mean;
+  using wide = std::conditional_t<adds&& __is_same(T, float), double, T>;
+  static constexpr wide first = Kind == reduction_kind::all ? wide(1) : identity_of<Kind, wide>();
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
     const auto at = a.kept.at(i);
-    T so_far = first;
+    wide so_far = first;
     for (int k = team.rank(); k < a.over.count; k += team.size())
-      so_far = reducer<Kind>{}(so_far, element(a, at.of[0] + a.over.at(k).of[0]));
+      so_far =
+          reducer<Kind>{}(so_far, static_cast<wide>(element(a, at.of[0] + a.over.at(k).of[0])));
     so_far = team.reduce(so_far, reducer<Kind>{});
     if (team.rank() != 0) return;
     if constexpr (Kind == reduction_kind::mean)
-      if (a.over.count > 0) so_far = static_cast<T>(so_far / static_cast<T>(a.over.count));
+      if (a.over.count > 0) so_far = static_cast<wide>(so_far / static_cast<wide>(a.over.count));
     // Of nothing, as of no rows, there is no extreme.
     if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min)
-      if (a.over.count == 0) so_far = T(0);
+      if (a.over.count == 0) so_far = wide(0);
     if constexpr (__is_same(T, float))
-      static_cast<float*>(a.to.data)[at.of[1]] = so_far;
+      static_cast<float*>(a.to.data)[at.of[1]] = static_cast<float>(so_far);
     else
       store_integer(a.to.data, a.to.type, at.of[1], so_far);
   }
@@ -103,40 +107,80 @@ struct reduce_kernel {
   }
 };
 
-struct reduce_slope_arguments {
-  const float *x, *out, *slope;
-  float* to;
-  element_loops<4> loops;  // of dX, slope, X, Out
-  float factor;
-  int count;
-};
-template <bool Extreme>
 struct reduce_slope_body {
-  using arguments = reduce_slope_arguments;
+  struct arguments {
+    const float* slope;
+    float* to;
+    element_loops<4> loops;  // of dX, slope, and what only extremes read
+    float factor;
+    int count;
+  };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const auto at = a.loops.at(i);
-    const float d = a.slope[at.of[1]];
-    if constexpr (Extreme)
-      a.to[at.of[0]] = a.x[at.of[2]] == a.out[at.of[3]] ? d : 0.0f;
-    else
-      a.to[at.of[0]] = d * a.factor;
+    a.to[at.of[0]] = a.slope[at.of[1]] * a.factor;
   }
 };
 
-/// dX of sums, means and extremes: the slope of the element's result, or a part of it.
+/// dX of sums and means: the slope of the element's result, or a part of it.
 template <reduction_kind Kind>
 struct reduce_gradient_kernel {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    using layout = reduce_gradient_layout<Kind>;
-    const layout l(c);
+    const reduce_gradient_layout<Kind> l(c);
     if (!l.dx) return;
     const element_loops<4> loops(c, l.loops);
-    b.template elements<reduce_slope_body<layout::is_extreme>>(
-        {l.in.template row<const float>(0), l.out.template row<const float>(0),
-         l.slope.template row<const float>(0), l.dx.template row<float>(0), loops, l.factor,
-         loops.count});
+    b.template elements<reduce_slope_body>({l.slope.template row<const float>(0),
+                                            l.dx.template row<float>(0), loops, l.factor,
+                                            loops.count});
+  }
+};
+
+/// dX of extremes: the slope of a result goes to the first element that has its value.
+struct extreme_slope_lines {
+  struct arguments {
+    const float *x, *out, *slope;
+    float* to;
+    element_loops<4> kept;  // of X, dX, slope, Out
+    element_loops<2> over;  // of X, dX
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const auto first = a.kept.at(i);
+    const float best = a.out[first.of[3]], d = a.slope[first.of[2]];
+    int found = a.over.count;
+    for (int k = team.rank(); k < a.over.count && found == a.over.count; k += team.size())
+      if (math::is_same(a.x[first.of[0] + a.over.at(k).of[0]], best)) found = k;
+    found = smallest_of(team, found);
+    for (int k = team.rank(); k < a.over.count; k += team.size())
+      a.to[first.of[1] + a.over.at(k).of[1]] = k == found ? d : 0.0f;
+  }
+};
+struct extreme_gradient_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_float(c, dx);
+    const array_layout g = layout_of(dx);
+    const reduced_layout l(c, in, slope), y(c, in, out);
+    loop_nest<4> kept;
+    for (int d = 0; d < l.x.rank; ++d)
+      if (!l.is_reduced[d]) kept.add(l.x.extent[d], l.x.step[d], g.step[d], l.out[d], y.out[d]);
+    const loop_nest<2> over = l.over(g);
+    extreme_slope_lines::arguments a{in.row<const float>(0),
+                                     out.row<const float>(0),
+                                     slope.row<const float>(0),
+                                     dx.row<float>(0),
+                                     element_loops<4>(c, kept),
+                                     element_loops<2>(c, over),
+                                     0,
+                                     0,
+                                     0};
+    run_lines<extreme_slope_lines>(b, a, a.kept.count, a.over.count,
+                                   over.inner_step(0) != 1 && kept.inner_step(0) == 1);
   }
 };
 
@@ -195,11 +239,9 @@ template <>
 struct call_kernel<gradient_of<reduce_mean>>
     : detail::reduce_gradient_kernel<reduction_kind::mean> {};
 template <>
-struct call_kernel<gradient_of<reduce_max>> : detail::reduce_gradient_kernel<reduction_kind::max> {
-};
+struct call_kernel<gradient_of<reduce_max>> : detail::extreme_gradient_kernel {};
 template <>
-struct call_kernel<gradient_of<reduce_min>> : detail::reduce_gradient_kernel<reduction_kind::min> {
-};
+struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel {};
 template <>
 struct call_kernel<gradient_of<reduce_prod>> {
   static constexpr bool launches = true;

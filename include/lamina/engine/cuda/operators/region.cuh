@@ -2,6 +2,7 @@
 // lamina/engine/cuda/operators/region.cuh - parts of images: roi_pool.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/cuda/channel_place.cuh>
 #include <lamina/engine/cuda/recurrent_body.cuh>
 #include <lamina/operators/region.hpp>
@@ -52,7 +53,7 @@ struct region_body {
     for (int v = rows.begin; v < rows.end; ++v)
       for (int h = columns.begin; h < columns.end; ++h) {
         const int k = v * a.over + h;
-        if (place >= 0 && !(plane[k] > most)) continue;
+        if (place >= 0 && !math::is_above(plane[k], most)) continue;
         most = plane[k];
         place = k;
       }

@@ -3,7 +3,7 @@
 // softmax, expand, expand_as, reverse, lod_reset.
 #pragma once
 
-#include <lamina/core/math.hpp>
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/sequence_pooling.hpp>
 #include <lamina/engine/cuda/element_loops.cuh>
 #include <lamina/engine/cuda/made_sequences.hpp>
@@ -57,15 +57,16 @@ struct sequence_pool_lines {
         value = x.row<const float>(begin)[j];
         for (int r = begin + 1; r < end; ++r) {
           const float v = x.row<const float>(r)[j];
-          from = v > value ? r : from;
-          value = v > value ? v : value;
+          const bool more = math::is_above(v, value);
+          from = more ? r : from;
+          value = more ? v : value;
         }
       } else if (begin < end && (a.type == pool::first || a.type == pool::last)) {
         value = x.row<const float>(a.type == pool::first ? begin : end - 1)[j];
       } else if (begin < end) {
-        value = 0;
-        for (int r = begin; r < end; ++r) value += x.row<const float>(r)[j];
-        value *= factor;
+        double sum = 0;
+        for (int r = begin; r < end; ++r) sum += static_cast<double>(x.row<const float>(r)[j]);
+        value = static_cast<float>(sum) * factor;
       }
       to[j] = value;
       if (index != nullptr) index[j] = from;
@@ -167,9 +168,13 @@ struct sequence_repeat {
   }
 };
 
-/// Whether sequence_expand repeats rows of X, whose domain then lies right above that of Out; else
-/// it repeats whole sequences.
-inline bool repeats_rows(const call_site& c, int x, int out) { return c.parent_of(out) == x; }
+/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. ref_level tells: X
+/// has as many levels, or one more. The domain of X may lie right above that of Out either way.
+inline bool repeats_rows(const call_site& c) {
+  const int level = c.integer(0);
+  const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;
+  return levels_of(c, c.input(0).domain) == known;
+}
 
 /// The sum over the copies of a sequence, in their order; `outs`: where each begins.
 struct copied_arguments : sequence_arguments {
@@ -257,7 +262,7 @@ struct call_kernel<sequence_expand> {
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
     const int x = c.input(0).domain, out = c.output(0).domain;
-    if (detail::repeats_rows(c, x, out))
+    if (detail::repeats_rows(c))
       return detail::sequence_repeat::forward(b, c, c.input(0), c.output(0));
     const host_rows h(c);
     const int copies = c.parent_of(out);
@@ -272,8 +277,7 @@ struct call_kernel<sequence_expand> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
-    return detail::repeats_rows(c, c.input(0).domain, c.output(0).domain) ? 0
-                                                                          : row_order::scratch(c);
+    return detail::repeats_rows(c) ? 0 : row_order::scratch(c);
   }
 };
 template <>
@@ -283,8 +287,7 @@ struct call_kernel<gradient_of<sequence_expand>> {
   static void launch(Backend& b, const call_site& c) {
     const operand d = c.input(2), dx = c.output(0);
     if (!dx) return;
-    if (detail::repeats_rows(c, dx.domain, d.domain))
-      return detail::sequence_repeat::backward(b, c, d, dx);
+    if (detail::repeats_rows(c)) return detail::sequence_repeat::backward(b, c, d, dx);
     require_float(c, d);
     detail::copied_arguments a{};
     a.copies = c.sequences(c.parent_of(d.domain));

@@ -2,6 +2,8 @@
 // lamina/engine/cuda/operators/softmax.cuh - softmax and cross entropies, a line a team.
 #pragma once
 
+#include <limits>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/call_site.hpp>
 #include <lamina/operators/cross_entropy.hpp>
@@ -11,10 +13,17 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// y = softmax of the n numbers at x; returns the log-partition function. The first number of a
-/// thread, which of short lines is the only one, stays in its register.
+/// What e^x was divided by: e^largest and a sum. Their logarithms stay apart: numbers may share any
+/// large one, which would take the digits of the other.
+struct softmax_partition {
+  float log_sum, largest;
+};
+
+/// y = softmax of the n numbers at x. The first number of a thread, which of short lines is the
+/// only one, stays in its register.
 template <class Team>
-LAMINA_INLINE LAMINA_FN float softmax_line(const float* x, float* y, int n, const Team& team) {
+LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y, int n,
+                                                       const Team& team) {
   const int first = team.rank(), step = team.size();
   const bool has_first = first < n;
   const float own = x[has_first ? first : 0];
@@ -23,17 +32,27 @@ LAMINA_INLINE LAMINA_FN float softmax_line(const float* x, float* y, int n, cons
   most = largest_of(team, most);
   const float part = has_first ? math::exp(own - most) : 0.0f;
   float sum = part;
+  // Unrolled, the loops need more registers than there are.
+  LAMINA_CUDA_KEEP_LOOP
   for (int j = first + step; j < n; j += step) sum += y[j] = math::exp(x[j] - most);
   sum = sum_of(team, sum);
   const float factor = 1.0f / sum;
   if (has_first) y[first] = part * factor;
+  LAMINA_CUDA_KEEP_LOOP
   for (int j = first + step; j < n; j += step) y[j] *= factor;
-  return math::log(sum) + most;
+  return {math::log(sum), most};
 }
 
 LAMINA_FN inline float clipped_log(float p) {
   const float l = math::log(p);
   return l < -1e20f ? -1e20f : l > 1e20f ? 1e20f : l;
+}
+/// d / p, cut where several of them still have a sum; 0 where d is. softmax multiplies it by p, and
+/// 0 times infinity is no number.
+LAMINA_FN inline float finite_ratio(float d, float p) {
+  constexpr float most = std::numeric_limits<float>::max() / 1024;
+  const float ratio = d / p;
+  return d == 0 ? 0.0f : ratio < -most ? -most : ratio > most ? most : ratio;
 }
 
 inline void share_last_axis(const call_site& c, call_arguments& a) {
@@ -60,7 +79,10 @@ struct label_kernel {
     float cost = 0;
     if (a.integer[0] != 0) {
       const float* const y = a.in[1].template line_at<const float>(i);
-      for (int j = team.rank(); j < n; j += team.size()) cost += y[j] * cost_of(j);
+      // Unrolled, it needs more registers than there are.
+      LAMINA_CUDA_KEEP_LOOP
+      for (int j = team.rank(); j < n; j += team.size())
+        cost += y[j] == 0 ? 0.0f : y[j] * cost_of(j);
       cost = sum_of(team, cost);
     } else if (team.rank() == 0) {
       const std::int64_t l = a.label(a.in[1], i, n, a.integer[1]);
@@ -115,8 +137,10 @@ struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
   static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
     const int n = a.in[0].line;
     const float* const x = a.in[0].line_at<const float>(i);
-    const float partition = detail::softmax_line(x, a.out[0].line_at<float>(i), n, team);
-    line_cost(a, i, team, a.out[1], [=](std::int64_t j) { return partition - x[j]; });
+    const auto [log_sum, most] = detail::softmax_line(x, a.out[0].line_at<float>(i), n, team);
+    line_cost(a, i, team, a.out[1], [x, log_sum = log_sum, most = most](std::int64_t j) {
+      return log_sum + (most - x[j]);
+    });
   }
 };
 
@@ -132,6 +156,13 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
     const float g = *a.in[2].line_at<const float>(i);
     const float* const p = a.in[1].line_at<const float>(i);
     float* const d = a.out[0].line_at<float>(i);
+    // The forward kernel has reported what is out of range.
+    const std::int64_t l = a.integer[0] != 0 ? 0 : a.in[0].integer(i);
+    if (g == 0 || (a.integer[0] == 0 && l == a.integer[1])) {
+      // No gradient, whatever the logits are.
+      for (int j = team.rank(); j < n; j += team.size()) d[j] = 0;
+      return;
+    }
     if (a.integer[0] != 0) {
       const float* const y = a.in[0].line_at<const float>(i);
       float total = 0;
@@ -140,11 +171,7 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
       for (int j = team.rank(); j < n; j += team.size()) d[j] = (p[j] * total - y[j]) * g;
       return;
     }
-    // The forward kernel has reported what is out of range.
-    const std::int64_t l = a.in[0].integer(i);
-    const float factor = l == a.integer[1] ? 0.0f : g;
-    for (int j = team.rank(); j < n; j += team.size())
-      d[j] = p[j] * factor - (j == l ? factor : 0.0f);
+    for (int j = team.rank(); j < n; j += team.size()) d[j] = p[j] * g - (j == l ? g : 0.0f);
   }
 };
 
@@ -176,12 +203,13 @@ struct call_kernel<gradient_of<cross_entropy>> {
     float* const g = a.out[0].line_at<float>(i);
     if (a.integer[0] != 0) {
       const float* const l = a.in[1].line_at<const float>(i);
-      for (int j = team.rank(); j < n; j += team.size()) g[j] = -d * l[j] / x[j];
+      for (int j = team.rank(); j < n; j += team.size())
+        g[j] = detail::finite_ratio(-d * l[j], x[j]);
       return;
     }
     const std::int64_t l = a.in[1].integer(i);
     for (int j = team.rank(); j < n; j += team.size())
-      g[j] = j == l && l != a.integer[1] ? -d / x[j] : 0.0f;
+      g[j] = j == l && l != a.integer[1] ? detail::finite_ratio(-d, x[j]) : 0.0f;
   }
 };
 

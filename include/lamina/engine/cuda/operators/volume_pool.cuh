@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/engine/call/volume_windows.hpp>
 #include <lamina/engine/cuda/channel_place.cuh>
 #include <lamina/engine/cuda/recurrent_body.cuh>
@@ -69,7 +70,7 @@ struct volume_pool_body {
           const int at = (z * s[1].in + y) * s[2].in + x;
           const float v = from[at];
           sum += v;
-          if (held++ == 0 || most < v) most = v, place = at;
+          if (held++ == 0 || math::is_above(v, most)) most = v, place = at;
         }
       }
     if (a.to) a.to.row(e.row)[e.at] = a.is_average ? sum * a.share(held) : most;
