@@ -84,14 +84,17 @@ struct metric_rules {
   template <class Machine>
   static void begin_pass(Machine& m) {
     if constexpr (all.any_counts)
-      for (int i = 0; i < count; ++i)
-        for (const int v : {all.of[i].counts.positive, all.of[i].counts.negative}) {
+      for (int i = 0; i < count; ++i) {
+        // An array with a name: nvcc loses one without.
+        const int sides[] = {all.of[i].counts.positive, all.of[i].counts.negative};
+        for (const int v : sides) {
           if (v < 0) continue;
           const variable_place& lies = *m.place(v);
           std::fill_n(detail::counts_in(m, v), lies.columns, std::int64_t{0});
           // What a machine at a place shows is a copy.
           if constexpr (requires { m.store(lies); }) m.store(lies);
         }
+      }
   }
   /// Adds metric i of the last run of a machine.
   template <class Machine>

@@ -71,9 +71,13 @@ struct ctc_paths {
     return s % 2 != 0 && s > 2 && s < states && label(s / 2) != label(s / 2 - 1);
   }
   LAMINA_INLINE LAMINA_FN float log_probability(int t, int k) const {
-    const float* const total = a.totals + 2 * (begin + t);
-    const float p = a.logits.row(begin + t)[k] - total[0] - total[1];
-    return p < ctc_none ? ctc_none : p;  // minus infinity less itself would be no number
+    const int r = begin + t;
+    return log_of(a.logits.row(r)[k], a.totals[2 * r], a.totals[2 * r + 1]);
+  }
+  /// Minus infinity less itself would be no number.
+  static LAMINA_INLINE LAMINA_FN float log_of(float x, float most, float log_sum) {
+    const float p = x - most - log_sum;
+    return p < ctc_none ? ctc_none : p;
   }
 
   /// Reports labels that no path has: out of range, the blank, or more than rows allow.
@@ -95,13 +99,15 @@ struct ctc_paths {
   template <class Team>
   LAMINA_INLINE LAMINA_FN void step_forward(int t, const float* before, float* now,
                                             const Team& team) const {
+    const float* const x = a.logits.row(begin + t);
+    const float most = a.totals[2 * (begin + t)], log_sum = a.totals[2 * (begin + t) + 1];
     LAMINA_CUDA_KEEP_LOOP
     for (int s = team.rank(); s < states; s += team.size()) {
       float ways = s < 2 ? 0.0f : ctc_none;
       if (t > 0)
-        ways = log_sum(before[s], s > 0 ? before[s - 1] : ctc_none,
-                       skips(s) ? before[s - 2] : ctc_none);
-      now[s] = ways + log_probability(t, state_class(s));
+        ways = engine::log_sum(before[s], s > 0 ? before[s - 1] : ctc_none,
+                               skips(s) ? before[s - 2] : ctc_none);
+      now[s] = ways + log_of(x[state_class(s)], most, log_sum);
     }
     team.barrier();
   }
