@@ -16,12 +16,12 @@ namespace lamina::engine {
 ///   static const int** offsets(memory_type&);
 ///   static constexpr int own_words(int loop);   words of a frame that are the engine's ...
 ///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and where they lie
+///   static void bind_rows(memory_type&);   after the rows of a mini-batch were set
 /// and, where the engine keeps values of its own in the frame of an iteration:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
 ///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);
-/// and, where it computes the gradients of loops that read mini-batches (its kernel of
-/// read_minibatch copies the fields that lie in a frame to their place):
-///   static void bind_rows(memory_type&);   after the rows of a mini-batch were set
+/// The memory has fed_data(n): the n-th data as they were fed. The engine's kernel of read_minibatch
+/// copies those that lie in a frame to their place.
 template <class P, class Engine>
 class block_runner : loop_frames<P, Engine> {
   using base = loop_frames<P, Engine>;
@@ -148,10 +148,7 @@ class block_runner : loop_frames<P, Engine> {
   }
 
   static const void* field(void* self, int data) {
-    if constexpr (base::binds_rows)
-      return static_cast<block_runner*>(self)->memory_->fed_data(data);
-    else
-      return nullptr;
+    return static_cast<block_runner*>(self)->memory_->fed_data(data);
   }
 
   minibatch_source source_{}, own_source_{};

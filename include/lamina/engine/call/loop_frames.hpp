@@ -32,8 +32,6 @@ class loop_frames {
   static constexpr const auto& table = tables::table;
   /// Whether the engine keeps values of its own in a frame.
   static constexpr bool keeps_own = requires { &Engine::restore_own; };
-  /// Whether the engine computes the gradients of loops that read mini-batches.
-  static constexpr bool binds_rows = requires { &Engine::bind_rows; };
 
   loop_frames() = default;
   explicit loop_frames(chunks from) : arrays_(from), frames_{{}, frame_stack<chunks>(from)} {}
@@ -105,10 +103,6 @@ class loop_frames {
     if constexpr (tables::keeps_minibatches) {
       const loop_desc& loop = table.loops[l];
       if (!loop.keeps) return mark_minibatch();
-      if constexpr (!binds_rows)
-        throw error(
-            "lamina: run: expected the CPU as place of a program with the gradient of a "
-            "loop that reads mini-batches, found a device");
       word* const frame = last_[l];
       word* at = domain_words(loop, frame);
       for (int i = loop.domains; i < loop.domains + loop.domain_count; ++i, at += 2) {
@@ -197,7 +191,7 @@ class loop_frames {
 
   void restore(int l, const loop_desc& loop, word* frame) {
     word* at = domain_words(loop, frame);
-    if constexpr (tables::keeps_minibatches && binds_rows)
+    if constexpr (tables::keeps_minibatches)
       if (loop.reads) bind_minibatch(loop, at);
     for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i) {
       const int d = table.made_domains[i];
