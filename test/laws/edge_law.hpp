@@ -84,6 +84,13 @@ inline bool is_pointwise(const program_view& p) {
   return true;
 }
 
+/// How exact a program in double is: weights of neighbours in images are numbers of float there.
+inline double double_tolerance(const program_view& p) {
+  for (const char* type : {"bilinear_interp", "roi_align", "psroi_pool"})
+    if (has_operator(p, type)) return 1e-7;
+  return 1e-12;
+}
+
 /// The types of a program's operators, without gradients.
 inline std::string operators_of(const program_view& p) {
   std::set<std::string> types;
@@ -117,7 +124,8 @@ void check_edge_values(const engine_law_options& o) {
   const int most = *std::max_element(o.batches.begin(), o.batches.end());
   const bool each = is_pointwise(view);
   const auto tolerance_of = [&](int v) {
-    return Run::desc.variables[v].type == dtype::float64 ? 1e-10 : std::max(o.tolerance, 2e-5);
+    return Run::desc.variables[v].type == dtype::float64 ? 100 * double_tolerance(view)
+                                                         : std::max(o.tolerance, 2e-5);
   };
   for (const edge_run edge :
        {small_values, large_values, infinite_values, nan_values, offset_values, no_rows}) {
