@@ -18,6 +18,7 @@ enum edge_run : unsigned {
   offset_values = 16,  // equal rows of integers above 1e7
   no_rows = 32
 };
+inline constexpr unsigned edge_runs = 6;
 
 struct edge_exemption {
   const char* type;  // of the operator
