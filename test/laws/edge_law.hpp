@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -84,6 +85,21 @@ inline bool is_pointwise(const program_view& p) {
   return true;
 }
 
+/// How exact a program in double is: weights of neighbours in images are numbers of float there.
+inline double double_tolerance(const program_view& p) {
+  for (const char* type : {"bilinear_interp", "roi_align", "psroi_pool"})
+    if (has_operator(p, type)) return 1e-7;
+  return 1e-12;
+}
+
+/// How exact a variable is: to its digits in a program in double, else to `plain`.
+template <class Run>
+double tolerance_of(int variable, double plain) {
+  return Run::in_double && Run::desc.variables[variable].type != dtype::float32
+             ? double_tolerance(Run::program::view())
+             : plain;
+}
+
 /// The types of a program's operators, without gradients.
 inline std::string operators_of(const program_view& p) {
   std::set<std::string> types;
@@ -92,6 +108,12 @@ inline std::string operators_of(const program_view& p) {
   for (const std::string& type : types)
     if (!laws::detail::ends_with(type, "_grad")) all += (all.empty() ? "" : ", ") + type;
   return all;
+}
+
+/// How many programs of these operators were asked about before, in this process.
+inline unsigned programs_before(const std::string& operators) {
+  static std::map<std::string, unsigned> programs;
+  return programs[operators]++;
 }
 
 /// Changes the elements of a feed: f(first element, how many) for floating ones.
@@ -116,12 +138,15 @@ void check_edge_values(const engine_law_options& o) {
   const std::vector<int> wanted = Run::looked_at();
   const int most = *std::max_element(o.batches.begin(), o.batches.end());
   const bool each = is_pointwise(view);
-  const auto tolerance_of = [&](int v) {
-    return Run::desc.variables[v].type == dtype::float64 ? 1e-10 : std::max(o.tolerance, 2e-5);
+  // The first program of these operators has all runs. Each further one, as a rule of other sizes,
+  // has the next of them, so that the tests do not take much longer.
+  const unsigned before = programs_before(operators_of(view));
+  const auto is_turn = [&](edge_run edge) {
+    return before == 0 || edge == 1u << (before - 1) % edge_runs;
   };
   for (const edge_run edge :
        {small_values, large_values, infinite_values, nan_values, offset_values, no_rows}) {
-    if (edge_exempt(view, edge) != nullptr) continue;
+    if (edge_exempt(view, edge) != nullptr || !is_turn(edge)) continue;
     const int rows = edge == no_rows ? 0 : std::min(most, 3);
     run.draw(rows);
     for (int i = 0; i < Run::desc.count.data; ++i)
@@ -146,7 +171,8 @@ void check_edge_values(const engine_law_options& o) {
     run.run_engine(0, rows);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const std::vector<double> found = run.on_engine(wanted[i]);
-      const double tolerance = tolerance_of(wanted[i]);
+      const double tolerance =
+          100 * tolerance_of<Run>(wanted[i], std::max(o.tolerance, 2e-5) / 100);
       const double size = each && found.size() > 1 ? std::numeric_limits<float>::min()
                                                    : std::max(1.0, largest_finite(expected[i]));
       const std::string difference =
