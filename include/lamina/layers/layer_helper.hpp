@@ -102,19 +102,25 @@ class layer_helper {
     return v;
   }
 
-  /// What a param_attr may say.
+  /// What a param_attr may say. The usual one is accepted at once: the compiler counts the steps of
+  /// a program's recording.
   constexpr void require_options(const param_attr& attr, int line) {
-    const auto is_size = [](float v) { return v >= 0 && v <= 3.402823466e38f; };
+    constexpr float most = 3.402823466e38f;
+    const lamina::initializer& init = attr.initializer;
+    const lamina::gradient_clip& clip = attr.gradient_clip;
+    if (init.kind == initializer_kind::by_layer && clip.kind == clip_kind::none &&
+        attr.learning_rate >= 0 && attr.learning_rate <= most &&
+        attr.regularizer.coefficient >= 0 && attr.regularizer.coefficient <= most)
+      return;
+    const auto is_size = [](float v) { return v >= 0 && v <= most; };
     b_.require_option(is_size(attr.learning_rate), line, "param_attr: learning_rate >= 0");
     b_.require_option(is_size(attr.regularizer.coefficient), line, "param_attr: regularizer >= 0");
-    const lamina::initializer& init = attr.initializer;
     b_.require_option(init.kind != initializer_kind::uniform || init.a <= init.b, line,
                       "param_attr: initializer: low <= high");
     b_.require_option((init.kind != initializer_kind::normal &&
                        init.kind != initializer_kind::truncated_normal) ||
                           init.b >= 0,
                       line, "param_attr: initializer: deviation >= 0");
-    const lamina::gradient_clip& clip = attr.gradient_clip;
     b_.require_option(clip.kind != clip_kind::value || clip.low <= clip.high, line,
                       "param_attr: gradient_clip: low <= high");
     b_.require_option(

@@ -67,7 +67,8 @@ int wrong_edges() {
   using P = std::remove_const_t<decltype(choice_edges)>;
   using tested = lamina::for_test<P>;
   laws::note_compared("cuda", tested::view(), true);
-  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  constexpr float infinity = std::numeric_limits<float>::infinity(),
+                  nan = std::numeric_limits<float>::quiet_NaN();
   constexpr std::int64_t big = std::int64_t{1} << 53;
   const float floats[] = {nan, 1, -0.0f, infinity, 0, -nan, -infinity, 1e-40f, 1, -1, 0.0f};
   const std::int64_t wholes[] = {big + 1,

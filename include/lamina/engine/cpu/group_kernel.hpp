@@ -9,8 +9,8 @@
 #include <lamina/engine/cpu/call_context.hpp>
 #include <lamina/engine/cpu/channel_walk.hpp>
 #include <lamina/engine/cpu/gemm.hpp>
-#include <lamina/engine/cpu/long_sums.hpp>
 #include <lamina/engine/cpu/real_numbers.hpp>
+#include <lamina/engine/cpu/row_sums.hpp>
 #include <lamina/engine/cpu/statement_runner.hpp>
 
 namespace lamina::engine::cpu {

@@ -8,9 +8,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include <lamina/engine/call/array_layout.hpp>
+#include <lamina/engine/cpu/array_layout.hpp>
 #include <lamina/engine/cpu/real_numbers.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/engine/cpu/row_sums.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -55,65 +56,6 @@ inline double line_sum(const Real* x, std::ptrdiff_t n, std::ptrdiff_t step) {
     LAMINA_UNROLL for (int k = 0; k < 4; ++k) sum[k] += static_cast<double>(x[(i + k) * step]);
   for (; i < n; ++i) sum[0] += static_cast<double>(x[i * step]);
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-// Columns that are summed together: their sums stay in the first-level cache, and of each row some
-// lines in a row are read.
-inline constexpr int summed_columns = 256;
-
-// sums[i] += v[i].
-template <class Real>
-LAMINA_INLINE void add_to_sums(double* sums, vector_in<Real> v) {
-  constexpr int lanes = lanes_in<Real>;
-  if constexpr (std::is_same_v<Real, float>) {
-    using four_floats [[gnu::vector_size(16)]] = float;
-    using four_doubles [[gnu::vector_size(32)]] = double;
-    alignas(64) float part[lanes];
-    v.store_aligned(part);
-    LAMINA_UNROLL for (int i = 0; i < lanes; i += 4) {
-      four_floats four;
-      four_doubles sum;
-      std::memcpy(&four, part + i, sizeof four);
-      std::memcpy(&sum, sums + i, sizeof sum);
-      sum += __builtin_convertvector(four, four_doubles);
-      std::memcpy(sums + i, &sum, sizeof sum);
-    }
-  } else {
-    (vector_in<Real>::load_unaligned(sums) + v).store_unaligned(sums);
-  }
-}
-
-/// sums[j] += the sum over `rows` rows, `stride` numbers apart, of x[j], for j < width. Eight rows
-/// are added in Real first: where rows are cut at multiples of 8, the parts give the same sums.
-template <class Real>
-LAMINA_NOINLINE inline void sum_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride,
-                                     int width, double* sums) {
-  using vector = vector_in<Real>;
-  constexpr int lanes = lanes_in<Real>;
-  constexpr int together = 8;
-  std::ptrdiff_t m = 0;
-  for (; m + together <= rows; m += together, x += together * stride) {
-    int j = 0;
-    for (; j + lanes <= width; j += lanes) {
-      vector v[together];
-      LAMINA_UNROLL for (int i = 0; i < together; ++i) v[i] =
-          vector::load_unaligned(x + i * stride + j);
-      add_to_sums<Real>(sums + j,
-                        ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])));
-    }
-    for (; j < width; ++j) {
-      Real v[together];
-      LAMINA_UNROLL for (int i = 0; i < together; ++i) v[i] = x[i * stride + j];
-      sums[j] +=
-          static_cast<double>(((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])));
-    }
-  }
-  for (; m < rows; ++m, x += stride) {
-    int j = 0;
-    for (; j + lanes <= width; j += lanes)
-      add_to_sums<Real>(sums + j, vector::load_unaligned(x + j));
-    for (; j < width; ++j) sums[j] += static_cast<double>(x[j]);
-  }
 }
 
 /// Calls store(offsets of `kept`, place in its innermost loop, sum over all of `over`) for each

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/step.cuh - the numbers of an update that change from step to step, of
-// programs that train themselves.
+// lamina/engine/cuda/operators/step.cuh - the numbers of an update that change from step to step,
+// of programs that train themselves.
 #pragma once
 
 #include <algorithm>
 
+#include <lamina/engine/cuda/element_loops.cuh>
 #include <lamina/engine/cuda/element_sum.cuh>
 #include <lamina/engine/cuda/selected_rows.cuh>
 #include <lamina/optimizer/clip.hpp>
