@@ -31,7 +31,8 @@ import sys
 import tempfile
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
-FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-fdiagnostics-color=never", f"-I{INCLUDE}"]
+FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-fdiagnostics-color=never", f"-I{INCLUDE}",
+         f"-I{INCLUDE.parent / 'test'}"]
 PROMISE = re.compile(r"^// expect-(error|fact|lines|errors)(?:\[(gcc|clang)\])?: *(.+?) *$", re.M)
 ERROR = re.compile(r"^[^\s].*?\b(?:fatal )?error: ", re.M)
 BEGIN = re.compile(r"In file included from |\S+: (In|At) |\S+:\d+:(\d+:)? +(required from|(fatal )?error: |warning: |in .constexpr.)")
