@@ -59,8 +59,8 @@ inline constexpr edge_exemption edge_exemptions[] = {
     {"group_norm", offset_values, order_of_sums},
     {"instance_norm", offset_values, order_of_sums},
     {"matmul", offset_values, order_of_sums, "softmax"},
-    // Of equal sums of products rounding makes one the largest.
-    {"im2sequence", large_values | offset_values, order_of_sums, "sequence_pool"},
+    // Products of large numbers cancel, and what follows them decides by what is left.
+    {"mul", large_values | offset_values, order_of_sums},
 };
 
 /// Whether a program has an operator of this type.
