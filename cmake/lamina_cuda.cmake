@@ -3,7 +3,7 @@
 #
 # For an executable or shared library whose sources include <lamina/lamina.cuh>; to be called after its last source.
 # Links the CUDA runtime and cuBLASLt. C++ sources: before the target is linked, nvcc compiles the kernels that its
-# objects launch (cmake/cuda_kernels); HEADERS define operators or optimizers of one's own, OPTIONS go to nvcc, such as
+# objects launch (cmake/cuda_kernels); HEADERS define your own operators or optimizers, OPTIONS go to nvcc, such as
 # -arch=sm_90. Sources of CMake's language CUDA contain their kernels.
 include_guard(GLOBAL)
 
