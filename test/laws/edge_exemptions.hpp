@@ -58,6 +58,7 @@ inline constexpr edge_exemption edge_exemptions[] = {
     {"layer_norm", offset_values, order_of_sums},
     {"group_norm", offset_values, order_of_sums},
     {"instance_norm", offset_values, order_of_sums},
+    {"matmul", large_values, order_of_sums},
     {"matmul", offset_values, order_of_sums, "softmax"},
     // Products of large numbers cancel, and what follows them decides by what is left.
     {"mul", large_values | offset_values, order_of_sums},

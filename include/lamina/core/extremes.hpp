@@ -21,26 +21,26 @@ LAMINA_INLINE LAMINA_NUMBER_FN T minimum(T x, T y) {
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_above(T y, T x) {
   if constexpr (is_plain<T>)
-    return y > x || (y != y && x == x);
+    return y > x || (is_nan(y) && x == x);
   else
-    return (y > x) | ((y != y) & (x == x));
+    return (y > x) | (is_nan(y) & (x == x));
 }
 /// Whether a search for the smallest that holds x goes on with y: y is smaller, or NaN and x is
 /// not.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_below(T y, T x) {
   if constexpr (is_plain<T>)
-    return y < x || (y != y && x == x);
+    return y < x || (is_nan(y) && x == x);
   else
-    return (y < x) | ((y != y) & (x == x));
+    return (y < x) | (is_nan(y) & (x == x));
 }
 /// Whether x is the extreme that was found among it and others: equal to it, or both are NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_same(T x, T extreme) {
   if constexpr (is_plain<T>)
-    return x == extreme || (x != x && extreme != extreme);
+    return x == extreme || (is_nan(x) && is_nan(extreme));
   else
-    return (x == extreme) | ((x != x) & (extreme != extreme));
+    return (x == extreme) | (is_nan(x) & is_nan(extreme));
 }
 
 }  // namespace lamina::math

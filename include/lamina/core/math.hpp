@@ -211,6 +211,20 @@ LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
   else
     return detail::call_select(condition, a, b);
 }
+/// Whether x != y, as IEEE 754 has it: NaN differs from everything, itself included. Compares by ==,
+/// because in xsimd before 9.0 NaN != x is false on AVX and AVX-512 (xtensor-stack/xsimd 805).
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN constexpr auto differs(T x, T y) {
+  if constexpr (is_plain<T>)
+    return x != y;
+  else
+    return !(x == y);
+}
+/// Whether x is not a number.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN constexpr auto is_nan(T x) {
+  return differs(x, x);
+}
 /// Whether a condition holds, in any lane if it has lanes: a branch where all lanes agree.
 template <class C>
 LAMINA_INLINE LAMINA_NUMBER_FN bool any(C condition) {

@@ -2,6 +2,7 @@
 // lamina/dataset/byte_source.hpp - the bytes of a file, plain or gzip, one after another.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/core/zlib.hpp>
 
 namespace lamina::dataset {
@@ -19,7 +21,8 @@ namespace lamina::dataset {
 class byte_source {
  public:
   explicit byte_source(const std::string& path) : path_(path), file_(path) {
-    if (!file_.is_open()) throw format_error(path_, 0, "cannot open the file for reading");
+    if (!file_.is_open())
+      throw error(text() << "lamina: " << path_ << ": cannot be opened: " << reason_of(errno));
     refill();
     compressed_ = filled_ >= 2 && input_[0] == 0x1f && input_[1] == 0x8b;
     if (!compressed_) return;

@@ -2,6 +2,7 @@
 // lamina/operators/compare.hpp - comparisons and logic: operators whose result is bool.
 #pragma once
 
+#include <lamina/core/math.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina {
@@ -66,7 +67,7 @@ struct not_equal : comparison {
   static constexpr const char* type = "not_equal";
   template <class T>
   LAMINA_NUMBER_FN static auto f(T x, T y) {
-    return x != y;
+    return math::differs(x, y);
   }
 };
 
@@ -82,7 +83,7 @@ struct logical_and : logical {
   static constexpr const char* type = "logical_and";
   template <class T>
   LAMINA_NUMBER_FN static auto f(T x, T y) {
-    return (x != T(0)) && (y != T(0));
+    return math::differs(x, T(0)) && math::differs(y, T(0));
   }
 };
 
@@ -91,7 +92,7 @@ struct logical_or : logical {
   static constexpr const char* type = "logical_or";
   template <class T>
   LAMINA_NUMBER_FN static auto f(T x, T y) {
-    return (x != T(0)) || (y != T(0));
+    return math::differs(x, T(0)) || math::differs(y, T(0));
   }
 };
 
@@ -100,7 +101,8 @@ struct logical_xor : logical {
   static constexpr const char* type = "logical_xor";
   template <class T>
   LAMINA_NUMBER_FN static auto f(T x, T y) {
-    return (x != T(0)) != (y != T(0));
+    // Not by != of conditions, which is wrong for batches with SSE in xsimd 8.
+    return (math::differs(x, T(0)) && y == T(0)) || (x == T(0) && math::differs(y, T(0)));
   }
 };
 

@@ -10,10 +10,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/simd.hpp>
 #include <lamina/operators/activation.hpp>
 #include <lamina/operators/clip.hpp>
+#include <lamina/operators/compare.hpp>
 #include <lamina/operators/loss.hpp>
 #include <lamina/operators/tunable_activation.hpp>
 
@@ -306,6 +308,43 @@ TEMPLATE_TEST_CASE("vector functions agree with std at the edges", "", float, do
   LAMINA_CHECK_EDGES(round);
   LAMINA_CHECK_EDGES(abs);
 #undef LAMINA_CHECK_EDGES
+}
+
+// xtensor-stack/xsimd#805
+TEMPLATE_TEST_CASE("NaN has one rule: vectors are compared as numbers are", "", float, double) {
+  namespace math = lamina::math;
+  using T = TestType;
+  const auto is = [](auto holds) {
+    if constexpr (std::is_same_v<decltype(holds), bool>)
+      return holds ? T(1) : T(0);
+    else
+      return math::select(holds, lamina::engine::cpu::vector_in<T>(T(1)),
+                          lamina::engine::cpu::vector_in<T>(T(0)));
+  };
+#define LAMINA_CHECK_COMPARED(name)                                                 \
+  check_at_edges<T>(                                                                \
+      #name, [&](auto x) { return is(name(x, decltype(x)(y))); },                   \
+      [&](T x) { return is(name(x, y)); });                                         \
+  check_at_edges<T>(                                                                \
+      #name " from the right", [&](auto x) { return is(name(decltype(x)(y), x)); }, \
+      [&](T x) { return is(name(y, x)); })
+  for (const T y : edges<T>()) {
+    INFO("beside " << y);
+    LAMINA_CHECK_COMPARED(math::differs);
+    LAMINA_CHECK_COMPARED(math::is_above);
+    LAMINA_CHECK_COMPARED(math::is_below);
+    LAMINA_CHECK_COMPARED(math::is_same);
+    LAMINA_CHECK_COMPARED(lamina::less_than::f);
+    LAMINA_CHECK_COMPARED(lamina::less_equal::f);
+    LAMINA_CHECK_COMPARED(lamina::greater_than::f);
+    LAMINA_CHECK_COMPARED(lamina::greater_equal::f);
+    LAMINA_CHECK_COMPARED(lamina::equal::f);
+    LAMINA_CHECK_COMPARED(lamina::not_equal::f);
+    LAMINA_CHECK_COMPARED(lamina::logical_and::f);
+    LAMINA_CHECK_COMPARED(lamina::logical_or::f);
+    LAMINA_CHECK_COMPARED(lamina::logical_xor::f);
+  }
+#undef LAMINA_CHECK_COMPARED
 }
 
 // PaddlePaddle/Paddle#45054, vgvassilev/clad#1383

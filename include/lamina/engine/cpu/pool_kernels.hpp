@@ -186,9 +186,9 @@ struct call_kernel<gradient_of<pool2d>> {
   template <class T>
   static LAMINA_INLINE auto is_most(T x, T most) {
     if constexpr (math::is_plain<T>)
-      return x == most || x != x;
+      return x == most || math::is_nan(x);
     else
-      return (x == most) | (x != x);
+      return (x == most) | math::is_nan(x);
   }
   template <class Real>
   static void spread(const pool_windows& w, const Real* slope, Real* to) {
