@@ -27,7 +27,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp_in_sum(T x) {
   if constexpr (is_plain<T> || is_batch_of_doubles<T>)
-    return exp(x);
+    return math::exp(x);
   else
     return detail::polynomial_exp_in_sum(x);
 }
@@ -214,7 +214,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
 /// Whether x != y, as IEEE 754 has it: NaN differs from everything, itself included. Compares by ==,
 /// because in xsimd before 9.0 NaN != x is false on AVX and AVX-512 (xtensor-stack/xsimd 805).
 template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN constexpr auto differs(T x, T y) {
+LAMINA_INLINE LAMINA_NUMBER_FN auto differs(T x, T y) {
   if constexpr (is_plain<T>)
     return x != y;
   else
@@ -222,7 +222,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN constexpr auto differs(T x, T y) {
 }
 /// Whether x is not a number.
 template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN constexpr auto is_nan(T x) {
+LAMINA_INLINE LAMINA_NUMBER_FN auto is_nan(T x) {
   return differs(x, x);
 }
 /// Whether a condition holds, in any lane if it has lanes: a branch where all lanes agree.

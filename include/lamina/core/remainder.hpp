@@ -42,7 +42,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T floored_quotient(T x, T y) {
     const T q = static_cast<T>(x / y);
     return x % y != T(0) && (x < T(0)) != (y < T(0)) ? static_cast<T>(q - 1) : q;
   } else {
-    return floor(x / y);
+    return math::floor(x / y);
   }
 }
 

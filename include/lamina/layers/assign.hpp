@@ -24,7 +24,8 @@ constexpr variable<T, R, D...> assign(variable<T, R, D...> x,
   return detail::same_shape<lamina::assign>(x, "assign", attr.name);
 }
 
-/// x with elements of type To: `cast<float>(ids)`. Fluid: cast.
+/// x with elements of type To: `cast<float>(ids)`. To an integer it rounds towards 0; a number that
+/// To cannot hold becomes the nearest one that it holds, and NaN becomes 0. Fluid: cast.
 template <element To, class T, class R, int... D>
 constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
                                      const options<assign_attr, T>& attr = {}) {

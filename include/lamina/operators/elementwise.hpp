@@ -6,6 +6,7 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/remainder.hpp>
+#include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina {
@@ -26,7 +27,7 @@ struct elementwise_add : elementwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x + y;
+    return math::wrapping_sum(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T dy) {
@@ -40,7 +41,7 @@ struct elementwise_sub : elementwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x - y;
+    return math::wrapping_difference(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T dy) {
@@ -56,7 +57,7 @@ struct elementwise_mul : elementwise {
   static constexpr const char* type = "elementwise_mul";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x * y;
+    return math::wrapping_product(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {

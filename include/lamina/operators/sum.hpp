@@ -2,6 +2,8 @@
 // lamina/operators/sum.hpp - sums of variables, and the scale that is a sum's gradient.
 #pragma once
 
+#include <lamina/core/math.hpp>
+#include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina {
@@ -16,7 +18,8 @@ struct scale : pointwise {
        {"bias_after_scale", attribute_type::boolean, 1}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T factor, T bias, T after) {
-    return factor * x + bias * math::select(after > T(0), T(1), factor);
+    const T added = math::wrapping_product(bias, math::select(after > T(0), T(1), factor));
+    return math::wrapping_sum(math::wrapping_product(factor, x), added);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T dy, T factor, T, T) {
@@ -34,7 +37,7 @@ struct sum : operator_definition {
   static constexpr int scalars = 0;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x + y;
+    return math::wrapping_sum(x, y);
   }
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
     const int n = b.arguments[op.inputs];
@@ -56,7 +59,7 @@ struct minus : operator_definition {
   static constexpr std::uint32_t differentiable = 3;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x - y;
+    return math::wrapping_difference(x, y);
   }
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
     const int whole = gradient_variable(b, b.arguments[op.outputs]);

@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
+#include <lamina/core/number_cast.hpp>
 #include <lamina/engine/call/array_layout.hpp>
 #include <lamina/engine/cpu/call_context.hpp>
 
@@ -55,7 +56,7 @@ template <class T>
 LAMINA_NOINLINE T load_as(const void* data, dtype type, std::ptrdiff_t at) {
   T value{};
   with_type(type,
-            [&]<class From>(From) { value = static_cast<T>(static_cast<const From*>(data)[at]); });
+            [&]<class From>(From) { value = number_cast<T>(static_cast<const From*>(data)[at]); });
   return value;
 }
 
@@ -63,10 +64,7 @@ LAMINA_NOINLINE T load_as(const void* data, dtype type, std::ptrdiff_t at) {
 template <class T>
 LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value) {
   with_type(type, [&]<class To>(To) {
-    if constexpr (__is_same(To, bool))
-      static_cast<To*>(data)[at] = value != T(0);
-    else
-      static_cast<To*>(data)[at] = static_cast<To>(value);
+    static_cast<To*>(data)[at] = number_cast<To>(value);
   });
 }
 

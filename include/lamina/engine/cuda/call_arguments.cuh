@@ -8,6 +8,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
+#include <lamina/core/number_cast.hpp>
 #include <lamina/engine/cuda/random_source.cuh>
 #include <lamina/engine/cuda/team.cuh>
 
@@ -24,19 +25,19 @@ LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, doub
       static_cast<double*>(to)[at] = x;
       break;
     case dtype::int64:
-      static_cast<std::int64_t*>(to)[at] = static_cast<std::int64_t>(x);
+      static_cast<std::int64_t*>(to)[at] = number_cast<std::int64_t>(x);
       break;
     case dtype::int32:
-      static_cast<std::int32_t*>(to)[at] = static_cast<std::int32_t>(x);
+      static_cast<std::int32_t*>(to)[at] = number_cast<std::int32_t>(x);
       break;
     case dtype::int16:
-      static_cast<std::int16_t*>(to)[at] = static_cast<std::int16_t>(x);
+      static_cast<std::int16_t*>(to)[at] = number_cast<std::int16_t>(x);
       break;
     case dtype::int8:
-      static_cast<std::int8_t*>(to)[at] = static_cast<std::int8_t>(x);
+      static_cast<std::int8_t*>(to)[at] = number_cast<std::int8_t>(x);
       break;
     case dtype::uint8:
-      static_cast<std::uint8_t*>(to)[at] = static_cast<std::uint8_t>(x);
+      static_cast<std::uint8_t*>(to)[at] = number_cast<std::uint8_t>(x);
       break;
     case dtype::boolean:
       static_cast<std::uint8_t*>(to)[at] = x != 0 ? 1 : 0;
@@ -61,9 +62,9 @@ LAMINA_FN inline std::int64_t load_integer(const void* data, dtype type, std::pt
     case dtype::boolean:
       return static_cast<const std::uint8_t*>(data)[at];
     case dtype::float64:
-      return static_cast<std::int64_t>(static_cast<const double*>(data)[at]);
+      return number_cast<std::int64_t>(static_cast<const double*>(data)[at]);
     default:
-      return static_cast<std::int64_t>(static_cast<const float*>(data)[at]);
+      return number_cast<std::int64_t>(static_cast<const float*>(data)[at]);
   }
 }
 /// An element of any type as a number.
@@ -74,10 +75,25 @@ LAMINA_FN inline double load_number(const void* data, dtype type, std::ptrdiff_t
 }
 /// Writes a whole number as an element of any type.
 LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std::int64_t x) {
-  if (type == dtype::int64)
-    static_cast<std::int64_t*>(to)[at] = x;
-  else
-    store_number(to, type, at, static_cast<double>(x));
+  switch (type) {
+    case dtype::int64:
+      static_cast<std::int64_t*>(to)[at] = x;
+      break;
+    case dtype::int32:
+      static_cast<std::int32_t*>(to)[at] = static_cast<std::int32_t>(x);
+      break;
+    case dtype::int16:
+      static_cast<std::int16_t*>(to)[at] = static_cast<std::int16_t>(x);
+      break;
+    case dtype::int8:
+      static_cast<std::int8_t*>(to)[at] = static_cast<std::int8_t>(x);
+      break;
+    case dtype::uint8:
+      static_cast<std::uint8_t*>(to)[at] = static_cast<std::uint8_t>(x);
+      break;
+    default:
+      store_number(to, type, at, static_cast<double>(x));
+  }
 }
 
 /// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/wrapping.hpp - sums, differences and products that are defined for every integer.
+#pragma once
+
+#include <type_traits>
+
+#include <lamina/core/config.hpp>
+
+namespace lamina::math {
+
+namespace detail {
+// The type in which T is added and multiplied: an unsigned one for integers.
+template <class T, bool Whole = std::is_integral_v<T> && !std::is_same_v<T, bool>>
+struct wrapping_of {
+  using type = std::conditional_t<std::is_same_v<T, bool>, int, T>;
+};
+template <class T>
+struct wrapping_of<T, true> {
+  using type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+};
+template <class T>
+using wrapping = typename wrapping_of<T>::type;
+}  // namespace detail
+
+/// x + y; an integer that T cannot hold wraps around, as in PyTorch.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_sum(T x, T y) {
+  using number = detail::wrapping<T>;
+  return static_cast<T>(static_cast<number>(x) + static_cast<number>(y));
+}
+/// x - y; an integer that T cannot hold wraps around.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_difference(T x, T y) {
+  using number = detail::wrapping<T>;
+  return static_cast<T>(static_cast<number>(x) - static_cast<number>(y));
+}
+/// x * y; an integer that T cannot hold wraps around.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_product(T x, T y) {
+  using number = detail::wrapping<T>;
+  return static_cast<T>(static_cast<number>(x) * static_cast<number>(y));
+}
+
+}  // namespace lamina::math
