@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <laws/compared_operators.hpp>
@@ -93,11 +94,8 @@ inline double double_tolerance(const program_view& p) {
 }
 
 /// How exact a variable is: to its digits in a program in double, else to `plain`.
-template <class Run>
-double tolerance_of(int variable, double plain) {
-  return Run::in_double && Run::desc.variables[variable].type != dtype::float32
-             ? double_tolerance(Run::program::view())
-             : plain;
+inline double tolerance_of(const program_view& p, bool in_double, int variable, double plain) {
+  return in_double && p.variables[variable].type != dtype::float32 ? double_tolerance(p) : plain;
 }
 
 /// The types of a program's operators, without gradients.
@@ -117,11 +115,10 @@ inline unsigned programs_before(const std::string& operators) {
 }
 
 /// Changes the elements of a feed: f(first element, how many) for floating ones.
-template <class Run, class F>
-void change_feed(Run& run, int data, const F& f) {
-  fed_values& feed = run.feed(data);
+template <class F>
+void change_feed(fed_values& feed, dtype type, const F& f) {
   const lod sequences = feed.value.lod();
-  engine::cpu::with_type(Run::desc.variables[Run::desc.data[data]].type, [&]<class T>(T) {
+  engine::cpu::with_type(type, [&]<class T>(T) {
     T* const to = reinterpret_cast<T*>(feed.bytes.data());
     f(to, feed.bytes.size() / sizeof(T));
     feed.value = tensor(feed.value.shape(), to);
@@ -129,13 +126,49 @@ void change_feed(Run& run, int data, const F& f) {
   feed.value.set_lod(sequences);
 }
 
+/// What the law of edge values asks of a program's run: one interface for all programs, so that the
+/// law is compiled once.
+class edge_subject {
+ public:
+  program_view view;
+  std::vector<int> wanted;  // variables that are compared
+  bool in_double;
+
+  virtual void draw(int rows) = 0;
+  virtual fed_values& feed(int data) = 0;
+  virtual int rows_of(int variable) = 0;
+  virtual std::vector<lod_tensor> run_executor() = 0;
+  virtual void run_engine(int rows) = 0;
+  virtual std::vector<double> on_engine(int variable) = 0;
+
+ protected:
+  edge_subject(const program_view& program, std::vector<int> compared, bool doubles)
+      : view(program), wanted(std::move(compared)), in_double(doubles) {}
+  ~edge_subject() = default;
+};
+
+template <class Run>
+class edge_subject_of final : public edge_subject {
+ public:
+  explicit edge_subject_of(const engine_law_options& o)
+      : edge_subject(Run::program::view(), Run::looked_at(), Run::in_double), run_(o) {}
+  void draw(int rows) override { run_.draw(rows); }
+  fed_values& feed(int data) override { return run_.feed(data); }
+  int rows_of(int variable) override { return run_.rows_of(variable); }
+  std::vector<lod_tensor> run_executor() override {
+    return run_.template run_executor<typename Run::real>(wanted);
+  }
+  void run_engine(int rows) override { run_.run_engine(0, rows); }
+  std::vector<double> on_engine(int variable) override { return run_.on_engine(variable); }
+
+ private:
+  Run run_;
+};
+
 /// Runs a program with edge values in its floating feeds, but for the runs that an operator of it
 /// is exempt from.
-template <class Run>
-void check_edge_values(const engine_law_options& o) {
-  const program_view view = Run::program::view();
-  Run run(o);
-  const std::vector<int> wanted = Run::looked_at();
+inline void check_edge_values(edge_subject& run, const engine_law_options& o) {
+  const program_view& view = run.view;
   const int most = *std::max_element(o.batches.begin(), o.batches.end());
   const bool each = is_pointwise(view);
   // The first program of these operators has all runs. Each further one, as a rule of other sizes,
@@ -149,40 +182,46 @@ void check_edge_values(const engine_law_options& o) {
     if (edge_exempt(view, edge) != nullptr || !is_turn(edge)) continue;
     const int rows = edge == no_rows ? 0 : std::min(most, 3);
     run.draw(rows);
-    for (int i = 0; i < Run::desc.count.data; ++i)
-      change_feed(run, i, [&]<class T>(T* to, std::size_t count) {
-        if constexpr (std::is_floating_point_v<T>)
-          put_edges(to, count, static_cast<std::size_t>(run.rows_of(Run::desc.data[i])), edge,
-                    static_cast<unsigned>(i));
-      });
+    for (int i = 0; i < view.count.data; ++i)
+      change_feed(run.feed(i), view.variables[view.data[i]].type,
+                  [&]<class T>(T* to, std::size_t count) {
+                    if constexpr (std::is_floating_point_v<T>)
+                      put_edges(to, count, static_cast<std::size_t>(run.rows_of(view.data[i])),
+                                edge, static_cast<unsigned>(i));
+                  });
     INFO("run " << edge << " of edge values, " << rows << " rows");
     std::vector<lod_tensor> expected;
     std::string refused;
     try {
-      expected = run.template run_executor<typename Run::real>(wanted);
+      expected = run.run_executor();
     } catch (const error& e) {
       refused = e.what();
     }
     if (!refused.empty()) {
       INFO("the executor says: " << refused);
-      CHECK_THROWS_AS(run.run_engine(0, rows), error);
+      CHECK_THROWS_AS(run.run_engine(rows), error);
       continue;
     }
-    run.run_engine(0, rows);
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const std::vector<double> found = run.on_engine(wanted[i]);
+    run.run_engine(rows);
+    for (std::size_t i = 0; i < run.wanted.size(); ++i) {
+      const std::vector<double> found = run.on_engine(run.wanted[i]);
       const double tolerance =
-          100 * tolerance_of<Run>(wanted[i], std::max(o.tolerance, 2e-5) / 100);
+          100 * tolerance_of(view, run.in_double, run.wanted[i], std::max(o.tolerance, 2e-5) / 100);
       const double size = each && found.size() > 1 ? std::numeric_limits<float>::min()
                                                    : std::max(1.0, largest_finite(expected[i]));
       const std::string difference =
           edge_difference(found, expected[i], tolerance, tolerance * size);
       if (difference.empty()) continue;
       INFO("program of " << operators_of(view));
-      FAIL_CHECK("variable " << name_of(view, wanted[i]) << ": " << difference);
+      FAIL_CHECK("variable " << name_of(view, run.wanted[i]) << ": " << difference);
     }
     laws::note_compared("edges " + std::to_string(edge), view, true);
   }
+}
+template <class Run>
+void check_edge_values(const engine_law_options& o) {
+  edge_subject_of<Run> run(o);
+  check_edge_values(run, o);
 }
 
 /// Feeds data variable i, in the order in which they were recorded, with `given[i]`, then compares
@@ -196,10 +235,12 @@ std::vector<std::vector<double>> check_edges(P, const std::vector<std::vector<do
   run.draw(rows);
   REQUIRE(static_cast<int>(given.size()) == run_type::desc.count.data);
   for (std::size_t i = 0; i < given.size(); ++i)
-    change_feed(run, static_cast<int>(i), [&]<class T>(T* to, std::size_t count) {
-      REQUIRE(count == given[i].size());
-      for (std::size_t j = 0; j < count; ++j) to[j] = static_cast<T>(given[i][j]);
-    });
+    change_feed(run.feed(static_cast<int>(i)),
+                run_type::desc.variables[run_type::desc.data[i]].type,
+                [&]<class T>(T* to, std::size_t count) {
+                  REQUIRE(count == given[i].size());
+                  for (std::size_t j = 0; j < count; ++j) to[j] = static_cast<T>(given[i][j]);
+                });
   const std::vector<int> wanted = run_type::looked_at();
   const std::vector<lod_tensor> expected = run.template run_executor<float>(wanted);
   run.run_engine(0, rows);

@@ -45,7 +45,8 @@ void check_engine(P, const engine_law_options& o = {}) {
     std::vector<std::vector<double>> whole;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       INFO("variable " << name_of(run_type::program::view(), wanted[i]));
-      const double tolerance = tolerance_of<run_type>(wanted[i], o.tolerance);
+      const double tolerance =
+          tolerance_of(run_type::program::view(), run_type::in_double, wanted[i], o.tolerance);
       const int rows_made = run_type::makes_rows(wanted[i]) ? static_cast<int>(exact[i].shape()[0])
                                                             : run.rows_of(wanted[i]);
       CHECK(exact[i].shape() == run_type::shape_of(wanted[i], rows_made));
