@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include <lamina/core/intrinsics.hpp>
 #include <lamina/executor/kernel_shape.hpp>
@@ -27,11 +28,14 @@ class recurrent_function {
            : act_ == recurrent_activation::relu  ? std::max(x, Real(0))
                                                  : x;
   }
-  /// The same of n elements, in place, a vector of them at a time.
+  /// The same of n elements, in place; a vector of floats at a time. xsimd 8 converts doubles to
+  /// integers in its exponential one by one, which is not defined for NaN.
   void apply(Real* x, std::size_t n) const {
     using vector = xsimd::batch<Real>;
     std::size_t i = 0;
-    if (act_ == recurrent_activation::sigmoid || act_ == recurrent_activation::tanh)
+    const bool in_vectors =
+        act_ == recurrent_activation::sigmoid || act_ == recurrent_activation::tanh;
+    if (std::is_same_v<Real, float> && in_vectors)
       for (; i + vector::size <= n; i += vector::size) {
         const vector v = vector::load_unaligned(x + i);
         const vector one(Real(1));
