@@ -193,7 +193,7 @@ struct image_lowering : sequence_lowering {
               {dscale, dbias, made[0], made[1], made[2]}, k);
     if (dx < 0) return true;
     const access how = of_channels(channels, variables.items[x].columns);
-    const operator_schema& schema = given                  ? schema_of<elementwise_mul>()
+    const operator_schema& schema = given                ? schema_of<elementwise_mul>()
                                     : how == access::row ? schema_of<column_normalize_slope>()
                                                          : schema_of<channel_normalize_slope>();
     instruction i = begin_images(group_head::pointwise, schema, dx, k);

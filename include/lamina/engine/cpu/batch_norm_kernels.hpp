@@ -104,8 +104,8 @@ template <class Real>
 inline Real inverse_of_channel(const operand& x, const channel_rows& r, int channel, Real epsilon,
                                Real& mean, Real& variance) {
   if (is_finite(variance)) return inverse_deviation(variance, epsilon);
-  const auto all = wide_moments<Real>(
-      static_cast<std::ptrdiff_t>(r.rows) * r.size, epsilon, [&](const auto& f) {
+  const auto all =
+      wide_moments<Real>(static_cast<std::ptrdiff_t>(r.rows) * r.size, epsilon, [&](const auto& f) {
         for (int row = 0; row < r.rows; ++row)
           for (int j = 0; j < r.size; ++j)
             f(x.row<const Real>(row)[static_cast<std::ptrdiff_t>(channel) * r.size + j]);
@@ -123,8 +123,8 @@ LAMINA_COLD Real wide_slope_of(const operand& x, const operand& d, const channel
   wide_number<Real> sum = 0;
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * r.size;
   for (int row = 0; row < r.rows; ++row)
-    sum += wide_slope(d.row<const Real>(row) + at, x.row<const Real>(row) + at, mean, inverse,
-                      r.size);
+    sum +=
+        wide_slope(d.row<const Real>(row) + at, x.row<const Real>(row) + at, mean, inverse, r.size);
   return static_cast<Real>(sum);
 }
 
@@ -258,8 +258,7 @@ struct call_kernel<batch_norm_slopes> {
     }
     for (int i = 0; i < r.channels && r.rows > 0; ++i) {
       sum_dh[i] *= inverse[i];
-      if (!is_finite(sum_dh[i]))
-        sum_dh[i] = detail::wide_slope_of(x, d, r, i, mean[i], inverse[i]);
+      if (!is_finite(sum_dh[i])) sum_dh[i] = detail::wide_slope_of(x, d, r, i, mean[i], inverse[i]);
     }
     if (const operand to = c.output(0)) std::copy_n(sum_dh, r.channels, to.row<Real>(0));
     if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
