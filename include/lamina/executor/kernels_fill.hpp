@@ -121,13 +121,14 @@ void dropout_forward(kernel_context<Real>& ctx) {
   ctx.give("Mask", std::move(mask));
 }
 
-/// dX = dOut * Mask * factor.
+/// dX = dOut * factor where Mask is 1, else 0, whatever dOut is.
 template <class Real>
 void dropout_gradient(kernel_context<Real>& ctx) {
   auto d = ctx.real("Out@GRAD");
   const auto mask = ctx.integers("Mask");
   const Real factor = dropout_factor(ctx, ctx.flag("is_test"));
-  for (std::size_t i = 0; i < d.size(); ++i) d.flat(i) *= mask.flat(i) != 0 ? factor : Real(0);
+  for (std::size_t i = 0; i < d.size(); ++i)
+    d.flat(i) = mask.flat(i) != 0 ? d.flat(i) * factor : Real(0);
   ctx.give("X@GRAD", std::move(d));
 }
 

@@ -37,13 +37,15 @@ struct gru_step {
   // The part of the candidate in h.
   Real share(Real u) const { return origin_mode ? Real(1) - u : u; }
 
-  void forward(const Real* x, const Real* h, Real* g, Real* reset, Real* next) const {
+  // Without a state before, which is zeros then, there is nothing to multiply by the weight.
+  void forward(const Real* x, const Real* h, bool has_state, Real* g, Real* reset,
+               Real* next) const {
     const std::size_t n = width;
     for (std::size_t j = 0; j < 3 * n; ++j) g[j] = x[j] + (bias != nullptr ? bias[j] : Real(0));
-    add_product(h, false, weight, false, g, 1, n, 2 * n);
+    if (has_state) add_product(h, false, weight, false, g, 1, n, 2 * n);
     for (std::size_t j = 0; j < 2 * n; ++j) g[j] = gate(g[j]);
     for (std::size_t d = 0; d < n; ++d) reset[d] = g[n + d] * h[d];
-    add_product(reset, false, candidate_weight(), false, g + 2 * n, 1, n, n);
+    if (has_state) add_product(reset, false, candidate_weight(), false, g + 2 * n, 1, n, n);
     for (std::size_t d = 0; d < n; ++d) {
       Real& c = g[2 * n + d];
       c = candidate(c);
@@ -94,8 +96,8 @@ void gru_forward(kernel_context<Real>& ctx) {
     const Real* h = h0 != nullptr ? h0 + s * n : nothing.data();
     for (std::size_t k = 0; k < steps.count; ++k) {
       const std::size_t row = steps.row(k);
-      step.forward(x + row * 3 * n, h, gates.data() + row * 3 * n, reset.data() + row * n,
-                   hidden.data() + row * n);
+      step.forward(x + row * 3 * n, h, k > 0 || h0 != nullptr, gates.data() + row * 3 * n,
+                   reset.data() + row * n, hidden.data() + row * n);
       h = hidden.data() + row * n;
     }
   }
@@ -155,8 +157,8 @@ void gru_unit_forward(kernel_context<Real>& ctx) {
   const Real* const h = initial_state(ctx, "HiddenPrev", rows, n);
   auto gates = zeros<Real>({rows, 3 * n}), reset = zeros<Real>({rows, n}), hidden = reset;
   for (std::size_t r = 0; r < rows; ++r)
-    step.forward(x.data() + r * 3 * n, h + r * n, gates.data() + r * 3 * n, reset.data() + r * n,
-                 hidden.data() + r * n);
+    step.forward(x.data() + r * 3 * n, h + r * n, true, gates.data() + r * 3 * n,
+                 reset.data() + r * n, hidden.data() + r * n);
   ctx.give("Gate", std::move(gates));
   ctx.give("ResetHiddenPrev", std::move(reset));
   ctx.give("Hidden", std::move(hidden));

@@ -100,8 +100,9 @@ void give_norm_gradients(kernel_context<Real>& ctx, const norm_parts& p,
   }
   auto dx = zeros<Real>(shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i)
-    dx.flat(i) = (g(i) - static_cast<Real>(mean_g.flat(p.part(i))) -
-                  h(i) * static_cast<Real>(mean_gh.flat(p.part(i)))) *
+    dx.flat(i) = (moments_depend ? g(i) - static_cast<Real>(mean_g.flat(p.part(i))) -
+                                       h(i) * static_cast<Real>(mean_gh.flat(p.part(i)))
+                                 : g(i)) *
                  inverse.flat(p.part(i));
   ctx.give("X@GRAD", std::move(dx));
   ctx.give("Scale@GRAD", xt::xarray<Real>(xt::cast<Real>(dscale)));
@@ -114,7 +115,7 @@ xt::xarray<Real> inverse_deviation(xt::xarray<Real> variance, Real epsilon) {
     variance.flat(i) = Real(1) / std::sqrt(variance.flat(i) + epsilon);
   return variance;
 }
-/// Of a group: 0 for equal numbers without an epsilon, and the root of a variance that is more than
+/// Of a part: 0 for equal numbers without an epsilon, and the root of a variance that is more than
 /// a number holds.
 template <class Real>
 xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsilon) {
@@ -148,14 +149,16 @@ void batch_norm_forward(kernel_context<Real>& ctx) {
     return;
   }
   // Without rows there is nothing to learn from.
+  xt::xarray<Real> inverse;
   if (!ctx.flag("is_test") && !ctx.flag("use_global_stats") && p.size > 0) {
     part_moments<Real> batch(x, p);
+    inverse = inverse_deviation<Real>(batch, epsilon);
     mean = std::move(batch.mean);
-    variance = std::move(batch.variance);
     next_mean = keep * next_mean + (Real(1) - keep) * mean;
-    next_variance = keep * next_variance + (Real(1) - keep) * variance;
+    next_variance = keep * next_variance + (Real(1) - keep) * batch.variance;
+  } else {
+    inverse = inverse_deviation<Real>(std::move(variance), epsilon);
   }
-  auto inverse = inverse_deviation<Real>(std::move(variance), epsilon);
   auto y = normalised<Real>(ctx, x, p, mean, inverse);
   ctx.give("Y", std::move(y));
   ctx.give("MeanOut", std::move(next_mean));

@@ -48,7 +48,8 @@ constexpr norm_parameters channel_parameters(layer_helper& layer, int channels,
 }  // namespace detail
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + bias with mean and variance of each group of
-/// C / Groups channels of an image: `group_norm<8>(x)`. Parameters: scale and bias [C].
+/// C / Groups channels of an image: `group_norm<8>(x)`. A group of one number is its own mean, so
+/// that only the bias is left of it. Parameters: scale and bias [C].
 /// Source: Wu and He 2018. Fluid: layers.group_norm.
 template <int Groups, class T, class R, int C, int... D>
 constexpr auto group_norm(variable<T, R, C, D...> x, const options<group_norm_attr, T>& attr = {},

@@ -184,18 +184,26 @@ struct image_lowering : sequence_lowering {
     if (!is_images(x) || !is_images(slope)) return false;
     const int a = padded_rows(x, k), d = padded_rows(slope, k);
     const int channels = variables.items[scale].columns;
+    // Where the statistics are given, the gradient is the slope times the factor.
+    const bool given = has_statistics(op);
     int made[3];
-    for (int& v : made) v = dx < 0 ? -1 : temporary(1, channels, false, -1);
+    for (int j = 0; j < 3; ++j)
+      made[j] = dx < 0 || (given && j < 2) ? -1 : temporary(1, channels, false, -1);
     emit_call(schema_of<batch_norm_slopes>(), {a, in_rows(scale, k), mean, variance, d},
               {dscale, dbias, made[0], made[1], made[2]}, k);
     if (dx < 0) return true;
-    instruction i =
-        begin_images(group_head::pointwise, schema_of<channel_normalize_slope>(), dx, k);
-    use(d, access::load);
-    use(a, access::load);
     const access how = of_channels(channels, variables.items[x].columns);
-    use(mean, how);
-    for (const int v : made) use(v, how);
+    const operator_schema& schema = given                ? schema_of<elementwise_mul>()
+                                    : how == access::row ? schema_of<column_normalize_slope>()
+                                                         : schema_of<channel_normalize_slope>();
+    instruction i = begin_images(group_head::pointwise, schema, dx, k);
+    use(d, access::load);
+    if (!given) {
+      use(a, access::load);
+      use(mean, how);
+    }
+    for (const int v : made)
+      if (v >= 0) use(v, how);
     result(dx);
     end(i);
     return true;

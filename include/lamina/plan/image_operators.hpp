@@ -63,6 +63,17 @@ struct channel_normalize_slope : pointwise {
   }
 };
 
+/// The same where a channel is one number in a row: a batch of one row has passed as it was, with a
+/// Slope of 0, which takes nothing from an infinite X.
+struct column_normalize_slope : channel_normalize_slope {
+  static constexpr const char* type = "column_normalize_slope";
+  template <class T>
+  LAMINA_FN static T f(T dy, T x, T mean, T share, T slope, T factor) {
+    const T tilt = math::select(slope == T(0), T(0), (x - mean) * slope);
+    return (dy - share - tilt) * factor;
+  }
+};
+
 /// The gradient of the filters of conv2d, depthwise_conv2d and conv3d, whose attributes it has.
 struct conv_filter_gradient_sum : operator_definition {
   static constexpr const char* type = "conv_filter_gradient";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs and norms at edge values: compared with the executor, and with what they have to be.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -77,6 +78,19 @@ constexpr auto groups = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 4, 3, 3>(main);
   auto w = layer::data<"w", float, 4, 3, 3>(main);
   return layer::mean((layer::group_norm<2>(x) + layer::instance_norm(x)) * w);
+});
+constexpr auto channels = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4, 3, 3>(main);
+  auto w = layer::data<"w", float, 4, 3, 3>(main);
+  auto images = layer::batch_norm(x);
+  auto numbers = layer::batch_norm(layer::reshape<36>(x));
+  auto all = (images + layer::reshape<4, 3, 3>(numbers)) * w;
+  return std::tuple{layer::mean(all), images, numbers};
+});
+constexpr auto passed_on = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+  auto y = layer::batch_norm(x, {.epsilon = 0});
+  return std::tuple{layer::mean(y), y};
 });
 constexpr auto clipped = lamina::program([](lamina::block& main) {
   return std::tuple{layer::clip_by_norm(layer::data<"x", float, 3>(main), 2)};
@@ -186,6 +200,44 @@ TEST_CASE("norms of groups: zeros, large numbers, means far from 0") {
     for (int i = 0; i < 36; ++i) one.push_back(size * std::sin(1.3 * i));
     check_finite(lamina::law::check_edges(groups, {one, w}, 1, 1e-3));
   }
+}
+// pytorch/pytorch#162489
+TEST_CASE("norms: numbers whose sum, and slopes whose product, is more than a float") {
+  numbers x, w;
+  for (int i = 0; i < 36; ++i) w.push_back(std::cos(i * 0.7)), x.push_back(3 + std::sin(1.3 * i));
+  for (const double size : {1e20, 3e37})
+    for (const double slope : {1., 3e20}) {
+      INFO(size << " and slopes of " << slope);
+      numbers of_x, of_w;
+      for (const double v : x) of_x.push_back(size * v);
+      for (const double v : w) of_w.push_back(slope * v);
+      check_finite(lamina::law::check_edges(groups, {of_x, of_w}, 1, 1e-3));
+    }
+}
+// pytorch/pytorch#162489
+TEST_CASE("norms of channels: large numbers, slopes of large numbers, equal numbers") {
+  numbers x, w;
+  for (int i = 0; i < 108; ++i) w.push_back(std::cos(i * 0.7)), x.push_back(std::sin(1.3 * i * i));
+  const auto of_ones = lamina::law::check_edges(channels, {x, w}, 3, 1e-3, 1e-6);
+  for (const double size : {1e20, 1e37})
+    for (const double offset : {0., 3.})
+      for (const double slope : {1., 1e20}) {
+        INFO(size << " and slopes of " << slope << ", offset " << offset);
+        numbers of_x, of_w;
+        for (const double v : x) of_x.push_back(size * (v + offset));
+        for (const double v : w) of_w.push_back(slope * v);
+        const auto all = lamina::law::check_edges(channels, {of_x, of_w}, 3, 1e-3);
+        check_finite(all);
+        for (const std::size_t y : {1u, 2u})
+          for (std::size_t i = 0; i < x.size(); ++i)
+            CHECK(all[y][i] == Approx(of_ones[y][i]).epsilon(1e-3).margin(1e-3));
+      }
+  check_finite(lamina::law::check_edges(passed_on, {numbers(12, 5.)}, 3));
+}
+TEST_CASE("0 times infinity: batch_norm of one number a channel") {
+  const auto all = lamina::law::check_edges(passed_on, {{infinity, 1, -infinity, 0}}, 1);
+  CHECK(all[1] == numbers{infinity, 1, -infinity, 0});
+  CHECK(std::find(all.begin() + 2, all.end(), numbers(4, 0.25)) != all.end());
 }
 TEST_CASE("bpr_loss of scores far apart") {
   check_finite(lamina::law::check_edges(ranked, {{1000, 0, -1000, -1000, 0, 1000}, {0, 0}}, 2));

@@ -67,8 +67,9 @@ struct update_program : lamina::program_base<update_program<P, Opt>> {
       lamina::changed<P::desc, &make_update<lamina::with_backward<P>, Opt>>();
 };
 
+/// An update of parameters and gradients of these sizes.
 template <int W, class Opt>
-void check_update(const Opt& optimizer) {
+void check_update(const Opt& optimizer, double of_parameter = 1, double of_gradient = 1) {
   using program = std::remove_const_t<decltype(network<W>)>;
   using updates = update_program<program, Opt>;
   using update = lamina::update_operator<Opt>;
@@ -90,7 +91,8 @@ void check_update(const Opt& optimizer) {
           static_cast<std::size_t>(c.place.rows * lamina::padded(c.place.columns)));
       c.values.emplace_back();
       for (int j = 0; j < size; ++j) {
-        const float v = static_cast<float>(uniform(random));
+        const double size_of_array = a == 0 ? of_parameter : a == 1 ? of_gradient : 1;
+        const float v = static_cast<float>(uniform(random) * size_of_array);
         c.values.back().push_back(static_cast<double>(v));
         c.memory.back().data()[c.at(j)] = v;
       }
@@ -105,7 +107,7 @@ void check_update(const Opt& optimizer) {
   std::vector<double> number(numbers, 0.0);
   number[0] = static_cast<double>(scalars[0]);
   number[1] = 0.5;
-  number[2] = -0.4, number[3] = 0.4;
+  number[2] = -0.4 * of_gradient, number[3] = 0.4 * of_gradient;
   number[5] = 0.01;
   for (int i = 1; i < traits::scalar_count; ++i)
     number[static_cast<std::size_t>(update::preparation + i)] =
@@ -237,6 +239,19 @@ TEST_CASE("lamb on the engine is its equation") {
   check_update<1>(lamina::optimizer::lamb{});
   check_update<7>(lamina::optimizer::lamb{});
   check_update<40>(lamina::optimizer::lamb{.learning_rate = 0.1f});
+}
+
+// pytorch/pytorch#193006
+TEST_CASE("norms of updates: parameters and gradients with squares that no float holds") {
+  using lamina::optimizer::lars_momentum;
+  for (const double of_parameter : {1., 1e20, 1e-25})
+    for (const double of_gradient : {1., 1e20, 1e-25}) {
+      INFO("parameters of " << of_parameter << ", gradients of " << of_gradient);
+      check_update<1>(lars_momentum{}, of_parameter, of_gradient);
+      check_update<40>(lars_momentum{}, of_parameter, of_gradient);
+    }
+  check_update<40>(lamina::optimizer::lamb{}, 1e20);
+  check_update<40>(lamina::optimizer::lamb{}, 1e-25);
 }
 
 TEST_CASE("lars_momentum on the engine is its equation") {

@@ -176,6 +176,13 @@ constexpr auto one_value = lamina::program([](lamina::block& main) {
   auto y = layer::batch_norm(layer::data<"x", float, 3>(main));
   return std::tuple{layer::mean(layer::square(y)), y};
 });
+constexpr auto channels = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4, 3, 3>(main);
+  auto w = layer::data<"w", float, 4, 3, 3>(main);
+  auto images = layer::batch_norm(x);
+  auto numbers = layer::batch_norm(layer::reshape<36>(x));
+  return std::tuple{layer::mean((images + layer::reshape<4, 3, 3>(numbers)) * w), images, numbers};
+});
 constexpr auto pairs = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 3>(main);
   auto all = layer::sequence_expand<"pairs">(x, x);
@@ -316,6 +323,21 @@ TEST_CASE("CRF at a place: forbidden transitions, and labels without a path") {
 TEST_CASE("batch_norm at a place passes one number a channel") {
   check(one_value, {{3, -4, 1e20}}, 1);
   check(one_value, {{3, -4, 1, 2, 5, 6}}, 2);
+  check(one_value, {{infinity, -4, -infinity}}, 1);
+}
+// pytorch/pytorch#162489
+TEST_CASE("norms of channels and groups at a place: sums and products that are more than a float") {
+  numbers x, w;
+  for (int i = 0; i < 108; ++i)
+    x.push_back(3 + std::sin(1.3 * i * i)), w.push_back(std::cos(i * 0.7));
+  for (const double size : {1e20, 1e37})
+    for (const double slope : {1., 1e20}) {
+      numbers of_x, of_w;
+      for (const double v : x) of_x.push_back(size * v);
+      for (const double v : w) of_w.push_back(slope * v);
+      check_teams(channels, {of_x, of_w}, 3, {.tolerance = 1e-3, .margin = 1e-6});
+      check_teams(groups, {of_x, of_w}, 3, {.tolerance = 1e-3, .margin = 1e-6});
+    }
 }
 // PaddlePaddle/Paddle PR 15877
 TEST_CASE("the form of sequence_expand is told by levels at a place, too") {

@@ -98,6 +98,36 @@ inline void batch_moments(const operand& x, const channel_rows& r, Real* mean, R
   }
 }
 
+/// 1 / sqrt(variance + epsilon) of a channel. Where the variance is more than a number holds, its
+/// root may be none: mean and variance are computed anew then.
+template <class Real>
+inline Real inverse_of_channel(const operand& x, const channel_rows& r, int channel, Real epsilon,
+                               Real& mean, Real& variance) {
+  if (is_finite(variance)) return inverse_deviation(variance, epsilon);
+  const auto all =
+      wide_moments<Real>(static_cast<std::ptrdiff_t>(r.rows) * r.size, epsilon, [&](const auto& f) {
+        for (int row = 0; row < r.rows; ++row)
+          for (int j = 0; j < r.size; ++j)
+            f(x.row<const Real>(row)[static_cast<std::ptrdiff_t>(channel) * r.size + j]);
+      });
+  mean = all.mean;
+  variance = all.variance;
+  return all.inverse;
+}
+
+/// Scale@GRAD of a channel, where a slope times a difference from the mean is more than a number
+/// holds.
+template <class Real>
+LAMINA_COLD Real wide_slope_of(const operand& x, const operand& d, const channel_rows& r,
+                               int channel, Real mean, Real inverse) {
+  wide_number<Real> sum = 0;
+  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * r.size;
+  for (int row = 0; row < r.rows; ++row)
+    sum +=
+        wide_slope(d.row<const Real>(row) + at, x.row<const Real>(row) + at, mean, inverse, r.size);
+  return static_cast<Real>(sum);
+}
+
 /// sums[0] = sum of d[j], sums[1] = sum of d[j] * (x[j] - mean).
 template <class Real>
 inline void slope_sums(const Real* d, const Real* x, Real mean, int size, Real* sums) {
@@ -160,9 +190,13 @@ struct call_kernel<batch_norm_factor> {
       if (const operand saved = c.output(3)) std::fill_n(saved.row<Real>(0), channels, Real(1));
       return;
     }
+    Real* const inverse = factor.row<Real>(0);
     // Without rows there is nothing to learn from.
     if (x && x.rows > 0) {
-      detail::batch_moments(x, detail::channel_rows(x, channels), mean, variance);
+      const detail::channel_rows r(x, channels);
+      detail::batch_moments(x, r, mean, variance);
+      for (int i = 0; i < channels; ++i)
+        inverse[i] = detail::inverse_of_channel(x, r, i, epsilon, mean[i], variance[i]);
       const operand next_mean = c.output(0), next_variance = c.output(1);
       for (int i = 0; i < channels; ++i) {
         if (next_mean) next_mean.row<Real>(0)[i] = keep * moving_mean[i] + (1 - keep) * mean[i];
@@ -171,13 +205,12 @@ struct call_kernel<batch_norm_factor> {
       }
     } else {
       std::copy_n(moving_mean, channels, mean);
-      std::copy_n(moving_variance, channels, variance);
+      for (int i = 0; i < channels; ++i) inverse[i] = 1 / std::sqrt(moving_variance[i] + epsilon);
     }
-    for (int i = 0; i < channels; ++i) variance[i] = 1 / std::sqrt(variance[i] + epsilon);
     if (const operand saved = c.output(2)) std::copy_n(mean, channels, saved.row<Real>(0));
-    if (const operand saved = c.output(3)) std::copy_n(variance, channels, saved.row<Real>(0));
+    if (const operand saved = c.output(3)) std::copy_n(inverse, channels, saved.row<Real>(0));
     const Real* const scale = c.input(1).row<const Real>(0);
-    for (int i = 0; i < channels; ++i) factor.row<Real>(0)[i] = scale[i] * variance[i];
+    for (int i = 0; i < channels; ++i) inverse[i] *= scale[i];
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -223,15 +256,18 @@ struct call_kernel<batch_norm_slopes> {
         sum_dh[first + i] = static_cast<Real>(weighted[i]);
       }
     }
-    for (int i = 0; i < r.channels && r.rows > 0; ++i) sum_dh[i] *= inverse[i];
+    for (int i = 0; i < r.channels && r.rows > 0; ++i) {
+      sum_dh[i] *= inverse[i];
+      if (!is_finite(sum_dh[i])) sum_dh[i] = detail::wide_slope_of(x, d, r, i, mean[i], inverse[i]);
+    }
     if (const operand to = c.output(0)) std::copy_n(sum_dh, r.channels, to.row<Real>(0));
     if (const operand to = c.output(1)) std::copy_n(sum_d, r.channels, to.row<Real>(0));
     const operand share = c.output(2), line = c.output(3), factor = c.output(4);
     if (!factor) return;
     const Real of_all = given || r.rows == 0 ? Real(0) : 1 / r.count<Real>();
     for (int i = 0; i < r.channels; ++i) {
-      share.row<Real>(0)[i] = sum_d[i] * of_all;
-      line.row<Real>(0)[i] = sum_dh[i] * of_all * inverse[i];
+      if (share) share.row<Real>(0)[i] = sum_d[i] * of_all;
+      if (line) line.row<Real>(0)[i] = sum_dh[i] * of_all * inverse[i];
       factor.row<Real>(0)[i] = passes ? Real(1) : scale.row<const Real>(0)[i] * inverse[i];
     }
   }

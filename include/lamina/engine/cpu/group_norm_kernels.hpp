@@ -47,11 +47,10 @@ struct group_norm_kernel {
       for (int i = 0; i < g.count; ++i) {
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * g.elements();
         const Real* const from = x.row<const Real>(r) + at;
-        const Real mean = row_sum(from, g.elements()) / n;
-        const Real variance = squared_distance(from, mean, g.elements()) / n;
-        const Real inverse = inverse_deviation(from, g.elements(), mean, variance, epsilon);
+        const moments<Real> of_group = row_moments(from, g.elements(), epsilon);
+        const Real mean = of_group.mean, inverse = of_group.inverse;
         if (means) means.row<Real>(r)[i] = mean;
-        if (variances) variances.row<Real>(r)[i] = Instance ? inverse : variance;
+        if (variances) variances.row<Real>(r)[i] = Instance ? inverse : of_group.variance;
         if (!y) continue;
         for (int k = 0; k < g.channels; ++k) {
           const int channel = i * g.channels + k;
@@ -98,7 +97,7 @@ struct group_norm_kernel {
           const Real *const from = x.row<const Real>(r) + at, *const slope =
                                                                   d.row<const Real>(r) + at;
           const Real sum_d = row_sum(slope, g.size);
-          const Real sum_dh = centred_dot(slope, from, mean, g.size) * inverse;
+          const Real sum_dh = normalised_dot(slope, from, mean, inverse, g.size);
           if (dscale) dscale.row<Real>(0)[channel] += sum_dh;
           if (dbias) dbias.row<Real>(0)[channel] += sum_d;
           const Real factor = scale ? scale.row<const Real>(0)[channel] : 1;

@@ -56,11 +56,10 @@ struct call_kernel<layer_norm> {
     for (int r = 0; r < parts.rows; ++r)
       for (int o = 0; o < parts.outer; ++o) {
         const Real* x = in.row<const Real>(r) + o * n;
-        const Real mean = row_sum(x, n) / static_cast<Real>(n);
-        const Real variance = squared_distance(x, mean, n) / static_cast<Real>(n);
-        const Real inverse = inverse_deviation(x, n, mean, variance, epsilon);
+        const moments<Real> of_part = row_moments(x, n, epsilon);
+        const Real mean = of_part.mean, inverse = of_part.inverse;
         if (means) detail::part_number<Real>(means, parts.outer, r, o) = mean;
-        if (variances) detail::part_number<Real>(variances, parts.outer, r, o) = variance;
+        if (variances) detail::part_number<Real>(variances, parts.outer, r, o) = of_part.variance;
         if (!out) continue;
         Real* y = out.row<Real>(r) + o * n;
         for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {

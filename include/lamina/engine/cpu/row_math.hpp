@@ -137,15 +137,81 @@ inline Real euclidean_norm(const Real* x, std::ptrdiff_t n,
   return std::hypot(scaled_norm(x, n), std::sqrt(epsilon));
 }
 
-/// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. Where the variance of x is
-/// more than a number holds its root may be none.
+/// Numbers whose squares and sums hold those of Real.
+template <class Real>
+using wide_number = std::conditional_t<std::is_same_v<Real, float>, double, long double>;
+
+/// Whether x is neither infinite nor NaN.
+template <class Real>
+constexpr bool is_finite(Real x) {
+  return (x < 0 ? -x : x) <= std::numeric_limits<Real>::max();
+}
+
+/// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon.
+template <class Real>
+inline Real inverse_deviation(Real variance, Real epsilon) {
+  const Real sum = variance + epsilon;
+  return sum == 0 ? Real(0) : 1 / std::sqrt(sum);
+}
+/// The same. Where the variance of x is more than a number holds its root may be none.
 template <class Real>
 inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real variance,
                               Real epsilon) {
   if (variance > std::numeric_limits<Real>::max())
     return std::sqrt(static_cast<Real>(n)) / scaled_norm(x, n, mean);
-  const Real sum = variance + epsilon;
-  return sum == 0 ? Real(0) : 1 / std::sqrt(sum);
+  return inverse_deviation(variance, epsilon);
+}
+
+/// What numbers are normalised with: (x - mean) * inverse, with the biased variance and inverse = 1
+/// / sqrt(variance + epsilon).
+template <class Real>
+struct moments {
+  Real mean, variance, inverse;
+};
+
+/// The moments of what `each(f)` calls f(x) for, added up in numbers that hold the squares: the
+/// deviation may be a number of Real where the variance, or a sum, is none.
+template <class Real, class Each>
+LAMINA_COLD moments<Real> wide_moments(std::ptrdiff_t n, Real epsilon, const Each& each) {
+  using wide = wide_number<Real>;
+  wide sum = 0, squares = 0;
+  each([&](Real x) { sum += static_cast<wide>(x); });
+  const Real mean = static_cast<Real>(sum / static_cast<wide>(n));
+  each([&](Real x) {
+    const wide off = static_cast<wide>(x) - static_cast<wide>(mean);
+    squares += off * off;
+  });
+  const wide variance = squares / static_cast<wide>(n);
+  return {mean, static_cast<Real>(variance),
+          static_cast<Real>(1 / std::sqrt(variance + static_cast<wide>(epsilon)))};
+}
+
+/// The moments of n numbers, whatever their size.
+template <class Real>
+inline moments<Real> row_moments(const Real* x, std::ptrdiff_t n, Real epsilon) {
+  const Real mean = row_sum(x, n) / static_cast<Real>(n);
+  const Real variance = squared_distance(x, mean, n) / static_cast<Real>(n);
+  if (is_finite(variance)) return {mean, variance, inverse_deviation(variance, epsilon)};
+  return wide_moments<Real>(n, epsilon, [=](const auto& f) {
+    for (std::ptrdiff_t j = 0; j < n; ++j) f(x[j]);
+  });
+}
+
+/// The sum of d[j] * (x[j] - mean) * inverse, also where a term without the last factor is more
+/// than a number holds.
+template <class Real>
+LAMINA_COLD wide_number<Real> wide_slope(const Real* d, const Real* x, Real mean, Real inverse,
+                                         std::ptrdiff_t n) {
+  wide_number<Real> sum = 0;
+  for (std::ptrdiff_t j = 0; j < n; ++j)
+    sum += static_cast<wide_number<Real>>(d[j] * ((x[j] - mean) * inverse));
+  return sum;
+}
+template <class Real>
+inline Real normalised_dot(const Real* d, const Real* x, Real mean, Real inverse,
+                           std::ptrdiff_t n) {
+  const Real sum = centred_dot(d, x, mean, n) * inverse;
+  return is_finite(sum) ? sum : static_cast<Real>(wide_slope(d, x, mean, inverse, n));
 }
 
 /// y[j] = f(j), with f for a vector that begins at j and for one number.

@@ -53,8 +53,33 @@ class update_pass {
     for (int i = 0; i < 2; ++i)
       square_[i] += static_cast<double>(sum_of(part[i])) + static_cast<double>(rest[i]);
   }
-  void end_of_measure() {
-    for (int i = 0; i < 2; ++i) norm_.set(i, static_cast<Real>(std::sqrt(square_[i])));
+  /// Sets the norms; false where a sum of squares is not what numbers of Real hold to their digits.
+  bool end_of_measure() {
+    bool whole = true;
+    for (int i = 0; i < 2; ++i) {
+      whole = whole && holds_squares(static_cast<Real>(square_[i]));
+      norm_.set(i, static_cast<Real>(std::sqrt(square_[i])));
+    }
+    return whole;
+  }
+  /// The norms anew, with squares that a wider number holds.
+  template <class Each>
+  LAMINA_COLD void measure_wide(const Each& each) {
+    using wide = wide_number<Real>;
+    wide squares[2] = {0, 0};
+    each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) {
+      for (std::ptrdiff_t j = 0; j < n; ++j) {
+        Real state[at_least_one(states)];
+        const Real p = array_[0][offset + j], g = at(gradient, j, Real(0));
+        for (int s = 0; s < states; ++s) state[s] = array_[2 + s][offset + j];
+        const wide of_p = static_cast<wide>(p);
+        const wide of_u = static_cast<wide>(
+            update::template normed<Real>(p, g, state, numbers_of(gradient).of(Real(0))));
+        squares[0] += of_p * of_p;
+        squares[1] += of_u * of_u;
+      }
+    });
+    for (int i = 0; i < 2; ++i) norm_.set(i, static_cast<Real>(std::sqrt(squares[i])));
   }
 
   /// The equation, in place.
@@ -106,7 +131,7 @@ void update_parts(Real* const* array, const Real* number, const Each& each) {
     each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const Real* g) {
       pass.measure(offset, n, g);
     });
-    pass.end_of_measure();
+    if (!pass.end_of_measure()) pass.measure_wide(each);
   }
   each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const Real* g) { pass.apply(offset, n, g); });
 }

@@ -3,6 +3,8 @@
 // per channel; what is computed element by element are statements of fused groups.
 #pragma once
 
+#include <limits>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/channel_sums.cuh>
 #include <lamina/plan/image_operators.hpp>
@@ -25,6 +27,15 @@ struct batch_norm_arguments {
 
 inline float* numbers(const operand& o) { return o ? o.row<float>(0) : nullptr; }
 
+/// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. Where the variance is more
+/// than a float holds, its root may be none.
+inline LAMINA_FN float inverse_of(float variance, double exact, float epsilon) {
+  if (variance > std::numeric_limits<float>::max())
+    return static_cast<float>(1 / math::sqrt(exact + static_cast<double>(epsilon)));
+  const float sum = variance + epsilon;
+  return sum == 0 ? 0.0f : 1 / math::sqrt(sum);
+}
+
 /// The mean and the variance of a channel. The variance is that of differences from the mean: it
 /// loses nothing where the mean is far from 0.
 struct batch_norm_lines {
@@ -43,7 +54,7 @@ struct batch_norm_lines {
     });
     squares = sum_of(team, squares);
     if (team.rank() != 0) return;
-    float mean = a.in[1][c], variance = a.in[2][c];
+    float mean = a.in[1][c], inverse = 1 / math::sqrt(a.in[2][c] + a.epsilon);
     // A single number passes as it is: (x - Bias) * 1 + Bias. Source: Fluid.
     if (n == 1) {
       if (a.out[2] != nullptr) a.out[2][c] = a.in[3][c];
@@ -55,11 +66,10 @@ struct batch_norm_lines {
     if (n > 0) {
       const float found = static_cast<float>(middle), spread = static_cast<float>(squares / n);
       if (a.out[0] != nullptr) a.out[0][c] = a.keep * mean + (1 - a.keep) * found;
-      if (a.out[1] != nullptr) a.out[1][c] = a.keep * variance + (1 - a.keep) * spread;
+      if (a.out[1] != nullptr) a.out[1][c] = a.keep * a.in[2][c] + (1 - a.keep) * spread;
       mean = found;
-      variance = spread;
+      inverse = inverse_of(spread, squares / n, a.epsilon);
     }
-    const float inverse = 1 / math::sqrt(variance + a.epsilon);
     if (a.out[2] != nullptr) a.out[2][c] = mean;
     if (a.out[3] != nullptr) a.out[3][c] = inverse;
     a.out[4][c] = a.in[0][c] * inverse;
@@ -79,18 +89,19 @@ struct batch_norm_slope_lines {
       a.elements.each(c, team, [&](int row, int column) {
         const float d = a.slope[row * a.slope_stride + column];
         of_slope += static_cast<double>(d);
-        of_product += static_cast<double>(d * (a.x[row * a.x_stride + column] - mean));
+        // The difference may be large: the product without the inverse may be no float.
+        of_product += static_cast<double>(d * ((a.x[row * a.x_stride + column] - mean) * inverse));
       });
     const float sum = static_cast<float>(sum_of(team, of_slope));
-    const float weighted = static_cast<float>(sum_of(team, of_product)) * inverse;
+    const float weighted = static_cast<float>(sum_of(team, of_product));
     if (team.rank() != 0) return;
     if (a.out[0] != nullptr) a.out[0][c] = weighted;
     if (a.out[1] != nullptr) a.out[1][c] = sum;
     if (a.out[4] == nullptr) return;
     const int n = a.elements.count();
     const float share = a.given || n == 0 ? 0.0f : 1 / static_cast<float>(n);
-    a.out[2][c] = sum * share;
-    a.out[3][c] = weighted * share * inverse;
+    if (a.out[2] != nullptr) a.out[2][c] = sum * share;
+    if (a.out[3] != nullptr) a.out[3][c] = weighted * share * inverse;
     a.out[4][c] = passes ? 1.0f : a.in[0][c] * inverse;
   }
 };

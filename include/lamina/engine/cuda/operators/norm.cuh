@@ -82,7 +82,13 @@ struct normalise_lines {
     const float all = static_cast<float>(a.n);
     float sum = 0, squares = 0;
     for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j];
-    const float mean = sum_of(team, sum) / all;
+    float mean = sum_of(team, sum) / all;
+    // The sum may be more than a float holds where the mean is not.
+    if (!(math::abs(mean) <= std::numeric_limits<float>::max())) {
+      double whole = 0;
+      for (int j = team.rank(); j < a.n; j += team.size()) whole += static_cast<double>(x[j]);
+      mean = static_cast<float>(sum_of(team, whole) / a.n);
+    }
     for (int j = team.rank(); j < a.n; j += team.size()) squares += (x[j] - mean) * (x[j] - mean);
     const float variance = sum_of(team, squares) / all;
     const float inverse = a.inverse_of(i, mean, variance);
