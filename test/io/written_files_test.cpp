@@ -5,6 +5,7 @@
 // numpy/numpy#23479, PaddlePaddle/Paddle#4935.
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,8 @@
 
 #include "temporary_folder.hpp"
 #include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -245,6 +248,99 @@ TEST_CASE("atomic writes: a file keeps its mode, and its name may have 255 bytes
     std::filesystem::remove(folder.path() + "/" + letters);
   }
   ::umask(before);
+}
+
+TEST_CASE("atomic writes: a path of 4095 bytes, and one with a zero in it") {
+  const temporary_folder folder;
+  const net_model first{net, 1}, second{net, 2};
+  for (const kind& k : kinds) {
+    INFO(k.name);
+    const std::string short_path = folder.path() + "/file", path = short_path + '\0' + "tail";
+    net_model found{net, 3};
+    // The system would read the path up to the zero.
+    CHECK_THAT(error_with({}, [&] { k.save(path, second); }), Contains("Invalid argument"));
+    CHECK(files_in(folder.path()) == 0);
+    k.save(short_path, first);
+    CHECK_THAT(error_with({}, [&] { k.save(path, second); }), Contains("Invalid argument"));
+    CHECK_THAT(error_with({}, [&] { k.load(path, found); }), Contains("Invalid argument"));
+    k.load(short_path, found);
+    CHECK(same(found, first));
+    std::filesystem::remove(short_path);
+  }
+  std::string deep = folder.path();
+  while (deep.size() < 3900) {
+    deep += "/" + std::string(100, 'd');
+    REQUIRE(::mkdir(deep.c_str(), 0777) == 0);
+  }
+  const std::string path = deep + "/" + std::string(4094 - deep.size(), 'n');
+  for (const kind& k : kinds) {
+    INFO(k.name);
+    k.save(path, second);
+    net_model found{net, 3};
+    k.load(path, found);
+    CHECK(same(found, second));
+    CHECK(files_in(deep) == 1);
+  }
+}
+
+// Sources: prometheus/prometheus#8514, cortexproject/cortex#2726, NousResearch/hermes-agent#115410.
+TEST_CASE("atomic writes: what killed writers left is removed, and nothing else") {
+  const temporary_folder folder, other;
+  const net_model m{net, 1};
+  const pid_t dead = ::fork();
+  REQUIRE(dead >= 0);
+  if (dead == 0) ::_exit(0);
+  REQUIRE(::waitpid(dead, nullptr, 0) == dead);
+  const auto name = [&](pid_t process) {
+    return "model." + std::to_string(process) + "-1.writing";
+  };
+  const auto put = [&](const std::string& file, int minutes) {
+    const std::string path = folder.path() + "/" + file;
+    write_text(path, "half");
+    std::filesystem::last_write_time(
+        path, std::filesystem::last_write_time(path) - std::chrono::minutes(minutes));
+    return path;
+  };
+  const auto is_there = [](const std::string& path) { return std::filesystem::exists(path); };
+  const std::string left = put(name(dead), 30);
+  const std::string kept[] = {
+      put(name(::getppid()), 30),                              // its writer lives
+      put("young." + std::to_string(dead) + "-1.writing", 5),  // its writer may be elsewhere
+      put("held." + std::to_string(dead) + "-2.writing", 30),  // its writer is elsewhere
+      put("model." + std::to_string(dead) + ".writing", 30),   // not what a writer calls a file
+      put("model." + std::to_string(dead) + "-.writing", 30),
+      put("model.-1.writing", 30),
+      put("model.x1-1.writing", 30),
+      put("notes.writing", 30)};
+  const std::string folder_left = folder.path() + "/f." + std::to_string(dead) + "-1.writing";
+  std::filesystem::create_directory(folder_left);
+  const int held = ::open(kept[2].c_str(), O_WRONLY | O_CLOEXEC);
+  REQUIRE(::flock(held, LOCK_EX) == 0);
+  m.save(other.path() + "/model");
+  CHECK(is_there(left));  // that is another folder
+  m.save(folder.path() + "/model");
+  CHECK_FALSE(is_there(left));
+  for (const std::string& path : kept) {
+    INFO(path);
+    CHECK(is_there(path));
+  }
+  CHECK(is_there(folder_left));
+  ::close(held);
+  m.save(other.path() + "/model");
+  m.save(folder.path() + "/model");
+  CHECK_FALSE(is_there(kept[2]));
+  // A writer holds the lock of its file from the begin.
+  lamina::written_place place(folder.path() + "/model");
+  REQUIRE(place.open());
+  bool is_locked = false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().string().find("." + std::to_string(::getpid()) + "-") == std::string::npos)
+      continue;
+    const int file = ::open(entry.path().c_str(), O_WRONLY | O_CLOEXEC);
+    is_locked = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(file);
+  }
+  CHECK(is_locked);
 }
 
 TEST_CASE("atomic writes: a file that its user may not write is not replaced") {
