@@ -75,6 +75,11 @@ TEST_CASE("foreign files: CSV of a first line that is half a header, of tiny num
     CHECK(std::signbit(found.values[1]));
   }
   CHECK(parse("5e-324,2.5e-310\n").values == std::vector<double>{5e-324, 2.5e-310});
+  // Exponents that 64 bits hold, and their sum with the place of the first digit would not.
+  for (const char* text : {"0.001e-9223372036854775807", "10e-9223372036854775808", "0e999999999"})
+    CHECK(parse(std::string(text) + "\n").values == std::vector<double>{0});
+  for (const char* text : {"10e9223372036854775807", "1000e9223372036854775806"})
+    check_fault(std::string(text) + "\n", 0, 1, "that a double can hold");
   for (const char* text :
        {"1e400", "123456e304", "0.001e312", "1e+99999", "1e99999999999999999999"})
     check_fault(std::string(text) + "\n", 0, 1, "that a double can hold");
@@ -86,6 +91,17 @@ TEST_CASE("foreign files: CSV of a first line that is half a header, of tiny num
   ::gzclose(out);
   CHECK(lamina::dataset::read_csv(path).values == std::vector<double>{1, 2, 3, 4});
 #endif
+}
+
+// Source: swiftcsv/SwiftCSV#51.
+TEST_CASE("foreign files: CSV with empty lines behind the last row", "[dataset]") {
+  for (const char* text : {"a,b\n1,2\n3,4\n\n", "1,2\r\n3,4\r\n\r\n\r\n", "1,2\n3,4\r\n\n\n"})
+    CHECK(parse(text).values == std::vector<double>{1, 2, 3, 4});
+  CHECK(parse("1\n2\n\n").values == std::vector<double>{1, 2});
+  check_fault("1\n\n2\n\n", 2, 2, "column 1, found \"\"");
+  check_fault("1,2\n3,\n\n", 6, 2, "column 2, found \"\"");
+  CHECK_THROWS_AS(parse("\n\n"), lamina::format_error);
+  CHECK_THROWS_AS(parse("a,b\n\n"), lamina::format_error);
 }
 
 TEST_CASE("CSV errors name offset and line", "[dataset]") {
@@ -107,6 +123,7 @@ TEST_CASE("CSV errors name offset and line", "[dataset]") {
   check_fault(std::string("a,b\n1,\0\n", 8), 6, 2, "finite number");
   CHECK_THROWS_AS(parse(""), format_error);
   CHECK_THROWS_WITH(parse("a,b\n"), Catch::Contains("at least one row"));
-  CHECK_THROWS_AS(lamina::dataset::read_csv("/nonexistent/file"), format_error);
+  CHECK_THROWS_WITH(lamina::dataset::read_csv("/nonexistent/file"),
+                    "lamina: /nonexistent/file: cannot be opened: No such file or directory");
   CHECK_THROWS_WITH(lamina::dataset::read_csv("/"), Catch::Contains("it is a folder"));
 }

@@ -280,6 +280,10 @@ TEST_CASE("npy: numpy's bytes, both orders of elements, and what is refused") {
              tensor({2, 3}, std::vector<float>{1, 3, 5, 2, 4, 6})));
   CHECK(same(read(with("{\"shape\": (6L,), 'fortran_order': True,'descr': '<f4'}", data)),
              tensor({6}, std::vector<float>{1, 2, 3, 4, 5, 6})));
+  // Written by others: tabs and carriage returns, the machine's order of bytes.
+  // Source: llohse/libnpy#26.
+  CHECK(same(read(with("{'descr':\t'=f4', 'fortran_order': False, 'shape': (2, 3), }\r", data)),
+             counted));
   std::string second = with(rows, data);
   second = second.substr(0, 6) + std::string("\2\0\x76\0\0\0", 6) + second.substr(10);
   CHECK(same(read(second), counted));
@@ -300,9 +304,10 @@ TEST_CASE("npy: numpy's bytes, both orders of elements, and what is refused") {
     refused(with(dictionary, data), why);
   };
   header("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }",
-         "offset 20: expected elements of one of");
+         "offset 20: expected little-endian elements, found '>f4'");
   header("{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }", "found '<f2'");
-  header("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2, 3), }", "expected '''");
+  header("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2, 3), }",
+         "offset 20: expected elements of one number each, found a structured type");
   header("{'descr': '<f4', 'fortran_order': 0, 'shape': (2, 3), }", "expected True or False");
   header("{'descr': '<f4', 'fortran_order': False, 'shape': (6), }",
          "expected ',' after the only dimension");
@@ -344,6 +349,21 @@ TEST_CASE("npz: large archives, deflated members, and directories that lie") {
     to.finish();
   }
   CHECK(same(lamina::load_npz(path), two()));
+
+  {
+    lamina::binary_writer to(path);
+    lamina::zip_writer archive(to);
+    archive.add("folder/", "", nullptr, 0);  // as the program zip writes it
+    for (const char* name : {"folder/v.npy", ".npy"}) {
+      const tensor v({1}, std::vector<float>{3});
+      archive.add(name, lamina::npy_header_of(v), v.data(), 4);
+    }
+    archive.finish();
+    to.finish();
+  }
+  CHECK(lamina::load_npz(path).size() == 2);
+  CHECK(lamina::load_npz(path).count("folder/v") == 1);
+  CHECK(lamina::load_npz(path).count("") == 1);
 
   lamina::save_npz(path, two());
   const std::string whole = lamina::read_file(path);
@@ -419,6 +439,11 @@ TEST_CASE("safetensors: headers that contradict themselves") {
   };
   const std::string w = "\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}";
   with("{\"__metadata__\":{\"format\":\"pt\"}," + w + "}  ", std::string("\0\0\x80\x3f", 4));
+  CHECK(same(lamina::load_safetensors(path), {{"w", tensor({1}, std::vector<float>{1})}}));
+  // Source: safetensors/safetensors#823.
+  with("{\"__metadata__\":null," + w + "}", std::string("\0\0\x80\x3f", 4));
+  CHECK(same(lamina::load_safetensors(path), {{"w", tensor({1}, std::vector<float>{1})}}));
+  with("{" + w.substr(0, w.size() - 1) + ",\"note\":\"further\"}}", std::string("\0\0\x80\x3f", 4));
   CHECK(same(lamina::load_safetensors(path), {{"w", tensor({1}, std::vector<float>{1})}}));
   const auto refused = [&](const std::string& header, const std::string& data,
                            const std::string& why) {

@@ -5,6 +5,7 @@
 // numpy/numpy#23479, PaddlePaddle/Paddle#4935.
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -245,6 +246,86 @@ TEST_CASE("atomic writes: a file keeps its mode, and its name may have 255 bytes
     std::filesystem::remove(folder.path() + "/" + letters);
   }
   ::umask(before);
+}
+
+TEST_CASE("atomic writes: a path of 4095 bytes, and one with a zero in it") {
+  const temporary_folder folder;
+  const net_model first{net, 1}, second{net, 2};
+  for (const kind& k : kinds) {
+    INFO(k.name);
+    const std::string short_path = folder.path() + "/file", path = short_path + '\0' + "tail";
+    net_model found{net, 3};
+    // The system would read the path up to the zero.
+    CHECK_THAT(error_with({}, [&] { k.save(path, second); }),
+               Contains("file\\0tail: cannot be") && Contains("Invalid argument"));
+    CHECK(files_in(folder.path()) == 0);
+    k.save(short_path, first);
+    CHECK_THAT(error_with({}, [&] { k.save(path, second); }),
+               Contains("file\\0tail: cannot be") && Contains("Invalid argument"));
+    CHECK_THAT(error_with({}, [&] { k.load(path, found); }),
+               Contains("file\\0tail: cannot be") && Contains("Invalid argument"));
+    std::filesystem::create_symlink("file", folder.path() + "/link");
+    CHECK_THAT(error_with({}, [&] { k.save(folder.path() + "/link" + '\0' + "x", second); }),
+               Contains("Invalid argument"));
+    k.load(short_path, found);
+    CHECK(same(found, first));
+    std::filesystem::remove(short_path);
+    std::filesystem::remove(folder.path() + "/link");
+  }
+  std::string deep = folder.path();
+  while (deep.size() < 3900) {
+    deep += "/" + std::string(100, 'd');
+    REQUIRE(::mkdir(deep.c_str(), 0777) == 0);
+  }
+  const std::string path = deep + "/" + std::string(4094 - deep.size(), 'n');
+  for (const kind& k : kinds) {
+    INFO(k.name);
+    k.save(path, second);
+    net_model found{net, 3};
+    k.load(path, found);
+    CHECK(same(found, second));
+    CHECK(files_in(deep) == 1);
+  }
+}
+
+// Sources: prometheus/prometheus#8514, cortexproject/cortex#2726, NousResearch/hermes-agent#115410.
+TEST_CASE("atomic writes: what killed writers left is removed, and nothing else") {
+  const temporary_folder folder, other;
+  const net_model m{net, 1};
+  const pid_t dead = ::fork();
+  REQUIRE(dead >= 0);
+  if (dead == 0) ::_exit(0);
+  REQUIRE(::waitpid(dead, nullptr, 0) == dead);
+  const auto name = [&](pid_t process) {
+    return "model." + std::to_string(process) + "-1.writing";
+  };
+  const auto put = [&](const std::string& file, int minutes) {
+    const std::string path = folder.path() + "/" + file;
+    write_text(path, "half");
+    std::filesystem::last_write_time(
+        path, std::filesystem::last_write_time(path) - std::chrono::minutes(minutes));
+    return path;
+  };
+  const auto is_there = [](const std::string& path) { return std::filesystem::exists(path); };
+  const std::string left = put(name(dead), 90), number = std::to_string(dead);
+  const std::string kept[] = {put(name(::getppid()), 90),                 // its writer lives
+                              put("young." + number + "-1.writing", 50),  // it may be elsewhere
+                              put("model." + number + ".writing", 90),    // of another kind
+                              put("model." + number + "-.writing", 90),
+                              put("model.-1.writing", 90),
+                              put("model.x1-1.writing", 90),
+                              put("notes.writing", 90)};
+  const std::string folder_left = folder.path() + "/f." + number + "-1.writing";
+  std::filesystem::create_directory(folder_left);
+  m.save(other.path() + "/model");
+  CHECK(is_there(left));  // that is another folder
+  m.save(folder.path() + "/model");
+  CHECK_FALSE(is_there(left));
+  for (const std::string& path : kept) {
+    INFO(path);
+    CHECK(is_there(path));
+  }
+  CHECK(is_there(folder_left));
 }
 
 TEST_CASE("atomic writes: a file that its user may not write is not replaced") {

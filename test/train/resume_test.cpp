@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that stops and goes on equals one that never stopped, bit for bit.
+#include <filesystem>
+
 #include "stderr_text.hpp"
 #include "train/net.hpp"
 
@@ -284,4 +286,20 @@ TEST_CASE("a damaged newest checkpoint is told of, and the newest whole one is g
                             (folder / "checkpoint_7").string()));
   CHECK(test::bytes_of(other) == test::bytes_of(uninterrupted));
   CHECK(lamina::detail::checkpoints_in(folder.string()) == std::vector<std::int64_t>{14, 21});
+}
+
+// Sources: OpenNMT/OpenNMT-py#1709, PrimeIntellect-ai/prime-rl#1763.
+TEST_CASE("an old checkpoint that cannot be removed is told of, and training goes on") {
+  const test::folder folder;
+  lamina::model first{net}, second{net};
+  CHECK(adam.train(first, batches(), options(folder, 1)).steps == 7);
+  std::filesystem::create_directories(folder.string() + "/checkpoint_1/inner");
+  auto o = options(folder, 2);
+  o.checkpoint.keep = 1;
+  std::int64_t steps = 0;
+  const std::string told =
+      test::written_by([&] { steps = adam.train(second, batches(), o).steps; });
+  CHECK(steps == 14);
+  CHECK_THAT(told, Contains("checkpoint_1 cannot be removed: Directory not empty"));
+  CHECK(lamina::detail::checkpoints_in(folder.string()) == std::vector<std::int64_t>{1, 14});
 }

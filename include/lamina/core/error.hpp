@@ -2,6 +2,7 @@
 // lamina/core/error.hpp - what lamina throws at run time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -15,7 +16,14 @@ namespace lamina {
 /// found.
 class error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  LAMINA_COLD explicit error(const std::string& what) : std::runtime_error(visible(what)) {}
+
+ private:
+  /// what() would end at a zero, which paths and names in files may have.
+  LAMINA_COLD static std::string visible(std::string what) {
+    for (std::size_t at = 0; (at = what.find('\0', at)) != what.npos;) what.replace(at, 1, "\\0");
+    return what;
+  }
 };
 
 /// A damaged or foreign file: the text names the file, the byte offset and the reason.

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <concepts>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <string>
@@ -64,9 +65,12 @@ class open_file {
  public:
   open_file() = default;
   /// With errno, and is_open() false, when that fails.
-  LAMINA_COLD explicit open_file(const std::string& path, int flags = O_RDONLY, ::mode_t mode = 0)
-      : number_(
-            detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); })) {}
+  LAMINA_COLD explicit open_file(const std::string& path, int flags = O_RDONLY, ::mode_t mode = 0) {
+    errno = EINVAL;  // the system would read no further than a zero, and find another file
+    if (path.find('\0') == path.npos)
+      number_ =
+          detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
+  }
   open_file(open_file&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   open_file& operator=(open_file&& other) noexcept {
     std::swap(number_, other.number_);
@@ -143,6 +147,62 @@ LAMINA_COLD inline std::string read_file(const std::string& path) {
   return bytes;
 }
 
+/// Calls `visit` with the names in a directory, in no order; never when there is no such directory.
+/// Throws lamina::error naming it when it cannot be read.
+template <class Visit>
+LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
+  DIR* open = ::opendir(directory.c_str());
+  if (open == nullptr) {
+    if (errno == ENOENT || errno == ENOTDIR) return;
+    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
+  }
+  struct closing {
+    DIR* open;
+    ~closing() { ::closedir(open); }
+  } const closes{open};  // visit may throw
+  for (errno = 0; const dirent* entry = ::readdir(open); errno = 0)
+    visit(std::string_view(entry->d_name));
+  if (errno != 0)
+    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
+}
+
+namespace detail {
+
+/// The process in "NAME.PROCESS-NUMBER.writing", or 0 where a name is another.
+LAMINA_COLD inline long writer_of(std::string_view name) {
+  if (!name.ends_with(".writing")) return 0;
+  name.remove_suffix(8);
+  const std::size_t dot = name.rfind('.'), dash = name.rfind('-');
+  if (dot == name.npos || dash == name.npos || dash < dot + 2 || dash + 1 == name.size()) return 0;
+  long process = 0;
+  for (std::size_t i = dot + 1; i < name.size(); ++i) {
+    if (i == dash) continue;
+    if (name[i] < '0' || name[i] > '9' || process > 100'000'000) return 0;
+    if (i < dash) process = 10 * process + (name[i] - '0');
+  }
+  return process;
+}
+
+/// Removes what killed writers left in a folder. No writer is taken for dead while there is a
+/// process of its number, or, for it may run on another machine that shares the folder, within an
+/// hour before `now`, a time of the folder's own clock. Without locks: some systems hang in them.
+LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t now) {
+  const auto remove_left = [&](std::string_view name) {
+    const long process = writer_of(name);
+    if (process == 0 || ::kill(static_cast<::pid_t>(process), 0) == 0 || errno != ESRCH) return;
+    const std::string path = text() << folder << name;
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode) && now - found.st_mtime > 3600)
+      ::unlink(path.c_str());
+  };
+  try {
+    for_each_name(folder.empty() ? "." : folder, remove_left);
+  } catch (const error&) {  // a folder that nobody may read
+  }
+}
+
+}  // namespace detail
+
 /// Where the bytes of a file are written: in a new file of its own name beside the one that a path
 /// leads to, links followed, to be renamed when they are whole and on the disk. So several writers
 /// do not meet, and a power cut leaves the old bytes or the new ones. The new file has the mode
@@ -162,6 +222,8 @@ class written_place {
   /// though its folder would allow to replace it.
   LAMINA_COLD bool open() {
     struct stat found {};
+    errno = EINVAL;
+    if (target_.find('\0') != target_.npos) return false;
     const bool is_there = ::stat(target_.c_str(), &found) == 0;
     if (!is_there && errno == ELOOP) return false;
     if (is_there && S_ISDIR(found.st_mode)) {
@@ -184,6 +246,7 @@ class written_place {
       return false;
     }
     if (is_there) take_over(found, mode);
+    remove_left();
     return true;
   }
   /// False, with errno, when not all could be written.
@@ -216,6 +279,7 @@ class written_place {
   }
   LAMINA_COLD bool follow_link() {
     char leads_to[4096];
+    if (target_.find('\0') != target_.npos) return false;
     const ::ssize_t n = ::readlink(target_.c_str(), leads_to, sizeof leads_to);
     if (n <= 0 || n == sizeof leads_to) return false;
     struct stat found {};
@@ -234,12 +298,23 @@ class written_place {
                                    << __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) << ".writing";
     const std::string folder = folder_of(target_);
     std::string name = target_.substr(folder.size());
-    std::size_t room = 255 - own.size();
+    const std::size_t before = folder.size() + own.size();
+    std::size_t room = before > 3840 ? (before < 4095 ? 4095 - before : 0) : 255 - own.size();
     if (name.size() > room) {
       while (room > 0 && (static_cast<unsigned char>(name[room]) & 0xc0) == 0x80) --room;  // UTF-8
       name.resize(room);
     }
     return folder + name + own;
+  }
+  /// What killed writers left is looked for when a process begins to write in a folder.
+  LAMINA_COLD void remove_left() const {
+    static std::size_t last = 0;
+    const std::string folder = folder_of(target_);
+    const std::size_t hash = std::hash<std::string_view>{}(folder);
+    struct stat own {};
+    if (__atomic_exchange_n(&last, hash, __ATOMIC_RELAXED) != hash &&
+        ::fstat(file_.number(), &own) == 0)
+      detail::remove_left_files(folder, own.st_mtime);
   }
   /// Mode and owner of the old file, as far as the system grants them.
   LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const {
@@ -287,25 +362,6 @@ LAMINA_COLD inline void make_directories(const std::string& path) {
   }
   throw error(text() << "lamina: " << path
                      << ": cannot be made a directory: " << reason_of(failure));
-}
-
-/// Calls `visit` with the names in a directory, in no order; never when there is no such directory.
-/// Throws lamina::error naming it when it cannot be read.
-template <class Visit>
-LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
-  DIR* open = ::opendir(directory.c_str());
-  if (open == nullptr) {
-    if (errno == ENOENT || errno == ENOTDIR) return;
-    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
-  }
-  struct closing {
-    DIR* open;
-    ~closing() { ::closedir(open); }
-  } const closes{open};  // visit may throw
-  for (errno = 0; const dirent* entry = ::readdir(open); errno = 0)
-    visit(std::string_view(entry->d_name));
-  if (errno != 0)
-    throw error(text() << "lamina: " << directory << ": cannot be read: " << reason_of(errno));
 }
 
 }  // namespace lamina

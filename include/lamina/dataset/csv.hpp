@@ -49,6 +49,10 @@ class csv_parser {
   csv_parser(std::string path, std::string_view text, csv_options options)
       : path_(std::move(path)), text_(text), options_(options) {
     if (text_.substr(0, 3) == "\xef\xbb\xbf") at_ = 3;  // a UTF-8 byte order mark
+    // Empty lines behind the last row are none.
+    const std::size_t last = text_.find_last_not_of("\r\n");
+    const std::size_t end = last == text_.npos ? text_.npos : text_.find('\n', last);
+    if (end != text_.npos) text_ = text_.substr(0, end + 1);
   }
 
   csv_table parse() {
@@ -134,8 +138,10 @@ class csv_parser {
     std::string_view tail = text.substr(e + 1);
     const bool negative = tail.starts_with('-');
     if (negative || tail.starts_with('+')) tail.remove_prefix(1);
-    long long exponent = 0;  // those of more digits than fit decide by their sign
-    if (std::from_chars(tail.data(), tail.data() + tail.size(), exponent).ec != std::errc{})
+    long long exponent = 0;  // those far beyond any number of digits decide by their sign
+    constexpr long long far = 1LL << 60;
+    if (std::from_chars(tail.data(), tail.data() + tail.size(), exponent).ec != std::errc{} ||
+        exponent > far)
       return negative;
     return place + (negative ? -exponent : exponent) < 0;
   }
@@ -192,7 +198,8 @@ class csv_parser {
 /// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
 /// every line as many fields as the first; what is compressed with gzip is unpacked. A number
 /// nearer to 0 than any double is 0. Errors, as format_error with file, byte offset and line: a
-/// line of another length (an empty line too), a field that is no finite number, an open quote,
+/// line of another length (an empty line between rows too), a field that is no finite number, an
+/// open quote,
 /// text behind a quote, a first line of names and numbers (see csv_header), a file without a row.
 inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   const std::string text = read_bytes(path);

@@ -78,7 +78,7 @@ class npy_header_reader {
     fail(at, text("expected descr, fortran_order or shape, found '") << key << "'");
   }
   void skip_space() {
-    while (at_ < all_.size() && (all_[at_] == ' ' || all_[at_] == '\n')) ++at_;
+    while (at_ < all_.size() && std::string_view(" \n\r\t").find(all_[at_]) != all_.npos) ++at_;
   }
   bool next_is(char c) {
     skip_space();
@@ -104,13 +104,19 @@ class npy_header_reader {
   dtype type() {
     skip_space();
     const std::size_t start = at_;
+    if (next_is('[')) fail(start, "expected elements of one number each, found a structured type");
     const std::string_view word = string();
+    // Programs other than numpy write "<i1", for one byte has any order, and "=f4", the order of
+    // the machine.
+    const auto is = [&](const npy_type& t) {
+      const bool same = word.size() == 3 && word.substr(1) == t.word.substr(1);
+      return word == t.word ||
+             (same && (word[0] == '=' || (t.word[0] == '|' && (word[0] == '<' || word[0] == '>'))));
+    };
     for (const npy_type& t : npy_types)
-      if (word == t.word) return t.type;
-    // Of one byte any order is the same; programs other than numpy write "<i1" and the like.
-    if (word.size() == 3 && std::string_view("<>=").find(word[0]) != std::string_view::npos)
-      for (const npy_type& t : npy_types)
-        if (t.word[0] == '|' && word.substr(1) == t.word.substr(1)) return t.type;
+      if (is(t)) return t.type;
+    if (word.starts_with('>'))
+      fail(start, text("expected little-endian elements, found '") << word << "'");
     fail(start, text("expected elements of one of |b1 |i1 |u1 <i2 <i4 <i8 <f4 <f8, found '")
                     << word << "'");
   }

@@ -47,9 +47,10 @@ inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
   zip_reader archive(from);
   for (const zip_member& m : archive.members()) {
     constexpr std::string_view suffix = ".npy";
-    const bool is_array = m.name.size() > suffix.size() && m.name.ends_with(suffix);
-    if (!wanted.has(is_array ? std::string_view(m.name).substr(0, m.name.size() - suffix.size())
-                             : std::string_view())) {
+    const bool is_array = m.name.ends_with(suffix);
+    if (m.name.ends_with('/') && m.size == 0) continue;  // a folder
+    if (!wanted.has(
+            std::string_view(m.name).substr(0, m.name.size() - (is_array ? suffix.size() : 0)))) {
       ++all.others;
       continue;
     }

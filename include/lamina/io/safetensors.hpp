@@ -92,8 +92,8 @@ inline safetensors_entry read_safetensors_entry(const binary_reader& from, const
                value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).substr(0, 100));
   };
   safetensors_entry e{name, wanted};
-  if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
-      !value.contains("shape") || !value.contains("data_offsets"))
+  if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") ||
+      !value.contains("data_offsets"))
     fail("dtype, shape and data_offsets");
   const nlohmann::json &type = value["dtype"], &shape = value["shape"],
                        &offsets = value["data_offsets"];
@@ -137,7 +137,7 @@ inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values
       entries.push_back(read_safetensors_entry(from, name, value, wanted.has(name)));
       continue;
     }
-    bool texts = value.is_object();
+    bool texts = value.is_object() || value.is_null();
     for (const nlohmann::json& v : value) texts = texts && v.is_string();
     if (!texts) from.fail_at(8, "expected texts in __metadata__, found others");
   }

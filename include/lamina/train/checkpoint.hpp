@@ -2,6 +2,7 @@
 // lamina/train/checkpoint.hpp - what a training run needs to go on after a stop, bit for bit.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -131,8 +132,13 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   }
   write_tensor_file(checkpoint_path(directory, facts.steps), entries);
   const std::vector<std::int64_t> all = checkpoints_in(directory);
-  for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i)
-    remove_file(checkpoint_path(directory, all[i]));
+  // An old one that stays, or that somebody else has removed, is no reason to end a run.
+  for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
+    const std::string old = checkpoint_path(directory, all[i]);
+    if (std::remove(old.c_str()) != 0 && errno != ENOENT)
+      std::fprintf(stderr, "lamina: %s cannot be removed: %s\n", old.c_str(),
+                   reason_of(errno).c_str());
+  }
 }
 
 /// The entries of the newest checkpoint that is whole, and its path; none where there is none at
