@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locale: no reader or writer depends on it. All that makes text of numbers or numbers of text
 // gives the same under a decimal comma. Sources: d99kris/rapidcsv#102, LinuxDevon/dbc_parser_cpp#8.
-#include <clocale>
-#include <cstdio>
-#include <cstdlib>
+// The tests locale.FOLDER run all other tests so (locale/at_start.cpp).
+#include <array>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "stderr_text.hpp"
 #include "temporary_folder.hpp"
 #include <catch2/catch.hpp>
+#include <locale/comma_locale.hpp>
 
 #include <lamina/dataset/csv.hpp>
 #include <lamina/executor/executor.hpp>
@@ -18,7 +19,11 @@
 #include <lamina/io/program_text.hpp>
 #include <lamina/io/report.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/metric/auc.hpp>
+#include <lamina/metric/precision.hpp>
+#include <lamina/metric/weighted_average.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/optimizer/exponential_moving_average.hpp>
 #include <lamina/train/progress_bar.hpp>
 
 namespace {
@@ -40,6 +45,16 @@ constexpr const char* json = R"({"blocks": [{"idx": 0, "parentIdx": -1, "vars": 
     "attrs": [{"name": "shape", "type": "LONGS", "longs": ["1"]}, {"name": "value", "type": "FLOAT", "f": "0.25"},
       {"name": "other", "type": "FLOAT", "f": 0.75},
       {"name": "str_value", "type": "STRING", "s": "0.5"}, {"name": "dtype", "type": "INT", "i": 5}]}]}]})";
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const lamina::error& e) {
+    return e.what();
+  }
+  return "no error";
+}
 
 /// All texts and files that hold numbers.
 std::vector<std::string> everything() {
@@ -71,17 +86,17 @@ std::vector<std::string> everything() {
     e.forward(lamina::feed<"x">({0.25f, 1.f}));
   }));
   all.back() = all.back().substr(all.back().find("data"));  // what is before has the time
+  std::ostringstream printed;                               // follows the locale
+  executor.run_startup(net.view(), parameters);
+  const lamina::feed_map feed{{"x", lamina::tensor({1, 2}, std::vector<float>{1234.5f, 0.25f})}};
+  executor.run(net.view(), parameters, feed, lamina::run_options{.print_to = &printed});
+  all.push_back(printed.str().substr(printed.str().find("shape")));
+  all.push_back(error_of([] { lamina::metric::weighted_average().update(1, -0.5); }));
+  all.push_back(error_of([] { lamina::metric::auc().update(std::array{1.5}, std::array{1}); }));
+  all.push_back(
+      error_of([] { lamina::metric::precision().update(std::array{1.5}, std::array{1}); }));
+  all.push_back(error_of([] { lamina::optimizer::exponential_moving_average average(1.5f); }));
   return all;
-}
-
-/// Whether the process has a locale with a decimal comma now.
-bool use_comma(const std::string& folder) {
-  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8"})
-    if (std::setlocale(LC_ALL, name) != nullptr) return true;
-  const std::string make = "localedef -i de_DE -f UTF-8 " + folder + "/de_DE.UTF-8 2> /dev/null";
-  if (std::system(make.c_str()) != 0) return false;
-  ::setenv("LOCPATH", folder.c_str(), 1);
-  return std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
 }
 
 }  // namespace
@@ -90,16 +105,13 @@ TEST_CASE("locale: numbers are read and written the same under a decimal comma")
   const std::vector<std::string> wanted = everything();
   CHECK(wanted[6] == "at 0.1250 s, 1e-07, 1,5");
   const temporary_folder folder;
-  if (!use_comma(folder.path())) {
-    WARN("neither de_DE.UTF-8 nor the sources of locales are here (package locales)");
+  if (!test::use_comma_locale() &&
+      !(test::make_comma_locale(folder.path()) && test::use_comma_locale())) {
+    WARN(test::no_comma_locale);
     return;
   }
-  char half[8];
-  std::snprintf(half, sizeof half, "%.1f", 0.5);
-  CHECK(half == std::string("0,5"));
   const std::vector<std::string> found = everything();
-  std::setlocale(LC_ALL, "C");
-  ::unsetenv("LOCPATH");
+  test::use_classic_locale();
   REQUIRE(found.size() == wanted.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     INFO("text " << i);

@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include <lamina/core/text.hpp>
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
 
 /// "X=x -> Out=relu_0.tmp_0[-1,4] alpha=0.1": slots with names, outputs with shapes, attributes.
 inline std::vector<std::string> spell(const lamina::program_view& p) {
   const auto number = [](double v) {
-    std::string s = std::to_string(v);
+    std::string s = lamina::text().print("%f", v);
     while (s.back() == '0') s.pop_back();
     if (s.back() == '.') s.pop_back();
     return s;

@@ -3,6 +3,7 @@
 """Checks the form of every header: how it opens, how long it is, and that the umbrella reaches it.
 
 A header opens with the SPDX line (data sets may keep the licence of their source), then `// lamina/PATH - purpose`, has `#pragma once` and at most 400 lines.
+It calls nothing that reads or writes numbers as the locale asks: from_chars, to_chars and lamina::text do not.
 include/lamina/lamina.hpp reaches every .hpp, except those that not_in_umbrella.txt names with a reason.
 
 usage: check_headers.py [INCLUDE_FOLDER EXCEPTIONS]
@@ -18,6 +19,7 @@ LIBRARY, UMBRELLA, LONGEST = "lamina", "lamina.hpp", 400
 SPDX = "// SPDX-License-Identifier: Apache-2.0"
 DATA_SPDX = "// SPDX-License-Identifier: CC-BY-4.0"
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<{LIBRARY}/([^>]+)>", re.M)
+OF_LOCALE = re.compile(r"\bstd::([io]?stringstream|sto(?:f|d|ld)|strto(?:f|d|ld)|atof|sscanf)\b")
 
 
 def form_faults(name, text):
@@ -31,6 +33,9 @@ def form_faults(name, text):
         yield f"{name}: has no '#pragma once'"
     if len(lines) - 2 > LONGEST:
         yield f"{name}: has {len(lines) - 2} lines, more than {LONGEST}: it is about more than one thing"
+    for number, line in enumerate(lines, 1):
+        if found := OF_LOCALE.search(line):
+            yield f"{name}:{number}: std::{found[1]} depends on the locale: from_chars or lamina::text do not"
 
 
 def reached_from(header, texts):
@@ -93,6 +98,9 @@ def self_test():
         ({"core/b.hpp": good["core/b.hpp"].replace(SPDX, DATA_SPDX)}, "", "core/b.hpp:1: expected"),
         ({"core/b.hpp": header("core/a.hpp")}, "", "core/b.hpp:2: expected"),
         ({"core/b.hpp": good["core/b.hpp"].replace("#pragma", "#warning")}, "", "no '#pragma once'"),
+        ({"core/b.hpp": header("core/b.hpp", "auto x = std::stod(s);")}, "", "b.hpp:4: std::stod depends"),
+        ({"core/b.hpp": header("core/b.hpp", "std::ostringstream s;")}, "", "std::ostringstream depends"),
+        ({"core/b.hpp": header("core/b.hpp", "auto x = std::stoi(s);")}, "", None),
         ({"gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 397)}, "", None),
         ({"gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 398)}, "", "has 401 lines"),
     ]

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/run_memory.hpp>
 #include <lamina/executor/run_options.hpp>
@@ -364,8 +365,10 @@ class kernel_context {
   void check_numbers(int variable, const array& a) const {
     for (std::size_t i = 0; i < a.size(); ++i)
       if (!std::isfinite(a.flat(i)))
-        fail("expected finite numbers in variable " + quoted(name_of(program_, variable)) +
-             ", found " + std::to_string(a.flat(i)) + " at element " + std::to_string(i));
+        fail((lamina::text("expected finite numbers in variable ")
+              << quoted(name_of(program_, variable)) << ", found ")
+                 .print("%g", static_cast<double>(a.flat(i)))
+             << " at element " << i);
   }
 
   const program_view& program_;

@@ -255,8 +255,9 @@ void auc_forward(kernel_context<Real>& ctx) {
   for (std::size_t r = 0; r < label.size(); ++r) {
     const Real score = predict.flat(r * width + width - 1);
     if (!(score >= 0 && score <= 1))
-      ctx.fail("expected probabilities in variable '" + ctx.input_name("Predict") + "', found " +
-               std::to_string(score));
+      ctx.fail(
+          (text("expected probabilities in variable '") << ctx.input_name("Predict") << "', found ")
+              .print("%g", static_cast<double>(score)));
     const std::size_t bin = static_cast<std::size_t>(score * static_cast<Real>(thresholds));
     ++(label.flat(r) > 0 ? positive : negative).flat(bin);
   }

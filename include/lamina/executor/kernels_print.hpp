@@ -4,7 +4,11 @@
 
 #include <ctime>
 #include <iostream>
+#include <string>
+#include <string_view>
+#include <type_traits>
 
+#include <lamina/core/text.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/print.hpp>
 
@@ -21,33 +25,42 @@ void print_forward(kernel_context<Real>& ctx) {
   const bool asked =
       phase.empty() || phase == "BOTH" || phase == (forward ? "FORWARD" : "BACKWARD");
   if (asked && (first_n < 0 || ctx.runs_before() < first_n)) {
-    std::ostream& to = ctx.options().print_to != nullptr ? *ctx.options().print_to : std::cerr;
-    to << std::time(nullptr) << '\t' << ctx.text("message") << '\t';
-    if (ctx.attribute("print_tensor_name", 1) != 0) to << "Tensor[" << ctx.input_name("In") << "]";
-    to << '\n';
+    // Numbers into a text first: a stream would group and separate them as its locale asks.
+    text line;
+    line << std::time(nullptr) << "\t" << ctx.text("message") << "\t";
+    if (ctx.attribute("print_tensor_name", 1) != 0)
+      line << "Tensor[" << ctx.input_name("In") << "]";
+    line << "\n";
     if (ctx.attribute("print_tensor_shape", 1) != 0) {
-      to << "\tshape: [";
-      for (const std::size_t d : in.shape()) to << d << ',';
-      to << "]\n";
+      line << "\tshape: [";
+      for (const std::size_t d : in.shape()) line << d << ",";
+      line << "]\n";
     }
+    const char type = type_letter(in.type());
     if (ctx.attribute("print_tensor_type", 1) != 0)
-      to << "\tdtype: " << type_letter(in.type()) << '\n';
+      line << "\tdtype: " << std::string_view(&type, 1) << "\n";
     if (ctx.attribute("print_tensor_lod", 1) != 0 && !ctx.lod("In").empty()) {
-      to << "\tLoD: [";
+      line << "\tLoD: [";
       for (std::size_t l = 0; l < ctx.lod("In").levels(); ++l) {
-        to << "[ ";
-        for (const std::size_t offset : ctx.lod("In").offsets(l)) to << offset << ',';
-        to << " ]";
+        line << "[ ";
+        for (const std::size_t offset : ctx.lod("In").offsets(l)) line << offset << ",";
+        line << " ]";
       }
-      to << "]\n";
+      line << "]\n";
     }
-    to << "\tdata: ";
-    in.visit([&](const auto& a) {
-      for (std::size_t i = 0; i < a.size(); ++i)
-        if (summarize < 0 || i < static_cast<std::size_t>(summarize)) to << +a.flat(i) << ',';
+    line << "\tdata: ";
+    in.visit([&]<class T>(const xt::xarray<T>& a) {
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        if (summarize >= 0 && i >= static_cast<std::size_t>(summarize)) break;
+        if constexpr (std::is_floating_point_v<T>)
+          line.print("%g,", static_cast<double>(a.flat(i)));
+        else
+          line << a.flat(i) << ",";
+      }
       return 0;
     });
-    to << std::endl;
+    std::ostream& to = ctx.options().print_to != nullptr ? *ctx.options().print_to : std::cerr;
+    to << std::string(line) << std::endl;
   }
   ctx.give("Out", in);
 }

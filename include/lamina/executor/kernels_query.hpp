@@ -54,8 +54,10 @@ void range_forward(kernel_context<Real>& ctx) {
   };
   const double start = number("Start"), end = number("End"), step = number("Step");
   if (step == 0 || (step > 0) != (start < end))
-    ctx.fail("expected steps that lead from " + std::to_string(start) + " to " +
-             std::to_string(end) + ", found steps of " + std::to_string(step));
+    ctx.fail(text("expected steps that lead from ")
+                 .print("%g", start)
+                 .print(" to %g", end)
+                 .print(", found steps of %g", step));
   std::vector<double> numbers(static_cast<std::size_t>(std::ceil((end - start) / step)));
   for (std::size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = start + static_cast<double>(i) * step;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 
 namespace lamina::metric {
 
@@ -52,8 +53,8 @@ class auc {
       if (label == std::ranges::end(labels)) fail("as many labels as predictions, found fewer");
       const double p = static_cast<double>(prediction), l = static_cast<double>(*label);
       ++label;
-      if (!(p >= 0 && p <= 1)) fail("a prediction between 0 and 1, found " + std::to_string(p));
-      if (l != 0 && l != 1) fail("a label of 0 or 1, found " + std::to_string(l));
+      if (!(p >= 0 && p <= 1)) fail(text("a prediction between 0 and 1, found ").print("%g", p));
+      if (l != 0 && l != 1) fail(text("a label of 0 or 1, found ").print("%g", l));
       pairs.push_back(
           {static_cast<std::size_t>(p * static_cast<double>(options_.num_thresholds)), l == 1});
     }

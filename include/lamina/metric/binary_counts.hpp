@@ -8,6 +8,7 @@
 #include <string>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 
 namespace lamina::metric {
 
@@ -29,8 +30,8 @@ class binary_counts {
       const double p = static_cast<double>(prediction), l = static_cast<double>(*label);
       ++label;
       if (!(p >= 0 && p <= 1))
-        next.fail("a prediction between 0 and 1, found " + std::to_string(p));
-      if (l != 0 && l != 1) next.fail("a label of 0 or 1, found " + std::to_string(l));
+        next.fail(text("a prediction between 0 and 1, found ").print("%g", p));
+      if (l != 0 && l != 1) next.fail(text("a label of 0 or 1, found ").print("%g", l));
       const bool yes = p > 0.5, truth = l == 1;
       ++(yes     ? truth ? next.true_positive : next.false_positive
          : truth ? next.false_negative

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 
 namespace lamina::metric {
 
@@ -17,8 +18,9 @@ class weighted_average {
 
   void update(double value, double weight) {
     if (!(weight >= 0) || !std::isfinite(weight))
-      throw error("lamina: metric::" + std::string(name_) +
-                  ": expected a finite weight of at least 0, found " + std::to_string(weight));
+      throw error(
+          (text("lamina: metric::") << name_ << ": expected a finite weight of at least 0, found ")
+              .print("%g", weight));
     sum_ += value * weight;
     weight_ += weight;
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/optimizer/parameter_access.hpp>
 
 namespace lamina::optimizer {
@@ -22,8 +23,9 @@ class exponential_moving_average {
   /// Throws lamina::error unless 0 <= decay < 1.
   explicit exponential_moving_average(float decay = 0.999f) : decay_(decay) {
     if (!(decay >= 0 && decay < 1))
-      throw error("lamina: exponential_moving_average: expected a decay from 0 to below 1, found " +
-                  std::to_string(decay));
+      throw error(text("lamina: exponential_moving_average: expected a decay from 0 to below 1, "
+                       "found ")
+                      .print("%g", decay));
   }
 
   /// Takes the parameters of one more step; throws lamina::error if they changed in number or size.
