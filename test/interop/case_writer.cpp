@@ -119,8 +119,12 @@ lamina::feed_map edge_feed_of(const lamina::program_view& p, const case_options&
         (name == "x" || options.feed.count(name) == 0))
       real.push_back(p.data[i]);
   }
-  if (!options.edge_feed.empty())
-    return feed_of(p, {.feed = options.edge_feed, .rows = options.edge_feed.begin()->second.shape()[0]}, options.edge_feed.begin()->second.shape()[0]);
+  if (!options.edge_feed.empty()) {
+    case_options given = options;
+    given.feed = options.edge_feed;
+    given.rows = given.feed.begin()->second.shape()[0];
+    return feed_of(p, given, given.rows);
+  }
   if (real.empty()) return {};
   const bool pairs = real.size() > 1;
   std::size_t rows = edge_rows;
@@ -172,8 +176,8 @@ void save_values(const std::string& to, const lamina::feed_map& feed,
 }  // namespace
 
 template <class Program>
-std::vector<lod_tensor> case_writer::run(bool in_double, const Program& p,
-                                         lamina::scope& variables, const lamina::feed_map& feed,
+std::vector<lod_tensor> case_writer::run(bool in_double, const Program& p, lamina::scope& variables,
+                                         const lamina::feed_map& feed,
                                          const std::vector<std::string>& fetches) {
   return in_double ? in_double_.run(p, variables, feed, fetches)
                    : executor_.run(p, variables, feed, fetches);
@@ -241,11 +245,10 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
   const std::vector<lod_tensor> found = run(in_double, p, scope, feed, fetches);
   for (std::size_t i = 0; i < fetches.size(); ++i)
     require_same(to + ": '" + fetches[i] + "'", found[i], read[i]);
-  if (has_edges(options)) {
-    const lamina::feed_map edges = edge_feed_of(p, options, edges_);
-    if (!edges.empty())
-      save_values(to + "/edges", edges, fetches, run_as_read(to, in_double, edges, fetches));
-  }
+  const lamina::feed_map edges =
+      has_edges(options) ? edge_feed_of(p, options, edges_) : lamina::feed_map{};
+  if (!edges.empty())
+    save_values(to + "/edges", edges, fetches, run_as_read(to, in_double, edges, fetches));
   ++count_;
 }
 

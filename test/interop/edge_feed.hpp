@@ -24,9 +24,11 @@ inline std::vector<double> edge_numbers(bool in_double) {
   for (const double x : {0.5, 1.5, 2.5, 4.5, below, 4194304.5, 4194305.5, 8388609., 16777216.})
     for (const double sign : {1., -1.}) all.push_back(sign * x);
   // Limits of layers, and where exponentials lose all digits or leave their range.
-  for (const double x : {1., 2., 3., 6., 1e-7, 1e-3, 20., 40.5, 88.5, 104., in_double ? 720. : 1e10})
+  for (const double x :
+       {1., 2., 3., 6., 1e-7, 1e-3, 20., 40.5, 88.5, 104., in_double ? 720. : 1e10})
     for (const double sign : {1., -1.}) all.push_back(sign * x);
-  for (const double x : {0.3, 0.4, in_double ? 1e-310 : 1e-40, in_double ? 1e200 : 3e38}) all.push_back(x);
+  for (const double x : {0.3, 0.4, in_double ? 1e-310 : 1e-40, in_double ? 1e200 : 3e38})
+    all.push_back(x);
   while (all.size() % 2 == 0 || all.size() % 3 == 0) all.push_back(0.25);
   return all;
 }
