@@ -26,14 +26,14 @@ void write_beam_cases(case_writer& to) {
   };
   // Hypotheses 0 and 1, of which one has ended, continue the first sample, 2 and 3 the second.
   to.write(
-      "beam_search", lamina::program([](block& main) {
+      "beam_search", []<class T>(block& main) {
         auto before = layer::nested_sequence<"before", integer>(main);
-        auto so_far = layer::sequence<"so_far", float>(before);
+        auto so_far = layer::sequence<"so_far", T>(before);
         auto ids = layer::sequence<"ids", integer, 3>(before);
-        auto scores = layer::sequence<"scores", float, 3>(before);
+        auto scores = layer::sequence<"scores", T, 3>(before);
         auto [kept, score, parent] = layer::beam_search<"beam">(before, so_far, ids, scores, 2, 0);
         return std::tuple{kept, score};
-      }),
+      },
       {.feed =
            {{"before", ids_of({4, 1}, {0, 2, 3, 4}, {{2, 2}, {1, 1, 1, 1}})},
             {"so_far", reals_of({4, 1}, {.6f, .1f, .3f, .4f}, {{2, 2}, {1, 1, 1, 1}})},
@@ -43,14 +43,14 @@ void write_beam_cases(case_writer& to) {
                       {{2, 2}, {1, 1, 1, 1}})}},
        .gradients = false,
        .any_rows = false});
-  to.write("beam_search_decode", lamina::program([](block& main) {
+  to.write("beam_search_decode", []<class T>(block& main) {
              auto ids = layer::nested_sequence<"beam", integer>(main);
-             auto scores = layer::sequence<"scores", float>(ids);
+             auto scores = layer::sequence<"scores", T>(ids);
              auto i = layer::fill_constant<integer>(main, 0);
              auto id_steps = layer::array_write(ids, i);
              auto score_steps = layer::array_write(scores, i);
              for (int step = 0; step < 3; ++step) {
-               auto next = layer::embedding<5, 5>(ids, {.param = {.name = "bigram"}});
+               auto next = layer::embedding<5, 5, T>(ids, {.param = {.name = "bigram"}});
                auto all = layer::elementwise_add<0>(next, scores);
                auto kept = layer::beam_search<"beam">(ids, scores, all, 2, 0);
                ids = std::get<0>(kept);
@@ -60,7 +60,7 @@ void write_beam_cases(case_writer& to) {
                layer::array_write(scores, i, score_steps);
              }
              return layer::beam_search_decode<"found">(id_steps, score_steps, 2, 0);
-           }),
+           },
            {.feed = {{"beam", ids_of({3, 1}, {1, 2, 3}, {{1, 1, 1}, {1, 1, 1}})},
                      {"scores", reals_of({3, 1}, {0, 0, 0}, {{1, 1, 1}, {1, 1, 1}})}},
             .gradients = false,
@@ -153,7 +153,7 @@ constexpr auto selected(const lamina::variable<T, R, D...>& x) {
   const auto constant = layer::scale(x, 0);
   b.variables[constant.id].stop_gradient = true;
   const auto mask = layer::cast<std::int32_t>(
-      layer::greater_than(layer::mean(x), layer::fill_constant<float>(here, -2)));
+      layer::greater_than(layer::mean(x), layer::fill_constant<T>(here, -2)));
   const int sides[] = {constant.id, layer::scale(x, 3).id};
   const auto y = made<lamina::variable<T, R, D...>>(b);
   lamina::operator_desc op = b.begin(lamina::schema_of<lamina::select_input>());
@@ -180,50 +180,50 @@ constexpr auto stacked_array(const lamina::variable<T, R, D...>& x) {
 }
 
 void write_flow_cases(case_writer& to) {
-  to.write("array_stack", lamina::program([](block& main) {
-             return squared(stacked_array(layer::data<"x", float, 3>(main)));
-           }));
-  to.write("split_and_merge", lamina::program([](block& main) {
-             return squared(split_and_merged(layer::data<"x", float, 3>(main)));
-           }));
-  to.write("rank_table", lamina::program([](block& main) {
-             auto x = layer::sequence<"x", float, 3>(main);
-             return squared(ranked_and_back(x, layer::data<"first", float, 2>(main)));
-           }));
-  to.write("select_input", lamina::program([](block& main) {
-             return squared(selected(layer::data<"x", float, 3>(main)));
-           }));
+  to.write("array_stack", []<class T>(block& main) {
+             return squared(stacked_array(layer::data<"x", T, 3>(main)));
+           });
+  to.write("split_and_merge", []<class T>(block& main) {
+             return squared(split_and_merged(layer::data<"x", T, 3>(main)));
+           });
+  to.write("rank_table", []<class T>(block& main) {
+             auto x = layer::sequence<"x", T, 3>(main);
+             return squared(ranked_and_back(x, layer::data<"first", T, 2>(main)));
+           });
+  to.write("select_input", []<class T>(block& main) {
+             return squared(selected(layer::data<"x", T, 3>(main)));
+           });
   // With nothing but operators of Fluid: it reads no step of its input.
-  to.write("static_rnn_of_a_state", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 5, 3>(main);
+  to.write("static_rnn_of_a_state", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 5, 3>(main);
              auto shift = layer::fc<4>(x);
              return layer::static_rnn(x, [&](auto& step) {
-               auto h = step.memory(lamina::dims<4>, {.value = 0.5f});
+               auto h = step.template memory<T>(lamina::dims<4>, {.value = 0.5f});
                auto next = layer::sigmoid(layer::fc<4>(h) + shift);
                step.update(h, next);
                return next;
              });
-           }),
+           },
            {.gradients = false});
 }
 
 }  // namespace
 
 void write_array_cases(case_writer& to) {
-  to.write("assign_value", lamina::program([](block& main) {
-             return layer::elementwise_mul(layer::data<"x", float, 3>(main), three_values(main));
-           }),
+  to.write("assign_value", []<class T>(block& main) {
+             return layer::elementwise_mul(layer::data<"x", T, 3>(main), layer::cast<T>(three_values(main)));
+           },
            {.gradients = false});
   to.write(
-      "array_length", lamina::program([](block& main) {
-        auto x = layer::data<"x", float, 3>(main);
+      "array_length", []<class T>(block& main) {
+        auto x = layer::data<"x", T, 3>(main);
         auto first = layer::fill_constant<integer>(main, 0);
         auto second = layer::fill_constant<integer>(main, 1);
         auto array = layer::array_write(x, first);
         layer::array_write(layer::square(x), second, array);
-        auto length = layer::cast<float>(layer::array_length(array));
+        auto length = layer::cast<T>(layer::array_length(array));
         return squared(layer::array_read(array, first) * length + layer::array_read(array, second));
-      }));
+      });
   write_beam_cases(to);
   write_flow_cases(to);
 }

@@ -12,6 +12,8 @@ from table_parts import known_differences, page_part, rewrite_page
 TYPES = {0: numpy.bool_, 1: numpy.int16, 2: numpy.int32, 3: numpy.int64, 5: numpy.float32, 6: numpy.float64,
          20: numpy.uint8, 21: numpy.int8}
 BACKWARD, OPTIMIZE, LOSS_GRADIENT = 1, 2, 257  # values of op_role
+DOUBLES = 1e-4  # how much less than floats doubles may differ
+EDGES = "@edges"  # behind the name of a case that ran with edge values
 
 
 def read_varint(data, at):
@@ -62,6 +64,8 @@ def difference(name, here, there, tolerance, peer, smallest=1e-2):
     if here.size == 0:
         return ""
     if here.dtype.kind == "f":
+        if here.dtype == numpy.float64:
+            tolerance *= DOUBLES
         largest = max(numpy.abs(there).max(), smallest)
         error = numpy.abs(here.astype(numpy.float64) - there).max() / largest
         if not error <= tolerance:
@@ -69,6 +73,28 @@ def difference(name, here, there, tolerance, peer, smallest=1e-2):
     elif not (here == there).all():
         return f"{name}: {here.ravel()[:8]} here, {there.ravel()[:8]} {peer}"
     return ""
+
+
+def edge_difference(name, here, there, tolerance, peer):
+    """What differs between two arrays at the edges, or '': each number is compared for itself, and where a number is NaN
+    or infinite, the other one is too. What the other library computes in double is rounded to the type here first."""
+    if here.size != there.size:
+        return f"{name}: shape {list(here.shape)} here, {list(there.shape)} {peer}"
+    with numpy.errstate(all="ignore"):
+        x, y = here.ravel(), there.ravel().astype(here.dtype)
+        if here.dtype.kind != "f":
+            same = x == y
+        else:
+            if here.dtype == numpy.float64:
+                tolerance *= DOUBLES
+            least = 4 * numpy.finfo(here.dtype).tiny  # below it a processor may take a number for 0
+            size = numpy.maximum(numpy.abs(x), numpy.abs(y))
+            same = (x == y) | numpy.isnan(x) & numpy.isnan(y) | (numpy.abs(x - y) <= tolerance * size + least)
+    places = numpy.flatnonzero(~same)
+    if not len(places):
+        return ""
+    shown = ", ".join(f"[{i}] {x[i]!r} here, {y[i]!r} {peer}" for i in places[:6])
+    return f"{name}: {len(places)} of {len(x)} differ: {shown}"
 
 
 def operators_of(folder, backward=False):
@@ -98,6 +124,8 @@ def compared_operators(folders, rows, gradients=True, backward=False):
     cases with it differ as explained."""
     found = {}
     for name, result in rows:
+        if name.endswith(EDGES):
+            continue
         for kind, flows in operators_of(folders / name, backward).items():
             state = "gradients" if gradients and flows else "values"
             if result != "equal":
@@ -142,13 +170,19 @@ def judged(found, known, file):
 
 
 def compare_cases(peer, version, answer):
-    """Compares every program among the cases in this process: (arguments, rows, how many failed)."""
+    """Compares every program among the cases in this process, with edge values too where a case has them:
+    (arguments, rows, how many failed). ANSWER takes the folder of a case and that of the inputs in it."""
     arguments = options().parse_args()
     file = f"{peer}_differences.txt"
     folders = sorted(p for p in arguments.cases.iterdir() if (p / "program.json").is_file())
     if arguments.only:
         folders = [p for p in folders if p.name in arguments.only]
-    rows, failed = judged({p.name: answer(p) for p in folders}, known_differences(file), file)
+    found = {}
+    for folder in folders:
+        found[folder.name] = answer(folder)
+        if (folder / "edges").is_dir():
+            found[folder.name + EDGES] = answer(folder, edges=True)
+    rows, failed = judged(found, known_differences(file), file)
     equal = sum(1 for _, result in rows if result == "equal")
     print(f"{version}: {equal} of {len(rows)} cases are equal, {len(rows) - equal - failed} differ as explained, "
           f"{failed} failed")

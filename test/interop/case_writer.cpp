@@ -82,9 +82,86 @@ lamina::feed_map feed_of(const lamina::program_view& p, const case_options& opti
   }
   return feed;
 }
+// Whether parameters or inputs are double.
+bool is_double(const lamina::program_view& p) {
+  const auto is = [&](int v) { return p.variables[v].type == lamina::dtype::float64; };
+  for (int i = 0; i < p.count.parameters; ++i)
+    if (is(p.parameters[i].variable)) return true;
+  for (int i = 0; i < p.count.data; ++i)
+    if (is(p.data[i])) return true;
+  return false;
+}
+
+// A real input with edge values in as many rows; `number` counts such inputs.
+tensor edge_value(const tensor& ordinary, edge_kind kind, int number, bool pairs) {
+  const lamina::tensor_shape shape = ordinary.shape();
+  const bool in_double = ordinary.type() == lamina::dtype::float64;
+  const auto random = ordinary.cast<double>();
+  const std::vector<double> all = pairs ? edge_pairs() : edge_numbers(in_double);
+  const std::size_t n = all.size(), width = random.size() / std::max<std::size_t>(shape[0], 1);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < random.size(); ++i) {
+    if (kind == edge_kind::rows)
+      values.push_back(edge_in_row(i / width, i % width, width, random.flat(i)));
+    else
+      values.push_back(all[number == 0 ? i % n : number == 1 ? i / n % n : (5 * i + 3) % n]);
+  }
+  return tensor(shape, values).cast(ordinary.type());
+}
+
+// Edge values in all real inputs but those that are given; x has them all the same.
+lamina::feed_map edge_feed_of(const lamina::program_view& p, const case_options& options,
+                              edge_kind kind) {
+  std::vector<int> real;
+  for (int i = 0; i < p.count.data; ++i) {
+    const std::string name = lamina::name_of(p, p.data[i]);
+    if (lamina::is_floating(p.variables[p.data[i]].type) &&
+        (name == "x" || options.feed.count(name) == 0))
+      real.push_back(p.data[i]);
+  }
+  if (!options.edge_feed.empty()) {
+    case_options given = options;
+    given.feed = options.edge_feed;
+    given.rows = given.feed.begin()->second.shape()[0];
+    return feed_of(p, given, given.rows);
+  }
+  if (real.empty()) return {};
+  const bool pairs = real.size() > 1;
+  std::size_t rows = edge_rows;
+  if (kind == edge_kind::values) {
+    const lamina::variable_desc& d = p.variables[real[0]];
+    const std::size_t n = pairs ? edge_pairs().size() : edge_numbers(false).size();
+    std::size_t width = 1;
+    for (int i = 1; i < d.rank; ++i) width *= static_cast<std::size_t>(p.dims[d.dims + i]);
+    const std::size_t wanted = n * (pairs ? n : options.feed.empty() ? 1 : 12);
+    rows = (wanted + width - 1) / width;
+  }
+  lamina::feed_map feed = feed_of(p, options, rows);
+  for (std::size_t i = 0; i < real.size(); ++i) {
+    lod_tensor& value = feed[lamina::name_of(p, real[i])];
+    value = lod_tensor(edge_value(value, kind, static_cast<int>(i), pairs), value.lod());
+  }
+  return feed;
+}
+
 void write_program(const std::string& to, const lamina::program_message& program) {
   lamina::write_file(to + "/__model__", lamina::to_proto(program));
   lamina::write_file(to + "/program.json", lamina::to_json(program).dump(1));
+}
+
+// Floats are the same bit for bit; of doubles files keep attributes as floats.
+void require_same(const std::string& what, const lod_tensor& x, const lod_tensor& y) {
+  bool same = x.type() == y.type() && x.shape() == y.shape() && x.lod() == y.lod();
+  if (same && x.type() == lamina::dtype::float64) {
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const double a = x.as<double>().flat(k), b = y.as<double>().flat(k);
+      same = same && std::abs(a - b) <= 1e-6 * (1 + std::abs(a));
+    }
+  } else if (same) {
+    const std::size_t bytes = x.size() * static_cast<std::size_t>(lamina::size_of(x.type()));
+    same = std::memcmp(x.data(), y.data(), bytes) == 0;
+  }
+  if (!same) throw lamina::error(what + " is another value when it was read");
 }
 
 void save_values(const std::string& to, const lamina::feed_map& feed,
@@ -99,21 +176,18 @@ void save_values(const std::string& to, const lamina::feed_map& feed,
 }  // namespace
 
 template <class Program>
-std::vector<lod_tensor> case_writer::run(const Program& p, lamina::scope& variables,
+std::vector<lod_tensor> case_writer::run(bool in_double, const Program& p, lamina::scope& variables,
                                          const lamina::feed_map& feed,
                                          const std::vector<std::string>& fetches) {
-  bool in_double = false;
-  for (const auto& [name, value] : feed)
-    in_double = in_double || value.type() == lamina::dtype::float64;
   return in_double ? in_double_.run(p, variables, feed, fetches)
                    : executor_.run(p, variables, feed, fetches);
 }
 
 void case_writer::write_step(const std::string& name, const lamina::program_view& p,
                              lamina::training_messages messages, const case_options& options) {
+  const bool in_double = is_double(p);
   lamina::scope scope;
-  executor_.run(lamina::loaded_program(messages.startup, name), scope, {},
-                std::vector<std::string>{});
+  run(in_double, lamina::loaded_program(messages.startup, name), scope, {}, {});
   for (int i = 0; i < p.count.parameters; ++i) {
     const int v = p.parameters[i].variable;
     scope.var(lamina::name_of(p, v)) = random_value(p, v, 1, options);
@@ -122,7 +196,7 @@ void case_writer::write_step(const std::string& name, const lamina::program_view
     scope.var("@LR_DECAY_COUNTER@") = tensor({1}, std::vector<integer>{options.step - 1});
   for (const std::string& kept : scope.names())
     if (options.late && kept.find("_pow_acc_") != std::string::npos)
-      scope.var(kept) = tensor({1}, std::vector<float>{0});
+      scope.var(kept) = tensor({1}, std::vector<float>{0}).cast(scope.get(kept).type());
   const std::string to = folder_ + "/" + name;
   lamina::save_variables(to + "/parameters", scope, scope.names());
   const lamina::feed_map feed = feed_of(p, options, options.rows);
@@ -131,7 +205,7 @@ void case_writer::write_step(const std::string& name, const lamina::program_view
   for (const lamina::variable_message& v : messages.main.blocks.at(0).variables)
     if (v.persistable) fetches.push_back(v.name);
   const std::vector<lod_tensor> found =
-      executor_.run(lamina::loaded_program(messages.main, name), scope, feed, fetches);
+      run(in_double, lamina::loaded_program(messages.main, name), scope, feed, fetches);
   save_values(to, feed, fetches, found);
   lamina::add_feed_and_fetch(messages.main, feeds, fetches);
   write_program(to, messages.main);
@@ -139,69 +213,58 @@ void case_writer::write_step(const std::string& name, const lamina::program_view
 }
 
 void case_writer::write_view(const std::string& name, const lamina::program_view& p,
-                             const case_options& options, bool gradients) {
+                             const std::optional<lamina::program_view>& inference,
+                             const case_options& options, fetched what) {
+  const bool in_double = is_double(p);
   lamina::scope scope;
   executor_.run_startup(p, scope, 1);
   for (int i = 0; i < p.count.parameters; ++i) {
     const int v = p.parameters[i].variable;
     scope.var(lamina::name_of(p, v)) = random_value(p, v, 1, options);
   }
-  const lamina::feed_map feed = feed_of(p, options, options.rows);
   std::vector<std::string> feeds, fetches;
   for (int i = 0; i < p.count.data; ++i) feeds.push_back(lamina::name_of(p, p.data[i]));
-  for (int i = 0; i < p.count.outputs; ++i) fetches.push_back(lamina::name_of(p, p.outputs[i]));
-  if (gradients) {
-    fetches.clear();
-    for (int v = 0; v < p.count.variables; ++v) {
-      const lamina::variable_desc& d = p.variables[v];
-      if (d.of < 0 || d.block != 0 || d.number >= 0) continue;
-      const lamina::variable_kind kind = p.variables[d.of].kind;
-      if (kind == lamina::variable_kind::parameter || kind == lamina::variable_kind::data)
-        fetches.push_back(lamina::name_of(p, v));
-    }
+  for (int i = 0; i < p.count.outputs && what.outputs; ++i)
+    fetches.push_back(lamina::name_of(p, p.outputs[i]));
+  for (int v = 0; v < p.count.variables && what.gradients; ++v) {
+    const lamina::variable_desc& d = p.variables[v];
+    if (d.of < 0 || d.block != 0 || d.number >= 0) continue;
+    const lamina::variable_kind kind = p.variables[d.of].kind;
+    if (kind == lamina::variable_kind::parameter || kind == lamina::variable_kind::data)
+      fetches.push_back(lamina::name_of(p, v));
   }
   const std::string to = folder_ + "/" + name;
   lamina::save_variables(to + "/parameters", scope, scope.names());  // a run may change them
-  const std::vector<lod_tensor> found = run(p, scope, feed, fetches);
+  if (inference) write_onnx(to + "/onnx", *inference, options, scope);
   lamina::program_message program = lamina::message_of(p);
   lamina::add_feed_and_fetch(program, feeds, fetches);
-  save_values(to, feed, fetches, found);
   write_program(to, program);
-  require_same_when_read(to, feed, fetches, found);
-  if (!gradients) write_onnx(to + "/onnx", p, options, scope, fetches);
+  const lamina::feed_map feed = feed_of(p, options, options.rows);
+  const std::vector<lod_tensor> read = run_as_read(to, in_double, feed, fetches);
+  save_values(to, feed, fetches, read);
+  const std::vector<lod_tensor> found = run(in_double, p, scope, feed, fetches);
+  for (std::size_t i = 0; i < fetches.size(); ++i)
+    require_same(to + ": '" + fetches[i] + "'", found[i], read[i]);
+  const lamina::feed_map edges =
+      has_edges(options) ? edge_feed_of(p, options, edges_) : lamina::feed_map{};
+  if (!edges.empty())
+    save_values(to + "/edges", edges, fetches, run_as_read(to, in_double, edges, fetches));
   ++count_;
 }
 
-// What others are to run, lamina reads and runs too, bit for bit.
-void case_writer::require_same_when_read(const std::string& folder, const lamina::feed_map& feed,
-                                         const std::vector<std::string>& fetches,
-                                         const std::vector<lod_tensor>& found) {
+// What others are to run, lamina reads and runs too.
+std::vector<lod_tensor> case_writer::run_as_read(const std::string& folder, bool in_double,
+                                                 const lamina::feed_map& feed,
+                                                 const std::vector<std::string>& fetches) {
   const lamina::loaded_program program = lamina::load_program_desc(folder + "/__model__");
   lamina::scope variables;
   lamina::load_variables(folder + "/parameters", variables, program.persistable_names());
-  const std::vector<lod_tensor> again = run(program, variables, feed, fetches);
-  for (std::size_t i = 0; i < fetches.size(); ++i) {
-    const lod_tensor &x = found[i], &y = again[i];
-    if (x.type() == lamina::dtype::float64 && y.type() == x.type() && x.shape() == y.shape()) {
-      // Files keep attributes as floats.
-      for (std::size_t k = 0; k < x.size(); ++k) {
-        const double a = x.as<double>().flat(k), b = y.as<double>().flat(k);
-        if (!(std::abs(a - b) <= 1e-6 * (1 + std::abs(a))))
-          throw lamina::error(folder + ": '" + fetches[i] + "' is another value when it was read");
-      }
-      continue;
-    }
-    const std::size_t bytes = x.size() * static_cast<std::size_t>(lamina::size_of(x.type()));
-    if (x.type() != y.type() || x.shape() != y.shape() || x.lod() != y.lod() ||
-        std::memcmp(x.data(), y.data(), bytes) != 0)
-      throw lamina::error(folder + ": '" + fetches[i] + "' is another value when it was read");
-  }
+  return run(in_double, program, variables, feed, fetches);
 }
 
 // One file for all batches.
 void case_writer::write_onnx(const std::string& to, const lamina::program_view& p,
-                             const case_options& options, lamina::scope& scope,
-                             const std::vector<std::string>& fetches) {
+                             const case_options& options, lamina::scope& scope) {
   lamina::make_directories(to);
   try {
     lamina::write_file(to + "/model.onnx", lamina::to_onnx(p, scope));
@@ -209,11 +272,13 @@ void case_writer::write_onnx(const std::string& to, const lamina::program_view& 
     lamina::write_file(to + "/refused", e.what());
     return;
   }
-  std::vector<std::size_t> batches{options.rows};
-  if (options.any_rows) batches = {1, 7, 64};
-  for (const std::size_t rows : batches) {
-    lamina::feed_map feed = feed_of(p, options, rows);
-    const std::vector<lod_tensor> found = run(p, scope, feed, fetches);
+  std::vector<std::string> fetches;
+  for (int i = 0; i < p.count.outputs; ++i) fetches.push_back(lamina::name_of(p, p.outputs[i]));
+  const auto write_batch = [&](const std::string& batch, lamina::feed_map feed) {
+    if (feed.empty() && p.count.data > 0) return;
+    lamina::scope variables;  // a run may change them
+    for (const std::string& name : scope.names()) variables.var(name) = scope.get(name);
+    const std::vector<lod_tensor> found = run(is_double(p), p, variables, feed, fetches);
     for (int i = 0; i < p.count.data; ++i) {  // sequences need their lengths
       const std::string name = lamina::name_of(p, p.data[i]);
       const lamina::lod sequences = feed.at(name).lod();
@@ -223,8 +288,13 @@ void case_writer::write_onnx(const std::string& to, const lamina::program_view& 
       for (const std::size_t n : levels.at(0)) lengths.push_back(static_cast<integer>(n));
       feed[name + "@LENGTHS"] = tensor({lengths.size()}, lengths);
     }
-    save_values(to + "/" + std::to_string(rows), feed, fetches, found);
-  }
+    save_values(to + "/" + batch, feed, fetches, found);
+  };
+  std::vector<std::size_t> batches{options.rows};
+  if (options.any_rows) batches = {1, 7, 64};
+  for (const std::size_t rows : batches)
+    write_batch(std::to_string(rows), feed_of(p, options, rows));
+  if (has_edges(options)) write_batch("edges", edge_feed_of(p, options, edges_));
 }
 
 }  // namespace interop

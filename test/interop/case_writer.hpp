@@ -5,17 +5,21 @@
 //   parameters/NAME  the parameters, one file each
 //   feed/NAME        the inputs
 //   fetch/NAME       what the executor found, gradients too
+//   edges/feed/NAME, edges/fetch/NAME   the same of 0, -0, tiny, huge and infinite numbers and NaN
 // and of programs without gradients
 //   onnx/model.onnx  the same as an ONNX file, or onnx/refused, why there is none
-//   onnx/ROWS/feed/NAME, onnx/ROWS/fetch/NAME   inputs and results of several batches
+//   onnx/ROWS/feed/NAME, onnx/ROWS/fetch/NAME   inputs and results of several batches, of which
+//                    `edges` is one
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "executor/shared_executor.hpp"
+#include <interop/edge_feed.hpp>
 
 #include <lamina/io/fluid_training.hpp>
 #include <lamina/layers/layers.hpp>
@@ -38,22 +42,36 @@ struct case_options {
   bool gradients = true;
   std::size_t rows = 3;
   bool any_rows = true;   // not only as many as `rows`, or as there are in `feed`
+  bool edges = true;      // also with edge values, where the family has them
+  lamina::feed_map edge_feed{};  // edge values that are given
   bool late = false;      // after so many steps of training that powers of beta are 0
   integer step = 0;       // of training, where a learning rate depends on it
-  bool in_double = true;  // also in double, where the family has that
 };
+
+/// What record function F makes for real numbers T.
+template <class T, class F>
+constexpr auto program_of() {
+  return lamina::program([](block& main) { return F{}.template operator()<T>(main); });
+}
 
 class case_writer {
  public:
   explicit case_writer(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Writes the case NAME; with gradients also NAME_grad, whose cost is the first result.
-  template <class P>
-  void write(const std::string& name, P program, const case_options& options = {}) {
-    write_view(name, P::view(), options, false);
-    if (!options.gradients) return;
-    constexpr auto backward = decltype(lamina::transform::append_backward_to_data(program)){};
-    write_view(name + "_grad", backward.view(), options, true);
+  /// Writes a program as the case NAME; with gradients also NAME_grad, whose cost is the first
+  /// result. What records a program for any real type T by `operator()<T>(block&)` is written for
+  /// floats so, and for doubles as NAME_in_double: results and gradients are one case there.
+  template <class F>
+  void write(const std::string& name, F recorded, const case_options& options = {}) {
+    if constexpr (lamina::program_type<F>) {
+      write_view(name, F::view(), F::view(), options, {.outputs = true});
+      if (!options.gradients) return;
+      constexpr auto backward = decltype(lamina::transform::append_backward_to_data(recorded)){};
+      write_view(name + "_grad", backward.view(), {}, options, {.gradients = true});
+    } else {
+      write(name, program_of<float, F>(), options);
+      write_in_double(name + "_in_double", program_of<double, F>(), options);
+    }
   }
   /// Writes a step of training as the case NAME: the program in Fluid's form, and what parameters
   /// and accumulators are after it.
@@ -62,28 +80,49 @@ class case_writer {
                   const case_options& options = {}) {
     write_step(name, P::view(), lamina::training_messages_of(program, optimizer), options);
   }
+  /// Says whether cases that follow have edge values, and which: a list for every element, or rows
+  /// of all kinds.
+  void use_edges(edge_kind kind) { edges_ = kind; }
   int count() const { return count_; }
 
  private:
+  /// What a case fetches.
+  struct fetched {
+    bool outputs = false, gradients = false;
+  };
+
+  template <class P>
+  void write_in_double(const std::string& name, P program, const case_options& options) {
+    if (!options.gradients)
+      return write_view(name, P::view(), P::view(), options, {.outputs = true});
+    constexpr auto backward = decltype(lamina::transform::append_backward_to_data(program)){};
+    write_view(name, backward.view(), P::view(), options,
+               {.outputs = true, .gradients = true});
+  }
   void write_step(const std::string& name, const lamina::program_view& p,
                   lamina::training_messages messages, const case_options& options);
+  /// `inference` is the program that becomes an ONNX file, if any.
   void write_view(const std::string& name, const lamina::program_view& p,
-                  const case_options& options, bool gradients);
-  void require_same_when_read(const std::string& folder, const lamina::feed_map& feed,
-                              const std::vector<std::string>& fetches,
-                              const std::vector<lod_tensor>& found);
+                  const std::optional<lamina::program_view>& inference, const case_options& options,
+                  fetched what);
+  std::vector<lod_tensor> run_as_read(const std::string& folder, bool in_double,
+                                      const lamina::feed_map& feed,
+                                      const std::vector<std::string>& fetches);
   void write_onnx(const std::string& to, const lamina::program_view& p, const case_options& options,
-                  lamina::scope& scope, const std::vector<std::string>& fetches);
+                  lamina::scope& scope);
 
-  std::string folder_;
-  /// A program whose feeds are double is run in double.
+  bool has_edges(const case_options& options) const {
+    return edges_ != edge_kind::none && options.edges && options.any_rows;
+  }
   template <class Program>
-  std::vector<lod_tensor> run(const Program& p, lamina::scope& variables,
+  std::vector<lod_tensor> run(bool in_double, const Program& p, lamina::scope& variables,
                               const lamina::feed_map& feed,
                               const std::vector<std::string>& fetches);
 
+  std::string folder_;
   lamina::executor executor_;
   lamina::basic_executor<double> in_double_;
+  edge_kind edges_ = edge_kind::none;
   int count_ = 0;
 };
 

@@ -15,9 +15,9 @@ namespace {
 /// One operator of images [3, 4, 5, 6].
 template <class F>
 void of_images(case_writer& to, const char* name, F, float low = 0.1f) {
-  to.write(name, lamina::program([](block& main) {
-             return squared(F{}(layer::data<"x", float, 4, 5, 6>(main)));
-           }),
+  to.write(name, []<class T>(block& main) {
+             return squared(F{}(layer::data<"x", T, 4, 5, 6>(main)));
+           },
            {.low = low, .high = 1});
 }
 
@@ -36,10 +36,10 @@ void write_image_cases(case_writer& to) {
   of_images(to, "conv2d_transpose_size", [](auto x) {
     return layer::conv2d_transpose<4, 3, window{.stride = 2, .groups = 2}, extent2{12, 13}>(x);
   });
-  to.write("conv3d", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 2, 4, 5, 3>(main);
+  to.write("conv3d", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 2, 4, 5, 3>(main);
              return squared(layer::conv3d<3, 2>(x, {.act = lamina::activation::relu}));
-           }));
+           });
   of_images(to, "pool2d_ceil", [](auto x) {
     return std::tuple{layer::pool2d<2, window{.stride = 2, .ceil_mode = true}>(x),
                       layer::pool2d<3, window{.stride = 2, .padding = 1, .ceil_mode = true}>(
@@ -83,60 +83,60 @@ void write_image_cases(case_writer& to) {
                               window{.stride = extent2{1, 2}, .padding = 1}>(x);
   });
   const tensor regions({4, 4}, std::vector<float>{0, 0, 5, 4, 1, 2, 3, 3, 4, 0, 5, 1, 2, 1, 9, 8});
-  to.write("roi_pool", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 2, 5, 6>(main);
-             auto regions = layer::sequence<"regions", float, 4>(main);
+  to.write("roi_pool", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 2, 5, 6>(main);
+             auto regions = layer::sequence<"regions", T, 4>(main);
              return squared(layer::roi_pool<extent2{2, 3}>(x, regions));
-           }),
+           },
            {.feed = {{"regions", lod_tensor(regions, lamina::lod::from_lengths({{2, 1, 1}}))}},
             .any_rows = false});
   const case_options of_regions{
       .feed = {{"regions", lod_tensor(regions, lamina::lod::from_lengths({{2, 1, 1}}))}},
       .any_rows = false};
-  to.write("roi_align", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 2, 5, 6>(main);
-             auto regions = layer::sequence<"regions", float, 4>(main);
+  to.write("roi_align", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 2, 5, 6>(main);
+             auto regions = layer::sequence<"regions", T, 4>(main);
              return squared(layer::roi_align<extent2{2, 3}>(x, regions, {.spatial_scale = 0.75f}));
-           }),
+           },
            of_regions);
-  to.write("roi_align_ratio", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 2, 5, 6>(main);
-             auto regions = layer::sequence<"regions", float, 4>(main);
+  to.write("roi_align_ratio", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 2, 5, 6>(main);
+             auto regions = layer::sequence<"regions", T, 4>(main);
              return squared(layer::roi_align<2>(x, regions, {.sampling_ratio = 2}));
-           }),
+           },
            of_regions);
-  to.write("psroi_pool", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 8, 5, 6>(main);
-             auto regions = layer::sequence<"regions", float, 4>(main);
+  to.write("psroi_pool", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 8, 5, 6>(main);
+             auto regions = layer::sequence<"regions", T, 4>(main);
              return squared(layer::psroi_pool<2>(x, regions));
-           }),
+           },
            of_regions);
-  to.write("pool3d_max", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 2, 4, 3, 5>(main);
+  to.write("pool3d_max", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 2, 4, 3, 5>(main);
              return squared(
                  layer::pool3d<2, lamina::window3{.stride = {1, 2, 1}, .padding = {1, 0, 1}}>(x));
-           }));
+           });
   to.write(
-      "pool3d_average", lamina::program([](block& main) {
-        auto x = layer::data<"x", float, 2, 4, 3, 5>(main);
+      "pool3d_average", []<class T>(block& main) {
+        auto x = layer::data<"x", T, 2, 4, 3, 5>(main);
         return squared(layer::pool3d<2, lamina::window3{.stride = {1, 2, 1}, .padding = {1, 0, 1}}>(
             x, {.type = lamina::pool::average, .exclusive = false}));
-      }));
-  to.write("pool3d_global", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 2, 4, 3, 5>(main);
+      });
+  to.write("pool3d_global", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 2, 4, 3, 5>(main);
              return squared(layer::global_pool3d(x, {.type = lamina::pool::average}));
-           }));
-  to.write("max_pool2d_with_index", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 2, 5, 6>(main);
+           });
+  to.write("max_pool2d_with_index", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 2, 5, 6>(main);
              auto [y, places] =
                  layer::max_pool2d_with_index<3, window{.stride = 2, .padding = 1}>(x);
              return std::tuple{cost_of(y), y, places};
-           }));
-  to.write("unpool", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 2, 4, 6>(main);
+           });
+  to.write("unpool", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 2, 4, 6>(main);
              auto [y, places] = layer::max_pool2d_with_index<2, window{.stride = 2}>(x);
              return squared(layer::unpool<2, window{.stride = 2}>(layer::square(y), places));
-           }));
+           });
 }
 
 }  // namespace interop

@@ -17,10 +17,13 @@ int main(int argc, char** argv) {
     if (what == "run" && argc == 4) return interop::run_saved(argv[2], argv[3]);
     if (what == "write" && argc == 3) {
       interop::case_writer to(argv[2]);
+      to.use_edges(interop::edge_kind::values);
       interop::write_pointwise_cases(to);
+      to.use_edges(interop::edge_kind::rows);
       interop::write_row_cases(to);
       interop::write_image_cases(to);
       interop::write_sequence_cases(to);
+      to.use_edges(interop::edge_kind::none);  // loops need not end there
       interop::write_net_cases(to);
       interop::write_training_cases(to);
       interop::write_array_cases(to);

@@ -5,47 +5,32 @@
 namespace interop {
 namespace {
 
-/// Of the same case in double: values alone, for gradients have no other way there.
-case_options of_double(case_options options) {
-  options.gradients = false;
-  return options;
-}
-/// One operator of x [3, 4], in float and in double.
+/// One operator of x [3, 4].
 template <class F>
 void unary(case_writer& to, const char* name, F, const case_options& options = {}) {
-  to.write(name, lamina::program([](block& main) {
-             return squared(F{}(layer::data<"x", float, 4>(main)));
-           }),
-           options);
-  if (!options.in_double) return;
-  to.write(std::string(name) + "_in_double", lamina::program([](block& main) {
-             return std::tuple{F{}(layer::data<"x", double, 4>(main))};
-           }),
-           of_double(options));
+  to.write(
+      name,
+      []<class T>(block& main) { return squared(F{}(layer::data<"x", T, 4>(main))); }, options);
 }
-/// One operator of x and y [3, 4], in float and in double.
+/// One operator of x and y [3, 4].
 template <class F>
 void binary(case_writer& to, const char* name, F, const case_options& options = {}) {
-  to.write(name, lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 4>(main);
-             return squared(F{}(x, layer::data<"y", float, 4>(main)));
-           }),
+  to.write(name,
+           []<class T>(block& main) {
+             auto x = layer::data<"x", T, 4>(main);
+             return squared(F{}(x, layer::data<"y", T, 4>(main)));
+           },
            options);
-  if (!options.in_double) return;
-  to.write(std::string(name) + "_in_double", lamina::program([](block& main) {
-             auto x = layer::data<"x", double, 4>(main);
-             return std::tuple{F{}(x, layer::data<"y", double, 4>(main))};
-           }),
-           of_double(options));
 }
 /// One operator of x and y whose result is no number to differentiate.
 template <class F>
 void choice(case_writer& to, const char* name, F) {
   case_options options{.low = 0, .high = 3, .gradients = false};
-  to.write(name, lamina::program([](block& main) {
-             auto x = layer::floor(layer::data<"x", float, 4>(main));
-             return F{}(x, layer::floor(layer::data<"y", float, 4>(main)));
-           }),
+  to.write(name,
+           []<class T>(block& main) {
+             auto x = layer::floor(layer::data<"x", T, 4>(main));
+             return F{}(x, layer::floor(layer::data<"y", T, 4>(main)));
+           },
            options);
 }
 
@@ -127,12 +112,15 @@ void write_pointwise_cases(case_writer& to) {
   unary(to, "prelu", [](auto x) { return layer::prelu(x); });
   unary(to, "prelu_element",
         [](auto x) { return layer::prelu(x, {.mode = layer::prelu_mode::element}); });
-  unary(to, "cast", [](auto x) { return layer::cast<float>(layer::cast<integer>(x)); },
-        {.low = -4, .high = 4, .gradients = false, .in_double = false});
-
-  unary(to, "cast_double",
-        [](auto x) { return layer::cast<float>(layer::square(layer::cast<double>(x))); },
-        {.in_double = false});
+  to.write("cast",
+           []<class T>(block& main) {
+             return layer::cast<T>(layer::cast<integer>(layer::data<"x", T, 4>(main)));
+           },
+           {.low = -4, .high = 4, .gradients = false, .edges = false});
+  to.write("cast_double", lamina::program([](block& main) {
+             auto x = layer::data<"x", float, 4>(main);
+             return squared(layer::cast<float>(layer::square(layer::cast<double>(x))));
+           }));
   unary(to, "print", [](auto x) { return layer::print(x, {.first_n = 1, .summarize = 1}); });
 
   binary(to, "elementwise_add", [](auto x, auto y) { return layer::elementwise_add(x, y); });
@@ -144,10 +132,10 @@ void write_pointwise_cases(case_writer& to) {
   binary(to, "elementwise_min", [](auto x, auto y) { return layer::elementwise_min(x, y); });
   binary(
       to, "elementwise_pow", [](auto x, auto y) { return layer::elementwise_pow(x, y); }, positive);
-  to.write("elementwise_broadcast", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 2, 4>(main);
+  to.write("elementwise_broadcast", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 2, 4>(main);
              return squared(layer::elementwise_mul<0>(x, layer::fc<2>(layer::reduce_mean<2>(x))));
-           }));
+           });
   to.write("elementwise_mod", lamina::program([](block& main) {
              auto x = layer::data<"x", integer, 4>(main), y = layer::data<"y", integer, 4>(main);
              return layer::elementwise_mod(x - 5, y + 1);
@@ -158,10 +146,10 @@ void write_pointwise_cases(case_writer& to) {
              return layer::elementwise_floordiv(x, y + 1);
            }),
            {.integers = 10, .gradients = false});
-  to.write("sum", lamina::program([](block& main) {
-             auto x = layer::data<"x", float, 4>(main), y = layer::data<"y", float, 4>(main);
+  to.write("sum", []<class T>(block& main) {
+             auto x = layer::data<"x", T, 4>(main), y = layer::data<"y", T, 4>(main);
              return squared(layer::sum({x, y, x}));
-           }));
+           });
   to.write("increment", lamina::program([](block& main) {
              auto i = layer::fill_constant<integer>(main, 3);
              return layer::increment(i, 2);
@@ -195,10 +183,10 @@ void write_pointwise_cases(case_writer& to) {
   const auto column = [](std::vector<float> v) { return tensor({3, 1}, v); };
   const auto losses = [&](const char* name, auto f, std::vector<float> x, std::vector<float> y) {
     using F = decltype(f);
-    to.write(name, lamina::program([](block& main) {
-               auto p = layer::data<"x", float, 1>(main);
-               return squared(F{}(p, layer::data<"y", float, 1>(main)));
-             }),
+    to.write(name, []<class T>(block& main) {
+               auto p = layer::data<"x", T, 1>(main);
+               return squared(F{}(p, layer::data<"y", T, 1>(main)));
+             },
              {.feed = {{"x", column(x)}, {"y", column(y)}}});
   };
   losses("log_loss", [](auto x, auto y) { return layer::log_loss(x, y); }, {0.2f, 0.9f, 0.6f},
@@ -215,11 +203,11 @@ void write_pointwise_cases(case_writer& to) {
       to, "kldiv_loss", [](auto x, auto y) { return layer::kldiv_loss(x, y); }, positive);
   const auto ranks = [&](const char* name, auto f) {
     using F = decltype(f);
-    to.write(name, lamina::program([](block& main) {
-               auto label = layer::data<"label", float, 1>(main);
-               auto left = layer::data<"left", float, 1>(main);
-               return squared(F{}(label, left, layer::data<"right", float, 1>(main)));
-             }),
+    to.write(name, []<class T>(block& main) {
+               auto label = layer::data<"label", T, 1>(main);
+               auto left = layer::data<"left", T, 1>(main);
+               return squared(F{}(label, left, layer::data<"right", T, 1>(main)));
+             },
              {.feed = {{"label", column({1, 0, 1})}}});
   };
   ranks("rank_loss", [](auto l, auto a, auto b) { return layer::rank_loss(l, a, b); });

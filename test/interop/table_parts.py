@@ -6,8 +6,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def known_differences(file):
+    """By case why it differs; a line may name several cases with commas between."""
     rows = [line.split(maxsplit=1) for line in (HERE / file).read_text().splitlines() if line.strip() and line[0] != "#"]
-    return {row[0]: row[1] for row in rows}
+    return {name: row[1] for row in rows for name in row[0].split(",")}
 
 
 def with_part(page, mark, part):

@@ -90,9 +90,11 @@ inline std::string reduced_windows(onnx_operator& op, const std::string& x, bool
                                    std::int64_t axis,
                                    const std::vector<std::pair<std::int64_t, std::int64_t>>& all) {
   std::vector<std::string> each;
-  for (const auto& [first, end] : all)
-    each.push_back(op.node(is_average ? "ReduceMean" : "ReduceMax",
-                           {part_of(op, x, first, end, axis), op.list({axis})}, {{"keepdims", 1}}));
+  for (const auto& [first, end] : all) {
+    const std::vector<std::string> inputs{part_of(op, x, first, end, axis), op.list({axis})};
+    each.push_back(is_average ? op.node("ReduceMean", inputs, {{"keepdims", 1}})
+                              : extreme(op, "ReduceMax", inputs, true, op.type_of("X")));
+  }
   return each.size() == 1 ? each[0] : op.node("Concat", each, {{"axis", axis}});
 }
 

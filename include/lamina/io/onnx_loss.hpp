@@ -14,12 +14,6 @@ namespace lamina {
 
 namespace onnx {
 
-/// factor * x, 0 where the factor is: infinity times 0 is no number.
-inline std::string weighted(onnx_operator& op, const std::string& factor, const std::string& x) {
-  const std::string zero = op.number(0);
-  return op.node("Where", {op.node("Equal", {factor, zero}), zero, op.node("Mul", {factor, x})});
-}
-
 /// The cost of each row from the logarithms of its probabilities: minus that of its label, 0 where
 /// it is to be ignored, or with soft labels minus their mean.
 inline void cost_of_labels(onnx_operator& op, const char* slot, const std::string& logs) {

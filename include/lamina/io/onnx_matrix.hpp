@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <lamina/io/onnx_operator.hpp>
@@ -77,7 +78,10 @@ inline void reduce(onnx_operator& op, const char* type, std::vector<std::int64_t
   const bool all = axes.empty() || static_cast<int>(axes.size()) == op.rank("X");
   std::vector<std::string> inputs{is_truth ? op.cast(op.in("X"), dtype::int32) : op.in("X")};
   if (!all) inputs.push_back(op.list(axes));
-  std::string y = op.node(type, inputs, {{"keepdims", keep}});
+  const std::string_view kind = type;
+  const bool chooses = !is_truth && (kind == "ReduceMax" || kind == "ReduceMin");
+  std::string y = chooses ? extreme(op, type, inputs, keep, op.type_of("X"))
+                          : op.node(type, inputs, {{"keepdims", keep}});
   if (all && op.rank("Out") == 1 && !(keep && op.rank("X") == 1)) y = op.reshape(y, {1});
   op.out("Out", is_truth ? op.cast(y, dtype::boolean) : y);
 }
@@ -147,7 +151,7 @@ inline std::string norm_parameter(onnx_operator& op, const char* slot, float oth
                                   const std::vector<std::int64_t>& shape) {
   if (op.has(slot)) return shape.size() == 1 ? op.in(slot) : op.reshape(op.in(slot), shape);
   const tensor_shape full(shape.begin(), shape.end());
-  return op.program().graph.constant(tensor::filled<float>(full, otherwise));
+  return op.program().graph.constant(tensor::filled<float>(full, otherwise).cast(op.type_of("X")));
 }
 /// What a norm keeps for its gradient has no place in an inference program.
 inline void refuse_outputs(onnx_operator& op, std::initializer_list<const char*> slots) {

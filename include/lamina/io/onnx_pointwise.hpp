@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/io/onnx_functions.hpp>
 #include <lamina/io/onnx_operator.hpp>
 
 namespace lamina {
@@ -48,42 +49,6 @@ inline onnx_lowering logical(const char* type) {
   };
 }
 
-/// y where X is a number, else X, where a node makes a number of NaN.
-inline std::string keeping_nan(onnx_operator& op, const std::string& y) {
-  const std::string x = op.in("X");
-  return op.node("Where", {op.node("Equal", {x, x}), y, x});
-}
-
-/// min(max(x, low), high).
-inline std::string limited(onnx_operator& op, const std::string& x, double low, double high,
-                           dtype type) {
-  return op.node("Clip", {x, op.number(low, type), op.number(high, type)});
-}
-
-/// factor * x + bias, without what changes nothing.
-inline std::string affine(onnx_operator& op, std::string x, double factor, double bias,
-                          dtype type) {
-  if (factor != 1) x = op.node("Mul", {x, op.number(factor, type)});
-  return bias != 0 ? op.node("Add", {x, op.number(bias, type)}) : x;
-}
-inline std::string affine(onnx_operator& op, std::string x, double factor, double bias) {
-  return affine(op, std::move(x), factor, bias, op.real_type());
-}
-
-/// log(1 + e^x) without overflow.
-inline std::string softplus(onnx_operator& op, const std::string& x) {
-  if (op.real_type() != dtype::float64) return op.node("Softplus", {x});
-  // ONNX Runtime has it of floats alone. log(1 + u) = log(w) * u / (w - 1) with w = 1 + u, but for
-  // rounding, where w is not 1; then it is u.
-  const std::string u = op.node("Exp", {op.node("Neg", {op.node("Abs", {x})})});
-  const std::string w = affine(op, u, 1, 1), one = op.number(1);
-  const std::string is_one = op.node("Equal", {w, one});
-  const std::string less = op.node("Where", {is_one, one, affine(op, w, 1, -1)});
-  const std::string log = op.node(
-      "Where", {is_one, u, op.node("Div", {op.node("Mul", {op.node("Log", {w}), u}), less})});
-  return op.node("Add", {op.node("Max", {x, op.number(0)}), log});
-}
-
 /// ONNX Runtime has some functions for floats alone: of doubles they are made of others.
 inline bool is_double(const onnx_operator& op) { return op.real_type() == dtype::float64; }
 /// e^x - 1 without loss near 0, of x up to 0.
@@ -110,7 +75,8 @@ inline void add_doubles(onnx_operators& to) {
     to.add(type, for_doubles(*to.find(type), made));
   };
   add("softplus", [](onnx_operator& op, const std::string& x) { return softplus(op, x); });
-  add("softsign", [](onnx_operator& op, const std::string& x) {
+  add("softsign", [](onnx_operator& op, const std::string&) {
+    const std::string x = finite(op);
     return op.node("Div", {x, affine(op, op.node("Abs", {x}), 1, 1)});
   });
   add("elu", [](onnx_operator& op, const std::string& x) {
@@ -144,40 +110,15 @@ inline void add_doubles(onnx_operators& to) {
   });
 }
 
-/// The root of the sum of squares along axes, of all elements where there are none, and of epsilon.
-/// Large numbers are divided by the largest first: their squares are more than a float holds.
-inline std::string length_of(onnx_operator& op, const std::string& x,
-                             const std::vector<std::int64_t>& axes, double epsilon) {
-  const std::int64_t keeps = axes.empty() ? 0 : 1;
-  const auto reduced = [&](const char* type, const std::string& of) {
-    std::vector<std::string> inputs{of};
-    if (!axes.empty()) inputs.push_back(op.list(axes));
-    return op.node(type, inputs, {{"keepdims", keeps}});
-  };
-  const std::string most =
-      op.node("Max", {reduced("ReduceMax", op.node("Abs", {x})), op.number(1, op.type_of("X"))});
-  std::string sum = reduced("ReduceSumSquare", op.node("Div", {x, most}));
-  if (epsilon != 0) {
-    const std::string part = op.node("Div", {op.number(epsilon, op.type_of("X")), most});
-    sum = op.node("Add", {sum, op.node("Div", {part, most})});
-  }
-  return op.node("Mul", {op.node("Sqrt", {sum}), most});
-}
-/// What is divided by a length: 1 in place of 0.
-inline std::string divisor_of(onnx_operator& op, const std::string& length) {
-  const std::string is_zero = op.node("Equal", {length, op.number(0, op.type_of("X"))});
-  return op.node("Where", {is_zero, op.number(1, op.type_of("X")), length});
-}
-
 inline bool is_whole(dtype type) { return !is_floating(type) && type != dtype::boolean; }
 
 inline void add_activations(onnx_operators& to) {
   for (const auto& [type, node] : {std::pair{"relu", "Relu"},
                                    {"tanh", "Tanh"},
                                    {"sigmoid", "Sigmoid"},
-                                   {"softplus", "Softplus"},
-                                   {"softsign", "Softsign"}})
+                                   {"softplus", "Softplus"}})
     to.add(type, same_as(node));
+  to.add("softsign", [](onnx_operator& op) { op.out("Out", "Softsign", {finite(op)}); });
   to.add("logsigmoid", [](onnx_operator& op) {
     op.out("Out", "Neg", {softplus(op, op.node("Neg", {op.in("X")}))});
   });
@@ -199,7 +140,8 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", "Where", {is_near, near, op.node("Sub", {x, op.node("Tanh", {x})})});
   });
   to.add("gelu", [](onnx_operator& op) {
-    op.out("Out", "Gelu", {op.in("X")},
+    // Of minus infinity it is 0, and of less than -1e4.
+    op.out("Out", "Gelu", {op.node("Max", {op.in("X"), op.number(-1e4)})},
            {{"approximate", op.flag("approximate") ? "tanh" : "none"}});
   });
   to.add("selu", [](onnx_operator& op) {
@@ -232,12 +174,12 @@ inline void add_activations(onnx_operators& to) {
   });
   to.add("swish", [](onnx_operator& op) {
     const std::string inner = affine(op, op.in("X"), op.real("beta", 1), 0);
-    op.out("Out", "Mul", {op.in("X"), op.node("Sigmoid", {inner})});
+    op.out("Out", weighted(op, op.node("Sigmoid", {inner}), op.in("X")));
   });
   to.add("hard_swish", [](onnx_operator& op) {
     const std::string moved = affine(op, op.in("X"), 1, op.real("offset", 3));
     const std::string inside = limited(op, moved, 0, op.real("threshold", 6), op.real_type());
-    op.out("Out", "Div", {op.node("Mul", {op.in("X"), inside}), op.number(op.real("scale", 6))});
+    op.out("Out", "Div", {weighted(op, inside, op.in("X")), op.number(op.real("scale", 6))});
   });
   to.add("hard_shrink", [](onnx_operator& op) {
     const float limit = op.real("threshold", 0.5F);
@@ -320,7 +262,9 @@ inline void add_elementary(onnx_operators& to) {
   to.add("clip_by_norm", [](onnx_operator& op) {
     const std::string norm = length_of(op, op.in("X"), {}, 0);
     const std::string most = op.number(op.real("max_norm"));
-    const std::string factor = op.node("Div", {most, op.node("Max", {norm, most})});
+    // A norm that is NaN is above nothing.
+    const std::string factor = op.node(
+        "Where", {op.node("Greater", {norm, most}), op.node("Div", {most, norm}), op.number(1)});
     op.out("Out", "Mul", {op.in("X"), factor});
   });
   to.add("cast", [](onnx_operator& op) {

@@ -39,28 +39,36 @@ inline void lower_roi_align(onnx_operator& op) {
   op.program().set_lengths(op.name_of_output("Out"), at.lengths);
 }
 
-/// A convolution whose filters each take one element of a window.
+/// Windows of the padded image side by side.
 inline void lower_im2sequence(onnx_operator& op) {
   if (op.has("Y")) op.fail("expected images of one size, found sizes in slot 'Y'");
   const std::vector<std::int64_t> kernel = each_side(op, "kernels", 2, 1);
   const std::vector<std::int64_t> stride = each_side(op, "strides", 2, 1);
   const std::vector<std::int64_t> pads = each_side(op, "paddings", 4, 0);
   const std::int64_t channels = op.extent("X", 1), elements = channels * kernel[0] * kernel[1];
-  const auto n = static_cast<std::size_t>(elements);
-  std::vector<float> one(n * n);
-  for (std::size_t i = 0; i < n; ++i) one[i * n + i] = 1;
-  const std::string filter = op.reshape(op.program().graph.constant(tensor({n, n}, one)),
-                                        {elements, channels, kernel[0], kernel[1]});
-  const std::string windows =
-      op.node("Conv", {op.in("X"), filter}, {{"strides", stride}, {"pads", pads}});
-  const std::vector<std::int64_t> channels_last{0, 2, 3, 1};
-  const std::string rows = op.node("Transpose", {windows}, {{"perm", channels_last}});
-  op.out("Out", "Reshape", {rows, op.list({-1, elements})});
-  std::int64_t count = 1;
+  std::int64_t extent[2], windows[2];  // of the padded image
   for (int side = 0; side < 2; ++side) {
     const auto i = static_cast<std::size_t>(side);
-    count *= (op.extent("X", 2 + side) + pads[i] + pads[i + 2] - kernel[i]) / stride[i] + 1;
+    extent[side] = op.extent("X", 2 + side) + pads[i] + pads[i + 2];
+    windows[side] = (extent[side] - kernel[i]) / stride[i] + 1;
   }
+  // Elements are copied; a convolution by ones and zeros would spread NaN.
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < windows[0]; ++i)
+    for (std::int64_t j = 0; j < windows[1]; ++j)
+      for (std::int64_t k = 0; k < kernel[0]; ++k)
+        for (std::int64_t l = 0; l < kernel[1]; ++l)
+          places.push_back((i * stride[0] + k) * extent[1] + j * stride[1] + l);
+  const std::int64_t count = windows[0] * windows[1];
+  const std::string padded =
+      op.node("Pad", {op.in("X"), op.list({0, 0, pads[0], pads[1], 0, 0, pads[2], pads[3]}),
+                      op.number(0, op.type_of("X"))});
+  const std::string flat = op.reshape(padded, {0, 0, extent[0] * extent[1]});
+  const std::string copied = op.node("Gather", {flat, op.list(places)}, {{"axis", 2}});
+  const std::string each = op.reshape(copied, {0, 0, count, kernel[0] * kernel[1]});
+  const std::vector<std::int64_t> windows_first{0, 2, 1, 3};
+  const std::string rows = op.node("Transpose", {each}, {{"perm", windows_first}});
+  op.out("Out", "Reshape", {rows, op.list({-1, elements})});
   op.program().set_lengths(
       op.name_of_output("Out"),
       filled(op, static_cast<double>(count), dtype::int64, dimension_of(op, op.in("X"), 0)));
