@@ -2,6 +2,7 @@
 // lamina/operators/assign.hpp - operators that copy a variable: assign, cast, increment.
 #pragma once
 
+#include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina {
@@ -56,7 +57,7 @@ struct increment : pointwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T step) {
-    return static_cast<T>(x + step);
+    return math::wrapped_sum(x, step);
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/remainder.hpp>
+#include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina {
@@ -26,7 +27,7 @@ struct elementwise_add : elementwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x + y;
+    return math::wrapped_sum(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T dy) {
@@ -40,7 +41,7 @@ struct elementwise_sub : elementwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x - y;
+    return math::wrapped_difference(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T dy) {
@@ -56,7 +57,7 @@ struct elementwise_mul : elementwise {
   static constexpr const char* type = "elementwise_mul";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x * y;
+    return math::wrapped_product(x, y);
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
@@ -86,7 +87,8 @@ struct elementwise_div : elementwise {
   }
 };
 
-/// Out = max(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the first.
+/// Out = max(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the
+/// first.
 struct elementwise_max : elementwise {
   static constexpr const char* type = "elementwise_max";
   template <class T>
@@ -102,7 +104,8 @@ struct elementwise_max : elementwise {
   }
 };
 
-/// Out = min(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the first.
+/// Out = min(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the
+/// first.
 struct elementwise_min : elementwise {
   static constexpr const char* type = "elementwise_min";
   template <class T>

@@ -2,6 +2,7 @@
 // lamina/operators/sum.hpp - sums of variables, and the scale that is a sum's gradient.
 #pragma once
 
+#include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina {
@@ -34,7 +35,7 @@ struct sum : operator_definition {
   static constexpr int scalars = 0;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x + y;
+    return math::wrapped_sum(x, y);
   }
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
     const int n = b.arguments[op.inputs];
@@ -56,7 +57,7 @@ struct minus : operator_definition {
   static constexpr std::uint32_t differentiable = 3;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
-    return x - y;
+    return math::wrapped_difference(x, y);
   }
   static constexpr void gradient(program_builder& b, const operator_desc& op) {
     const int whole = gradient_variable(b, b.arguments[op.outputs]);
