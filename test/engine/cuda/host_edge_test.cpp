@@ -8,16 +8,16 @@
 
 #include "engine/cuda/edge_values.hpp"
 #include "engine/cuda/host_backend.hpp"
+#include "engine/edge_programs.hpp"
 #include <catch2/catch.hpp>
 
 namespace cuda = lamina::engine::cuda;
-namespace layer = lamina::layer;
 
 namespace {
 
 using serial = cuda::host_backend<1>;
 using team = cuda::host_backend<4>;
-using numbers = std::vector<double>;
+using namespace test::edges;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -31,12 +31,6 @@ void check_teams(P program, const std::vector<numbers>& given, int rows,
                  const test::edge_options& options = {}) {
   check(program, given, rows, options);
   CHECK(test::edges_apart<team>(program, given, rows, options) == "");
-}
-/// Rows of numbers, one after the other.
-numbers joined(std::initializer_list<numbers> rows) {
-  numbers all;
-  for (const numbers& row : rows) all.insert(all.end(), row.begin(), row.end());
-  return all;
 }
 
 constexpr int width = 16;
@@ -99,66 +93,10 @@ constexpr auto of_sequences = lamina::program([](lamina::block& main) {
   return layer::mean(layer::sequence_pool(x, {.type = lamina::pool::max}));
 });
 
-constexpr auto probabilities = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto p = layer::softmax(x);
-  auto soft = layer::cross_entropy(p, layer::data<"soft", float, 3>(main));
-  auto hard = layer::cross_entropy(p, layer::data<"hard", std::int64_t>(main));
-  return std::tuple{layer::mean(soft + hard), soft, hard};
-});
-constexpr auto logits = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto w = layer::data<"w", float, 1>(main);
-  auto soft = layer::softmax_with_cross_entropy(x, layer::data<"soft", float, 3>(main));
-  auto hard = layer::softmax_with_cross_entropy(x, layer::data<"hard", std::int64_t>(main));
-  return std::tuple{layer::mean((soft + hard) * w), soft, hard};
-});
-constexpr auto costs_of_pairs = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 1>(main);
-  auto label = layer::data<"label", float, 1>(main);
-  auto zero = layer::data<"zero", float, 1>(main);
-  auto binary = layer::sigmoid_cross_entropy_with_logits(x, label);
-  auto rank = layer::rank_loss(label, x, zero);
-  auto smooth = layer::smooth_l1(x, zero, zero, zero);
-  return std::tuple{layer::mean(binary + rank + smooth), binary, rank, smooth};
-});
-constexpr auto norms = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 20>(main);
-  auto y = layer::data<"y", float, 20>(main);
-  auto cosine = layer::cos_sim(x, y);
-  auto along = layer::l2_normalize(x, {.epsilon = 0});
-  auto across = layer::l2_normalize<1>(layer::reshape<2, 10>(x), {.epsilon = 0});
-  auto whitened = layer::layer_norm(x, {.scale = false, .shift = false});
-  auto total = layer::reduce_sum<1>(along * y, layer::keep_dim) +
-               layer::reduce_sum<1>(layer::reshape<20>(across) * y, layer::keep_dim) +
-               layer::reduce_sum<1>(whitened * y, layer::keep_dim);
-  return std::tuple{layer::mean(cosine), cosine, along, across, whitened, layer::mean(total)};
-});
-constexpr auto slopes_of_norms = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 20>(main);
-  auto w = layer::data<"w", float, 20>(main);
-  auto all = layer::l2_normalize(x, {.epsilon = 0}) +
-             layer::reshape<20>(layer::l2_normalize<1>(layer::reshape<2, 10>(x), {.epsilon = 0})) +
-             layer::layer_norm(x, {.scale = false, .shift = false});
-  return std::tuple{layer::mean(all * w), all};
-});
-constexpr auto groups = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 4, 3, 3>(main);
-  auto w = layer::data<"w", float, 4, 3, 3>(main);
-  return layer::mean((layer::group_norm<2>(x) + layer::instance_norm(x)) * w);
-});
 constexpr auto neighbours = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 4, 1, 2>(main);
   auto y = layer::lrn(x, {.k = 0});
   return std::tuple{layer::mean(layer::square(y)), y};
-});
-constexpr auto clipped = lamina::program([](lamina::block& main) {
-  return std::tuple{layer::clip_by_norm(layer::data<"x", float, 3>(main), 2)};
-});
-constexpr auto ranked = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto cost = layer::bpr_loss(x, layer::data<"label", std::int64_t>(main));
-  return std::tuple{layer::mean(cost), cost};
 });
 
 constexpr auto tagged = lamina::program([](lamina::block& main) {
@@ -193,6 +131,58 @@ constexpr auto remainders = lamina::program([](lamina::block& main) {
   return std::tuple{layer::elementwise_mod(x, y), layer::elementwise_floordiv(x, y),
                     layer::elementwise_div(x, y)};
 });
+/// Images between whose elements numbers are interpolated.
+constexpr auto resized = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 1, 3, 4>(main);
+  auto w = layer::data<"w", float, 1, 5, 7>(main);
+  using size = lamina::extent2;
+  auto corners = layer::resize_bilinear<size{5, 7}>(image);
+  auto centred =
+      layer::resize_bilinear<size{5, 7}>(image, {.align_corners = false, .align_mode = 0});
+  auto edges = layer::resize_bilinear<size{6, 8}>(image, {.align_corners = false, .align_mode = 1});
+  auto small = layer::resize_bilinear<size{2, 1}>(image);
+  auto near = layer::resize_nearest<size{5, 7}>(image);
+  return std::tuple{
+      layer::mean((corners + centred + near) * w) + layer::mean(edges) + layer::mean(small),
+      corners,
+      centred,
+      edges,
+      small,
+      near};
+});
+/// Products of many factors, running sums.
+constexpr auto factors = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6>(main);
+  auto w = layer::data<"w", float, 1>(main);
+  auto row = layer::reduce_prod<1>(x, layer::keep_dim);
+  auto column = layer::reduce_prod<0>(x, layer::keep_dim);
+  return std::tuple{layer::mean(row * w) + layer::mean(column), row, column};
+});
+constexpr auto running = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 50000>(main);
+  return std::tuple{layer::cumsum(x), layer::cumsum(x, {.exclusive = true, .reverse = true})};
+});
+/// Whole numbers beyond the range of their type.
+constexpr auto wrapping = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", std::int64_t, 4>(main);
+  auto y = layer::data<"y", std::int64_t, 4>(main);
+  auto n = layer::cast<std::int32_t>(x);
+  return std::tuple{layer::elementwise_add(x, y),
+                    layer::elementwise_sub(x, y),
+                    layer::elementwise_mul(x, y),
+                    layer::sum({x, y, x}),
+                    layer::cumsum(x),
+                    layer::reduce_sum<1>(x),
+                    layer::reduce_prod<1>(x),
+                    layer::elementwise_add(n, n),
+                    layer::elementwise_mul(n, n),
+                    layer::cumsum(n)};
+});
+constexpr auto measured = lamina::program([](lamina::block& main) {
+  auto p = layer::data<"p", float, 2>(main);
+  return std::tuple{layer::auc(p, layer::data<"label", std::int64_t>(main))};
+});
+
 constexpr auto whole = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", std::int64_t>(main);
   auto y = layer::data<"y", std::int64_t>(main);
@@ -324,6 +314,93 @@ TEST_CASE("the form of sequence_expand is told by levels at a place, too") {
   for (int i = 0; i < 9; ++i) x.push_back(i);
   for (int i = 0; i < 12; ++i) word.push_back(1 - i);
   check_teams(pairs, {x, word}, 2, {.lengths = {{2, 1}, {3, 4}, {1, 2, 1}, {1, 0, 1, 1, 1, 1, 1}}});
+}
+TEST_CASE("0 times infinity: parts of 0 between elements of images at a place") {
+  numbers w;
+  for (int i = 0; i < 35; ++i) w.push_back(std::cos(i * 0.7));
+  for (const double odd : {infinity, -infinity, none, 1e38})
+    for (const std::size_t place : {0u, 5u, 11u}) {
+      INFO(odd << " at " << place);
+      numbers image(12, 0.25);
+      image[place] = odd;
+      check(resized, {image, w}, 1, {.tolerance = 1e-5, .margin = 1e-6});
+      // Slopes, too, are infinite at some places, and 0 times them is 0.
+      numbers slopes = w;
+      slopes[3 * place + 1] = odd;
+      check(resized, {numbers(12, 0.5), slopes}, 1, {.tolerance = 1e-5, .margin = 1e-6});
+    }
+}
+TEST_CASE("slopes of products beyond the range of float at a place") {
+  check_teams(factors,
+              {joined({{1e20, 1e20, 1e-30, 2, 1, 1},
+                       {1e-30, 1e-30, 1e-30, 1, 2, 3},
+                       {1e20, 1e20, 1e-30, 1e-30, 1, 0},
+                       {0, 0, 1e30, 1e30, 1, 1},
+                       {infinity, 1, 2, 3, 4, 5},
+                       {infinity, 0, 1, 2, 3, 4},
+                       {none, 0, 1, 2, 3, 4},
+                       {-1e-20, -1e-20, -1e-5, 1, 1, 1}}),
+               {1, 1, 1, 2, 1, 1, 1, -1}},
+              8);
+  check_teams(factors, {{1e20, 1e20, 1e-30, 2, 1, 1}, {1}}, 1);
+  check(factors, {{}, {}}, 0);
+}
+// numpy/numpy#22956
+TEST_CASE("running sums of many numbers keep their digits at a place") {
+  check_teams(running, {numbers(50000, 100.1)}, 1, {.tolerance = 1e-7});
+}
+// pytorch/pytorch#190042
+TEST_CASE("whole numbers wrap at a place as on the CPU") {
+  const double most = 0x1p62;
+  check_teams(wrapping,
+              {{most, most, -most, -most, 0x7ffffff0, 3e9, 65536, -65536},
+               {most, -most, most, -most, most, 5, 0x1p40, -7}},
+              2);
+}
+TEST_CASE("batches without rows at a place") {
+  check_teams(choices, {{}, {}, {}}, 0);
+  CHECK_THROWS_WITH(test::edges_apart<serial>(chosen, {{}, {}, {}}, 0),
+                    "lamina: arg_max: expected elements along dimension 0, found none");
+  check_teams(probabilities, {{}, {}, {}}, 0);
+  check_teams(logits, {{}, {}, {}, {}}, 0);
+  check_teams(costs_of_pairs, {{}, {}, {}}, 0);
+  check_teams(norms, {{}, {}}, 0);
+  check_teams(slopes_of_norms, {{}, {}}, 0);
+  check_teams(groups, {{}, {}}, 0);
+  check_teams(neighbours, {{}}, 0);
+  check_teams(clipped, {{}}, 0);
+  check_teams(ranked, {{}, {}}, 0);
+  check_teams(of_sequences, {{}}, 0, {.lengths = {{}}});
+  check_teams(tagged, {{}, {}}, 0, {.lengths = {{}}});
+  check_teams(tagged, {{}, {}}, 2, {.lengths = {{0, 0}}});
+  check_teams(spoken, {{}, {}}, 0, {.lengths = {{}, {}}});
+  check_teams(pairs, {{}, {}}, 0, {.lengths = {{}, {}, {}, {}}});
+  check_teams(pairs, {{}, {}}, 1, {.lengths = {{0}, {0}, {0}, {}}});
+  check_teams(resized, {{}, {}}, 0);
+  check_teams(
+      one_value, {{}}, 0,
+      {.parameters = {{1, 2, 3}, {0, 0, 0}, {0, 0, 0}, std::vector<float>(3, std::nanf(""))}});
+  check_teams(wrapping, {{}, {}}, 0);
+}
+TEST_CASE("scores of a CRF without a finite sum are an error at a place, too") {
+  const test::edge_options options{.lengths = {{2}}};
+  for (const float forbidden : {0.5f, -10000.f})
+    for (const double odd : {infinity, none}) {
+      INFO(odd << ", " << forbidden);
+      test::edge_options o = options;
+      o.parameters = {{0, 0, 0, 0, forbidden, 0, 0, 0}};
+      const auto run = [&]<class Backend>(std::type_identity<Backend>) {
+        return test::edges_apart<Backend>(tagged, {{odd, 0, 1, 2}, {0, 1}}, 2, o);
+      };
+      constexpr const char* said = "expected scores whose e^x has a sum that a float can hold";
+      CHECK_THROWS_WITH(run(std::type_identity<serial>{}), Catch::Contains(said));
+      CHECK_THROWS_WITH(run(std::type_identity<team>{}), Catch::Contains(said));
+    }
+}
+TEST_CASE("predictions that are NaN are an error at a place, too") {
+  for (const double odd : {none, infinity, -0.5})
+    CHECK_THROWS_WITH(test::edges_apart<serial>(measured, {{0.5, 0.5, 0.5, odd}, {1, 0}}, 2),
+                      Catch::Contains("prediction in row 1: expected 0 to 1"));
 }
 // pytorch/pytorch#37743, pytorch/pytorch#190042
 TEST_CASE("remainders at a place are exact, and whole numbers do not trap") {

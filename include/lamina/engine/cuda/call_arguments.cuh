@@ -74,10 +74,26 @@ LAMINA_FN inline double load_number(const void* data, dtype type, std::ptrdiff_t
 }
 /// Writes a whole number as an element of any type.
 LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std::int64_t x) {
-  if (type == dtype::int64)
-    static_cast<std::int64_t*>(to)[at] = x;
-  else
-    store_number(to, type, at, static_cast<double>(x));
+  switch (type) {
+    case dtype::int64:
+      static_cast<std::int64_t*>(to)[at] = x;
+      break;
+    // What is beyond a type's range is taken modulo its size, as on the CPU.
+    case dtype::int32:
+      static_cast<std::int32_t*>(to)[at] = static_cast<std::int32_t>(x);
+      break;
+    case dtype::int16:
+      static_cast<std::int16_t*>(to)[at] = static_cast<std::int16_t>(x);
+      break;
+    case dtype::int8:
+      static_cast<std::int8_t*>(to)[at] = static_cast<std::int8_t>(x);
+      break;
+    case dtype::uint8:
+      static_cast<std::uint8_t*>(to)[at] = static_cast<std::uint8_t>(x);
+      break;
+    default:
+      store_number(to, type, at, static_cast<double>(x));
+  }
 }
 
 /// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each

@@ -41,6 +41,11 @@ struct crf_arguments {
     const std::int64_t l = label.integer(row * label.columns);
     if (l < 0 || l >= tags) report_fault(fault, group, row * label.columns);
   }
+  /// Reports a sum of e^score that no float holds: behind all labels, which count first.
+  LAMINA_INLINE LAMINA_FN void check_sum(float sum) const {
+    if (sum >= 0x1p-149f && sum <= 0x1.fffffep127f) return;
+    report_fault(fault, group, label.rows * label.columns + (sum == sum ? sum > 0 : 2));
+  }
 };
 
 constexpr float crf_none = -__builtin_huge_valf();
@@ -156,9 +161,9 @@ struct crf_lines {
       const float most = crf_largest(team, x, n);
       if (impossible || by_logs) {
         float* const alpha = a.alpha.row(r);
-        if (!impossible)
-          total += static_cast<double>(crf_log_step(a, begin, r, most, team)) +
-                   static_cast<double>(most);
+        const float sum = impossible ? most : crf_log_step(a, begin, r, most, team);
+        if (!impossible) total += static_cast<double>(sum) + static_cast<double>(most);
+        if (!impossible && !(sum <= 0x1.fffffep127f) && team.rank() == 0) a.check_sum(sum);
         LAMINA_CUDA_KEEP_LOOP
         for (int j = team.rank(); j < n; j += team.size()) {
           a.e.row(r)[j] = most == crf_none ? 0.0f : math::exp(x[j] - most);
@@ -175,6 +180,7 @@ struct crf_lines {
         sum += a.alpha.row(r)[j] = ways * score;
       }
       sum = sum_of(team, sum);
+      if (team.rank() == 0) a.check_sum(sum);
       const float factor = 1 / sum;
       LAMINA_CUDA_KEEP_LOOP
       for (int j = team.rank(); j < n; j += team.size()) a.alpha.row(r)[j] *= factor;

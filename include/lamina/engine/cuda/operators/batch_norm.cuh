@@ -82,12 +82,14 @@ struct batch_norm_slope_lines {
         of_product += static_cast<double>(d * (a.x[row * a.x_stride + column] - mean));
       });
     const float sum = static_cast<float>(sum_of(team, of_slope));
-    const float weighted = static_cast<float>(sum_of(team, of_product)) * inverse;
+    const int n = a.elements.count();
+    // Of no rows 0, also where the moving variance is none.
+    const float product = static_cast<float>(sum_of(team, of_product));
+    const float weighted = n == 0 ? 0.0f : product * inverse;
     if (team.rank() != 0) return;
     if (a.out[0] != nullptr) a.out[0][c] = weighted;
     if (a.out[1] != nullptr) a.out[1][c] = sum;
     if (a.out[4] == nullptr) return;
-    const int n = a.elements.count();
     const float share = a.given || n == 0 ? 0.0f : 1 / static_cast<float>(n);
     a.out[2][c] = sum * share;
     a.out[3][c] = weighted * share * inverse;
