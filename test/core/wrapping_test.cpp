@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums, differences and products of whole numbers begin again at the other end of their range, of
+// constant expressions too, in which an overflow does not compile. Source: pytorch/pytorch#190042.
+#include <cstdint>
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/core/wrapping.hpp>
+
+namespace math = lamina::math;
+
+namespace {
+
+template <class T>
+constexpr bool wraps() {
+  constexpr T most = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::min();
+  return math::wrapped_sum(most, T(1)) == least && math::wrapped_difference(least, T(1)) == most &&
+         math::wrapped_product(most, T(2)) == static_cast<T>(-2) &&
+         math::wrapped_product(least, static_cast<T>(-1)) == least;
+}
+
+}  // namespace
+
+TEST_CASE("whole numbers wrap in sums, differences and products") {
+  STATIC_REQUIRE(wraps<std::int64_t>());
+  STATIC_REQUIRE(wraps<std::int32_t>());
+  STATIC_REQUIRE(wraps<std::int16_t>());
+  STATIC_REQUIRE(wraps<std::int8_t>());
+  STATIC_REQUIRE(math::wrapped_sum<std::uint8_t>(255, 1) == 0);
+  STATIC_REQUIRE(math::wrapped_sum(true, true));
+  STATIC_REQUIRE(math::wrapped_product(0.5, 3.0) == 1.5);
+}
