@@ -6,6 +6,7 @@
 // transitions differ so much that a product may lose a path that counts, they are logarithms.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/recurrent_body.cuh>
 #include <lamina/operators/crf.hpp>
@@ -50,12 +51,12 @@ struct crf_arguments {
 
 constexpr float crf_none = -__builtin_huge_valf();
 
-/// log(e^f(0) + ... + e^f(n - 1)), by one thread or by a team.
+/// log(e^f(0) + ... + e^f(n - 1)), by one thread or by a team; NaN where one of them is.
 template <class F>
 LAMINA_INLINE LAMINA_FN float log_sum_over(int n, const F& f) {
   float most = crf_none, sum = 0;
   LAMINA_CUDA_KEEP_LOOP
-  for (int j = 0; j < n; ++j) most = math::max(most, f(j));
+  for (int j = 0; j < n; ++j) most = math::maximum(most, f(j));
   if (most == crf_none) return most;
   LAMINA_CUDA_KEEP_LOOP
   for (int j = 0; j < n; ++j) sum += math::exp(f(j) - most);
@@ -65,7 +66,7 @@ template <class Team, class F>
 LAMINA_INLINE LAMINA_FN float log_sum_over(const Team& team, int n, const F& f) {
   float most = crf_none, sum = 0;
   LAMINA_CUDA_KEEP_LOOP
-  for (int j = team.rank(); j < n; j += team.size()) most = math::max(most, f(j));
+  for (int j = team.rank(); j < n; j += team.size()) most = math::maximum(most, f(j));
   most = largest_of(team, most);
   if (most == crf_none) return most;
   LAMINA_CUDA_KEEP_LOOP
