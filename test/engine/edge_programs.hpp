@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/program/program.hpp>
 
 namespace test::edges {
 
