@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -36,9 +37,10 @@ class text {
     else
       return unsigned_number(number);
   }
-  /// A number as printf writes it, with a point in every locale.
+  /// A number as printf writes it, with a point in every locale, and NaN without a sign.
   LAMINA_COLD text& print(const char* format, double number) {
     char digits[352], half[16];  // the longest double without a fraction has 309
+    if (number != number) number = std::numeric_limits<double>::quiet_NaN();
     std::snprintf(digits, sizeof digits, format, number);
     std::snprintf(half, sizeof half, "%.1f", 0.5);
     const std::string_view point =

@@ -55,11 +55,12 @@ void for_each_aligned(const kernel_context<Real>& ctx, const tensor_shape& shape
                        {std::pair{y.low, 1 - y.part}, std::pair{y.high, y.part}})
                     for (const auto& [column, of_column] :
                          {std::pair{x.low, 1 - x.part}, std::pair{x.high, x.part}})
-                      f(to,
-                        ((n * shape[1] + c) * shape[2] + static_cast<std::size_t>(row)) * w +
-                            static_cast<std::size_t>(column),
-                        static_cast<Real>(of_row) * static_cast<Real>(of_column) /
-                            static_cast<Real>(rows.points * columns.points));
+                      if (of_row != 0 && of_column != 0)
+                        f(to,
+                          ((n * shape[1] + c) * shape[2] + static_cast<std::size_t>(row)) * w +
+                              static_cast<std::size_t>(column),
+                          static_cast<Real>(of_row) * static_cast<Real>(of_column) /
+                              static_cast<Real>(rows.points * columns.points));
                 }
       });
 }

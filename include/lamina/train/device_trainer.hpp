@@ -42,8 +42,11 @@ class device_trainer : public place_trainer<P, Opt> {
     send();
   }
 
-  /// One mini-batch. Returns the cost before the update.
+  /// One mini-batch. Returns the cost before the update. When a step fails before any update,
+  /// parameters and accumulators are what they were; when it fails later, nothing is done until
+  /// others are sent and set_steps() tells whose they are.
   float step(const batch_view<P>& batch) {
+    this->require_whole();
     detail::require_known_norms(optimizer::traits<Opt>::clip(state_.optimizer()),
                                 updates_ != nullptr);
     batch.feed_to(machine_);
@@ -52,6 +55,7 @@ class device_trainer : public place_trainer<P, Opt> {
     for (int i = 0; i < parameters && updates_ == nullptr; ++i)
       if (where.first[i] >= 0)
         state_.set_numbers(i, scalars, machine_.constants() + where.first[i]);
+    const torn_step guard{this};
     machine_.run(~0ull, seed_, static_cast<std::uint64_t>(steps_));
     if (updates_ != nullptr)
       updates_->run(
@@ -73,6 +77,7 @@ class device_trainer : public place_trainer<P, Opt> {
 
   /// Copies parameters and accumulators to the model, and from it.
   LAMINA_COLD void bring_back() {
+    this->require_whole();
     parameters_.download(model_.memory());
     states_.download(state_.pointers());
   }
@@ -83,6 +88,17 @@ class device_trainer : public place_trainer<P, Opt> {
 
  private:
   using updates = whole_updates<P, Opt, Backend>;
+
+  /// A step in progress: only one that comes to its end is counted.
+  struct torn_step {
+    device_trainer* of;
+    std::int64_t before = of->steps_;
+    ~torn_step() {
+      if (of->steps_ == before)
+        of->torn_ = of->updates_ != nullptr ? of->updates_->may_have_updated()
+                                            : of->machine_.may_have_updated();
+    }
+  };
 
   device_arrays<Backend> parameters_, states_;
   std::unique_ptr<updates> updates_;  // null where they ride on the gradients

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/train/checkpoint.hpp>
@@ -23,7 +24,11 @@ class place_trainer {
 
   /// Updates so far.
   std::int64_t steps() const { return steps_; }
-  void set_steps(std::int64_t n) { steps_ = n; }
+  /// After values and accumulators were loaded, that of them.
+  void set_steps(std::int64_t n) {
+    steps_ = n;
+    torn_ = false;
+  }
   model<P>& trained() { return model_; }
   const Opt& optimizer() const { return state_.optimizer(); }
   /// Takes the options of each step from `opt` as it is then. A limit on norms has to be there from
@@ -39,10 +44,19 @@ class place_trainer {
   place_trainer& operator=(const place_trainer&) = delete;
   ~place_trainer() = default;
 
+  /// Throws when the parameters at the place are neither those before a step nor those behind it.
+  LAMINA_COLD void require_whole() const {
+    if (torn_)
+      throw error(
+          "lamina: train: an error in an earlier step came when parameters at the device had "
+          "changed: expected that a checkpoint is loaded before anything else, found none");
+  }
+
   optimizer_state<P, Opt> state_;
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
+  bool torn_ = false;  // parameters at the place have changed in a step that failed
 };
 
 /// What keeps a model's parameters somewhere else between steps.

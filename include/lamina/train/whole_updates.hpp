@@ -88,6 +88,7 @@ class whole_updates {
     const auto work = [&] {
       backend_.upload(numbers_.data(), staged,
                       static_cast<std::size_t>(parameters) * numbers * sizeof(float));
+      updates_ = true;
       for (int i = 0; i < parameters; ++i)
         if (is_updated(i)) try {
             run_update(i, values[i], rows_of(i), accumulators + i * states);
@@ -100,8 +101,12 @@ class whole_updates {
       backend_.once(work);
     else
       backend_.replay(recorded_as, work);
+    updates_ = true;
     backend_.wait();
+    updates_ = false;
   }
+  /// Whether the last step, which failed, may have updated a parameter before.
+  bool may_have_updated() const { return updates_; }
 
  private:
   static constexpr char recorded_as[] = "updates";
@@ -177,6 +182,7 @@ class whole_updates {
   device_arrays<Backend> gradients_;
   engine::cuda::device_buffer<Backend> squares_, numbers_, scratch_;
   engine::cuda::staging_buffer<Backend> found_, staged_;
+  bool updates_ = false;  // parameters change
 };
 
 }  // namespace lamina

@@ -6,16 +6,13 @@
 #include <limits>
 #include <vector>
 
+#include "engine/edge_programs.hpp"
 #include "laws/edge_law.hpp"
-
-#include <lamina/layers/layers.hpp>
-
-namespace layer = lamina::layer;
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-using numbers = std::vector<double>;
+using namespace test::edges;
 
 void check_finite(const std::vector<numbers>& all) {
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -24,82 +21,9 @@ void check_finite(const std::vector<numbers>& all) {
       CHECK(std::isfinite(all[i][j]));
     }
 }
-/// Rows of numbers, one after the other.
-numbers joined(std::initializer_list<numbers> rows) {
-  numbers all;
-  for (const numbers& row : rows) all.insert(all.end(), row.begin(), row.end());
-  return all;
-}
-
-constexpr auto probabilities = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto p = layer::softmax(x);
-  auto soft = layer::cross_entropy(p, layer::data<"soft", float, 3>(main));
-  auto hard = layer::cross_entropy(p, layer::data<"hard", std::int64_t>(main));
-  return std::tuple{layer::mean(soft + hard), soft, hard};
-});
-constexpr auto logits = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto w = layer::data<"w", float, 1>(main);
-  auto soft = layer::softmax_with_cross_entropy(x, layer::data<"soft", float, 3>(main));
-  auto hard = layer::softmax_with_cross_entropy(x, layer::data<"hard", std::int64_t>(main));
-  return std::tuple{layer::mean((soft + hard) * w), soft, hard};
-});
-constexpr auto costs_of_pairs = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 1>(main);
-  auto label = layer::data<"label", float, 1>(main);
-  auto zero = layer::data<"zero", float, 1>(main);
-  auto binary = layer::sigmoid_cross_entropy_with_logits(x, label);
-  auto rank = layer::rank_loss(label, x, zero);
-  auto smooth = layer::smooth_l1(x, zero, zero, zero);
-  return std::tuple{layer::mean(binary + rank + smooth), binary, rank, smooth};
-});
-constexpr auto norms = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 20>(main);
-  auto y = layer::data<"y", float, 20>(main);
-  auto cosine = layer::cos_sim(x, y);
-  auto along = layer::l2_normalize(x, {.epsilon = 0});
-  auto across = layer::l2_normalize<1>(layer::reshape<2, 10>(x), {.epsilon = 0});
-  auto whitened = layer::layer_norm(x, {.scale = false, .shift = false});
-  auto total = layer::reduce_sum<1>(along * y, layer::keep_dim) +
-               layer::reduce_sum<1>(layer::reshape<20>(across) * y, layer::keep_dim) +
-               layer::reduce_sum<1>(whitened * y, layer::keep_dim);
-  return std::tuple{layer::mean(cosine), cosine, along, across, whitened, layer::mean(total)};
-});
-constexpr auto slopes_of_norms = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 20>(main);
-  auto w = layer::data<"w", float, 20>(main);
-  auto all = layer::l2_normalize(x, {.epsilon = 0}) +
-             layer::reshape<20>(layer::l2_normalize<1>(layer::reshape<2, 10>(x), {.epsilon = 0})) +
-             layer::layer_norm(x, {.scale = false, .shift = false});
-  return std::tuple{layer::mean(all * w), all};
-});
-constexpr auto groups = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 4, 3, 3>(main);
-  auto w = layer::data<"w", float, 4, 3, 3>(main);
-  return layer::mean((layer::group_norm<2>(x) + layer::instance_norm(x)) * w);
-});
-constexpr auto channels = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 4, 3, 3>(main);
-  auto w = layer::data<"w", float, 4, 3, 3>(main);
-  auto images = layer::batch_norm(x);
-  auto numbers = layer::batch_norm(layer::reshape<36>(x));
-  auto all = (images + layer::reshape<4, 3, 3>(numbers)) * w;
-  return std::tuple{layer::mean(all), images, numbers};
-});
 constexpr auto passed_on = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 4>(main);
   auto y = layer::batch_norm(x, {.epsilon = 0});
-  return std::tuple{layer::mean(y), y};
-});
-constexpr auto clipped = lamina::program([](lamina::block& main) {
-  return std::tuple{layer::clip_by_norm(layer::data<"x", float, 3>(main), 2)};
-});
-constexpr auto ranked = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto cost = layer::bpr_loss(x, layer::data<"label", std::int64_t>(main));
-  return std::tuple{layer::mean(cost), cost};
-});
 
 }  // namespace
 

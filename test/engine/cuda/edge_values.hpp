@@ -30,6 +30,7 @@ struct edge_options {
 /// Data i of P is `given[i]`, row by row, in a batch of `rows`. Returns what is different:
 /// infinities and NaN have to be equal, other numbers to their own digits but for the margin.
 /// Outputs are compared and, of a program that returns a cost, gradients of data and of parameters.
+/// Throws an error of both that says the same.
 template <class Backend, class P>
 std::string edges_apart(P program, const std::vector<std::vector<double>>& given, int rows,
                         const edge_options& options = {}) {
@@ -81,11 +82,20 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
     });
     batch.data[i] = reinterpret_cast<const std::byte*>(to.data());
   }
-  const auto run = [&](auto& machine) {
-    batch.feed_to(machine);
-    machine.run(~0ull, 3, 5);
+  const auto error_of = [&](auto& machine) -> std::string {
+    try {
+      batch.feed_to(machine);
+      machine.run(~0ull, 3, 5);
+    } catch (const lamina::error& e) {
+      // A place names the layer, too.
+      const std::string said = e.what();
+      return said.substr(0, said.find(" (for "));
+    }
+    return "";
   };
-  run(expected), run(found);
+  const std::string refused = error_of(expected), told = error_of(found);
+  if (told != refused) return "\"" + refused + "\" on the CPU, \"" + told + "\" at a place\n";
+  if (!refused.empty()) throw lamina::error(refused);
 
   std::string apart;
   const auto compare_numbers = [&](int v, int r, int j, double u, double w) {
@@ -125,12 +135,17 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
   for (int i = 0; P::desc.cost >= 0 && i < P::desc.count.parameters; ++i) {
     const lamina::parameter_place& p = lamina::parameter_table<P>::table.of[i];
     const float *const x = expected.gradient(i), *const from = found.gradient(i);
-    if (p.panel || x == nullptr || from == nullptr) continue;
-    std::vector<float> y(static_cast<std::size_t>(p.rows * lamina::padded(p.columns)));
+    if (x == nullptr || from == nullptr) continue;
+    // Both as the CPU has them, weights in panels.
+    std::vector<float> y(
+        static_cast<std::size_t>(lamina::engine::cpu::panels_floats(p.rows, p.columns)) +
+        static_cast<std::size_t>(p.rows * lamina::padded(p.columns)));
     parameters.download_one(i, from, y.data());
     for (int r = 0; r < p.rows; ++r)
       for (int j = 0; j < p.columns; ++j) {
-        const int at = r * lamina::padded(p.columns) + j;
+        const std::ptrdiff_t at =
+            p.panel ? lamina::engine::cpu::panel_index<float>(p.rows, p.columns, r, j)
+                    : static_cast<std::ptrdiff_t>(r) * lamina::padded(p.columns) + j;
         compare_numbers(P::desc.parameters[i].variable, r, j, static_cast<double>(x[at]),
                         static_cast<double>(y[static_cast<std::size_t>(at)]));
       }

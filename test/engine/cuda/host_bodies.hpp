@@ -61,7 +61,6 @@ inline void multiply_on_host(const product& p) {
         for (int k = 0; k < p.depth; ++k) sum += at(p.left, n, i, k) * at(p.right, n, k, j);
         sum *= static_cast<double>(p.alpha);
         if (p.epilogue != product_epilogue::none) sum += static_cast<double>(p.bias[j]);
-        if (p.epilogue == product_epilogue::bias_relu && sum < 0) sum = 0;
         p.to[n * p.batch_stride + i * p.stride + j] = static_cast<float>(sum);
       }
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -144,6 +145,67 @@ int fail_each(P program, int stride = 1) {
   return told;
 }
 
+/// Fails every call of a second step in turn. Returns how often the place was left as before that
+/// step, and how often the trainer said that it was not; below 0 what went wrong.
+template <class P, class Opt>
+std::pair<int, int> tear_each(P program, const Opt& opt, int stride = 1) {
+  using trainer = lamina::device_trainer<P, Opt, failing_place>;
+  const test::random_samples<P> s(8, 5);
+  std::pair<int, int> found;
+  std::vector<std::vector<float>> before, after;
+  const auto values_of = [](const lamina::model<P>& m) {
+    std::vector<std::vector<float>> all;
+    for (int i = 0; i < P::desc.count.parameters; ++i) {
+      const auto w = m.get(i);
+      all.emplace_back(w.data(), w.data() + w.size());
+    }
+    return all;
+  };
+  for (int k = -1, calls_made = 0; k < calls_made; k += k < 0 ? 1 : stride) {
+    failing_place at;
+    at.defer();
+    lamina::model m{program, 3};
+    trainer t(at, opt, m, 11);
+    t.step(s.batch(0, 4));
+    t.bring_back();
+    const auto whole = values_of(m);
+    at.all->made = 0;
+    at.all->failing = k;
+    if (k < 0) {
+      before = whole;
+      t.step(s.batch(4, 4));
+      calls_made = at.all->made;
+      t.bring_back();
+      after = values_of(m);
+      continue;
+    }
+    CHECK_THROWS_AS(t.step(s.batch(4, 4)), lamina::error);
+    at.all->failing = -1;
+    try {
+      t.bring_back();
+      const auto now = values_of(m);
+      // The cost may be all that could not be copied.
+      if (t.steps() == 2 ? now != after : now != before) return {-1, k};
+      if (t.steps() == 2) continue;
+      t.step(s.batch(4, 4));
+      t.bring_back();
+      if (values_of(m) != after) return {-2, k};
+      ++found.first;
+    } catch (const lamina::error& e) {
+      if (std::string(e.what()).find("lamina: train: an error in an earlier step") != 0)
+        return {-3, k};
+      if (values_of(m) != before) return {-4, k};
+      ++found.second;
+      t.send();
+      t.set_steps(1);
+      t.step(s.batch(4, 4));
+      t.bring_back();
+      if (values_of(m) != after) return {-5, k};
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("a failed call names the layer, or the parameter that is updated") {
@@ -168,6 +230,37 @@ TEST_CASE("a failed call names the layer, or the parameter that is updated") {
   CHECK_THAT(all, Catch::Contains("lamina: cuda: launch: failed on request (for fc_0.tmp_0)\n"));
   CHECK_THAT(all, Catch::Contains(
                       "lamina: cuda: launch: failed on request (for the update of fc_1.w_0)\n"));
+}
+
+TEST_CASE("a step that fails leaves parameters at a place as before, or says that it did not") {
+  constexpr optimizer::momentum momentum{.learning_rate = 0.1f};
+  constexpr optimizer::momentum limited{.learning_rate = 0.1f,
+                                        .clip = lamina::clip_by_global_norm(1.0f)};
+  const auto check = [](const std::pair<int, int>& found, int as_before, int said) {
+    INFO(found.first << " as before, " << found.second << " said");
+    CHECK(found.first >= as_before);
+    CHECK(found.second >= said);
+  };
+  SECTION("updates that ride on products") { check(tear_each(test::classes, momentum), 8, 5); }
+  SECTION("updates of whole gradients") { check(tear_each(test::classes, limited), 20, 5); }
+  SECTION("a loop") { check(tear_each(test::steps, momentum), 8, 2); }
+  SECTION("tables of which rows are read") { check(tear_each(test::kept_words, momentum), 8, 1); }
+  SECTION("lengths that the host reads") { check(tear_each(test::ragged, momentum, 3), 8, 1); }
+}
+TEST_CASE("a label out of range is told after the updates at a place, and no step follows") {
+  using P = std::remove_const_t<decltype(test::classes)>;
+  test::dense_samples s(9);
+  s.label[4] = 5;
+  failing_place at;
+  lamina::model m{test::classes, 3};
+  lamina::device_trainer<P, optimizer::sgd, failing_place> t(at, {}, m);
+  CHECK_THROWS_WITH(t.step(s.batch<P>(0, 9)), test::wrong_label_message);
+  CHECK_THROWS_WITH(t.step(s.batch<P>(0, 3)), Catch::Contains("an error in an earlier step came"));
+  CHECK_THROWS_WITH(t.bring_back(), Catch::Contains("an error in an earlier step came"));
+  CHECK(m.get(0)(0, 0) == lamina::model{test::classes, 3}.get(0)(0, 0));
+  t.send();
+  t.set_steps(0);
+  t.step(s.batch<P>(0, 3));
 }
 
 TEST_CASE("every call of a training at a place may fail") {

@@ -85,7 +85,6 @@ std::string product_fault(Backend& b, const product_case& c) {
         sum *= static_cast<double>(c.alpha);
         if (c.epilogue != cuda::product_epilogue::none)
           sum += static_cast<double>(host[static_cast<std::size_t>(bias_at + j)]);
-        if (c.epilogue == cuda::product_epilogue::bias_relu && sum < 0) sum = 0;
         expected[static_cast<std::size_t>(to_at + n * to.batch_stride + i * to.stride + j)] =
             static_cast<float>(sum);
       }
@@ -134,10 +133,8 @@ std::string product_faults(Backend& b) {
           product_case c{rows, columns, depth, left, right};
           c.apart = apart;
           all += product_fault(b, c);
-          for (const auto e : {cuda::product_epilogue::bias, cuda::product_epilogue::bias_relu}) {
-            c.epilogue = e;
-            all += product_fault(b, c);
-          }
+          c.epilogue = cuda::product_epilogue::bias;
+          all += product_fault(b, c);
           c.epilogue = cuda::product_epilogue::none;
           c.alpha = -0.5f;
           c.batches = 3;
@@ -158,10 +155,8 @@ inline std::vector<product_case> empty_products() {
     all.back().batches = 2;
     all.back().apart = 3;
   }
-  for (const auto e : {cuda::product_epilogue::bias, cuda::product_epilogue::bias_relu}) {
-    all.push_back({3, 5, 0});
-    all.back().epilogue = e;
-  }
+  all.push_back({3, 5, 0});
+  all.back().epilogue = cuda::product_epilogue::bias;
   all.push_back({3, 5, 7});
   all.back().batches = 0;
   return all;

@@ -8,6 +8,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/extremes.hpp>
+#include <lamina/core/wrapping.hpp>
 #include <lamina/engine/call/array_layout.hpp>
 
 namespace lamina::engine {
@@ -99,13 +100,13 @@ constexpr T identity_of() {
 template <reduction_kind Kind, class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T reduced(T a, T b) {
   if constexpr (Kind == reduction_kind::product)
-    return static_cast<T>(a * b);
+    return math::wrapping_product(a, b);
   else if constexpr (Kind == reduction_kind::max)
     return math::maximum(a, b);
   else if constexpr (Kind == reduction_kind::min)
     return math::minimum(a, b);
   else
-    return static_cast<T>(a + b);
+    return math::wrapping_sum(a, b);
 }
 
 }  // namespace lamina::engine

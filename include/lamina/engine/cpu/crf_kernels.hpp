@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/label.hpp>
 #include <lamina/engine/cpu/real_numbers.hpp>
@@ -71,10 +72,11 @@ struct tag_scores {
   static constexpr Real none = -std::numeric_limits<Real>::infinity();
 };
 
-/// log(e^x[0] + ... + e^x[n - 1]).
+/// log(e^x[0] + ... + e^x[n - 1]); NaN where one of them is.
 template <class Real>
 inline Real log_sum_of(const Real* x, int n) {
-  const Real most = *std::max_element(x, x + n);
+  Real most = x[0];
+  for (int j = 1; j < n; ++j) most = math::maximum(most, x[j]);
   if (most == -std::numeric_limits<Real>::infinity()) return most;
   vector_in<Real> sums(Real(0));
   Real sum = 0;

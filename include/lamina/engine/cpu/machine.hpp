@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <lamina/engine/call/first_update.hpp>
 #include <lamina/engine/cpu/block_runner.hpp>
 #include <lamina/engine/cpu/machine_memory.hpp>
 #include <lamina/engine/cpu/row_tiles.hpp>
@@ -116,22 +117,7 @@ class machine {
   auto* constants() { return memory_.constants(); }
 
  private:
-  /// The first group of the outermost block that updates a parameter; 0 if one of an inner block
-  /// does.
-  static constexpr int find_first_update() {
-    if (!has_blocks) return 0;
-    int first = schedule::groups;
-    for (int g = schedule::groups; g-- > 0;) {
-      const schedule_entry& e = schedule::table.entries[g];
-      bool updates = false;
-      for (int a = e.first_argument; a < e.first_argument + e.group.arguments; ++a)
-        updates = updates || schedule::table.slots[a].space == memory_space::updated;
-      if (updates && plan_type::grouped.groups[g].block != 0) return 0;
-      if (updates) first = g;
-    }
-    return first;
-  }
-  static constexpr int first_update = find_first_update();
+  static constexpr int first_update = has_blocks ? first_updating_group<schedule>() : 0;
 
   // Programs with loops make no tiles: what they run is known iteration by iteration.
   static constexpr bool makes_tiles = !has_blocks && computes_in_float<P>;

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <lamina/core/wrapping.hpp>
 #include <lamina/engine/call/pointwise_traits.hpp>
 #include <lamina/engine/cpu/element_loops.hpp>
 #include <lamina/operators/sum.hpp>
@@ -164,7 +165,7 @@ struct call_kernel<sum> {
           if (i == 0)
             for (int j = 0; j < out.columns; ++j) y[j] = x[j];
           else
-            for (int j = 0; j < out.columns; ++j) y[j] = static_cast<T>(y[j] + x[j]);
+            for (int j = 0; j < out.columns; ++j) y[j] = math::wrapping_sum(y[j], x[j]);
         }
       }
     });

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include <lamina/core/wrapping.hpp>
 #include <lamina/engine/call/reduced_layout.hpp>
 #include <lamina/engine/cpu/fill_kernels.hpp>
 #include <lamina/engine/cpu/long_sums.hpp>
@@ -294,7 +295,7 @@ struct call_kernel<cumsum> {
             wide sum = 0;
             for (int k = 0; k < from.n; ++k) {
               const int at = reverse ? from.n - 1 - k : k;
-              const wide next = static_cast<wide>(sum + static_cast<wide>(x[at * from.step]));
+              const wide next = math::wrapping_sum(sum, static_cast<wide>(x[at * from.step]));
               y[at * to.step] = static_cast<T>(exclusive ? sum : next);
               sum = next;
             }

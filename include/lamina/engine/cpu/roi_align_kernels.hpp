@@ -21,7 +21,8 @@ void for_each_region(const call_context& c, const operand& x, const operand& reg
 }
 
 /// Calls f(image, region, place in Out, place in X, weight) for all elements of images that count
-/// for an element of Out of roi_align.
+/// for an element of Out of roi_align: none with a weight of 0, so that infinities stay where they
+/// are.
 template <class F>
 void for_each_aligned(const call_context& c, const operand& x, const operand& regions, F f) {
   const float scale = static_cast<float>(c.number(0));
@@ -44,8 +45,9 @@ void for_each_aligned(const call_context& c, const operand& x, const operand& re
                                   y.part * (1 - z.part), y.part * z.part};
           for (int channel = 0; channel < x.dims[1]; ++channel)
             for (int q = 0; q < 4; ++q)
-              f(n, r, (channel * height + i) * width + j,
-                static_cast<std::ptrdiff_t>(channel) * h * w + place[q], weight[q] * share);
+              if (weight[q] != 0)
+                f(n, r, (channel * height + i) * width + j,
+                  static_cast<std::ptrdiff_t>(channel) * h * w + place[q], weight[q] * share);
         }
   });
 }

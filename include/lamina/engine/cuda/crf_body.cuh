@@ -6,6 +6,7 @@
 // transitions differ so much that a product may lose a path that counts, they are logarithms.
 #pragma once
 
+#include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/recurrent_body.cuh>
 #include <lamina/operators/crf.hpp>
@@ -41,16 +42,21 @@ struct crf_arguments {
     const std::int64_t l = label.integer(row * label.columns);
     if (l < 0 || l >= tags) report_fault(fault, group, row * label.columns);
   }
+  /// Reports a sum of e^score that no float holds: behind all labels, which count first.
+  LAMINA_INLINE LAMINA_FN void check_sum(float sum) const {
+    if (sum >= 0x1p-149f && sum <= 0x1.fffffep127f) return;
+    report_fault(fault, group, label.rows * label.columns + (sum == sum ? sum > 0 : 2));
+  }
 };
 
 constexpr float crf_none = -__builtin_huge_valf();
 
-/// log(e^f(0) + ... + e^f(n - 1)), by one thread or by a team.
+/// log(e^f(0) + ... + e^f(n - 1)), by one thread or by a team; NaN where one of them is.
 template <class F>
 LAMINA_INLINE LAMINA_FN float log_sum_over(int n, const F& f) {
   float most = crf_none, sum = 0;
   LAMINA_CUDA_KEEP_LOOP
-  for (int j = 0; j < n; ++j) most = math::max(most, f(j));
+  for (int j = 0; j < n; ++j) most = math::maximum(most, f(j));
   if (most == crf_none) return most;
   LAMINA_CUDA_KEEP_LOOP
   for (int j = 0; j < n; ++j) sum += math::exp(f(j) - most);
@@ -60,7 +66,7 @@ template <class Team, class F>
 LAMINA_INLINE LAMINA_FN float log_sum_over(const Team& team, int n, const F& f) {
   float most = crf_none, sum = 0;
   LAMINA_CUDA_KEEP_LOOP
-  for (int j = team.rank(); j < n; j += team.size()) most = math::max(most, f(j));
+  for (int j = team.rank(); j < n; j += team.size()) most = math::maximum(most, f(j));
   most = largest_of(team, most);
   if (most == crf_none) return most;
   LAMINA_CUDA_KEEP_LOOP
@@ -156,9 +162,9 @@ struct crf_lines {
       const float most = crf_largest(team, x, n);
       if (impossible || by_logs) {
         float* const alpha = a.alpha.row(r);
-        if (!impossible)
-          total += static_cast<double>(crf_log_step(a, begin, r, most, team)) +
-                   static_cast<double>(most);
+        const float sum = impossible ? most : crf_log_step(a, begin, r, most, team);
+        if (!impossible) total += static_cast<double>(sum) + static_cast<double>(most);
+        if (!impossible && !(sum <= 0x1.fffffep127f) && team.rank() == 0) a.check_sum(sum);
         LAMINA_CUDA_KEEP_LOOP
         for (int j = team.rank(); j < n; j += team.size()) {
           a.e.row(r)[j] = most == crf_none ? 0.0f : math::exp(x[j] - most);
@@ -175,6 +181,7 @@ struct crf_lines {
         sum += a.alpha.row(r)[j] = ways * score;
       }
       sum = sum_of(team, sum);
+      if (team.rank() == 0) a.check_sum(sum);
       const float factor = 1 / sum;
       LAMINA_CUDA_KEEP_LOOP
       for (int j = team.rank(); j < n; j += team.size()) a.alpha.row(r)[j] *= factor;

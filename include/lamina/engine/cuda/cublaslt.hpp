@@ -142,9 +142,7 @@ class cublaslt_backend : public Base {
     set(made, CUBLASLT_MATMUL_DESC_TRANSA, p.right.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(made, CUBLASLT_MATMUL_DESC_TRANSB, p.left.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (p.epilogue != product_epilogue::none) {
-      set(made, CUBLASLT_MATMUL_DESC_EPILOGUE,
-          p.epilogue == product_epilogue::bias ? CUBLASLT_EPILOGUE_BIAS
-                                               : CUBLASLT_EPILOGUE_RELU_BIAS);
+      set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
       set_bias(made, p.bias);
     }
     made.right = layout_of(p.columns, p.depth, p.right, p.batches);

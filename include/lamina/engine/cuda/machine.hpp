@@ -11,6 +11,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/engine/call/first_update.hpp>
 #include <lamina/engine/call/made_rows.hpp>
 #include <lamina/engine/cuda/block_engine.hpp>
 #include <lamina/engine/cuda/machine_memory.hpp>
@@ -91,6 +92,7 @@ class machine {
   /// Runs every group whose data are among `given` (a bit each), and waits for it. Throws
   /// lamina::error for a label or index out of range and for what the place cannot do.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    reached_ = -1;
     try {
       memory_.stage(given, seed + step);
       perform([&] { run_groups(given, seed, step); }, given);
@@ -99,8 +101,12 @@ class machine {
       settle();
       throw;
     }
+    reached_ = schedule::groups;
     finish();
   }
+  /// Whether the last run, which threw, may have updated a parameter before. Numbers out of range
+  /// are told when all groups have run.
+  bool may_have_updated() const { return reached_ >= first_updating_group<schedule>(); }
 
   /// Copies a variable of the program to the host; null if the plan never stores it.
   template <int V>
@@ -131,16 +137,22 @@ class machine {
   float* constants() { return memory_.fixed().constants(); }
 
  private:
+  /// Notes how far the walk along the blocks came, also where it throws.
+  struct reached_group {
+    machine* of;
+    ~reached_group() { of->reached_ = of->blocks_.reached(); }
+  };
   void run_groups(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_.upload();
     if constexpr (has_blocks) {
+      const reached_group note{this};
       blocks_.run(memory_, given, seed, step);
     } else {
       run_state state = memory_.state();
       state.given = given;
       for (int g = 0; g < schedule::groups; ++g)
         if ((schedule::table.entries[g].feeds & ~given) == 0)
-          group_runner<P, Backend>::run(backend_, memory_, g, state);
+          group_runner<P, Backend>::run(backend_, memory_, reached_ = g, state);
     }
     memory_.fixed().download_results();
   }
@@ -210,9 +222,9 @@ class machine {
     text message;
     message << "lamina: " << failed.schema().type << ": " << e.checked.what << " in row " << row
             << ": expected ";
-    const std::int64_t number = numbers.integer(0);
+    const std::int64_t number = is_fraction ? 0 : numbers.integer(0);
     if (is_fraction)
-      message.print("0 to 1, found %g", load_number(found, numbers.type, 0));
+      message.print("0 to 1, found %f", load_number(found, numbers.type, 0));
     else if (number >= 0 && number < count)
       message << e.checked.rule << ", found " << number;
     else
@@ -237,6 +249,7 @@ class machine {
   Backend& backend_;
   memory_type memory_;
   run_key<P, ranks> key_;  // of what is run
+  int reached_ = -1;       // the group of the outermost block that the last run came to
   [[no_unique_address]] std::conditional_t<has_blocks, place_block_runner<P, Backend>,
                                            detail::no_block_memory>
       blocks_;

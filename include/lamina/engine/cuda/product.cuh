@@ -8,14 +8,14 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/expression/expression.hpp>
-#include <lamina/operators/activation.hpp>
 #include <lamina/operators/elementwise.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::engine::cuda {
 
-/// What is done with the sums of a product before they are stored.
-enum class product_epilogue : std::uint8_t { none, bias, bias_relu };
+/// What is done with the sums of a product before they are stored. The library's relu is not one of
+/// them: it makes 0 of NaN.
+enum class product_epilogue : std::uint8_t { none, bias };
 
 /// to[rows, columns] = epilogue(alpha * left[rows, depth] * right[depth, columns] + bias[columns]),
 /// once for each of `batches`. Matrices lie in rows, `stride` floats apart, and `batch_stride`
@@ -46,9 +46,8 @@ struct empty_product_body {
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const product& p = a.p;
     const int column = i % p.columns, row = i / p.columns % p.rows, batch = i / p.columns / p.rows;
-    float x = p.epilogue == product_epilogue::none ? 0.0f : p.bias[column];
-    if (p.epilogue == product_epilogue::bias_relu && x < 0) x = 0;
-    p.to[batch * p.batch_stride + row * p.stride + column] = x;
+    p.to[batch * p.batch_stride + row * p.stride + column] =
+        p.epilogue == product_epilogue::none ? 0.0f : p.bias[column];
   }
 };
 
@@ -79,14 +78,6 @@ struct epilogue_statements<expression::statements<
     expression::let<elementwise_add, 0, Store, expression::head_value, expression::row<Bias>>>> {
   static constexpr bool exists = true;
   static constexpr product_epilogue epilogue = product_epilogue::bias;
-  static constexpr int store = Store, bias = Bias;
-};
-template <int Store, int Bias>
-struct epilogue_statements<expression::statements<
-    expression::let<elementwise_add, 0, -1, expression::head_value, expression::row<Bias>>,
-    expression::let<relu, 0, Store, expression::value<0>>>> {
-  static constexpr bool exists = true;
-  static constexpr product_epilogue epilogue = product_epilogue::bias_relu;
   static constexpr int store = Store, bias = Bias;
 };
 

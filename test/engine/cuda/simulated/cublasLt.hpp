@@ -294,7 +294,8 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, c
                    static_cast<const float*>(right)[y.at(n, turned[1], k, j)];
           sum *= factor;
           if (has_bias) sum += how.bias[i];
-          if (how.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && sum < 0) sum = 0;
+          // Of NaN, too, it makes 0: forums.developer.nvidia.com/t/329783.
+          if (how.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && !(sum > 0)) sum = 0;
           static_cast<float*>(to)[z.at(n, false, i, j)] = sum;
         }
   };

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/cuda/edge_values.hpp"
 #include "engine/cuda/product_check.hpp"
 #include "engine/cuda/train_both.hpp"
 #include <catch2/catch.hpp>
@@ -21,8 +22,7 @@ using lamina::activation;
 
 namespace {
 
-/// Products with bias, with bias and relu, with neither, and with other statements behind them, as
-/// updates are.
+/// Products with bias, without, and with other statements behind them, as relu and updates are.
 constexpr auto net = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 48>(main);
   auto label = layer::data<"label", std::int64_t>(main);
@@ -64,12 +64,27 @@ TEST_CASE("every product is one of cuBLASLt") {
       CHECK(test::train_both(net, momentum, d, {16, 32, 16, 16, 7, 1}).worst() < 1e-4);
     }
     check_ended();
-    // Each step asks for 6 forward, 5 for the gradients of inputs and 6 for those of weights. Two
-    // layers have no other statements behind them than a bias.
+    // Each step asks for 6 forward, 5 for the gradients of inputs and 6 for those of weights. One
+    // layer has no other statement behind it than a bias.
     CHECK(simulated::cublas.products == 6 * 17);
-    CHECK(simulated::cublas.with_bias == 6 * 2);
-    CHECK(simulated::cublas.with_relu == 6);
+    CHECK(simulated::cublas.with_bias == 6);
+    CHECK(simulated::cublas.with_relu == 0);
   }
+}
+
+// pytorch/pytorch#78601, apache/mxnet#11115
+TEST_CASE("NaN goes through relu behind a product") {
+  constexpr auto layers = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", float, 3>(main);
+    auto a = layer::fc<16>(x, {.act = activation::relu});
+    auto b = layer::fc<16>(x, {.act = activation::relu, .bias = false});
+    return std::tuple{a, b};
+  });
+  begin();
+  CHECK(test::edges_apart<simulated::device>(layers,
+                                             {{1, std::nan(""), 2, 3, -4, 5, 0, 1, HUGE_VAL}}, 3,
+                                             {.tolerance = 1e-4}) == "");
+  check_ended();
 }
 
 TEST_CASE("batches of matrices are one product") {

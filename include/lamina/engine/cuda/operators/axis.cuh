@@ -2,6 +2,9 @@
 // lamina/engine/cuda/operators/axis.cuh - operators along one dimension: norm, cumsum.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/algorithms.hpp>
 #include <lamina/engine/cuda/element_loops.cuh>
@@ -122,10 +125,11 @@ struct axis_norm_slope_lines {
   }
 };
 
-/// Elements along lines to be added up, from either end.
+/// Elements along lines to be added up, from either end: floats in double, so that many of them
+/// keep their digits, and whole numbers modulo 2^64.
 template <class T>
 struct cumsum_elements {
-  using value = T;
+  using value = std::conditional_t<__is_same(T, float), double, std::uint64_t>;
   struct arguments {
     const void* from;
     void* to;
@@ -133,19 +137,19 @@ struct cumsum_elements {
     axis_lines<2> of;  // of X, Out
     bool reverse;
   };
-  static LAMINA_INLINE LAMINA_FN T load(const arguments& a, int line, int k) {
+  static LAMINA_INLINE LAMINA_FN value load(const arguments& a, int line, int k) {
     const std::ptrdiff_t at = place(a, 0, line, k);
     if constexpr (__is_same(T, float))
       return static_cast<const float*>(a.from)[at];
     else
-      return load_integer(a.from, a.type, at);
+      return static_cast<value>(load_integer(a.from, a.type, at));
   }
-  static LAMINA_INLINE LAMINA_FN void store(const arguments& a, int line, int k, T sum) {
+  static LAMINA_INLINE LAMINA_FN void store(const arguments& a, int line, int k, value sum) {
     const std::ptrdiff_t at = place(a, 1, line, k);
     if constexpr (__is_same(T, float))
-      static_cast<float*>(a.to)[at] = sum;
+      static_cast<float*>(a.to)[at] = static_cast<float>(sum);
     else
-      store_integer(a.to, a.type, at, sum);
+      store_integer(a.to, a.type, at, static_cast<std::int64_t>(sum));
   }
 
  private:

@@ -93,12 +93,13 @@ struct batch_norm_slope_lines {
         of_product += static_cast<double>(d * ((a.x[row * a.x_stride + column] - mean) * inverse));
       });
     const float sum = static_cast<float>(sum_of(team, of_slope));
-    const float weighted = static_cast<float>(sum_of(team, of_product));
+    const int n = a.elements.count();
+    // The sum over no rows is 0, also where the moving variance is not a finite number.
+    const float weighted = n == 0 ? 0.0f : static_cast<float>(sum_of(team, of_product));
     if (team.rank() != 0) return;
     if (a.out[0] != nullptr) a.out[0][c] = weighted;
     if (a.out[1] != nullptr) a.out[1][c] = sum;
     if (a.out[4] == nullptr) return;
-    const int n = a.elements.count();
     const float share = a.given || n == 0 ? 0.0f : 1 / static_cast<float>(n);
     if (a.out[2] != nullptr) a.out[2][c] = sum * share;
     if (a.out[3] != nullptr) a.out[3][c] = weighted * share * inverse;

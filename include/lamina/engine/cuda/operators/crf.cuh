@@ -6,9 +6,22 @@
 
 namespace lamina::engine::cuda {
 
+namespace detail {
+
+/// What is said of a sum that no float holds; nothing of a label.
+LAMINA_COLD inline void fail_crf_sum(const call_site& c, int i) {
+  static constexpr const char* found[] = {"0", "inf", "nan"};
+  const argument_view label = c.in(2);
+  const int kind = i - label.rows * label.columns;
+  if (kind < 0) return;
+  fail(c, {"expected scores whose e^x has a sum that a float can hold, found ", found[kind]});
+}
+
+}  // namespace detail
+
 template <>
 struct call_kernel<linear_chain_crf> {
-  static constexpr checked_input checked{2, "label"};
+  static constexpr checked_input checked{.slot = 2, .what = "label", .tell = detail::fail_crf_sum};
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include <lamina/core/wrapping.hpp>
 #include <lamina/engine/call/broadcast_layout.hpp>
 #include <lamina/engine/call/pointwise_traits.hpp>
 #include <lamina/engine/cuda/element_loops.cuh>
@@ -164,9 +165,9 @@ struct add_body {
       static_cast<double*>(a.to)[to] = static_cast<const double*>(a.from)[from] +
                                        (a.adds ? static_cast<const double*>(a.to)[to] : 0.0);
     else
-      store_integer(
-          a.to, a.type, to,
-          load_integer(a.from, a.type, from) + (a.adds ? load_integer(a.to, a.type, to) : 0));
+      store_integer(a.to, a.type, to,
+                    math::wrapping_sum(load_integer(a.from, a.type, from),
+                                      a.adds ? load_integer(a.to, a.type, to) : std::int64_t{0}));
   }
 };
 

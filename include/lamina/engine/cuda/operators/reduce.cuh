@@ -185,7 +185,8 @@ struct extreme_gradient_kernel {
 };
 
 /// How many factors are 0, and the product of all others: for each result, and what becomes of its
-/// slope. Out / x would not do where factors are 0.
+/// slope. Out / x would not do where factors are 0 or their product leaves the range of float:
+/// there each is multiplied anew.
 struct product_slope_lines {
   struct arguments {
     const float *x, *slope;
@@ -206,13 +207,29 @@ struct product_slope_lines {
     }
     product = team.reduce(product, reducer<reduction_kind::product>{});
     zeros = sum_of(team, zeros);
-    const float d = a.slope[first.of[2]];
+    const float d = a.slope[first.of[2]], size = math::abs(product);
+    // The smallest normal number and the largest one; NaN is in no range.
+    const bool divides = size <= 0x1.fffffep127f && (zeros != 0 || size >= 0x1p-126f);
     for (int k = team.rank(); k < a.over.count; k += team.size()) {
       const auto at = a.over.at(k);
+      if (!divides) {
+        a.to[first.of[1] + at.of[1]] = product_but(d, a, first.of[0], k);
+        continue;
+      }
       const float v = a.x[first.of[0] + at.of[0]];
       const float others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : 0.0f;
       a.to[first.of[1] + at.of[1]] = d * others;
     }
+  }
+
+ private:
+  /// The slope times all factors but number `own`.
+  static LAMINA_INLINE LAMINA_FN float product_but(float product, const arguments& a,
+                                                   std::ptrdiff_t first, int own) {
+    LAMINA_CUDA_KEEP_LOOP
+    for (int k = 0; k < a.over.count; ++k)
+      if (k != own) product *= a.x[first + a.over.at(k).of[0]];
+    return product;
   }
 };
 

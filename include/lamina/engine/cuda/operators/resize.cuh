@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/resize.cuh - images of another size: bilinear_interp, nearest_interp,
-// a thread an element.
+// lamina/engine/cuda/operators/resize.cuh - images of another size: bilinear_interp,
+// nearest_interp, a thread an element.
 #pragma once
 
 #include <lamina/engine/cuda/channel_place.cuh>
@@ -38,6 +38,12 @@ struct interpolated_side {
   }
 };
 
+/// The number at `part` of the way from a to b, as on the CPU. An infinity stays one where nothing
+/// else has a part.
+LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
+  return part == 0 || a == b ? a : (1 - part) * a + part * b;
+}
+
 struct resize_arguments {
   row_array from, to;
   divider columns, plane, width;  // of the array with a thread for each element, of its channels
@@ -54,12 +60,13 @@ struct resize_body {
     const interpolation_place v = a.rows.at(y), h = a.lines.at(k);
     const float* const image = a.from.row(to.row) + to.channel * a.rows.in * a.lines.in;
     const float *const u = image + v.low * a.lines.in, *const l = image + v.high * a.lines.in;
-    const float above = u[h.low] + h.part * (u[h.high] - u[h.low]);
-    const float below = l[h.low] + h.part * (l[h.high] - l[h.low]);
-    a.to.row(to.row)[to.at] = a.rows.is_nearest ? u[h.low] : above + v.part * (below - above);
+    const float above = between(u[h.low], u[h.high], h.part);
+    const float below = between(l[h.low], l[h.high], h.part);
+    a.to.row(to.row)[to.at] = a.rows.is_nearest ? u[h.low] : between(above, below, v.part);
   }
 };
-/// An element of the source takes its share of the slopes of all elements that it is in.
+/// An element of the source takes its share of the slopes of all elements that it is in. A share of
+/// 0 adds nothing, also of an infinity.
 struct resize_slope_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -72,13 +79,16 @@ struct resize_slope_body {
     for (int row = a.rows.first_from(y - 1); row < a.rows.out; ++row) {
       const interpolation_place v = a.rows.at(row);
       if (v.low > y) break;
+      const float share = interpolated_side::share(v, y);
+      if (share == 0) continue;
       float of_row = 0;
       for (int column = first; column < a.lines.out; ++column) {
         const interpolation_place h = a.lines.at(column);
         if (h.low > k) break;
-        of_row += interpolated_side::share(h, k) * image[row * a.lines.out + column];
+        if (const float part = interpolated_side::share(h, k); part != 0)
+          of_row += part * image[row * a.lines.out + column];
       }
-      sum += interpolated_side::share(v, y) * of_row;
+      sum += share * of_row;
     }
     a.to.row(to.row)[to.at] = sum;
   }

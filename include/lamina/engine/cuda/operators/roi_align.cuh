@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/operators/region.cuh>
+#include <lamina/engine/cuda/operators/resize.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -35,8 +36,8 @@ struct aligned_body {
       for (int h = 0; h < columns.points; ++h) {
         const neighbours x = neighbours_of(columns.at(across, h), a.over);
         if (x.outside) continue;
-        sum += share * ((1 - y.part) * ((1 - x.part) * upper[x.low] + x.part * upper[x.high]) +
-                        y.part * ((1 - x.part) * lower[x.low] + x.part * lower[x.high]));
+        sum += share * between(between(upper[x.low], upper[x.high], x.part),
+                               between(lower[x.low], lower[x.high], x.part), y.part);
       }
     }
     a.y.row(to.row)[to.at] = sum;
@@ -56,7 +57,8 @@ LAMINA_INLINE LAMINA_FN float aligned_weight(const region_side& s, int part, int
 }
 
 /// Each element of an image gathers what all parts of the image's regions give to it: a weight of a
-/// point is one of its row times one of its column.
+/// point is one of its row times one of its column. A weight of 0 adds nothing, also of an infinity
+/// or of a region without points.
 struct aligned_slope_body {
   struct arguments : aligned_arguments {
     divider x_columns, x_size, x_width;
@@ -76,11 +78,12 @@ struct aligned_slope_body {
       const float share = 1.0f / static_cast<float>(rows.points * columns.points);
       LAMINA_CUDA_KEEP_LOOP
       for (int p = 0; p < down; ++p) {
-        const float weight = aligned_weight(rows, p, a.down, row) * share;
-        if (weight == 0) continue;
+        const float of_row = aligned_weight(rows, p, a.down, row);
+        if (of_row == 0) continue;
         LAMINA_CUDA_KEEP_LOOP
         for (int q = 0; q < across; ++q)
-          sum += weight * aligned_weight(columns, q, a.over, column) * slope[p * across + q];
+          if (const float weight = aligned_weight(columns, q, a.over, column); weight != 0)
+            sum += of_row * share * weight * slope[p * across + q];
       }
     }
     a.x.row(to.row)[to.at] = sum;
