@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include <lamina/core/math.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -45,9 +46,10 @@ void softmax_gradient(kernel_context<Real>& ctx) {
   for (std::size_t o = 0; o < l.outer; ++o)
     for (std::size_t i = 0; i < l.inner; ++i) {
       Real dot = 0;
-      for (std::size_t k = 0; k < l.n; ++k) dot += d.flat(l.at(o, k, i)) * y.flat(l.at(o, k, i));
       for (std::size_t k = 0; k < l.n; ++k)
-        dx.flat(l.at(o, k, i)) = y.flat(l.at(o, k, i)) * (d.flat(l.at(o, k, i)) - dot);
+        dot += math::share_of(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)));
+      for (std::size_t k = 0; k < l.n; ++k)
+        dx.flat(l.at(o, k, i)) = math::share_of(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)) - dot);
     }
   ctx.give("X@GRAD", std::move(dx));
 }

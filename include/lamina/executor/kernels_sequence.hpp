@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <lamina/core/extremes.hpp>
+#include <lamina/core/math.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -117,9 +118,10 @@ void sequence_softmax_gradient(kernel_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(y));
   for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
     Real sum = 0;
-    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) sum += y.flat(r) * dy.flat(r);
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
-      dx.flat(r) = y.flat(r) * (dy.flat(r) - sum);
+      sum += math::share_of(y.flat(r), dy.flat(r));
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
+      dx.flat(r) = math::share_of(y.flat(r), dy.flat(r) - sum);
   }
   ctx.give("X@GRAD", std::move(dx));
 }

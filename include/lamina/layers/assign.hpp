@@ -24,7 +24,9 @@ constexpr variable<T, R, D...> assign(variable<T, R, D...> x,
   return detail::same_shape<lamina::assign>(x, "assign", attr.name);
 }
 
-/// x with elements of type To: `cast<float>(ids)`. Fluid: cast.
+/// x with elements of type To: `cast<float>(ids)`. A real number is rounded towards 0; one beyond
+/// the whole numbers of To becomes the nearest of them, NaN becomes 0. Fluid: cast, which leaves
+/// these to the machine.
 template <element To, class T, class R, int... D>
 constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
                                      const options<assign_attr, T>& attr = {}) {
@@ -61,7 +63,7 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, double value 
   return increment(x, value, attr, line);
 }
 
-/// min(max(x, low), high). Fluid: clip.
+/// min(max(x, low), high); the gradient is 0 at the limits too. Fluid: clip.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> clip(variable<T, R, D...> x, double low, double high,
                                     const options<assign_attr, T>& attr = {},

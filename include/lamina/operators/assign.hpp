@@ -22,7 +22,7 @@ struct assign : pointwise {
   }
 };
 
-/// Out = X as another element type, as static_cast does; the engine converts what f returns.
+/// Out = X as another element type (core/converted.hpp); the engine converts what f returns.
 /// Fluid: cast. Its gradient is a `cast` back; integers have none.
 struct cast : pointwise {
   static constexpr const char* type = "cast";

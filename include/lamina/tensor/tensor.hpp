@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <lamina/core/converted.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/tensor/array.hpp>
@@ -149,17 +150,12 @@ class tensor {
     return *a;
   }
 
-  /// The elements converted to T as static_cast does; to bool, whatever is not 0 is true.
+  /// The elements converted to T (core/converted.hpp).
   template <element T>
   xt::xarray<T> cast() const {
     return visit([]<class From>(const xt::xarray<From>& from) {
       xt::xarray<T> to = xt::xarray<T>::from_shape(from.shape());
-      for (std::size_t i = 0; i < from.size(); ++i) {
-        if constexpr (__is_same(T, bool))
-          to.flat(i) = from.flat(i) != From(0);
-        else
-          to.flat(i) = static_cast<T>(from.flat(i));
-      }
+      for (std::size_t i = 0; i < from.size(); ++i) to.flat(i) = converted<T>(from.flat(i));
       return to;
     });
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/converted.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/engine/call/array_layout.hpp>
 #include <lamina/engine/cpu/call_context.hpp>
@@ -55,19 +56,14 @@ template <class T>
 LAMINA_NOINLINE T load_as(const void* data, dtype type, std::ptrdiff_t at) {
   T value{};
   with_type(type,
-            [&]<class From>(From) { value = static_cast<T>(static_cast<const From*>(data)[at]); });
+            [&]<class From>(From) { value = converted<T>(static_cast<const From*>(data)[at]); });
   return value;
 }
 
-/// Assigns an element of an array of any type; to bool, whatever is not 0 is true.
+/// Assigns an element of an array of any type.
 template <class T>
 LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value) {
-  with_type(type, [&]<class To>(To) {
-    if constexpr (__is_same(To, bool))
-      static_cast<To*>(data)[at] = value != T(0);
-    else
-      static_cast<To*>(data)[at] = static_cast<To>(value);
-  });
+  with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = converted<To>(value); });
 }
 
 /// Element `column` of a row of numbers or labels of any integer type.

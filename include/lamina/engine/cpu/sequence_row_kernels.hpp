@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/engine/cpu/sequence_kernels.hpp>
 #include <lamina/operators/sequence_conv.hpp>
@@ -86,9 +87,9 @@ struct call_kernel<gradient_of<sequence_softmax>> {
     for (int s = 0; s < all.count; ++s) {
       Real sum = 0;
       for (int r = all.begin(s); r < all.end(s); ++r)
-        sum += *y.row<const Real>(r) * *d.row<const Real>(r);
+        sum += math::share_of(*y.row<const Real>(r), *d.row<const Real>(r));
       for (int r = all.begin(s); r < all.end(s); ++r)
-        *dx.row<Real>(r) = *y.row<const Real>(r) * (*d.row<const Real>(r) - sum);
+        *dx.row<Real>(r) = math::share_of(*y.row<const Real>(r), *d.row<const Real>(r) - sum);
     }
   }
 };

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <lamina/core/config.hpp>
+#include <lamina/core/converted.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/engine/cuda/random_source.cuh>
 #include <lamina/engine/cuda/team.cuh>
@@ -18,25 +19,26 @@
 namespace lamina::engine::cuda {
 
 /// Writes a number as an element of any type.
-LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, double x) {
+template <class T>
+LAMINA_FN inline void store_converted(void* to, dtype type, std::ptrdiff_t at, T x) {
   switch (type) {
     case dtype::float64:
-      static_cast<double*>(to)[at] = x;
+      static_cast<double*>(to)[at] = static_cast<double>(x);
       break;
     case dtype::int64:
-      static_cast<std::int64_t*>(to)[at] = static_cast<std::int64_t>(x);
+      static_cast<std::int64_t*>(to)[at] = converted<std::int64_t>(x);
       break;
     case dtype::int32:
-      static_cast<std::int32_t*>(to)[at] = static_cast<std::int32_t>(x);
+      static_cast<std::int32_t*>(to)[at] = converted<std::int32_t>(x);
       break;
     case dtype::int16:
-      static_cast<std::int16_t*>(to)[at] = static_cast<std::int16_t>(x);
+      static_cast<std::int16_t*>(to)[at] = converted<std::int16_t>(x);
       break;
     case dtype::int8:
-      static_cast<std::int8_t*>(to)[at] = static_cast<std::int8_t>(x);
+      static_cast<std::int8_t*>(to)[at] = converted<std::int8_t>(x);
       break;
     case dtype::uint8:
-      static_cast<std::uint8_t*>(to)[at] = static_cast<std::uint8_t>(x);
+      static_cast<std::uint8_t*>(to)[at] = converted<std::uint8_t>(x);
       break;
     case dtype::boolean:
       static_cast<std::uint8_t*>(to)[at] = x != 0 ? 1 : 0;
@@ -44,6 +46,9 @@ LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, doub
     default:
       static_cast<float*>(to)[at] = static_cast<float>(x);
   }
+}
+LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, double x) {
+  store_converted(to, type, at, x);
 }
 
 /// An element of any type as a whole number.
@@ -61,9 +66,9 @@ LAMINA_FN inline std::int64_t load_integer(const void* data, dtype type, std::pt
     case dtype::boolean:
       return static_cast<const std::uint8_t*>(data)[at];
     case dtype::float64:
-      return static_cast<std::int64_t>(static_cast<const double*>(data)[at]);
+      return converted<std::int64_t>(static_cast<const double*>(data)[at]);
     default:
-      return static_cast<std::int64_t>(static_cast<const float*>(data)[at]);
+      return converted<std::int64_t>(static_cast<const float*>(data)[at]);
   }
 }
 /// An element of any type as a number.
@@ -77,7 +82,7 @@ LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std
   if (type == dtype::int64)
     static_cast<std::int64_t*>(to)[at] = x;
   else
-    store_number(to, type, at, static_cast<double>(x));
+    store_converted(to, type, at, x);
 }
 
 /// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each
