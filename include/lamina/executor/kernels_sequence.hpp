@@ -101,11 +101,12 @@ void sequence_softmax_forward(kernel_context<Real>& ctx) {
   auto out = zeros<Real>(shape_of(x));
   for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
     if (begin[s] == begin[s + 1]) continue;
-    Real most = x.flat(begin[s]), sum = 0;
+    Real most = x.flat(begin[s]);
+    double sum = 0;
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) most = std::max(most, x.flat(r));
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
-      sum += out.flat(r) = std::exp(x.flat(r) - most);
-    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) out.flat(r) /= sum;
+      sum += static_cast<double>(out.flat(r) = std::exp(x.flat(r) - most));
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) out.flat(r) /= static_cast<Real>(sum);
   }
   ctx.give("Out", std::move(out));
 }
