@@ -439,7 +439,7 @@ TEST_CASE("sums of many: the gradient of a weight over a million rows", "[gemm]"
     };
     cpu::gemm_dw<float>(rows, k_size, n_size, x.data(), k_size, dy.data(), n_size, run, &worst,
                         scratch.data());
-    CHECK(worst < 1e-3);
+    CHECK(worst < 5e-3);
   }
 }
 
