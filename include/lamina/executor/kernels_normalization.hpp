@@ -72,7 +72,11 @@ struct row_moments {
       : mean(zeros<Real>({m.rows})), variance(zeros<Real>({m.rows})), deviations(m.rows) {
     const Real n = static_cast<Real>(m.columns);
     for (std::size_t r = 0; r < m.rows; ++r) {
-      for (std::size_t c = 0; c < m.columns; ++c) mean.flat(r) += x.flat(r * m.columns + c) / n;
+      // Of equal numbers exactly these: the sum of what they are more than the first one.
+      const Real first = m.columns > 0 ? x.flat(r * m.columns) : Real(0);
+      for (std::size_t c = 0; c < m.columns; ++c)
+        mean.flat(r) += (x.flat(r * m.columns + c) - first) / n;
+      mean.flat(r) += first;
       for (std::size_t c = 0; c < m.columns; ++c) {
         const Real off = x.flat(r * m.columns + c) - mean.flat(r);
         variance.flat(r) += off * off / n;

@@ -78,6 +78,13 @@ constexpr auto groups = lamina::program([](lamina::block& main) {
   auto w = layer::data<"w", float, 4, 3, 3>(main);
   return layer::mean((layer::group_norm<2>(x) + layer::instance_norm(x)) * w);
 });
+constexpr auto equal_numbers = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 1000>(main);
+  auto image = layer::reshape<10, 10, 10>(x);
+  auto row = layer::layer_norm(x);
+  return std::tuple{layer::mean(row), row, layer::group_norm<2>(image),
+                    layer::instance_norm(image)};
+});
 constexpr auto clipped = lamina::program([](lamina::block& main) {
   return std::tuple{layer::clip_by_norm(layer::data<"x", float, 3>(main), 2)};
 });
@@ -236,5 +243,15 @@ TEST_CASE("NaN in costs stays NaN in gradients, and does not count where nothing
   for (const std::size_t row : {2u, 3u}) {
     CHECK(x[row] == 0);
     CHECK(y[row] == 0);
+  }
+}
+// pytorch/pytorch#5410, BVLC/caffe#3963
+TEST_CASE("norms of equal numbers are 0, however large they are") {
+  for (const double each : {100.1, 1e7 + 1, 123456.7, 1e20, -3e38, 1e-40}) {
+    INFO("numbers " << each);
+    const auto all = lamina::law::check_edges(equal_numbers, {numbers(2000, each)}, 2, 1e-5, 1e-3);
+    for (std::size_t k = 0; k < 4; ++k)
+      for (const double y : all[k])
+        if (y != 0) FAIL("found " << y << " in result " << k);
   }
 }

@@ -47,7 +47,7 @@ struct group_norm_kernel {
       for (int i = 0; i < g.count; ++i) {
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * g.elements();
         const Real* const from = x.row<const Real>(r) + at;
-        const Real mean = row_sum(from, g.elements()) / n;
+        const Real mean = mean_of(from, g.elements());
         const Real variance = squared_distance(from, mean, g.elements()) / n;
         const Real inverse = inverse_deviation(from, g.elements(), mean, variance, epsilon);
         if (means) means.row<Real>(r)[i] = mean;

@@ -56,7 +56,7 @@ struct call_kernel<layer_norm> {
     for (int r = 0; r < parts.rows; ++r)
       for (int o = 0; o < parts.outer; ++o) {
         const Real* x = in.row<const Real>(r) + o * n;
-        const Real mean = row_sum(x, n) / static_cast<Real>(n);
+        const Real mean = mean_of(x, n);
         const Real variance = squared_distance(x, mean, n) / static_cast<Real>(n);
         const Real inverse = inverse_deviation(x, n, mean, variance, epsilon);
         if (means) detail::part_number<Real>(means, parts.outer, r, o) = mean;

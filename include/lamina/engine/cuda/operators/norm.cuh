@@ -81,8 +81,9 @@ struct normalise_lines {
     const float* const x = a.x + row * a.x_stride + at;
     const float all = static_cast<float>(a.n);
     float sum = 0, squares = 0;
-    for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j];
-    const float mean = sum_of(team, sum) / all;
+    // Of equal numbers the mean is exactly these.
+    for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j] - x[0];
+    const float mean = x[0] + sum_of(team, sum) / all;
     for (int j = team.rank(); j < a.n; j += team.size()) squares += (x[j] - mean) * (x[j] - mean);
     const float variance = sum_of(team, squares) / all;
     const float inverse = a.inverse_of(i, mean, variance);
