@@ -81,9 +81,10 @@ constexpr auto groups = lamina::program([](lamina::block& main) {
 constexpr auto equal_numbers = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 1000>(main);
   auto image = layer::reshape<10, 10, 10>(x);
-  auto row = layer::layer_norm(x);
-  return std::tuple{layer::mean(row), row, layer::group_norm<2>(image),
-                    layer::instance_norm(image)};
+  auto row = layer::layer_norm(x, {.scale = false, .shift = false});
+  return std::tuple{layer::mean(row), row,
+                    layer::group_norm<2>(image, {.scale = false, .shift = false}),
+                    layer::instance_norm(image, {.scale = false, .shift = false})};
 });
 constexpr auto clipped = lamina::program([](lamina::block& main) {
   return std::tuple{layer::clip_by_norm(layer::data<"x", float, 3>(main), 2)};
