@@ -278,6 +278,18 @@ TEST_CASE("export_onnx: a static_rnn is repeated, as often as it has steps") {
   CHECK((found.each_once && found.each_before));
 }
 
+// robertknight/rten#1447, tinygrad/tinygrad#17790: along a side of one element ONNX's half_pixel
+// takes the middle, pytorch_half_pixel and lamina the first one.
+TEST_CASE("export_onnx: an image of one row is the first row, there as here") {
+  constexpr auto resized = lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 1, 3, 2>(main);
+    return layer::resize_bilinear<lamina::extent2{1, 4}>(x,
+                                                         {.align_corners = false, .align_mode = 0});
+  });
+  const std::string bytes = lamina::to_onnx(resized.view(), lamina::scope());
+  CHECK(bytes.find("pytorch_half_pixel") != std::string::npos);
+}
+
 TEST_CASE("export_onnx: what ONNX cannot say is refused by name, layer and reason") {
   constexpr auto tagged = lamina::program([](block& main) {
     auto x = layer::sequence<"x", float, 4>(main);

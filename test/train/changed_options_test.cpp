@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options that an event handler changes while training counts them. Source:
 // PaddlePaddle/Paddle#10816.
+#include <limits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -67,6 +68,14 @@ TEST_CASE("options changed while training: what cannot change is an error", "[th
       "lamina: train: expected a clip by norm to be there when training begins, "
       "found one that was set later");
   optimizer::sgd other{.learning_rate = 1.f};
+  // A rate that a handler computes wrongly, as 0 / 0, would make every parameter NaN.
+  for (const float rate : {std::numeric_limits<float>::quiet_NaN(), -1.f}) {
+    optimizer::sgd changed{.learning_rate = 1.f};
+    CHECK_THROWS_WITH(
+        trained(changed, options, [&](const lamina::event&) { changed.learning_rate = rate; }),
+        Catch::Matchers::StartsWith("lamina: sgd: learning_rate: expected a finite number of at "
+                                    "least 0, found "));
+  }
   CHECK_THROWS_WITH(trained(other, options, [&](const lamina::event&) { options.threads = 2; }),
                     "lamina: train: expected threads and seed of the options to stay 1 and 0 until "
                     "training is over, found 2 and 0");

@@ -211,8 +211,18 @@ LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
   else
     return detail::call_select(condition, a, b);
 }
-/// Whether x != y, as IEEE 754 has it: NaN differs from everything, itself included. Compares by ==,
-/// because in xsimd before 9.0 NaN != x is false on AVX and AVX-512 (xtensor-stack/xsimd 805).
+/// x, but 1 where x is 0: a divisor of numbers that are 0 there too, as a mean of their squares is.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T as_divisor(T x) {
+  return select(x == T(0), T(1), x);
+}
+/// p * x, 0 where the probability p is, whatever x is: log p has an infinite slope there.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T share_of(T p, T x) {
+  return select(p == T(0), T(0), T(p * x));
+}
+/// Whether x != y, as IEEE 754 has it: NaN differs from everything, itself included. Compares by
+/// ==, because in xsimd before 9.0 NaN != x is false on AVX and AVX-512 (xtensor-stack/xsimd 805).
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto differs(T x, T y) {
   if constexpr (is_plain<T>)

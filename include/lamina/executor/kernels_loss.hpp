@@ -221,10 +221,11 @@ void smooth_l1_gradient(kernel_context<Real>& ctx) {
   const matrix m(shape_of(dx), 1);
   for (std::size_t i = 0; i < dx.size(); ++i) {
     Real& to = dx.flat(i);
-    to = std::abs(to) < 1 / s2 ? s2 * to : (to > 0 ? Real(1) : Real(-1));
+    to = std::abs(to) >= 1 / s2 ? (to > 0 ? Real(1) : Real(-1)) : s2 * to;
     to *= d.flat(i / m.columns);
-    if (ctx.has("InsideWeight")) to *= ctx.real("InsideWeight").flat(i);
-    if (ctx.has("OutsideWeight")) to *= ctx.real("OutsideWeight").flat(i);
+    Real weight = ctx.has("InsideWeight") ? ctx.real("InsideWeight").flat(i) : Real(1);
+    if (ctx.has("OutsideWeight")) weight *= ctx.real("OutsideWeight").flat(i);
+    to = weight == 0 ? Real(0) : to * weight;
   }
   auto dy = dx;
   dy *= Real(-1);
@@ -254,7 +255,7 @@ void kldiv_forward(kernel_context<Real>& ctx) {
   const Real divisor = kldiv_divisor(ctx, shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Real t = target.flat(i);
-    each.flat(i) = t > 0 ? t * (std::log(t) - x.flat(i)) : Real(0);
+    each.flat(i) = t <= 0 ? Real(0) : t * (std::log(t) - x.flat(i));
     whole.flat(0) += each.flat(i) / divisor;
   }
   ctx.give("Loss", ctx.text("reduction") == "none" ? std::move(each) : std::move(whole));
@@ -269,7 +270,7 @@ void kldiv_gradient(kernel_context<Real>& ctx) {
   const bool none = ctx.text("reduction") == "none";
   auto dx = zeros<Real>(shape_of(target));
   for (std::size_t i = 0; i < dx.size(); ++i)
-    if (target.flat(i) > 0) dx.flat(i) = -d.flat(none ? i : 0) * target.flat(i) / divisor;
+    if (!(target.flat(i) <= 0)) dx.flat(i) = -d.flat(none ? i : 0) * target.flat(i) / divisor;
   ctx.give("X@GRAD", std::move(dx));
 }
 

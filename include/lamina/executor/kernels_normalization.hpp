@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include <lamina/core/math.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -45,9 +46,10 @@ void softmax_gradient(kernel_context<Real>& ctx) {
   for (std::size_t o = 0; o < l.outer; ++o)
     for (std::size_t i = 0; i < l.inner; ++i) {
       Real dot = 0;
-      for (std::size_t k = 0; k < l.n; ++k) dot += d.flat(l.at(o, k, i)) * y.flat(l.at(o, k, i));
       for (std::size_t k = 0; k < l.n; ++k)
-        dx.flat(l.at(o, k, i)) = y.flat(l.at(o, k, i)) * (d.flat(l.at(o, k, i)) - dot);
+        dot += math::share_of(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)));
+      for (std::size_t k = 0; k < l.n; ++k)
+        dx.flat(l.at(o, k, i)) = math::share_of(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)) - dot);
     }
   ctx.give("X@GRAD", std::move(dx));
 }
@@ -70,7 +72,11 @@ struct row_moments {
       : mean(zeros<Real>({m.rows})), variance(zeros<Real>({m.rows})), deviations(m.rows) {
     const Real n = static_cast<Real>(m.columns);
     for (std::size_t r = 0; r < m.rows; ++r) {
-      for (std::size_t c = 0; c < m.columns; ++c) mean.flat(r) += x.flat(r * m.columns + c) / n;
+      // Of equal numbers exactly these: the sum of what they are more than the first one.
+      const Real first = m.columns > 0 ? x.flat(r * m.columns) : Real(0);
+      for (std::size_t c = 0; c < m.columns; ++c)
+        mean.flat(r) += (x.flat(r * m.columns + c) - first) / n;
+      mean.flat(r) += first;
       for (std::size_t c = 0; c < m.columns; ++c) {
         const Real off = x.flat(r * m.columns + c) - mean.flat(r);
         variance.flat(r) += off * off / n;

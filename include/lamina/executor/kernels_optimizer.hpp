@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include <lamina/core/math.hpp>
 #include <lamina/executor/kernels_normalization.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 
@@ -138,7 +139,7 @@ void adagrad_update(kernel_context<Real>& ctx) {
   for (std::size_t i = 0; i < p.size(); ++i) {
     const Real square = g.flat(i) * g.flat(i);
     m.flat(i) = Decayed ? decay * m.flat(i) + (1 - decay) * square : m.flat(i) + square;
-    p.flat(i) -= lr * g.flat(i) / (std::sqrt(m.flat(i)) + epsilon);
+    p.flat(i) -= lr * g.flat(i) / math::as_divisor(std::sqrt(m.flat(i)) + epsilon);
   }
   ctx.give("ParamOut", std::move(p));
   ctx.give("MomentOut", std::move(m));
@@ -164,7 +165,7 @@ void adam_update(kernel_context<Real>& ctx) {
     const Real slope = g.flat(i);
     m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
     m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
-    p.flat(i) -= rate * m1.flat(i) / (std::sqrt(m2.flat(i)) + epsilon);
+    p.flat(i) -= rate * m1.flat(i) / math::as_divisor(std::sqrt(m2.flat(i)) + epsilon);
   }
   if (ctx.has("Beta1Pow")) {
     auto pow1 = ctx.real("Beta1Pow"), pow2 = ctx.real("Beta2Pow");
@@ -189,7 +190,7 @@ void adamax_update(kernel_context<Real>& ctx) {
   for (std::size_t i = 0; i < p.size(); ++i) {
     m.flat(i) = b1 * m.flat(i) + (1 - b1) * g.flat(i);
     u.flat(i) = std::max(std::abs(g.flat(i)), b2 * u.flat(i) + epsilon);
-    p.flat(i) -= rate * m.flat(i) / u.flat(i);
+    p.flat(i) -= rate * m.flat(i) / math::as_divisor(u.flat(i));
   }
   ctx.give("ParamOut", std::move(p));
   ctx.give("MomentOut", std::move(m));
@@ -205,7 +206,8 @@ void adadelta_update(kernel_context<Real>& ctx) {
   const Real rho = ctx.real_attribute("rho", 0.95), epsilon = ctx.real_attribute("epsilon", 1e-6);
   for (std::size_t i = 0; i < p.size(); ++i) {
     a.flat(i) = rho * a.flat(i) + (1 - rho) * g.flat(i) * g.flat(i);
-    const Real d = -std::sqrt((u.flat(i) + epsilon) / (a.flat(i) + epsilon)) * g.flat(i);
+    const Real d =
+        -std::sqrt((u.flat(i) + epsilon) / math::as_divisor(a.flat(i) + epsilon)) * g.flat(i);
     u.flat(i) = rho * u.flat(i) + (1 - rho) * d * d;
     p.flat(i) += d;
   }
@@ -229,7 +231,7 @@ void rmsprop_update(kernel_context<Real>& ctx) {
     s.flat(i) = decay * s.flat(i) + (1 - decay) * slope * slope;
     if (centered) c.flat(i) = decay * c.flat(i) + (1 - decay) * slope;
     const Real variance = std::max(s.flat(i) - c.flat(i) * c.flat(i), Real(0));
-    v.flat(i) = mu * v.flat(i) + lr * slope / std::sqrt(variance + epsilon);
+    v.flat(i) = mu * v.flat(i) + lr * slope / math::as_divisor(std::sqrt(variance + epsilon));
     p.flat(i) -= v.flat(i);
   }
   ctx.give("ParamOut", std::move(p));
@@ -276,7 +278,7 @@ void lamb_update(kernel_context<Real>& ctx) {
     const Real slope = g.flat(i);
     m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
     m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
-    u.flat(i) = m1.flat(i) / (std::sqrt(m2.flat(i)) + epsilon) + decay * p.flat(i);
+    u.flat(i) = m1.flat(i) / math::as_divisor(std::sqrt(m2.flat(i)) + epsilon) + decay * p.flat(i);
   }
   const Real pn = static_cast<Real>(euclidean_norm<Real>(p)),
              un = static_cast<Real>(euclidean_norm<Real>(u));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <lamina/core/extremes.hpp>
+#include <lamina/core/math.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -100,11 +101,12 @@ void sequence_softmax_forward(kernel_context<Real>& ctx) {
   auto out = zeros<Real>(shape_of(x));
   for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
     if (begin[s] == begin[s + 1]) continue;
-    Real most = x.flat(begin[s]), sum = 0;
+    Real most = x.flat(begin[s]);
+    double sum = 0;
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) most = std::max(most, x.flat(r));
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
-      sum += out.flat(r) = std::exp(x.flat(r) - most);
-    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) out.flat(r) /= sum;
+      sum += static_cast<double>(out.flat(r) = std::exp(x.flat(r) - most));
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) out.flat(r) /= static_cast<Real>(sum);
   }
   ctx.give("Out", std::move(out));
 }
@@ -117,9 +119,10 @@ void sequence_softmax_gradient(kernel_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(y));
   for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
     Real sum = 0;
-    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) sum += y.flat(r) * dy.flat(r);
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
-      dx.flat(r) = y.flat(r) * (dy.flat(r) - sum);
+      sum += math::share_of(y.flat(r), dy.flat(r));
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
+      dx.flat(r) = math::share_of(y.flat(r), dy.flat(r) - sum);
   }
   ctx.give("X@GRAD", std::move(dx));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/operators/compare.hpp>
 #include <lamina/operators/elementwise.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
@@ -133,8 +134,8 @@ std::int64_t whole(std::int64_t x, std::int64_t y) {
   return Op::f(x, y);
 }
 
-/// The function of an elementwise operator in whole numbers, which double holds up to 2^53 only;
-/// null for others.
+/// The function of an elementwise operator or a comparison in whole numbers, which double holds up
+/// to 2^53 only; null for others.
 inline whole_function whole_function_of(const operator_schema& schema) {
   if (&schema == &schema_of<elementwise_add>()) return &whole<elementwise_add>;
   if (&schema == &schema_of<elementwise_sub>()) return &whole<elementwise_sub>;
@@ -144,6 +145,12 @@ inline whole_function whole_function_of(const operator_schema& schema) {
   if (&schema == &schema_of<elementwise_min>()) return &whole<elementwise_min>;
   if (&schema == &schema_of<elementwise_mod>()) return &whole<elementwise_mod>;
   if (&schema == &schema_of<elementwise_floordiv>()) return &whole<elementwise_floordiv>;
+  if (&schema == &schema_of<less_than>()) return &whole<less_than>;
+  if (&schema == &schema_of<less_equal>()) return &whole<less_equal>;
+  if (&schema == &schema_of<greater_than>()) return &whole<greater_than>;
+  if (&schema == &schema_of<greater_equal>()) return &whole<greater_equal>;
+  if (&schema == &schema_of<equal>()) return &whole<equal>;
+  if (&schema == &schema_of<not_equal>()) return &whole<not_equal>;
   return nullptr;
 }
 

@@ -124,10 +124,10 @@ inline void lower_smooth_l1(onnx_operator& op) {
 
 inline void lower_kldiv(onnx_operator& op) {
   const std::string t = op.in("Target"), kind = op.string("reduction", "mean");
-  const std::string counts = op.node("Greater", {t, op.number(0)});
-  const std::string logs = op.node("Log", {choose(op, counts, t, op.number(1))});
+  const std::string is_none = op.node("LessOrEqual", {t, op.number(0)});
+  const std::string logs = op.node("Log", {choose(op, is_none, op.number(1), t)});
   const std::string each =
-      choose(op, counts, op.node("Mul", {t, op.node("Sub", {logs, op.in("X")})}), op.number(0));
+      choose(op, is_none, op.number(0), op.node("Mul", {t, op.node("Sub", {logs, op.in("X")})}));
   if (kind == "none") return op.out("Loss", each);
   std::string cost =
       op.node(kind == "mean" ? "ReduceMean" : "ReduceSum", {each}, {{"keepdims", 0}});

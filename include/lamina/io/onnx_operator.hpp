@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/core/number_cast.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/io/onnx_program.hpp>
 
@@ -155,7 +156,7 @@ class onnx_operator {
   }
   std::string number(double value) { return number(value, real_type()); }
   std::string number(double value, dtype type) {
-    if (type == dtype::int64) return whole(static_cast<std::int64_t>(value));
+    if (type == dtype::int64) return whole(number_cast<std::int64_t>(value));
     return program_.graph.constant(tensor::filled<double>({}, value).cast(type));
   }
 

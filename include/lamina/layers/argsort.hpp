@@ -21,7 +21,8 @@ struct argmax_attr {
 };
 
 /// The elements in order along dimension Axis of the whole shape, and where they stood:
-/// `auto [sorted, indices] = argsort(x)`. Equal ones keep their order. Fluid: argsort.
+/// `auto [sorted, indices] = argsort(x)`. Equal ones keep their order. NaN is larger than all
+/// numbers here: behind them, in descending order in front of them. Fluid: argsort.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -37,7 +37,8 @@ inline constexpr bool soft_labels = __is_same(Given, In);
 
 }  // namespace detail
 
-/// -log x[label] a row of probabilities, shape [-1, 1]; with soft labels -sum label * log x.
+/// -log x[label] a row of probabilities, shape [-1, 1]; with soft labels -sum label * log x. The
+/// logarithm of 0 counts as -1e20.
 /// Labels are int64, one a row, or soft labels: a distribution in the shape and type of x.
 /// Fluid: cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>

@@ -119,7 +119,8 @@ constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_pow, Axis>(x, y, attr, line);
 }
 
-/// The remainder of x / y with the sign of y, exact for any x; whole numbers by 0 are an error.
+/// The remainder of x / y with the sign of y, exact for any x, without a gradient; whole numbers by
+/// 0 are an error.
 /// Fluid: elementwise_mod.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,

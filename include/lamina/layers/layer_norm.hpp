@@ -71,8 +71,8 @@ constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr,
 /// x / sqrt(sum x^2 + epsilon) along dimension Axis of the whole shape; 0, with a gradient of 0,
 /// where that root is 0. Fluid: l2_normalize.
 template <int Axis = -1, class T, class R, int... D>
-constexpr auto l2_normalize(variable<T, R, D...> x,
-                            const options<l2_normalize_attr, T>& attr = {}) {
+constexpr auto l2_normalize(variable<T, R, D...> x, const options<l2_normalize_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
   constexpr extents all = whole_shape<in>;
   constexpr int axis = dimension(Axis, all.rank);
@@ -85,6 +85,7 @@ constexpr auto l2_normalize(variable<T, R, D...> x,
     return r;
   }();
   program_builder& b = *x.builder;
+  b.require_option(attr.epsilon >= 0, line, "l2_normalize: epsilon >= 0");
   layer_helper layer(b, "l2_normalize", attr.name);
   const int y = layer.output_like(x.id);
   const int norm = layer.template output<handle_of<T, R, shape>>().id;

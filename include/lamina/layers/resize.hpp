@@ -44,7 +44,8 @@ constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_
 }  // namespace detail
 
 /// An image [C, H, W] of another size, each element between the four around its place:
-/// `resize_bilinear<lamina::extent2{64, 48}>(x)`. Fluid: layers.resize_bilinear.
+/// `resize_bilinear<lamina::extent2{64, 48}>(x)`. One row or column is the first one of x. Fluid:
+/// layers.resize_bilinear.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
                                const options<resize_attr, T>& attr = {}) {

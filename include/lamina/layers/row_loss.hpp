@@ -64,10 +64,11 @@ constexpr auto smooth_l1(X x, Y y, V inside, W outside, const options<smooth_l1_
   require_one_program(x, y, line);
   require_one_program(x, inside, line);
   require_one_program(x, outside, line);
+  x.builder->require_option(attr.sigma > 0, line, "smooth_l1: sigma > 0");
   return detail::smooth_l1(x, X{y.builder, y.id}, inside.id, outside.id, attr);
 }
 
-/// target * (log target - x) where the target is positive, else 0; x are logarithms. The mean over
+/// target * (log target - x), 0 where the target is 0 or less; x are logarithms. The mean over
 /// the elements, the sum, the sum over the number of rows, or each element. Fluid: kldiv_loss.
 template <reduction How = reduction::mean, class X, class Y>
 constexpr auto kldiv_loss(X x, Y target, const options<loss_attr, X>& attr = {},

@@ -79,7 +79,8 @@ constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
 
 /// The area under the curve of true against false positives over all batches of a pass so far, [1],
 /// from probabilities [-1, 2] of the classes 0 and 1. Its counts are two persistable int64
-/// variables [num_thresholds + 1], which the startup program sets to 0. Fluid: auc.
+/// variables [num_thresholds + 1], which the startup program sets to 0. It is 0 as long as one of
+/// the classes is missing. Fluid: auc.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
                    const options<auc_attr, T>& attr = {}, int line = __builtin_LINE()) {

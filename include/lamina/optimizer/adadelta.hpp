@@ -45,7 +45,9 @@ struct adadelta final : rule<adadelta> {
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& avg_squared_grad, T& avg_squared_update,
                                       T /*learning_rate*/, T epsilon, T rho) {
     avg_squared_grad = rho * avg_squared_grad + (T(1) - rho) * grad * grad;
-    const T step = math::sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad;
+    const T step = math::sqrt((avg_squared_update + epsilon) /
+                              math::as_divisor(T(avg_squared_grad + epsilon))) *
+                   grad;
     avg_squared_update = rho * avg_squared_update + (T(1) - rho) * step * step;
     param -= step;
   }

@@ -47,7 +47,7 @@ struct adagrad final : rule<adagrad> {
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T epsilon) {
     moment += grad * grad;
-    param -= learning_rate * grad / (math::sqrt(moment) + epsilon);
+    param -= learning_rate * grad / math::as_divisor(T(math::sqrt(moment) + epsilon));
   }
 };
 

@@ -53,7 +53,7 @@ struct adam final : rule<adam> {
                                       T beta1, T beta2, T epsilon) {
     moment1 = beta1 * moment1 + (T(1) - beta1) * grad;
     moment2 = beta2 * moment2 + (T(1) - beta2) * grad * grad;
-    param -= learning_rate * moment1 / (math::sqrt(moment2) + epsilon);
+    param -= learning_rate * moment1 / math::as_divisor(T(math::sqrt(moment2) + epsilon));
   }
 };
 

@@ -48,7 +48,7 @@ struct adamax final : rule<adamax> {
                                       T beta1, T beta2, T epsilon) {
     moment = beta1 * moment + (T(1) - beta1) * grad;
     inf_norm = math::max(math::abs(grad), beta2 * inf_norm + epsilon);
-    param -= learning_rate * moment / inf_norm;
+    param -= learning_rate * moment / math::as_divisor(inf_norm);
   }
 };
 

@@ -42,7 +42,7 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T decay,
                                       T epsilon) {
     moment = decay * moment + (T(1) - decay) * grad * grad;
-    param -= learning_rate * grad / (math::sqrt(moment) + epsilon);
+    param -= learning_rate * grad / math::as_divisor(T(math::sqrt(moment) + epsilon));
   }
 };
 

@@ -51,7 +51,7 @@ struct lamb final : rule<lamb> {
                                    T beta1, T beta2, T epsilon, T weight_decay) {
     const T first = beta1 * moment1 + (T(1) - beta1) * grad;
     const T second = beta2 * moment2 + (T(1) - beta2) * grad * grad;
-    return first / (math::sqrt(second) + epsilon) + weight_decay * param;
+    return first / math::as_divisor(T(math::sqrt(second) + epsilon)) + weight_decay * param;
   }
   /// The equation above, at one place.
   template <class T>

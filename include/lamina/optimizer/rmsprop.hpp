@@ -52,7 +52,8 @@ struct rmsprop final : rule<rmsprop> {
     mean_grad = math::select(centered > T(0), rho * mean_grad + (T(1) - rho) * grad, mean_grad);
     // Rounding makes the difference less than 0 where gradients are steady.
     const T variance = math::max(T(0), mean_square - centered * mean_grad * mean_grad);
-    moment = momentum * moment + learning_rate * grad / math::sqrt(variance + epsilon);
+    moment = momentum * moment +
+             learning_rate * grad / math::as_divisor(T(math::sqrt(variance + epsilon)));
     param -= moment;
   }
 };

@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/model/cost_kind.hpp>
+#include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoint.hpp>
@@ -61,7 +62,10 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
   const auto report = [&](event e) {
     e.stopping = &stopping;
     e.batches = known_batches;
-    if (options.on_event) options.on_event(e);
+    if (options.on_event) {
+      options.on_event(e);
+      optimizer::require_options(opt);
+    }
     if (options.threads != threads || options.seed != seed)
       throw error(text() << "lamina: train: expected threads and seed of the options to stay "
                          << threads << " and " << seed << " until training is over, found "

@@ -21,9 +21,37 @@ void check_finite(const std::vector<numbers>& all) {
       CHECK(std::isfinite(all[i][j]));
     }
 }
+constexpr auto equal_numbers = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 1000>(main);
+  auto image = layer::reshape<10, 10, 10>(x);
+  auto row = layer::layer_norm(x, {.scale = false, .shift = false});
+  return std::tuple{layer::mean(row), row,
+                    layer::group_norm<2>(image, {.scale = false, .shift = false}),
+                    layer::instance_norm(image, {.scale = false, .shift = false})};
+});
+// The edges of a probability and a target, in costs that are written by hand.
+constexpr auto log_of_softmax = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto w = layer::data<"w", float, 3>(main);
+  auto y = layer::expand<1, 1, 2>(layer::reshape<3, 1>(x));
+  auto along = layer::log(layer::softmax(x));
+  auto across = layer::reduce_sum<2>(layer::log(layer::softmax<1>(y)));
+  return std::tuple{layer::mean(along * w + across * w)};
+});
+constexpr auto costs_of_nan = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 1>(main);
+  auto y = layer::data<"y", float, 1>(main);
+  auto w = layer::data<"w", float, 1>(main);
+  auto smooth = layer::smooth_l1(x, y, w, w);
+  auto divergence = layer::kldiv_loss<layer::reduction::none>(x, y);
+  auto cosine = layer::cos_sim(x, y);
+  return std::tuple{layer::mean(smooth + divergence + cosine), smooth, divergence, cosine};
+});
 constexpr auto passed_on = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 4>(main);
   auto y = layer::batch_norm(x, {.epsilon = 0});
+  return std::tuple{layer::mean(y), y};
+});
 
 }  // namespace
 
@@ -165,4 +193,44 @@ TEST_CASE("0 times infinity: batch_norm of one number a channel") {
 }
 TEST_CASE("bpr_loss of scores far apart") {
   check_finite(lamina::law::check_edges(ranked, {{1000, 0, -1000, -1000, 0, 1000}, {0, 0}}, 2));
+}
+// Theano/Theano#3162, google-deepmind/optax#1762
+TEST_CASE("0 times infinity: the logarithm of a softmax that underflows") {
+  const auto all = lamina::law::check_edges(log_of_softmax,
+                                            {joined({{1e4, 0, -1e4}, {1, 2, 3}, {-infinity, 0, 0}}),
+                                             joined({{1, 1, 1}, {1, 0, 0}, {0.5, 1, 1}})},
+                                            3, 1e-5, 1e-6);
+  for (std::size_t i = 0; i < 9; ++i) CHECK(std::isfinite(all[1][i]));
+  const double sum = std::exp(1.) + std::exp(2.) + std::exp(3.);
+  CHECK(all[1][3] == Approx(3 * (1 - std::exp(1.) / sum) / 9).epsilon(1e-5));
+}
+// pytorch/pytorch#96813
+TEST_CASE("NaN in costs stays NaN in gradients, and does not count where nothing does") {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const auto all = lamina::law::check_edges(
+      costs_of_nan, {{none, 1, none, infinity, 0.5}, {0, none, 0, 0, 0.5}, {1, 1, 0, 0, 1}}, 5);
+  CHECK(std::isnan(all[1][0]));
+  CHECK(std::isnan(all[1][1]));
+  CHECK(all[1][2] == 0);  // without a weight
+  CHECK(all[1][3] == 0);
+  CHECK(all[2][0] == 0);  // a target of 0
+  CHECK(std::isnan(all[2][1]));
+  CHECK(all[3][0] == 0);  // a vector of length 0
+  const std::vector<double>&x = all[4], &y = all[5];
+  CHECK(std::isnan(x[0]));
+  CHECK(std::isnan(y[1]));
+  for (const std::size_t row : {2u, 3u}) {
+    CHECK(x[row] == 0);
+    CHECK(y[row] == 0);
+  }
+}
+// pytorch/pytorch#5410, BVLC/caffe#3963
+TEST_CASE("norms of equal numbers are 0, however large they are") {
+  for (const double each : {100.1, 1e7 + 1, 123456.7, 1e20, -3e38, 1e-40}) {
+    INFO("numbers " << each);
+    const auto all = lamina::law::check_edges(equal_numbers, {numbers(2000, each)}, 2, 1e-5, 1e-3);
+    for (std::size_t k = 0; k < 4; ++k)
+      for (const double y : all[k])
+        if (y != 0) FAIL("found " << y << " in result " << k);
+  }
 }

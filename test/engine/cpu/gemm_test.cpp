@@ -422,6 +422,27 @@ TEMPLATE_TEST_CASE("gemm_dw: against sums in double, in panel layout with zeros 
   check_dw<TestType>(129, 100, 64, 100);
 }
 
+// Source: numpy/numpy#22956, tensorflow/tensorflow#51419
+TEST_CASE("sums of many: the gradient of a weight over a million rows", "[gemm]") {
+  constexpr int rows = 1'000'000;
+  for (const auto& [k_size, n_size] : {std::pair{1, 1}, {3, 2}, {9, 17}}) {
+    INFO("K " << k_size << ", N " << n_size);
+    basic_buffer<float> x(std::ptrdiff_t{rows} * k_size, 100.1f),
+        dy(std::ptrdiff_t{rows} * n_size, 1.f),
+        scratch(cpu::gemm_dw_scratch_floats<float>(rows, k_size, n_size));
+    double worst = 0;
+    const cpu::basic_epilogue<float> run = [](const auto& tile, const void* context) {
+      double& found = *static_cast<double*>(const_cast<void*>(context));
+      for (int i = 0; i < tile.rows; ++i)
+        found = std::max(found, std::abs(static_cast<double>(tile.sums[i * tile.width]) / rows -
+                                         static_cast<double>(100.1f)));
+    };
+    cpu::gemm_dw<float>(rows, k_size, n_size, x.data(), k_size, dy.data(), n_size, run, &worst,
+                        scratch.data());
+    CHECK(worst < 5e-3);
+  }
+}
+
 TEMPLATE_TEST_CASE("memory for a product is enough for fewer rows", "[gemm]", float, double) {
   // What blocks of a product take, as gemm.hpp lays them out.
   const auto taken = [](int m_size, int n_size, cpu::even_parts depths) {

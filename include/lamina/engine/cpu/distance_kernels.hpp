@@ -3,6 +3,7 @@
 // kldiv_loss, cos_sim.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include <lamina/engine/call/kldiv_reduction.hpp>
@@ -54,10 +55,11 @@ struct call_kernel<gradient_of<smooth_l1_loss>> {
       const Real* d = diff.row<const Real>(r);
       const Real dout = *slope.row<const Real>(r);
       for (int j = 0; j < diff.columns; ++j) {
-        Real g = std::abs(d[j]) < 1 / s2 ? s2 * d[j] : (d[j] > 0 ? Real(1) : -Real(1));
+        Real g = std::abs(d[j]) >= 1 / s2 ? (d[j] > 0 ? Real(1) : -Real(1)) : s2 * d[j];
         g *= dout;
-        if (inside) g *= inside.row<const Real>(r)[j];
-        if (outside) g *= outside.row<const Real>(r)[j];
+        Real weight = inside ? inside.row<const Real>(r)[j] : Real(1);
+        if (outside) weight *= outside.row<const Real>(r)[j];
+        g = weight == 0 ? Real(0) : g * weight;
         if (dx) dx.row<Real>(r)[j] = g;
         if (dy) dy.row<Real>(r)[j] = -g;
       }
@@ -77,7 +79,7 @@ struct call_kernel<kldiv_loss> {
     for (int r = 0; r < in.rows; ++r)
       for (int j = 0; j < in.columns; ++j) {
         const Real t = target.row<const Real>(r)[j];
-        const Real cost = t > 0 ? t * (std::log(t) - in.row<const Real>(r)[j]) : Real(0);
+        const Real cost = t <= 0 ? Real(0) : t * (std::log(t) - in.row<const Real>(r)[j]);
         if (how == kldiv_reduction::none)
           out.row<Real>(r)[j] = cost;
         else
@@ -102,7 +104,7 @@ struct call_kernel<gradient_of<kldiv_loss>> {
         const Real t = target.row<const Real>(r)[j];
         const Real d =
             how == kldiv_reduction::none ? slope.row<const Real>(r)[j] : *slope.row<const Real>(0);
-        dx.row<Real>(r)[j] = t > 0 ? -d * t * factor : Real(0);
+        dx.row<Real>(r)[j] = t <= 0 ? Real(0) : -d * t * factor;
       }
   }
 };
@@ -155,8 +157,11 @@ struct call_kernel<gradient_of<cos_sim>> {
       const Real d = *slope.row<const Real>(r), cos = *cosine.row<const Real>(r);
       const Real xn = *x_norm.row<const Real>(r), yn = *y_norm.row<const Real>(s);
       // The gradient of what has no direction is 0. Directions are numbers of any size less.
-      const bool has_directions = !(xn == 0 || yn == 0);
-      const Real ix = has_directions ? 1 / xn : Real(0), iy = has_directions ? 1 / yn : Real(0);
+      if (xn == 0 || yn == 0) {
+        if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
+        continue;
+      }
+      const Real ix = 1 / xn, iy = 1 / yn;
       if (dx) {
         Real* const to = dx.row<Real>(r);
         for_each_place<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <lamina/core/number_cast.hpp>
 #include <lamina/engine/call/broadcast_layout.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 
@@ -42,7 +43,7 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c,
                                        const operand& out, const element_nest& loops,
                                        T (*f)(const T*, const T*)) {
   T scalar[pointwise_form::most_scalars] = {};
-  for (int i = 0; i < form.scalars; ++i) scalar[i] = static_cast<T>(c.number(i));
+  for (int i = 0; i < form.scalars; ++i) scalar[i] = number_cast<T>(c.number(i));
   const int inputs = form.inputs;
   const bool divides = form.divides && static_cast<T>(0.5) == T(0);
   loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
@@ -67,7 +68,7 @@ LAMINA_NOINLINE void sum_elements(const call_context& c, const basic_pointwise_f
                                   const element_nest& over, T (*f)(const T*, const T*)) {
   constexpr std::ptrdiff_t together = 64;
   T scalar[pointwise_form::most_scalars] = {};
-  for (int i = 0; i < form.scalars; ++i) scalar[i] = static_cast<T>(c.number(i));
+  for (int i = 0; i < form.scalars; ++i) scalar[i] = number_cast<T>(c.number(i));
   const int inputs = form.inputs;
   kept.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
     for (std::ptrdiff_t first = 0; first < n; first += together) {

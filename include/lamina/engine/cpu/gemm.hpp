@@ -3,6 +3,7 @@
 // gradient of W.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -22,6 +23,12 @@ inline constexpr int most_depth = 4096 / static_cast<int>(sizeof(Real));
 template <class Real>
 constexpr even_parts parts_of_depth(int k_size) {
   return {k_size, k_size > most_depth<Real> ? most_depth<Real> / 2 : most_depth<Real>};
+}
+
+// Whether the parts of a sum are added up by themselves.
+template <class Real>
+constexpr bool adds_parts(int k_size) {
+  return sizeof(Real) == sizeof(float) && k_size > longest_chain;
 }
 
 // Rows of the left operand that are worked on together.
@@ -81,6 +88,12 @@ inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real*
   }
 }
 
+// total += part, or total = part where it is the first.
+template <class Real>
+LAMINA_NOINLINE void add_part(std::ptrdiff_t n, const Real* part, bool is_first, Real* total) {
+  for (std::ptrdiff_t i = 0; i < n; ++i) total[i] = is_first ? part[i] : total[i] + part[i];
+}
+
 // left[M,K] * right[K,N] for any left operand, panels of K rows or more, and layout of the product.
 // With `turns` the panels are those of the right operand's transpose.
 template <class Real>
@@ -115,6 +128,8 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
   block.layout = layout;
   block.run = run;
   block.context = context;
+  const bool adds = adds_parts<Real>(k_size) && sums.of == nullptr;
+  Real* const total = block.partial + blocks.longest() * padded(n_size);
   for (int r = 0; r < blocks.count(); ++r) {
     block.row = blocks.first(r);
     block.rows = blocks.size(r);
@@ -123,8 +138,9 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
     for (int d = 0; d < depths.count(); ++d) {
       block.panel_k = depths.first(d);
       block.depth = depths.size(d);
-      block.is_first = d == 0 && !sums.continues;
       block.is_last = d + 1 == depths.count() && sums.ends;
+      block.is_first = (d == 0 && !sums.continues) || (adds && !block.is_last);
+      if (adds && block.is_last) std::copy_n(total, padded(n_size) * block.rows, block.partial);
       block.left = left;
       block.left.data += block.row * left.row + block.panel_k * left.step;
       if (packs) {
@@ -135,6 +151,8 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
         block.left = {scratch, copy_stride, 1};
       }
       sweep(block);
+      if (adds && !block.is_last)
+        add_part(padded(n_size) * block.rows, block.partial, d == 0, total);
     }
   }
 }
@@ -163,7 +181,8 @@ constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int mos
   }
   if (k_size <= most_depth) return floats;
   const std::ptrdiff_t most = resident_rows<Real>(most_depth / 4);
-  return floats + (m_size < most ? m_size : most) * padded(n_size);
+  const std::ptrdiff_t partial = (m_size < most ? m_size : most) * padded(n_size);
+  return floats + (adds_parts<Real>(k_size) ? 2 * partial : partial);
 }
 
 }  // namespace detail

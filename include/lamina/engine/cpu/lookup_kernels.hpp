@@ -10,6 +10,7 @@
 #include <lamina/engine/cpu/panel.hpp>
 #include <lamina/engine/cpu/row_math.hpp>
 #include <lamina/engine/cpu/selected_rows.hpp>
+#include <lamina/engine/cpu/sweep.hpp>
 #include <lamina/operators/concat.hpp>
 #include <lamina/operators/lookup_table.hpp>
 
@@ -73,16 +74,46 @@ struct call_kernel<lookup_table> {
 template <>
 struct call_kernel<gradient_of<lookup_table>> {
   static constexpr bool in_double = true;
+  /// The numbers of the table, padding included.
+  static std::ptrdiff_t numbers_of(const operand& table) {
+    return table.panel ? panels_floats(table.rows, table.columns)
+                       : static_cast<std::ptrdiff_t>(table.rows) * table.stride;
+  }
+  /// Where one number may be added up from very many, what each sum rounds off is carried on.
+  static bool carries(const operand& ids) {
+    return static_cast<std::int64_t>(ids.rows) * ids.columns > detail::longest_chain;
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand dw = c.output(0);
+    return dw && carries(c.input(1)) ? in_floats<Real>(numbers_of(dw)) : 0;
+  }
   template <class Real = float>
   static void run(const call_context& c) {
     const operand ids = c.input(1), slope = c.input(2), dw = c.output(0);
     if (!dw) return;
+    const std::size_t bytes = static_cast<std::size_t>(numbers_of(dw)) * sizeof(Real);
     if (dw.panel)
-      std::memset(dw.data, 0,
-                  static_cast<std::size_t>(panels_floats(dw.rows, dw.columns)) * sizeof(Real));
+      std::memset(dw.data, 0, bytes);
     else
       clear(dw);
     Real* const to = dw.row<Real>(0);
+    if (carries(ids)) {
+      Real* const rest = numbers_at<Real>(c.scratch());
+      std::memset(rest, 0, bytes);
+      return detail::for_each_id<Real>(
+          c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
+          [&](std::int64_t id, const Real* line) {
+            detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
+              for (int j = 0; j < n; ++j) {
+                const Real more = line[column + j] - rest[at + j], sum = to[at + j] + more;
+                rest[at + j] = (sum - to[at + j]) - more;
+                to[at + j] = sum;
+              }
+            });
+          },
+          [](const Real*) {});
+    }
     detail::for_each_id<Real>(
         c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
         [&](std::int64_t id, const Real* line) {

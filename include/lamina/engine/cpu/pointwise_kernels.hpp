@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <lamina/core/number_cast.hpp>
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/call/pointwise_traits.hpp>
 #include <lamina/engine/cpu/element_loops.hpp>
@@ -36,7 +37,7 @@ struct pointwise_output {
       if (!load_one(c, i, x[i])) return false;
     for (int i = 0; i < scalars; ++i) {
       const double value = c.number(i);
-      scalar[i] = static_cast<std::int64_t>(value);
+      scalar[i] = number_cast<std::int64_t>(value);
       if (static_cast<double>(scalar[i]) != value) return false;
     }
     if (is_division<Op> && x[inputs - 1] == 0) return false;

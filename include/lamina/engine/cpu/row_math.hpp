@@ -71,6 +71,21 @@ LAMINA_NOINLINE inline Real dot(const Real* x, const Real* y, std::ptrdiff_t n) 
       [=](std::ptrdiff_t j) { return x[j] * y[j]; });
 }
 
+/// The mean of n numbers, one at least: of equal ones exactly these, for an error in the last digit
+/// would be all that a norm of them divides.
+template <class Real>
+LAMINA_NOINLINE inline Real mean_of(const Real* x, std::ptrdiff_t n) {
+  const Real first = x[0];
+  const vector_in<Real> shift(first);
+  return first + detail::sum_terms<Real>(
+                     n,
+                     [=](std::ptrdiff_t j) {
+                       return vector_in<Real>(vector_in<Real>::load_unaligned(x + j) - shift);
+                     },
+                     [=](std::ptrdiff_t j) { return x[j] - first; }) /
+                     static_cast<Real>(n);
+}
+
 /// The sum of (x[j] - center)^2.
 template <class Real>
 LAMINA_NOINLINE inline Real squared_distance(const Real* x, std::type_identity_t<Real> center,
@@ -189,7 +204,7 @@ LAMINA_COLD moments<Real> wide_moments(std::ptrdiff_t n, Real epsilon, const Eac
 /// The moments of n numbers, whatever their size.
 template <class Real>
 inline moments<Real> row_moments(const Real* x, std::ptrdiff_t n, Real epsilon) {
-  const Real mean = row_sum(x, n) / static_cast<Real>(n);
+  const Real mean = mean_of(x, n);
   const Real variance = squared_distance(x, mean, n) / static_cast<Real>(n);
   if (is_finite(variance)) return {mean, variance, inverse_deviation(variance, epsilon)};
   return wide_moments<Real>(n, epsilon, [=](const auto& f) {

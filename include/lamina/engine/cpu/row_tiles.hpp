@@ -336,8 +336,10 @@ class row_tiles {
   void bind(int rows) {
     if constexpr (found) {
       constexpr int most = detail::rows_of_tile(tiled::width) + detail::summed_together;
-      const bool applies = static_cast<std::int64_t>(rows) * tiled::width >=
-                           std::int64_t{detail::least_tiles} * detail::tile_floats;
+      // The sums of a longer batch are not continued from tile to tile: they would lose digits.
+      const bool applies = rows <= detail::longest_chain &&
+                           static_cast<std::int64_t>(rows) * tiled::width >=
+                               std::int64_t{detail::least_tiles} * detail::tile_floats;
       applies_ = false;  // until there is memory
       if (applies && memory_.rows != most) {
         memory_.arena.resize(static_cast<std::size_t>(most) * tiled::width);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/row_parts.hpp>
 #include <lamina/engine/cpu/sequence_kernels.hpp>
 #include <lamina/operators/sequence_conv.hpp>
@@ -65,11 +66,12 @@ struct call_kernel<sequence_softmax> {
     const sequence_rows all = c.sequences(x);
     for (int s = 0; s < all.count; ++s) {
       if (all.length(s) == 0) continue;
-      Real most = *x.row<const Real>(all.begin(s)), sum = 0;
+      Real most = *x.row<const Real>(all.begin(s));
+      double sum = 0;
       for (int r = all.begin(s); r < all.end(s); ++r) most = std::max(most, *x.row<const Real>(r));
       for (int r = all.begin(s); r < all.end(s); ++r)
-        sum += *out.row<Real>(r) = std::exp(*x.row<const Real>(r) - most);
-      const Real factor = Real(1) / sum;
+        sum += static_cast<double>(*out.row<Real>(r) = std::exp(*x.row<const Real>(r) - most));
+      const Real factor = static_cast<Real>(1 / sum);
       for (int r = all.begin(s); r < all.end(s); ++r) *out.row<Real>(r) *= factor;
     }
   }
@@ -84,11 +86,12 @@ struct call_kernel<gradient_of<sequence_softmax>> {
     if (!dx) return;
     const sequence_rows all = c.sequences(y);
     for (int s = 0; s < all.count; ++s) {
-      Real sum = 0;
+      double total = 0;
       for (int r = all.begin(s); r < all.end(s); ++r)
-        sum += *y.row<const Real>(r) * *d.row<const Real>(r);
+        total += static_cast<double>(math::share_of(*y.row<const Real>(r), *d.row<const Real>(r)));
+      const Real sum = static_cast<Real>(total);
       for (int r = all.begin(s); r < all.end(s); ++r)
-        *dx.row<Real>(r) = *y.row<const Real>(r) * (*d.row<const Real>(r) - sum);
+        *dx.row<Real>(r) = math::share_of(*y.row<const Real>(r), *d.row<const Real>(r) - sum);
     }
   }
 };

@@ -41,6 +41,14 @@ struct softmax_sum {
   Real sum, largest;
 };
 
+/// The gradient of a line of softmax whose slopes are not all finite.
+template <class Real>
+LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n) {
+  Real total = 0;
+  for (int k = 0; k < n; ++k) total += math::share_of(y[k], d[k]);
+  for (int k = 0; k < n; ++k) g[k] = math::share_of(y[k], d[k] - total);
+}
+
 /// y = softmax of the n numbers at x.
 template <class Real>
 inline softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
@@ -124,17 +132,22 @@ struct call_kernel<gradient_of<softmax>> {
         Real* g = dx.row<Real>(0) + x_lines.at(r, o);
         if (y_lines.inner == 1 && y_lines.step == 1) {
           const Real total = dot(y, d, y_lines.n);
-          for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
+          if (total - total == 0)
+            for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
+          else
+            detail::softmax_slopes(y, d, g, y_lines.n);
           continue;
         }
         for_each_place<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
           using number = decltype(like);
           number total(Real(0));
           for (int k = 0; k < y_lines.n; ++k)
-            total += load(y + i + k * y_lines.step, like) * load(d + i + k * d_lines.step, like);
+            total += math::share_of(number(load(y + i + k * y_lines.step, like)),
+                                    number(load(d + i + k * d_lines.step, like)));
           for (int k = 0; k < y_lines.n; ++k)
-            store(g + i + k * x_lines.step, number(load(y + i + k * y_lines.step, like) *
-                                                   (load(d + i + k * d_lines.step, like) - total)));
+            store(g + i + k * x_lines.step,
+                  math::share_of(number(load(y + i + k * y_lines.step, like)),
+                                 number(load(d + i + k * d_lines.step, like) - total)));
         });
       }
   }

@@ -86,6 +86,9 @@ struct basic_product_block {
 
 namespace detail {
 
+/// A sum of more floats than this would lose digits if each of them were added to all before it.
+inline constexpr int longest_chain = 64 * 1024;
+
 /// The panels of a block of one row from column `first` up to `end`, `Panels` at a time.
 template <int Panels, class Real>
 LAMINA_NOINLINE void sweep_row(const basic_product_block<Real>& b, int first, int end) {

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include <lamina/core/config.hpp>
-#include <lamina/core/dtype.hpp>
 #include <lamina/core/number_cast.hpp>
+#include <lamina/core/dtype.hpp>
 #include <lamina/engine/cuda/random_source.cuh>
 #include <lamina/engine/cuda/team.cuh>
 
@@ -19,10 +19,11 @@
 namespace lamina::engine::cuda {
 
 /// Writes a number as an element of any type.
-LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, double x) {
+template <class T>
+LAMINA_FN inline void store_converted(void* to, dtype type, std::ptrdiff_t at, T x) {
   switch (type) {
     case dtype::float64:
-      static_cast<double*>(to)[at] = x;
+      static_cast<double*>(to)[at] = static_cast<double>(x);
       break;
     case dtype::int64:
       static_cast<std::int64_t*>(to)[at] = number_cast<std::int64_t>(x);
@@ -45,6 +46,9 @@ LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, doub
     default:
       static_cast<float*>(to)[at] = static_cast<float>(x);
   }
+}
+LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, double x) {
+  store_converted(to, type, at, x);
 }
 
 /// An element of any type as a whole number.
@@ -75,25 +79,10 @@ LAMINA_FN inline double load_number(const void* data, dtype type, std::ptrdiff_t
 }
 /// Writes a whole number as an element of any type.
 LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std::int64_t x) {
-  switch (type) {
-    case dtype::int64:
-      static_cast<std::int64_t*>(to)[at] = x;
-      break;
-    case dtype::int32:
-      static_cast<std::int32_t*>(to)[at] = static_cast<std::int32_t>(x);
-      break;
-    case dtype::int16:
-      static_cast<std::int16_t*>(to)[at] = static_cast<std::int16_t>(x);
-      break;
-    case dtype::int8:
-      static_cast<std::int8_t*>(to)[at] = static_cast<std::int8_t>(x);
-      break;
-    case dtype::uint8:
-      static_cast<std::uint8_t*>(to)[at] = static_cast<std::uint8_t>(x);
-      break;
-    default:
-      store_number(to, type, at, static_cast<double>(x));
-  }
+  if (type == dtype::int64)
+    static_cast<std::int64_t*>(to)[at] = x;
+  else
+    store_converted(to, type, at, x);
 }
 
 /// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each

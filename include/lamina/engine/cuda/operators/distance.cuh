@@ -22,6 +22,7 @@ struct cosine_arguments {
   /// whose gradient is 0.
   struct inverses {
     float x, y;
+    LAMINA_INLINE LAMINA_FN bool none() const { return x == 0 && y == 0; }
   };
   LAMINA_INLINE LAMINA_FN inverses of_norms(int r) const {
     const float xn = *x_norm.row(r), yn = *y_norm.row(of_y(r));
@@ -31,6 +32,7 @@ struct cosine_arguments {
   /// Element j of dy for row r.
   LAMINA_INLINE LAMINA_FN float slope_of_y(int r, int j) const {
     const inverses by = of_norms(r);
+    if (by.none()) return 0;
     return (x.row(r)[j] * by.x - y.row(of_y(r))[j] * by.y * *cosine.row(r)) * (*d.row(r) * by.y);
   }
 };
@@ -69,11 +71,11 @@ struct cosine_slope_lines {
     // Unrolled, or in one loop, they need more registers than there are.
     LAMINA_CUDA_KEEP_LOOP
     for (int j = team.rank(); a.dx && j < a.columns; j += team.size())
-      a.dx.row(r)[j] = (y[j] * by.y - x[j] * by.x * cosine) * (slope * by.x);
+      a.dx.row(r)[j] = by.none() ? 0.0f : (y[j] * by.y - x[j] * by.x * cosine) * (slope * by.x);
     if (!a.dy || a.shares_y) return;
     LAMINA_CUDA_KEEP_LOOP
     for (int j = team.rank(); j < a.columns; j += team.size())
-      a.dy.row(r)[j] = (x[j] * by.x - y[j] * by.y * cosine) * (slope * by.y);
+      a.dy.row(r)[j] = by.none() ? 0.0f : (x[j] * by.x - y[j] * by.y * cosine) * (slope * by.y);
   }
 };
 

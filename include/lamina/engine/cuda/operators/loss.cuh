@@ -50,10 +50,11 @@ struct smooth_l1_slope_lines {
     const float slope = *a.out.row(r);
     for (int j = team.rank(); j < a.columns; j += team.size()) {
       const float d = a.diff.row(r)[j];
-      float g = math::abs(d) < 1 / a.s2 ? a.s2 * d : d > 0 ? 1.0f : -1.0f;
+      float g = math::abs(d) >= 1 / a.s2 ? (d > 0 ? 1.0f : -1.0f) : a.s2 * d;
       g *= slope;
-      if (a.inside) g *= a.inside.row(r)[j];
-      if (a.outside) g *= a.outside.row(r)[j];
+      float weight = a.inside ? a.inside.row(r)[j] : 1.0f;
+      if (a.outside) weight *= a.outside.row(r)[j];
+      g = weight == 0 ? 0.0f : g * weight;
       if (a.dx) a.dx.row(r)[j] = g;
       if (a.dy) a.dy.row(r)[j] = -g;
     }
@@ -69,7 +70,7 @@ struct kldiv_arguments {
 
   LAMINA_INLINE LAMINA_FN float cost(int row, int j) const {
     const float t = target.row(row)[j];
-    return t > 0 ? t * (math::log(t) - x.row(row)[j]) : 0.0f;
+    return t <= 0 ? 0.0f : t * (math::log(t) - x.row(row)[j]);
   }
   /// The costs as terms of a sum.
   LAMINA_INLINE LAMINA_FN double operator()(int i) const {
@@ -91,7 +92,7 @@ struct kldiv_slope_body {
     const int row = a.columns.divide(i);
     const float t = a.target.row(row)[i];
     const float d = a.slope != nullptr ? *a.slope : a.x.row(row)[i];
-    a.to.row(row)[i] = t > 0 ? -d * t * a.factor : 0.0f;
+    a.to.row(row)[i] = t <= 0 ? 0.0f : -d * t * a.factor;
   }
 };
 struct label_smooth_body {

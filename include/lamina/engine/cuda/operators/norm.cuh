@@ -81,8 +81,9 @@ struct normalise_lines {
     const float* const x = a.x + row * a.x_stride + at;
     const float all = static_cast<float>(a.n);
     float sum = 0, squares = 0;
-    for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j];
-    float mean = sum_of(team, sum) / all;
+    // The mean of equal numbers is exactly these.
+    for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j] - x[0];
+    float mean = x[0] + sum_of(team, sum) / all;
     // The sum may be more than a float holds where the mean is not.
     if (!(math::abs(mean) <= std::numeric_limits<float>::max())) {
       double whole = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include <lamina/core/number_cast.hpp>
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/call/broadcast_layout.hpp>
 #include <lamina/engine/call/pointwise_traits.hpp>
@@ -127,7 +128,7 @@ struct pointwise_call {
     for (int i = 0; i < inputs; ++i) a.in[i] = all[i].data, a.in_type[i] = all[i].type;
     a.to = all[inputs].data;
     a.to_type = all[inputs].type;
-    for (int s = 0; s < scalars; ++s) a.scalar[s] = static_cast<T>(c.number(s));
+    for (int s = 0; s < scalars; ++s) a.scalar[s] = number_cast<T>(c.number(s));
     a.fault = c.run.fault;
     a.group = c.number_of_group;
     a.kept = element_loops<inputs + 1>(c, l.is_summed ? l.kept() : l.all());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/core/extremes.hpp>
+#include <lamina/core/math.hpp>
 #include <lamina/engine/call/sequence_pooling.hpp>
 #include <lamina/engine/cuda/element_loops.cuh>
 #include <lamina/engine/cuda/made_sequences.hpp>
@@ -120,10 +121,11 @@ struct sequence_softmax_slope_lines {
     const int begin = a.all.begin(s) + team.rank(), end = a.all.end(s), step = team.size();
     float sum = 0;
     for (int r = begin; r < end; r += step)
-      sum += *a.in[0].row<const float>(r) * *a.in[1].row<const float>(r);
+      sum += math::share_of(*a.in[0].row<const float>(r), *a.in[1].row<const float>(r));
     sum = sum_of(team, sum);
     for (int r = begin; r < end; r += step)
-      *a.out[0].row<float>(r) = *a.in[0].row<const float>(r) * (*a.in[1].row<const float>(r) - sum);
+      *a.out[0].row<float>(r) =
+          math::share_of(*a.in[0].row<const float>(r), *a.in[1].row<const float>(r) - sum);
   }
 };
 

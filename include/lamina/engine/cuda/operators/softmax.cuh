@@ -120,9 +120,11 @@ struct call_kernel<gradient_of<softmax>> {
     const float* const d = a.in[1].line_at<const float>(i);
     float* const g = a.out[0].line_at<float>(i);
     float total = 0;
-    for (int j = team.rank(); j < a.in[0].line; j += team.size()) total += y[j] * d[j];
+    for (int j = team.rank(); j < a.in[0].line; j += team.size())
+      total += math::share_of(y[j], d[j]);
     total = sum_of(team, total);
-    for (int j = team.rank(); j < a.in[0].line; j += team.size()) g[j] = y[j] * (d[j] - total);
+    for (int j = team.rank(); j < a.in[0].line; j += team.size())
+      g[j] = math::share_of(y[j], d[j] - total);
   }
 };
 
