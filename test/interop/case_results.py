@@ -87,7 +87,8 @@ def edge_difference(name, here, there, tolerance, peer):
         else:
             if here.dtype == numpy.float64:
                 tolerance *= DOUBLES
-            least = 4 * numpy.finfo(here.dtype).tiny  # below it a processor may take a number for 0
+            # Of what sums and differences of numbers around 1 leave, the least digits do not count.
+            least = 2e-7 if here.dtype == numpy.float32 else 1e-11
             size = numpy.maximum(numpy.abs(x), numpy.abs(y))
             same = (x == y) | numpy.isnan(x) & numpy.isnan(y) | (numpy.abs(x - y) <= tolerance * size + least)
     places = numpy.flatnonzero(~same)
@@ -180,7 +181,7 @@ def compare_cases(peer, version, answer):
     found = {}
     for folder in folders:
         found[folder.name] = answer(folder)
-        if (folder / "edges").is_dir():
+        if (folder / "edges").is_dir() and not folder.name.endswith("_grad"):
             found[folder.name + EDGES] = answer(folder, edges=True)
     rows, failed = judged(found, known_differences(file), file)
     equal = sum(1 for _, result in rows if result == "equal")

@@ -246,7 +246,7 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
   for (std::size_t i = 0; i < fetches.size(); ++i)
     require_same(to + ": '" + fetches[i] + "'", found[i], read[i]);
   const lamina::feed_map edges =
-      has_edges(options) ? edge_feed_of(p, options, edges_) : lamina::feed_map{};
+      has_edges(options) && what.outputs ? edge_feed_of(p, options, edges_) : lamina::feed_map{};
   if (!edges.empty())
     save_values(to + "/edges", edges, fetches, run_as_read(to, in_double, edges, fetches));
   ++count_;

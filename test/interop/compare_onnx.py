@@ -7,7 +7,8 @@ usage: compare_onnx.py CASES [--table FILE] [--page FILE] [--operators FILE] [--
 --page rewrites the part of a Markdown page between its two lines with "cases of ONNX Runtime".
 
 CASES is what interop_cases wrote. Each file is checked with shape inference, and run once for each batch in the folder
-without another export; results are compared within 1e-4 of the largest element. Cases that lamina refuses to export, or
+without another export; results are compared within 1e-4 of the largest element, doubles within 1e-8, edge values (the
+batch `edges`) each for itself, NaN and infinity at the same places; its result is that of NAME@edges. Cases that lamina refuses to export, or
 that differ on purpose, stand in onnx_differences.txt beside this script: NAME, then why; anything else that is refused
 or differs, or one of these that is equal, fails.
 """
@@ -17,7 +18,7 @@ import onnx
 import onnxruntime
 
 from case_results import EDGES, difference, edge_difference, judged, options, values_in, write_operators
-from table_parts import known_differences, rewrite_page
+from table_parts import differing, known_differences, listed, plain_names, rewrite_page
 
 TOLERANCE = 1e-4
 
@@ -67,9 +68,10 @@ def run_case(folder):
 
 def page_part(rows):
     """The results as Markdown: cases that are equal, and the others."""
-    equal = [name for name, result in rows if result == "equal"]
-    lines = [f"Equal ({len(equal)}): {', '.join(equal)}.", "", "| case | why there is none |", "| --- | --- |"]
-    return "\n".join(lines + [f"| {name} | {why} |" for name, why in rows if why != "equal"]) + "\n"
+    result = dict(rows)
+    equal = [n for n in plain_names(rows) if result[n] == "equal"]
+    text = f"Equal ({len(equal)}; with a star also in double): {listed(rows, equal)}.\n"
+    return text + differing(rows, "why there is none, or it differs")
 
 
 def main():

@@ -7,7 +7,7 @@ usage: compare_paddle.py CASES [--table FILE] [--page FILE] [--operators FILE] [
 --page rewrites the part of a Markdown page between its two lines with "cases of PaddlePaddle".
 
 CASES is what write_cases wrote. Each program is read by PaddlePaddle as it is, its parameters and inputs are set from
-the files, and every result is compared within 1e-5 of the largest element. Differences that are known and explained
+the files, and every result is compared within 1e-5 of the largest element, doubles within 1e-9. Differences that are known and explained
 stand in differences.txt beside this script: NAME, then why; anything else that differs, or a known difference that is
 none any more, fails.
 """

@@ -22,13 +22,33 @@ def rewrite_page(path, mark, part):
     path.write_text(with_part(path.read_text(), mark, part))
 
 
+def listed(rows, names):
+    """NAMES in one line; a star is behind those that are equal in double too."""
+    result = dict(rows)
+    return ", ".join(n + ("*" if result.get(n + "_in_double") == "equal" else "") for n in names)
+
+
+def plain_names(rows):
+    """Names of cases that are neither a gradient, nor in double, nor at the edges."""
+    return [name for name, _ in rows if not name.endswith(("_grad", "_in_double", "@edges"))]
+
+
 def page_part(rows):
     """The results as Markdown: cases whose gradients are compared too, others, those that differ."""
     result = dict(rows)
-    forward = [name for name, _ in rows if not name.endswith("_grad")]
-    both = [n for n in forward if result[n] == "equal" and result.get(n + "_grad") == "equal"]
-    alone = [n for n in forward if result[n] == "equal" and n + "_grad" not in result]
-    lines = [f"Equal, gradients too ({len(both)}): {', '.join(both)}.", "",
-             f"Equal, no gradient compared ({len(alone)}): {', '.join(alone)}.", "", "| case | why it differs |", "| --- | --- |"]
-    lines += [f"| {n} | {why} |" for n, why in rows if why != "equal"]
-    return "\n".join(lines) + "\n"
+    equal = [n for n in plain_names(rows) if result[n] == "equal"]
+    both = [n for n in equal if result.get(n + "_grad") == "equal"]
+    alone = [n for n in equal if n + "_grad" not in result]
+    lines = [f"Equal, gradients too ({len(both)}; with a star also in double): {listed(rows, both)}.", "",
+             f"Equal, no gradient compared ({len(alone)}): {listed(rows, alone)}.", ""]
+    return "\n".join(lines) + differing(rows, "why it differs")
+
+
+def differing(rows, title):
+    """A table of the cases that differ, those with one reason in one row."""
+    names = {}
+    for name, why in rows:
+        if why != "equal":
+            names.setdefault(why, []).append(name)
+    lines = ["", f"| case | {title} |", "| --- | --- |"]
+    return "\n".join(lines + [f"| {', '.join(all)} | {why} |" for why, all in names.items()]) + "\n"

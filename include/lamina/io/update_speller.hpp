@@ -176,6 +176,8 @@ class update_speller {
   // scale = limit / max(limit, sqrt(sum of all squares)).
   void clip_by_global_norm(std::vector<std::pair<operator_message, update_numbers>>& updates) {
     std::vector<std::string> sums;
+    variable_message one;  // a number of the type of the gradients
+    one.dims = {1};
     float limit = 0;
     for (auto& [op, numbers] : updates) {
       if (numbers.clip.kind != clip_kind::global_norm) continue;
@@ -186,29 +188,29 @@ class update_speller {
                         .print(" and %f", numbers.clip.high));
       limit = numbers.clip.high;
       const std::string gradient = argument(op.inputs, "Grad");
+      one.type = to_.find(gradient)->type;
       const std::string squares =
           computed("square", {{"X", {gradient}}}, like(gradient, "@SQUARE"));
       sums.push_back(
-          computed("reduce_sum", {{"X", {squares}}}, to_.made(gradient + "@SQUARE_SUM", nullptr),
+          computed("reduce_sum", {{"X", {squares}}}, to_.made(gradient + "@SQUARE_SUM", &one),
                    {message_appender::extents("dim", {0}),
                     message_appender::number("keep_dim", attribute_type::boolean, 0),
                     message_appender::number("reduce_all", attribute_type::boolean, 1)}));
     }
     if (sums.empty()) return;
-    const std::string total = computed("sum", {{"X", sums}}, to_.made("global_norm@SUM", nullptr));
-    const std::string norm = computed("sqrt", {{"X", {total}}}, to_.made("global_norm", nullptr));
-    const std::string most = to_.made("global_norm@LIMIT", nullptr);
+    const std::string total = computed("sum", {{"X", sums}}, to_.made("global_norm@SUM", &one));
+    const std::string norm = computed("sqrt", {{"X", {total}}}, to_.made("global_norm", &one));
+    const std::string most = to_.made("global_norm@LIMIT", &one);
     to_.add(message_appender::operation(
         "fill_constant", {}, {{"Out", {most}}},
         {message_appender::extents("shape", {1}),
-         message_appender::number("dtype", attribute_type::integer,
-                                  static_cast<int>(dtype::float32)),
+         message_appender::number("dtype", attribute_type::integer, static_cast<int>(one.type)),
          message_appender::number("value", real, limit),
          message_appender::number("force_cpu", attribute_type::boolean, 0)}));
     const std::string larger = computed("elementwise_max", {{"X", {most}}, {"Y", {norm}}},
-                                        to_.made("global_norm@MAX", nullptr), {axis()});
+                                        to_.made("global_norm@MAX", &one), {axis()});
     const std::string scale = computed("elementwise_div", {{"X", {most}}, {"Y", {larger}}},
-                                       to_.made("global_norm@SCALE", nullptr), {axis()});
+                                       to_.made("global_norm@SCALE", &one), {axis()});
     for (auto& [op, numbers] : updates) {
       if (numbers.clip.kind != clip_kind::global_norm) continue;
       std::string& gradient = argument(op.inputs, "Grad");
