@@ -42,7 +42,7 @@ struct group_norm_kernel {
     const operand y = c.output(0), means = c.output(1), variances = c.output(2);
     require_real<Real>(c, x);
     const groups g(c, x);
-    const Real epsilon = static_cast<Real>(c.number(0)), n = static_cast<Real>(g.elements());
+    const Real epsilon = static_cast<Real>(c.number(0));
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < g.count; ++i) {
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * g.elements();
@@ -75,7 +75,7 @@ struct group_norm_kernel {
                   d = c.input(4);
     const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
     const groups g(c, x);
-    const Real epsilon = static_cast<Real>(c.number(0)), n = static_cast<Real>(g.elements());
+    const Real epsilon = static_cast<Real>(c.number(0));
     if (dscale) clear(dscale);
     if (dbias) clear(dbias);
     const int channels = x.dims[1];
