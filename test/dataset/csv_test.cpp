@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -123,7 +125,8 @@ TEST_CASE("CSV errors name offset and line", "[dataset]") {
   check_fault(std::string("a,b\n1,\0\n", 8), 6, 2, "finite number");
   CHECK_THROWS_AS(parse(""), format_error);
   CHECK_THROWS_WITH(parse("a,b\n"), Catch::Contains("at least one row"));
-  CHECK_THROWS_WITH(lamina::dataset::read_csv("/nonexistent/file"),
-                    "lamina: /nonexistent/file: cannot be opened: No such file or directory");
+  CHECK_THROWS_WITH(
+      lamina::dataset::read_csv("/nonexistent/file"),
+      std::string("lamina: /nonexistent/file: cannot be opened: ") + std::strerror(ENOENT));
   CHECK_THROWS_WITH(lamina::dataset::read_csv("/"), Catch::Contains("it is a folder"));
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that stops and goes on equals one that never stopped, bit for bit.
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "stderr_text.hpp"
@@ -300,6 +302,7 @@ TEST_CASE("an old checkpoint that cannot be removed is told of, and training goe
   const std::string told =
       test::written_by([&] { steps = adam.train(second, batches(), o).steps; });
   CHECK(steps == 14);
-  CHECK_THAT(told, Contains("checkpoint_1 cannot be removed: Directory not empty"));
+  CHECK_THAT(told,
+             Contains(std::string("checkpoint_1 cannot be removed: ") + std::strerror(ENOTEMPTY)));
   CHECK(lamina::detail::checkpoints_in(folder.string()) == std::vector<std::int64_t>{1, 14});
 }

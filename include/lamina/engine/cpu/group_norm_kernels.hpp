@@ -75,7 +75,7 @@ struct group_norm_kernel {
                   d = c.input(4);
     const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
     const groups g(c, x);
-    const Real epsilon = static_cast<Real>(c.number(0));
+    const Real epsilon = static_cast<Real>(c.number(0)), n = static_cast<Real>(g.elements());
     if (dscale) clear(dscale);
     if (dbias) clear(dbias);
     const int channels = x.dims[1];
