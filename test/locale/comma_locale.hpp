@@ -9,6 +9,16 @@
 #include <stdexcept>
 #include <string>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#define LAMINA_TEST_LEAKS_OF_LIBRARY __lsan::ScopedDisabler disabler
+#endif
+#endif
+#if !defined(LAMINA_TEST_LEAKS_OF_LIBRARY)
+#define LAMINA_TEST_LEAKS_OF_LIBRARY static_cast<void>(0)
+#endif
+
 namespace test {
 
 /// A test that finds no such locale says so; CMakeLists.txt then takes it as skipped.
@@ -26,6 +36,7 @@ inline bool make_comma_locale(const std::string& folder) {
 /// Streams, printf and the messages of the system follow de_DE.UTF-8 from now on. Whether they do:
 /// 0.5 is "0,5" and a stream groups thousands.
 inline bool use_comma_locale() {
+  LAMINA_TEST_LEAKS_OF_LIBRARY;  // glibc does not free what it makes of LOCPATH
   try {
     std::locale::global(std::locale("de_DE.UTF-8"));  // calls setlocale too
   } catch (const std::runtime_error&) {
@@ -39,6 +50,7 @@ inline bool use_comma_locale() {
 
 /// As a program starts.
 inline void use_classic_locale() {
+  LAMINA_TEST_LEAKS_OF_LIBRARY;
   std::locale::global(std::locale::classic());
   ::unsetenv("LOCPATH");
 }
