@@ -183,9 +183,10 @@ LAMINA_COLD inline long writer_of(std::string_view name) {
   return process;
 }
 
-/// Removes what killed writers left in a folder. No writer is taken for dead while there is a
-/// process of its number, or, for it may run on another machine that shares the folder, within an
-/// hour before `now`, a time of the folder's own clock. Without locks: some systems hang in them.
+/// Removes the temporary files that killed writers left in a folder. A file is removed if no process
+/// has the writer's number and the file is more than an hour older than `now`, a time of the
+/// folder's own clock: the writer may run on another machine that shares the folder. It takes no
+/// locks, because some file systems hang in them.
 LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t now) {
   const auto remove_left = [&](std::string_view name) {
     const long process = writer_of(name);
@@ -197,7 +198,7 @@ LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t no
   };
   try {
     for_each_name(folder.empty() ? "." : folder, remove_left);
-  } catch (const error&) {  // a folder that nobody may read
+  } catch (const error&) {  // the caller may not read the folder
   }
 }
 

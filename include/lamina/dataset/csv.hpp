@@ -49,7 +49,7 @@ class csv_parser {
   csv_parser(std::string path, std::string_view text, csv_options options)
       : path_(std::move(path)), text_(text), options_(options) {
     if (text_.substr(0, 3) == "\xef\xbb\xbf") at_ = 3;  // a UTF-8 byte order mark
-    // Empty lines behind the last row are none.
+    // Empty lines after the last row are ignored.
     const std::size_t last = text_.find_last_not_of("\r\n");
     const std::size_t end = last == text_.npos ? text_.npos : text_.find('\n', last);
     if (end != text_.npos) text_ = text_.substr(0, end + 1);
@@ -198,9 +198,8 @@ class csv_parser {
 /// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
 /// every line as many fields as the first; what is compressed with gzip is unpacked. A number
 /// nearer to 0 than any double is 0. Errors, as format_error with file, byte offset and line: a
-/// line of another length (an empty line between rows too), a field that is no finite number, an
-/// open quote,
-/// text behind a quote, a first line of names and numbers (see csv_header), a file without a row.
+/// line of another length (an empty line between rows too), a field that is not a finite number,
+/// an open quote, text after a quote, a first line of names and numbers (see csv_header), a file without a row.
 inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   const std::string text = read_bytes(path);
   csv_table table = detail::csv_parser(path, text, options).parse();

@@ -71,7 +71,7 @@ constexpr auto reduce(variable<T, R, D...> x, const reduce_attr& attr) {
 
 // `reduce_sum(x)` reduces everything to shape [1]; `reduce_sum<1, 2>(x)` the dimensions 1 and 2 of
 // the whole shape, counted from the end when negative; `reduce_sum<1>(x, keep_dim)` leaves a one.
-// Of no rows a product is 1; a sum, a mean, a largest and a smallest element are 0.
+// Over no rows, a product is 1; a sum, a mean, a largest and a smallest element are 0.
 
 /// Sums. Fluid: reduce_sum.
 template <int... Dim, class T, class R, int... D>

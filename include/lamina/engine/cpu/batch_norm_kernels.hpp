@@ -98,8 +98,8 @@ inline void batch_moments(const operand& x, const channel_rows& r, Real* mean, R
   }
 }
 
-/// 1 / sqrt(variance + epsilon) of a channel. Where the variance is more than a number holds, its
-/// root may be none: mean and variance are computed anew then.
+/// 1 / sqrt(variance + epsilon) of a channel. Where Real cannot hold the variance it may still hold
+/// its root: this function then computes mean and variance again in wider numbers.
 template <class Real>
 inline Real inverse_of_channel(const operand& x, const channel_rows& r, int channel, Real epsilon,
                                Real& mean, Real& variance) {

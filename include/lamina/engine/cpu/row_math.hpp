@@ -71,8 +71,8 @@ LAMINA_NOINLINE inline Real dot(const Real* x, const Real* y, std::ptrdiff_t n) 
       [=](std::ptrdiff_t j) { return x[j] * y[j]; });
 }
 
-/// The mean of n numbers, one at least: of equal ones exactly these, for an error in the last digit
-/// would be all that a norm of them divides.
+/// The mean of n numbers, at least one. The mean of equal numbers is exact: a norm would divide an
+/// error in the last digit by a deviation of 0.
 template <class Real>
 LAMINA_NOINLINE inline Real mean_of(const Real* x, std::ptrdiff_t n) {
   const Real first = x[0];

@@ -62,7 +62,7 @@ class update_pass {
     }
     return whole;
   }
-  /// The norms anew, with squares that a wider number holds.
+  /// Computes the norms again, with squares in wider numbers.
   template <class Each>
   LAMINA_COLD void measure_wide(const Each& each) {
     using wide = wide_number<Real>;

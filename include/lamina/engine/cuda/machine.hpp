@@ -105,7 +105,7 @@ class machine {
     finish();
   }
   /// Whether the last run, which threw, may have updated a parameter before. Numbers out of range
-  /// are told when all groups have run.
+  /// are reported when all groups have run.
   bool may_have_updated() const { return reached_ >= first_updating_group<schedule>(); }
 
   /// Copies a variable of the program to the host; null if the plan never stores it.

@@ -186,7 +186,7 @@ struct extreme_gradient_kernel {
 
 /// How many factors are 0, and the product of all others: for each result, and what becomes of its
 /// slope. Out / x would not do where factors are 0 or their product leaves the range of float:
-/// there each is multiplied anew.
+/// there each slope is a product of its own.
 struct product_slope_lines {
   struct arguments {
     const float *x, *slope;
