@@ -6,32 +6,14 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/cuda/edge_values.hpp"
-#include "engine/cuda/host_backend.hpp"
-#include "engine/edge_programs.hpp"
+#include "engine/cuda/edges/check_at_place.hpp"
 #include <catch2/catch.hpp>
 
 namespace cuda = lamina::engine::cuda;
 
 namespace {
 
-using serial = cuda::host_backend<1>;
-using team = cuda::host_backend<4>;
 using namespace test::edges;
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-template <class P>
-void check(P program, const std::vector<numbers>& given, int rows,
-           const test::edge_options& options = {}) {
-  CHECK(test::edges_apart<serial>(program, given, rows, options) == "");
-}
-template <class P>
-void check_teams(P program, const std::vector<numbers>& given, int rows,
-                 const test::edge_options& options = {}) {
-  check(program, given, rows, options);
-  CHECK(test::edges_apart<team>(program, given, rows, options) == "");
-}
 
 constexpr int width = 16;
 /// Results whose gradients do not count.
