@@ -7,8 +7,17 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def known_differences(file):
     """By case why it differs; a line may name several cases with commas between."""
+    return {name.rstrip("?"): why for name, why in _listed_differences(file)}
+
+
+def rounded_differences(file):
+    """The cases of FILE with a question mark: rounding decides there, so that some processors give equal results."""
+    return {name[:-1] for name, _ in _listed_differences(file) if name.endswith("?")}
+
+
+def _listed_differences(file):
     rows = [line.split(maxsplit=1) for line in (HERE / file).read_text().splitlines() if line.strip() and line[0] != "#"]
-    return {name: row[1] for row in rows for name in row[0].split(",")}
+    return [(name, row[1]) for row in rows for name in row[0].split(",")]
 
 
 def with_part(page, mark, part):
