@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <tuple>
@@ -117,9 +118,17 @@ int wrong_edges() {
       const char *const from = reinterpret_cast<const char*>(expected.address(v)),
                         *const to = reinterpret_cast<const char*>(found.address(v));
       for (int r = 0; r < all; ++r)
-        for (int c = 0; c < a.columns; ++c)
-          wrong += std::memcmp(from + static_cast<std::size_t>(r * a.stride + c) * bytes,
-                               to + static_cast<std::size_t>(r * b.stride + c) * bytes, bytes) != 0;
+        for (int c = 0; c < a.columns; ++c) {
+          const char *const x = from + static_cast<std::size_t>(r * a.stride + c) * bytes,
+                            *const y = to + static_cast<std::size_t>(r * b.stride + c) * bytes;
+          if (std::memcmp(x, y, bytes) == 0) continue;
+          std::uint64_t u = 0, v = 0;
+          std::memcpy(&u, x, bytes), std::memcpy(&v, y, bytes);
+          if (++wrong <= 20)
+            std::printf("output %d of %d rows, row %d, column %d: expected %llx, found %llx\n", o,
+                        rows, r, c, static_cast<unsigned long long>(u),
+                        static_cast<unsigned long long>(v));
+        }
     }
   }
   return wrong;
