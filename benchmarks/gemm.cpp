@@ -9,8 +9,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include <lamina/engine/cpu/gemm.hpp>
-#include <lamina/engine/cpu/gemm_row_major.hpp>
+#include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 
 namespace cpu = lamina::engine::cpu;
 using lamina::padded;

@@ -16,7 +16,7 @@
 #include <lamina/io/program_text.hpp>
 #include <lamina/io/report.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/append_backward.hpp>
 

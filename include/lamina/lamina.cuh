@@ -19,9 +19,9 @@
 #if !__has_include(<cub/version.cuh>)
 #error "lamina: found no CUB: from CUDA 13 on clang++ needs -isystem CUDA_FOLDER/include/cccl"
 #endif
-#include <lamina/engine/cuda/device_algorithms.cuh>
-#include <lamina/engine/cuda/kernels.cuh>
-#include <lamina/engine/cuda/transform.cuh>
+#include <lamina/engine/cuda/device/device_algorithms.cuh>
+#include <lamina/engine/cuda/device/kernels.cuh>
+#include <lamina/engine/cuda/device/transform.cuh>
 #include <lamina/operators/pointwise_evaluation.hpp>
 #endif
 

@@ -4,7 +4,7 @@
 // expect-fact: gets<-3>
 // expect-fact: variable<float, .*batch, 4>
 // expect-lines: 12
-#include <lamina/layers/argsort.hpp>
+#include <lamina/operators/order/argsort/layer.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/program/program.hpp>
 

@@ -2,10 +2,10 @@
 // Equality of a variable and a number, which nobody knows while a program is recorded.
 // expect-error: static.assert.*comparison: a variable has no value while a program is recorded
 // expect-lines: 12
-#include <lamina/layers/activation_functions.hpp>
-#include <lamina/layers/arithmetic.hpp>
+#include <lamina/operators/activation/simple/layer.hpp>
+#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

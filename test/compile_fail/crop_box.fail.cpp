@@ -4,7 +4,7 @@
 // expect-fact: gets<3, 2>
 // expect-fact: variable<float, .*batch, 4, 4>
 // expect-lines: 12
-#include <lamina/layers/crop.hpp>
+#include <lamina/operators/shape/join/layer_crop.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/program/program.hpp>
 

@@ -3,10 +3,10 @@
 // expect-error: lamina: cuda: expected a program in float, found one in double
 #include "engine/cuda/host_backend.hpp"
 
-#include <lamina/engine/cuda/machine.hpp>
+#include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;

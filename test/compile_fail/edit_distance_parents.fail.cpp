@@ -3,7 +3,7 @@
 // expect-error: static.assert.*edit_distance: two sequences of whole numbers
 // expect-fact: gets_type<.*tokens<
 // expect-lines: 12
-#include <lamina/layers/edit_distance.hpp>
+#include <lamina/operators/metric/sequence/layer_edit_distance.hpp>
 #include <lamina/layers/sequence.hpp>
 #include <lamina/program/program.hpp>
 

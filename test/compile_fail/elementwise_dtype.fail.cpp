@@ -4,9 +4,9 @@
 // expect-fact: variable<float, .*batch, 1>
 // expect-fact: variable<long( int)?, .*batch, 1>
 // expect-lines: 12
-#include <lamina/layers/assign.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/elementwise.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

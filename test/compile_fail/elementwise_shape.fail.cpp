@@ -5,8 +5,8 @@
 // expect-fact: gets_type<.*variable<float, .*batch, 64>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/elementwise.hpp>
-#include <lamina/layers/fc.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

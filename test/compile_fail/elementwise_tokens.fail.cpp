@@ -4,7 +4,7 @@
 // expect-fact: expects_type<.*variable<float, .*tokens<
 // expect-fact: gets_type<.*variable<float, .*tokens<
 // expect-lines: 12
-#include <lamina/layers/elementwise.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/layers/sequence.hpp>
 #include <lamina/program/program.hpp>
 

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*fc: inputs are floating point
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/embedding.hpp>
-#include <lamina/layers/fc.hpp>
+#include <lamina/operators/embedding/lookup_table/layer.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*fc: expected the width as a template argument.*found none
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

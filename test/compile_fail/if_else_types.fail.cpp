@@ -4,7 +4,7 @@
 // expect-fact: expects_type<.*variable<float, .*batch, 5>
 // expect-fact: gets_type<.*variable<float, .*batch, 6>
 // expect-lines: 16
-#include <lamina/layers/if_else.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>
 

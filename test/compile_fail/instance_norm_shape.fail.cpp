@@ -3,7 +3,7 @@
 // expect-error: static.assert.*instance_norm: the input is floating point and has rows, channels
 // and expect-fact: gets_type<.*float, .*batch, 8> expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/group_norm.hpp>
+#include <lamina/operators/norm/group_norm/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,9 +4,9 @@
 // expect-fact: expects_type<.*variable<long( int)?, .*batch, 1>
 // expect-fact: gets_type<.*variable<float, .*batch, 1>
 // expect-lines: 12
-#include <lamina/layers/assign.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/softmax_with_cross_entropy.hpp>
+#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*lod_append: the input has rows
 // expect-fact: gets_type<.*variable<float, .*once, 1>
 // expect-lines: 12
-#include <lamina/layers/lod_append.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/sequence/shape/layer_lod_append.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/layers/sequence.hpp>
 #include <lamina/program/program.hpp>
 

@@ -3,7 +3,7 @@
 // expect-error: static.assert.*lod_reset: x has rows, and y holds sequences
 // expect-fact: gets_type<.*batch, 8>
 // expect-lines: 12
-#include <lamina/layers/lod_reset.hpp>
+#include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
 #include <lamina/layers/sequence.hpp>
 #include <lamina/program/program.hpp>
 

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*lod_reset: the input has rows
 // expect-fact: gets_type<.*once, 1>
 // expect-lines: 12
-#include <lamina/layers/lod_reset.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/layers/sequence.hpp>
 #include <lamina/program/program.hpp>
 

@@ -4,7 +4,7 @@
 // expect-fact: gets_type<.*variable<float, .*batch, 2, 3>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/lstm_unit.hpp>
+#include <lamina/operators/recurrent/lstm_unit/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

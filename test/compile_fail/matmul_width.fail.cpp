@@ -4,9 +4,9 @@
 // expect-fact: expects<128>
 // expect-fact: gets<64>
 // expect-lines: 12
-#include <lamina/layers/assign.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/matmul.hpp>
+#include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

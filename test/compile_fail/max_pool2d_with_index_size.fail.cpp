@@ -5,7 +5,7 @@
 // expect-fact: variable<float, .*batch, 1, 4, 4>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/unpool.hpp>
+#include <lamina/operators/pool/pool3d/layer_unpool.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

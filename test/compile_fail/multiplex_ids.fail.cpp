@@ -5,7 +5,7 @@
 // expect-fact: variable<float, .*batch, 1>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/multiplex.hpp>
+#include <lamina/operators/embedding/gather/layer_multiplex.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

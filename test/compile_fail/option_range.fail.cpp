@@ -4,7 +4,7 @@
 // expect-fact: at_line<20>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/dropout.hpp>
+#include <lamina/operators/random/dropout/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

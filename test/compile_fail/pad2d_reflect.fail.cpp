@@ -4,7 +4,7 @@
 // expect-fact: gets<9, 0, 0, 0>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/resize.hpp>
+#include <lamina/operators/resize/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 // expect-fact: at_line<20>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/pool2d.hpp>
+#include <lamina/operators/pool/pool2d/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 // expect-fact: gets<2, 0, 0>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/pool3d.hpp>
+#include <lamina/operators/pool/pool3d/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,7 +3,7 @@
 // expect-error: static.assert.*prune: a variable of a loop or branch is not there behind it
 // expect-lines: 12
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/transform/prune.hpp>
 
 namespace layer = lamina::layer;

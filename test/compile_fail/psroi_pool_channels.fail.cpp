@@ -4,7 +4,7 @@
 // expect-fact: gets<2, 2>
 // expect-fact: variable<float, .*batch, 6, 9, 9>
 // expect-lines: 12
-#include <lamina/layers/region.hpp>
+#include <lamina/operators/region/layer.hpp>
 #include <lamina/layers/sequence.hpp>
 #include <lamina/program/program.hpp>
 

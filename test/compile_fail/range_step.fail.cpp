@@ -3,7 +3,7 @@
 // expect-error: static.assert.*range: steps lead from the start towards the end
 // expect-fact: gets<0, 10, -1>
 // expect-lines: 12
-#include <lamina/layers/query.hpp>
+#include <lamina/operators/shape/query/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -7,7 +7,7 @@
 // expect-lines[gcc]: 12
 // expect-lines[clang]: 17
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/reduce.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

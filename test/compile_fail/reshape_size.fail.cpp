@@ -5,7 +5,7 @@
 // expect-fact: variable<float, .*batch, 24>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/reshape.hpp>
+#include <lamina/operators/shape/reshape/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 // expect-fact: variable<float, .*batch, 3>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/gather.hpp>
+#include <lamina/operators/embedding/gather/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

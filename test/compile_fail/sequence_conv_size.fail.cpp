@@ -4,7 +4,7 @@
 // expect-fact: gets<4, 0>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_conv.hpp>
+#include <lamina/operators/sequence/conv/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 // expect-fact: gets_type<.*batch, 4>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_expand_as.hpp>
+#include <lamina/operators/sequence/expand/layer_expand_as.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,7 +3,7 @@
 // expect-error: static.assert.*sequence_expand: y holds sequences and has the level that is asked
 // for expect-fact: gets<1> expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_expand.hpp>
+#include <lamina/operators/sequence/expand/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

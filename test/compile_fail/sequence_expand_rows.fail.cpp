@@ -4,7 +4,7 @@
 // expect-fact: expects_type<.*batch
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_expand.hpp>
+#include <lamina/operators/sequence/expand/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,7 +4,7 @@
 // expect-fact: gets_type<.*variable<float, .*batch, 1>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_mask.hpp>
+#include <lamina/operators/sequence/pad/layer_mask.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

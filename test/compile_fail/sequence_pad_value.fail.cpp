@@ -4,7 +4,7 @@
 // expect-fact: gets_type<.*variable<float, .*once, 4>
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_pad.hpp>
+#include <lamina/operators/sequence/pad/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,9 +3,9 @@
 // expect-error: static.assert.*sequence_pool: the input is floating point
 // expect-fact: gets_type<.*tokens<
 // expect-lines: 12
-#include <lamina/layers/embedding.hpp>
+#include <lamina/operators/embedding/lookup_table/layer.hpp>
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_pool.hpp>
+#include <lamina/operators/sequence/pool/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,7 +3,7 @@
 // expect-error: static.assert.*sequence_reshape: the input holds sequences of rows with one
 // dimension expect-fact: gets_type<.*batch, 8> expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_reshape.hpp>
+#include <lamina/operators/sequence/shape/layer_reshape.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

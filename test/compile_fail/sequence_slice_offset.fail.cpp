@@ -3,7 +3,7 @@
 // expect-error: static.assert.*sequence_slice: the input holds sequences, offset and length one
 // whole number for each expect-fact: gets_type<.*tokens< expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_slice.hpp>
+#include <lamina/operators/sequence/shape/layer_slice.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

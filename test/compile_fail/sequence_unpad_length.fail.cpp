@@ -4,7 +4,7 @@
 // expect-fact: gets_type<.*tokens<
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_unpad.hpp>
+#include <lamina/operators/sequence/pad/layer_unpad.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

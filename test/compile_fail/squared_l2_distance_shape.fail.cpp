@@ -5,7 +5,7 @@
 // expect-fact: variable<float, .*batch, 3>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/squared_l2.hpp>
+#include <lamina/operators/reduce/squared_l2/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

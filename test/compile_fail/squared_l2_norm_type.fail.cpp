@@ -4,7 +4,7 @@
 // expect-fact: variable<.*, .*batch, 4>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/squared_l2.hpp>
+#include <lamina/operators/reduce/squared_l2/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

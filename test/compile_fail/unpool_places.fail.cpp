@@ -4,7 +4,7 @@
 // expect-fact: variable<.*, .*batch, 1, 2, 2>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/unpool.hpp>
+#include <lamina/operators/pool/pool3d/layer_unpool.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

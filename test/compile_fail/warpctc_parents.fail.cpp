@@ -3,7 +3,7 @@
 // expect-error: static.assert.*warpctc: a sequence of one score a class and a sequence of whole
 // numbers expect-fact: gets_type<.*tokens< expect-lines: 12
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/warpctc.hpp>
+#include <lamina/operators/loss/ctc/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

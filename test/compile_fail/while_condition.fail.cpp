@@ -4,7 +4,7 @@
 // expect-fact: at_line<17>
 // expect-lines: 12
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

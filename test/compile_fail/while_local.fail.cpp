@@ -4,7 +4,7 @@
 // expect-fact: named<'b', 'o', 'd', 'y', '.', 't', 'm', 'p', '_', '1'>
 // expect-lines: 12
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

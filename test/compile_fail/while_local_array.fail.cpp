@@ -4,8 +4,8 @@
 // expect-fact: at_line<30>
 // expect-lines: 12
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/tensor_array.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/array/layer.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

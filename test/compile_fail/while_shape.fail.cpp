@@ -5,7 +5,7 @@
 // expect-fact: gets_type<.*variable<float, .*batch, 5>
 // expect-lines: 20
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -20,37 +20,49 @@ LAYERS, PAGE = ROOT / "include" / "lamina" / "layers", ROOT / "docs" / "layers.m
 # Family, what is common to it, its headers in the order of the page.
 FAMILIES = [
     ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
-     "data sequence read_minibatch"),
+     "data sequence control/read_minibatch"),
     ("Fully connected, embeddings, products", "",
-     "fc embedding matmul class_vectors"),
+     "matrix/fc embedding/lookup_table matrix/matmul class_vectors"),
     ("Activations", "`fc`, convolutions and the elementwise layers take the parameterless ones as an option too: "
-     "`{.act = lamina::activation::relu}`.", "activation_functions tunable_activations prelu glu softmax"),
+     "`{.act = lamina::activation::relu}`.", "activation/simple activation/tunable "
+     "activation/prelu_maxout glu activation/softmax"),
     ("Arithmetic", "`x + y`, `x - 1.f`, `2.f * x` and their kind are layers too.\n\n"
      "Whatever looks for the largest or smallest element, here or in any other layer (`reduce_max`, `argmax`, `topk`, `pool2d`,\n"
      "`maxout`, `sequence_pool`, `elementwise_max`, ...), follows two rules. NaN is chosen before every number, `argsort` puts it\n"
      "behind all numbers; activations and `clip` keep NaN. Of equal elements the first is chosen, and has the whole gradient.\n\n"
      "Sums of floats, means and statistics of many rows are added up in double, or a few rows in float and these sums in double.",
-     "elementwise scale sum mean reduce cumsum compare"),
+     "elementwise/binary elementwise/sum/scale elementwise/sum reduce/mean reduce/dimensions "
+     "reduce/cumsum elementwise/compare"),
     ("Costs", "Most give one number a row or an element; `mean` makes the cost of a program of them.",
-     "cross_entropy softmax_with_cross_entropy loss row_loss hsigmoid nce linear_chain_crf warpctc"),
-    ("Shapes and rows", "", "reshape concat split slice crop gather multiplex assign topk argsort query cos_sim squared_l2"),
-    ("Normalisation and regularisation", "", "batch_norm layer_norm group_norm dropout"),
+     "loss/cross_entropy loss/cross_entropy/softmax loss/pointwise loss/row hsigmoid nce "
+     "loss/crf loss/ctc"),
+    ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
+     "shape/join/crop embedding/gather embedding/gather/multiplex elementwise/assign "
+     "metric/classification order/argsort shape/query norm/cos_sim reduce/squared_l2"),
+    ("Normalisation and regularisation", "", "norm/batch_norm norm/layer_norm norm/group_norm "
+     "random/dropout"),
     ("Images", "[Images](images.md) says how the engine computes them.",
-     "conv2d conv2d_transpose conv3d pool2d pool3d unpool resize region residual img_conv_group simple_img_conv_pool"),
+     "conv/conv2d conv/conv2d_transpose conv/conv3d pool/pool2d pool/pool3d pool/pool3d/unpool "
+     "resize region residual img_conv_group simple_img_conv_pool"),
     ("Sequences", "[Sequences](sequences.md) has the rules of their rows.",
-     "sequence_pool sequence_softmax sequence_conv sequence_conv_pool row_conv sequence_expand sequence_expand_as "
-     "sequence_concat sequence_slice sequence_reverse sequence_pad sequence_unpad sequence_mask sequence_reshape "
-     "sequence_enumerate sequence_erase sequence_scatter sequence_rows lod_reset lod_append"),
+     "sequence/pool sequence/softmax sequence/conv sequence_conv_pool sequence/conv/row_conv "
+     "sequence/expand sequence/expand/expand_as sequence/shape/concat sequence/shape/slice "
+     "sequence/shape/reverse sequence/pad sequence/pad/unpad sequence/pad/mask "
+     "sequence/shape/reshape sequence/ids/enumerate sequence/ids/erase sequence/ids/scatter "
+     "sequence_rows sequence/shape/lod_reset sequence/shape/lod_append"),
     ("Recurrent layers", "",
-     "dynamic_lstm dynamic_lstmp dynamic_gru gru_unit lstm_unit recurrent_nets simple_attention "
-     "scaled_dot_product_attention"),
+     "recurrent/lstm recurrent/lstmp recurrent/gru recurrent/gru_unit recurrent/lstm_unit "
+     "recurrent_nets simple_attention scaled_dot_product_attention"),
     ("Loops and branches", "[Control flow](control_flow.md) has examples.",
-     "while_loop tensor_array if_else conditional dynamic_rnn static_rnn"),
-    ("Labels and decoding", "", "crf_decoding ctc_greedy_decoder beam_search beam_search_decode chunk_eval edit_distance"),
-    ("Random numbers, side effects", "", "random print stop_gradient"),
+     "control/block/while control/array control/split_merge control/block/conditional "
+     "control/rnn/dynamic control/rnn/static"),
+    ("Labels and decoding", "", "loss/crf/decoding loss/ctc/greedy_decoder decode/beam_search "
+     "decode/beam_search/decode metric/sequence/chunk_eval metric/sequence/edit_distance"),
+    ("Random numbers, side effects", "", "random control/print stop_gradient"),
 ]
 # What the layers are made of, and lists.
-PARTS = set("activation arithmetic body hoist_inputs layer_helper layers one_operator recurrent rnn_recorder row_ids shape window".split())
+PARTS = set("activation elementwise/binary/arithmetic control/block control/block/hoist_inputs "
+     "layer_helper layers one_operator recurrent control/rnn row_ids shape window".split())
 
 BLOCK = re.compile(r"^(?P<open>namespace detail \{)|^(?P<close>\}  // namespace detail)|^(?P<note>(?:// .*\n)+)\n|"
                    r"(?P<doc>(?:^///.*\n)*)^(?P<head>template <|struct |class |enum class |constexpr )", re.M)

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/tensor_array.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/array/layer.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/program/program.hpp>
 
 namespace test::beam {

@@ -6,10 +6,10 @@
 #include <laws/recorded_pieces.hpp>
 #include <laws/sequence_law.hpp>
 
-#include <lamina/layers/conditional.hpp>
-#include <lamina/layers/if_else.hpp>
+#include <lamina/operators/control/block/layer_conditional.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 
 namespace layer = lamina::layer;
 using executed::returned_by;

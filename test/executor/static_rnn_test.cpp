@@ -6,7 +6,7 @@
 #include <laws/recorded_pieces.hpp>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/static_rnn.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;

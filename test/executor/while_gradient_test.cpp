@@ -6,8 +6,8 @@
 #include <laws/recorded_pieces.hpp>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/tensor_array.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/array/layer.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;

@@ -6,7 +6,7 @@
 
 #include <fuzz/targets.hpp>
 
-#include <lamina/io/lod_tensor_stream.hpp>
+#include <lamina/io/arrays/lod_tensor_stream.hpp>
 #include <lamina/model/tensor_file.hpp>
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include <lamina/io/named_tensors.hpp>
+#include <lamina/io/arrays/named_tensors.hpp>
 
 namespace fuzz {
 

@@ -5,12 +5,12 @@
 #include <interop/case_writer.hpp>
 #include <interop/held_values.hpp>
 
-#include <lamina/layers/beam_search.hpp>
-#include <lamina/layers/beam_search_decode.hpp>
-#include <lamina/layers/dynamic_rnn.hpp>
-#include <lamina/layers/if_else.hpp>
-#include <lamina/layers/static_rnn.hpp>
-#include <lamina/layers/tensor_array.hpp>
+#include <lamina/operators/decode/beam_search/layer.hpp>
+#include <lamina/operators/decode/beam_search/layer_decode.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/operators/control/array/layer.hpp>
 
 namespace interop {
 namespace {

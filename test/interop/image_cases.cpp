@@ -2,12 +2,12 @@
 // Cases of operators over images beside the plain ones in row_cases.cpp.
 #include <interop/case_writer.hpp>
 
-#include <lamina/layers/batch_norm.hpp>
-#include <lamina/layers/conv2d_transpose.hpp>
-#include <lamina/layers/conv3d.hpp>
-#include <lamina/layers/group_norm.hpp>
-#include <lamina/layers/region.hpp>
-#include <lamina/layers/resize.hpp>
+#include <lamina/operators/norm/batch_norm/layer.hpp>
+#include <lamina/operators/conv/layer_conv2d_transpose.hpp>
+#include <lamina/operators/conv/layer_conv3d.hpp>
+#include <lamina/operators/norm/group_norm/layer.hpp>
+#include <lamina/operators/region/layer.hpp>
+#include <lamina/operators/resize/layer.hpp>
 
 namespace interop {
 namespace {

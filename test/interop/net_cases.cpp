@@ -2,13 +2,13 @@
 // Whole nets: perceptron, LeNet, word2vec, a convolution of sentences, loops and branches.
 #include <interop/case_writer.hpp>
 
-#include <lamina/layers/conditional.hpp>
-#include <lamina/layers/dynamic_rnn.hpp>
-#include <lamina/layers/if_else.hpp>
+#include <lamina/operators/control/block/layer_conditional.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/layers/sequence_conv_pool.hpp>
-#include <lamina/layers/static_rnn.hpp>
-#include <lamina/layers/tensor_array.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/operators/control/array/layer.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 
 namespace interop {
 namespace {

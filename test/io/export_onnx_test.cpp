@@ -12,10 +12,10 @@
 #include <executor/shared_executor.hpp>
 
 #include <lamina/io/export_onnx.hpp>
-#include <lamina/layers/conditional.hpp>
+#include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/static_rnn.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 
 namespace layer = lamina::layer;
 using Catch::Contains;

@@ -14,7 +14,7 @@
 #include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/model/batch_view.hpp>
 #include <lamina/transform/append_backward.hpp>
 

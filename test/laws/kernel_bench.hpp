@@ -14,7 +14,7 @@
 #include <laws/compared_operators.hpp>
 
 #include <lamina/core/padding.hpp>
-#include <lamina/engine/cpu/array_layout.hpp>
+#include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina::law {

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/simd.hpp>
+#include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/optimizer/adadelta.hpp>
 #include <lamina/optimizer/adagrad.hpp>
 #include <lamina/optimizer/adam.hpp>

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/layers/simple_img_conv_pool.hpp>
 #include <lamina/model/static_evaluator.hpp>
 

@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/lstm_unit.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/recurrent/lstm_unit/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/train/run.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 
 #include "train/net.hpp"
 
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/train/run.hpp>
 

@@ -3,8 +3,8 @@
 // for programs that were read.
 #pragma once
 
-#include <lamina/executor/kernels_lookup.hpp>
-#include <lamina/executor/kernels_reshape.hpp>
+#include <lamina/operators/embedding/lookup_table/executor.hpp>
+#include <lamina/operators/shape/reshape/executor.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina::fluid {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/executor/fluid_updates.hpp>
+#include <lamina/operators/update/definition_fluid.hpp>
 #include <lamina/executor/kernels_later.hpp>
 #include <lamina/operators/operators.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>

@@ -14,18 +14,18 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/io/model_files.hpp>
-#include <lamina/io/onnx_blocks.hpp>
-#include <lamina/io/onnx_image.hpp>
-#include <lamina/io/onnx_loss.hpp>
-#include <lamina/io/onnx_matrix.hpp>
-#include <lamina/io/onnx_message.hpp>
-#include <lamina/io/onnx_operator.hpp>
-#include <lamina/io/onnx_pointwise.hpp>
-#include <lamina/io/onnx_recurrent.hpp>
-#include <lamina/io/onnx_region.hpp>
-#include <lamina/io/onnx_sequence.hpp>
-#include <lamina/io/onnx_shape.hpp>
-#include <lamina/io/prune_message.hpp>
+#include <lamina/operators/control/onnx.hpp>
+#include <lamina/operators/conv/onnx.hpp>
+#include <lamina/operators/loss/onnx.hpp>
+#include <lamina/operators/matrix/onnx.hpp>
+#include <lamina/io/onnx/onnx_message.hpp>
+#include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/operators/elementwise/onnx.hpp>
+#include <lamina/operators/recurrent/onnx.hpp>
+#include <lamina/operators/region/onnx.hpp>
+#include <lamina/operators/sequence/onnx.hpp>
+#include <lamina/operators/shape/onnx.hpp>
+#include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina {

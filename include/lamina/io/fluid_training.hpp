@@ -10,9 +10,9 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/io/program_message_of.hpp>
-#include <lamina/io/schedule_speller.hpp>
-#include <lamina/io/update_speller.hpp>
+#include <lamina/io/fluid/program_message_of.hpp>
+#include <lamina/operators/update/fluid_schedule.hpp>
+#include <lamina/operators/update/fluid.hpp>
 #include <lamina/optimizer/prepare.hpp>
 #include <lamina/optimizer/training_program.hpp>
 

@@ -11,7 +11,7 @@
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/persistables.hpp>
 #include <lamina/io/program_desc_proto.hpp>
-#include <lamina/io/prune_message.hpp>
+#include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina {

@@ -12,10 +12,10 @@
 
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/operator_registry.hpp>
-#include <lamina/io/fluid_attributes.hpp>
-#include <lamina/io/program_message.hpp>
-#include <lamina/io/program_records.hpp>
-#include <lamina/io/row_domains.hpp>
+#include <lamina/io/fluid/fluid_attributes.hpp>
+#include <lamina/io/fluid/program_message.hpp>
+#include <lamina/io/fluid/program_records.hpp>
+#include <lamina/io/fluid/row_domains.hpp>
 
 namespace lamina {
 

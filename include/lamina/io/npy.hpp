@@ -13,7 +13,7 @@
 
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
-#include <lamina/io/tensor_bytes.hpp>
+#include <lamina/io/arrays/tensor_bytes.hpp>
 #include <lamina/tensor/tensor.hpp>
 
 namespace lamina {

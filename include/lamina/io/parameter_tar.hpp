@@ -16,11 +16,11 @@
 
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
-#include <lamina/io/gzip.hpp>
-#include <lamina/io/named_tensors.hpp>
-#include <lamina/io/proto_fields.hpp>
-#include <lamina/io/tar_file.hpp>
-#include <lamina/io/tensor_bytes.hpp>
+#include <lamina/io/archive/gzip.hpp>
+#include <lamina/io/arrays/named_tensors.hpp>
+#include <lamina/io/fluid/proto_fields.hpp>
+#include <lamina/io/archive/tar_file.hpp>
+#include <lamina/io/arrays/tensor_bytes.hpp>
 
 namespace lamina {
 

@@ -15,7 +15,7 @@
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/io/loaded_program.hpp>
-#include <lamina/io/lod_tensor_stream.hpp>
+#include <lamina/io/arrays/lod_tensor_stream.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina {

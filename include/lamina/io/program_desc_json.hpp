@@ -21,9 +21,9 @@
 #include <nlohmann/json.hpp>
 
 #include <lamina/core/error.hpp>
-#include <lamina/io/json_reader.hpp>
-#include <lamina/io/program_message.hpp>
-#include <lamina/io/program_message_of.hpp>
+#include <lamina/io/json/json_reader.hpp>
+#include <lamina/io/fluid/program_message.hpp>
+#include <lamina/io/fluid/program_message_of.hpp>
 
 namespace lamina {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/io/program_message.hpp>
-#include <lamina/io/program_message_of.hpp>
-#include <lamina/io/proto_fields.hpp>
+#include <lamina/io/fluid/program_message.hpp>
+#include <lamina/io/fluid/program_message_of.hpp>
+#include <lamina/io/fluid/proto_fields.hpp>
 
 namespace lamina {
 

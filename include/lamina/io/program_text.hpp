@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <lamina/core/text.hpp>
-#include <lamina/io/program_message.hpp>
-#include <lamina/io/program_message_of.hpp>
+#include <lamina/io/fluid/program_message.hpp>
+#include <lamina/io/fluid/program_message_of.hpp>
 
 namespace lamina {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <lamina/core/text.hpp>
-#include <lamina/io/fluid_attributes.hpp>
+#include <lamina/io/fluid/fluid_attributes.hpp>
 #include <lamina/io/plan_text.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>

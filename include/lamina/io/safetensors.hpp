@@ -17,8 +17,8 @@
 
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
-#include <lamina/io/named_tensors.hpp>
-#include <lamina/io/tensor_bytes.hpp>
+#include <lamina/io/arrays/named_tensors.hpp>
+#include <lamina/io/arrays/tensor_bytes.hpp>
 
 namespace lamina {
 

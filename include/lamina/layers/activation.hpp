@@ -3,10 +3,10 @@
 #pragma once
 
 #include <lamina/layers/layer_helper.hpp>
-#include <lamina/operators/activation.hpp>
-#include <lamina/operators/softmax.hpp>
-#include <lamina/operators/tunable_activation.hpp>
-#include <lamina/operators/unary.hpp>
+#include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/activation/softmax/definition.hpp>
+#include <lamina/operators/activation/tunable/definition.hpp>
+#include <lamina/operators/elementwise/unary/definition.hpp>
 
 namespace lamina {
 

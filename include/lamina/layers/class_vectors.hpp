@@ -3,10 +3,10 @@
 // many classes.
 #pragma once
 
-#include <lamina/layers/elementwise.hpp>
-#include <lamina/layers/embedding.hpp>
-#include <lamina/layers/matmul.hpp>
-#include <lamina/layers/reshape.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
+#include <lamina/operators/embedding/lookup_table/layer.hpp>
+#include <lamina/operators/matrix/matmul/layer.hpp>
+#include <lamina/operators/shape/reshape/layer.hpp>
 
 namespace lamina::layer {
 

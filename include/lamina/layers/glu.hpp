@@ -2,9 +2,9 @@
 // lamina/layers/glu.hpp - one half of a variable, gated by the other.
 #pragma once
 
-#include <lamina/layers/activation_functions.hpp>
-#include <lamina/layers/elementwise.hpp>
-#include <lamina/layers/split.hpp>
+#include <lamina/operators/activation/simple/layer.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
+#include <lamina/operators/shape/join/layer_split.hpp>
 
 namespace lamina::layer {
 

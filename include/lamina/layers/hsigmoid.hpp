@@ -2,12 +2,12 @@
 // lamina/layers/hsigmoid.hpp - a cost over many classes that looks at log2 of them.
 #pragma once
 
-#include <lamina/layers/assign.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/class_vectors.hpp>
-#include <lamina/layers/elementwise.hpp>
-#include <lamina/layers/loss.hpp>
-#include <lamina/layers/reduce.hpp>
-#include <lamina/layers/slice.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
+#include <lamina/operators/loss/pointwise/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
+#include <lamina/operators/shape/join/layer_slice.hpp>
 
 namespace lamina::layer {
 

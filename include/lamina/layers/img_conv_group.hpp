@@ -3,10 +3,10 @@
 // VGG repeats.
 #pragma once
 
-#include <lamina/layers/batch_norm.hpp>
-#include <lamina/layers/conv2d.hpp>
-#include <lamina/layers/dropout.hpp>
-#include <lamina/layers/pool2d.hpp>
+#include <lamina/operators/norm/batch_norm/layer.hpp>
+#include <lamina/operators/conv/layer_conv2d.hpp>
+#include <lamina/operators/random/dropout/layer.hpp>
+#include <lamina/operators/pool/pool2d/layer.hpp>
 
 namespace lamina::layer {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <tuple>
 
-#include <lamina/operators/fill.hpp>
+#include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/gradient.hpp>
 #include <lamina/program/block.hpp>
 #include <lamina/program/distinct_names.hpp>

@@ -4,15 +4,15 @@
 
 #include <tuple>
 
-#include <lamina/layers/activation_functions.hpp>
-#include <lamina/layers/arithmetic.hpp>
-#include <lamina/layers/assign.hpp>
+#include <lamina/operators/activation/simple/layer.hpp>
+#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/class_vectors.hpp>
-#include <lamina/layers/concat.hpp>
-#include <lamina/layers/random.hpp>
-#include <lamina/layers/reduce.hpp>
-#include <lamina/layers/scale.hpp>
-#include <lamina/layers/split.hpp>
+#include <lamina/operators/shape/join/layer_concat.hpp>
+#include <lamina/operators/random/layer.hpp>
+#include <lamina/operators/reduce/dimensions/layer.hpp>
+#include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/shape/join/layer_split.hpp>
 
 namespace lamina::layer {
 

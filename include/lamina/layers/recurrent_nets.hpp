@@ -3,11 +3,11 @@
 // and in both. Source: the networks of PaddlePaddle v2.
 #pragma once
 
-#include <lamina/layers/concat.hpp>
-#include <lamina/layers/dynamic_gru.hpp>
-#include <lamina/layers/dynamic_lstm.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/sequence_pool.hpp>
+#include <lamina/operators/shape/join/layer_concat.hpp>
+#include <lamina/operators/recurrent/gru/layer.hpp>
+#include <lamina/operators/recurrent/lstm/layer.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/sequence/pool/layer.hpp>
 
 namespace lamina::layer {
 

@@ -2,8 +2,8 @@
 // lamina/layers/sequence_conv_pool.hpp - what a convolution finds in each sequence.
 #pragma once
 
-#include <lamina/layers/sequence_conv.hpp>
-#include <lamina/layers/sequence_pool.hpp>
+#include <lamina/operators/sequence/conv/layer.hpp>
+#include <lamina/operators/sequence/pool/layer.hpp>
 
 namespace lamina::layer {
 

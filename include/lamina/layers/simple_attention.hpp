@@ -2,11 +2,11 @@
 // lamina/layers/simple_attention.hpp - what of a sequence a decoder looks at.
 #pragma once
 
-#include <lamina/layers/elementwise.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/sequence_expand_as.hpp>
-#include <lamina/layers/sequence_pool.hpp>
-#include <lamina/layers/sequence_softmax.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/sequence/expand/layer_expand_as.hpp>
+#include <lamina/operators/sequence/pool/layer.hpp>
+#include <lamina/operators/sequence/softmax/layer.hpp>
 
 namespace lamina::layer {
 

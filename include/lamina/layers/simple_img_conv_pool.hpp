@@ -2,8 +2,8 @@
 // lamina/layers/simple_img_conv_pool.hpp - a convolution and what its windows hold.
 #pragma once
 
-#include <lamina/layers/conv2d.hpp>
-#include <lamina/layers/pool2d.hpp>
+#include <lamina/operators/conv/layer_conv2d.hpp>
+#include <lamina/operators/pool/pool2d/layer.hpp>
 
 namespace lamina::layer {
 

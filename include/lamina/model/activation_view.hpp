@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/tensor/array_view.hpp>

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/engine/cpu/domain_rows.hpp>
+#include <lamina/engine/cpu/memory/domain_rows.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina {

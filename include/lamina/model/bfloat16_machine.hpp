@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <lamina/core/owned_array.hpp>
-#include <lamina/engine/cpu/bfloat16_schedule.hpp>
+#include <lamina/engine/cpu/schedule/bfloat16_schedule.hpp>
 #include <lamina/model/bfloat16_storage.hpp>
 #include <lamina/model/evaluator.hpp>
 

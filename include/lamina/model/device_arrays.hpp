@@ -8,7 +8,7 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/padding.hpp>
-#include <lamina/engine/cuda/device_buffer.hpp>
+#include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
 namespace lamina {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/engine/cuda/place_backend.hpp>
+#include <lamina/engine/cuda/device/place_backend.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/place_machine.hpp>
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <lamina/core/check.hpp>
-#include <lamina/engine/cpu/sliced_run.hpp>
+#include <lamina/engine/cpu/schedule/sliced_run.hpp>
 
 namespace lamina {
 

@@ -11,7 +11,7 @@
 #include <lamina/core/file.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cpu/aligned_buffer.hpp>
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/stored_arrays.hpp>

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include <lamina/core/owned_array.hpp>
-#include <lamina/engine/cpu/aligned_buffer.hpp>
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
 namespace lamina {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include <lamina/engine/cuda/machine.hpp>
+#include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
 

@@ -3,7 +3,7 @@
 // of their bytes.
 #pragma once
 
-#include <lamina/engine/cpu/static_bfloat16.hpp>
+#include <lamina/engine/cpu/static/static_bfloat16.hpp>
 #include <lamina/model/bfloat16_storage.hpp>
 #include <lamina/model/static_evaluator.hpp>
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/engine/cpu/panel.hpp>
-#include <lamina/engine/cpu/static_image_kernels.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/static/static_image_kernels.hpp>
 #include <lamina/model/element_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/storage.hpp>

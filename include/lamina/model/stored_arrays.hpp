@@ -13,8 +13,8 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/padding.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cpu/panel.hpp>
-#include <lamina/engine/cpu/real_numbers.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/plan/run_time_tables.hpp>

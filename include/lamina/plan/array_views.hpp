@@ -9,7 +9,7 @@
 // read views, every write has memory of its own until the array is cleared.
 #pragma once
 
-#include <lamina/operators/rank_table.hpp>
+#include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/plan/block_reach.hpp>
 
 namespace lamina {

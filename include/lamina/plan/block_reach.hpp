@@ -6,7 +6,7 @@
 // in a frame of the innermost loop that the reader is not part of.
 #pragma once
 
-#include <lamina/operators/block_operators.hpp>
+#include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 
 namespace lamina {

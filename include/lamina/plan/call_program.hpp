@@ -5,7 +5,7 @@
 // attributes and argument counts, so only those operators reach the binary: a deep network has few.
 #pragma once
 
-#include <lamina/operators/block_operators.hpp>
+#include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
 

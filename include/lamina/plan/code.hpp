@@ -4,7 +4,7 @@
 // attribute values) lies in tables that the kernel is given.
 #pragma once
 
-#include <lamina/operators/block_operators.hpp>
+#include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 #include <lamina/plan/plan_operators.hpp>
 

@@ -3,8 +3,8 @@
 // others are cut into, so that what is computed element by element joins its neighbours.
 #pragma once
 
-#include <lamina/operators/conv.hpp>
-#include <lamina/operators/image_norm.hpp>
+#include <lamina/operators/conv/definition.hpp>
+#include <lamina/operators/norm/group_norm/definition.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina {

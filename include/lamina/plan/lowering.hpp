@@ -8,14 +8,14 @@
 #pragma once
 
 #include <lamina/core/padding.hpp>
-#include <lamina/operators/assign.hpp>
-#include <lamina/operators/cross_entropy.hpp>
-#include <lamina/operators/elementwise.hpp>
-#include <lamina/operators/fill.hpp>
-#include <lamina/operators/loss.hpp>
-#include <lamina/operators/mul.hpp>
-#include <lamina/operators/sum.hpp>
-#include <lamina/plan/mean_lowering.hpp>
+#include <lamina/operators/elementwise/assign/definition.hpp>
+#include <lamina/operators/loss/cross_entropy/definition.hpp>
+#include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/fill/definition.hpp>
+#include <lamina/operators/loss/pointwise/definition.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
+#include <lamina/operators/reduce/mean/lowering.hpp>
 
 namespace lamina {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <lamina/core/filling.hpp>
-#include <lamina/operators/sum.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/plan/instruction.hpp>
 #include <lamina/plan/plan_operators.hpp>
 #include <lamina/plan/real_type.hpp>

@@ -3,7 +3,7 @@
 // Why a variable a pass: clang limits the steps of one evaluation, not of their sum.
 #pragma once
 
-#include <lamina/operators/assign.hpp>
+#include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/plan/array_views.hpp>
 #include <lamina/plan/code.hpp>
 #include <lamina/plan/lowering.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <lamina/operators/pointwise.hpp>
-#include <lamina/operators/sequence_conv.hpp>
+#include <lamina/operators/sequence/conv/definition.hpp>
 
 namespace lamina {
 

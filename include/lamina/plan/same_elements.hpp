@@ -10,7 +10,7 @@
 
 #include <string_view>
 
-#include <lamina/operators/matmul.hpp>
+#include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 
 namespace lamina {

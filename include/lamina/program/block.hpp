@@ -61,7 +61,7 @@ constexpr void require_visible(program_builder& b, int variable, int line) {
 /// What every handle of a variable is: a name of C++ for a variable of the program.
 /// Why it knows the block that the C++ object was made in: assigning to a handle of an outer block
 /// inside the body of a loop means that the variable is handed from one iteration to the next, and
-/// only the handle itself can see the assignment (layers/while_loop.hpp).
+/// only the handle itself can see the assignment (operators/control/block/layer_while.hpp).
 struct variable_handle {
   program_builder* builder;
   int id;

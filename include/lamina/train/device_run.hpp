@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include <lamina/engine/cuda/machine.hpp>
+#include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/train/run.hpp>
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include <lamina/core/config.hpp>
-#include <lamina/engine/cuda/machine.hpp>
+#include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include <lamina/core/owned_array.hpp>
-#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/run_result.hpp>

@@ -2,7 +2,7 @@
 // lamina/train/reads_minibatches.hpp - whether a program is a training loop itself.
 #pragma once
 
-#include <lamina/operators/read_minibatch.hpp>
+#include <lamina/operators/control/read_minibatch/definition.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <lamina/core/owned_array.hpp>
-#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/feeder.hpp>

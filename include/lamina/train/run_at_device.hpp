@@ -4,7 +4,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/place.hpp>
-#include <lamina/engine/cuda/place_backend.hpp>
+#include <lamina/engine/cuda/device/place_backend.hpp>
 #include <lamina/train/device_run.hpp>
 
 namespace lamina {

@@ -12,8 +12,8 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cuda/device_buffer.hpp>
-#include <lamina/engine/cuda/operators/selected_rows.cuh>
+#include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/operators/embedding/selected_rows/cuda.cuh>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>

@@ -2,7 +2,7 @@
 // lamina/transform/append_backward.hpp - program -> program with gradients. Fluid: append_backward.
 #pragma once
 
-#include <lamina/operators/fill.hpp>
+#include <lamina/operators/fill/definition.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/block_gradients.hpp>
 

@@ -14,12 +14,12 @@
 //    behind the loop.
 #pragma once
 
-#include <lamina/operators/assign.hpp>
-#include <lamina/operators/block_operators.hpp>
-#include <lamina/operators/elementwise.hpp>
+#include <lamina/operators/elementwise/assign/definition.hpp>
+#include <lamina/operators/control/block/definition.hpp>
+#include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/gradient.hpp>
-#include <lamina/operators/selected_rows.hpp>
-#include <lamina/operators/sum.hpp>
+#include <lamina/operators/embedding/selected_rows/definition.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
 
 namespace lamina::detail {
 

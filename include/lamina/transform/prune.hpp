@@ -4,8 +4,8 @@
 
 #include <lamina/core/check.hpp>
 #include <lamina/core/fixed_string.hpp>
-#include <lamina/operators/block_operators.hpp>
-#include <lamina/operators/tensor_array.hpp>
+#include <lamina/operators/control/block/definition.hpp>
+#include <lamina/operators/control/array/definition.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina {

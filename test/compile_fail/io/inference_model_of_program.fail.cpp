@@ -7,7 +7,7 @@
 // expect-lines[clang]: 25
 #include <lamina/io/model_files.hpp>
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 
 namespace layer = lamina::layer;
 

@@ -6,7 +6,7 @@
 // expect-lines: 12
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 
 namespace layer = lamina::layer;
 

@@ -7,7 +7,7 @@
 
 #include "engine/cuda/host_backend.hpp"
 
-#include <lamina/engine/cuda/machine.hpp>
+#include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/train/device_trainer.hpp>

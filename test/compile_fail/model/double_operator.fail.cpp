@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace layer = lamina::layer;

@@ -6,9 +6,9 @@
 #include <span>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/elementwise.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/model/gradient_machine.hpp>
 
 namespace layer = lamina::layer;

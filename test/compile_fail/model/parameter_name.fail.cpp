@@ -5,9 +5,9 @@
 // expect-fact: the_program_has<.*named<'o', 'u', 't', 'p', 'u', 't', '.', 'w', '_', '0'>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/mean.hpp>
-#include <lamina/layers/softmax_with_cross_entropy.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/model/model.hpp>
 
 namespace layer = lamina::layer;

@@ -4,8 +4,8 @@
 // expect-fact: expects<1>.*gets<2>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/reader/batch.hpp>
 #include <lamina/train/train.hpp>

@@ -4,9 +4,9 @@
 // expect-fact: gets<-1>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/embedding.hpp>
+#include <lamina/operators/embedding/lookup_table/layer.hpp>
 #include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_pool.hpp>
+#include <lamina/operators/sequence/pool/layer.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace layer = lamina::layer;

@@ -6,7 +6,7 @@
 // expect-fact: gets<6, 4>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/model/model.hpp>
 
 namespace layer = lamina::layer;

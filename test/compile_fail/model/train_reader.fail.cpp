@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/fc.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/reader/batch.hpp>
 #include <lamina/train/train.hpp>

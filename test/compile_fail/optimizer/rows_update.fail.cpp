@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/layers/embedding.hpp>
-#include <lamina/layers/mean.hpp>
+#include <lamina/operators/embedding/lookup_table/layer.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/optimizer/ftrl.hpp>
 #include <lamina/train/train.hpp>
 

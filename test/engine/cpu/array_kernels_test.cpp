@@ -2,8 +2,8 @@
 // Kernels of arrays, rank tables, splits and merges on the engine: rows that they make, errors.
 #include "laws/kernel_bench.hpp"
 
-#include <lamina/engine/cpu/rank_table_kernels.hpp>
-#include <lamina/engine/cpu/split_merge_kernels.hpp>
+#include <lamina/operators/control/rank_table/cpu.hpp>
+#include <lamina/operators/control/split_merge/cpu.hpp>
 
 using namespace lamina;
 using bench = lamina::law::kernel_bench;

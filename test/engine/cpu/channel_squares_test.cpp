@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/channel_squares.hpp>
+#include <lamina/engine/cpu/conv/channel_squares.hpp>
 
 namespace cpu = lamina::engine::cpu;
 

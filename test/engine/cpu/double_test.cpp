@@ -7,7 +7,7 @@
 #include "laws/recorded_pieces.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/plan/real_type.hpp>
 

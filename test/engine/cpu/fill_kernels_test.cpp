@@ -8,8 +8,8 @@
 #include <interop/held_values.hpp>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/tensor_array.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/array/layer.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;

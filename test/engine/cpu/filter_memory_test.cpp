@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/filter_memory.hpp>
+#include <lamina/engine/cpu/conv/filter_memory.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/loops_on_threads.hpp>

@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/gemm_row_major.hpp>
+#include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 
 namespace cpu = lamina::engine::cpu;
 

@@ -11,8 +11,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/bfloat16_gemm.hpp>
-#include <lamina/engine/cpu/gemm.hpp>
+#include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
+#include <lamina/engine/cpu/gemm/gemm.hpp>
 
 namespace cpu = lamina::engine::cpu;
 using lamina::padded;

@@ -2,7 +2,7 @@
 // Sums of lanes against a loop: small whole numbers, so that every order of additions gives the same.
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/lane_sums.hpp>
+#include <lamina/engine/cpu/vector/lane_sums.hpp>
 
 namespace cpu = lamina::engine::cpu;
 

@@ -2,7 +2,7 @@
 // The final states of memories on the engine: a row of the slot that a sequence's last step wrote.
 #include "laws/kernel_bench.hpp"
 
-#include <lamina/engine/cpu/rank_table_kernels.hpp>
+#include <lamina/operators/control/rank_table/cpu.hpp>
 
 using namespace lamina;
 using floats = std::vector<float>;

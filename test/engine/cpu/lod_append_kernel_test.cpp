@@ -2,7 +2,7 @@
 // lod_reset with append on the engine: a sequence for each row.
 #include "laws/kernel_bench.hpp"
 
-#include <lamina/engine/cpu/sequence_row_kernels.hpp>
+#include <lamina/operators/sequence/expand/cpu.hpp>
 
 using namespace lamina;
 using floats = std::vector<float>;

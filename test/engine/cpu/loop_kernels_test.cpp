@@ -5,10 +5,10 @@
 #include "laws/engine_law.hpp"
 #include "laws/recorded_pieces.hpp"
 
-#include <lamina/layers/dynamic_rnn.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/layers/static_rnn.hpp>
-#include <lamina/layers/tensor_array.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/operators/control/array/layer.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/panel.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
 
 namespace cpu = lamina::engine::cpu;
 

@@ -4,8 +4,8 @@
 #include "laws/engine_law.hpp"
 #include "laws/recorded_pieces.hpp"
 
-#include <lamina/layers/dynamic_rnn.hpp>
-#include <lamina/layers/if_else.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;

@@ -4,12 +4,12 @@
 
 #include "laws/kernel_bench.hpp"
 
-#include <lamina/engine/cpu/ctc_kernels.hpp>
-#include <lamina/engine/cpu/sequence_cut_kernels.hpp>
-#include <lamina/engine/cpu/sequence_ids_kernels.hpp>
-#include <lamina/engine/cpu/sequence_metric_kernels.hpp>
-#include <lamina/engine/cpu/sequence_pad_kernels.hpp>
-#include <lamina/engine/cpu/sequence_row_kernels.hpp>
+#include <lamina/operators/loss/ctc/cpu.hpp>
+#include <lamina/operators/sequence/shape/cpu.hpp>
+#include <lamina/operators/sequence/ids/cpu.hpp>
+#include <lamina/operators/metric/sequence/cpu.hpp>
+#include <lamina/operators/sequence/pad/cpu.hpp>
+#include <lamina/operators/sequence/expand/cpu.hpp>
 
 using namespace lamina;
 using Catch::Contains;

@@ -6,9 +6,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/call_kernels.hpp>
-#include <lamina/engine/cpu/machine.hpp>
-#include <lamina/engine/cpu/sliced_run.hpp>
+#include <lamina/engine/cpu/schedule/call_kernels.hpp>
+#include <lamina/engine/cpu/schedule/machine.hpp>
+#include <lamina/engine/cpu/schedule/sliced_run.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/batch_view.hpp>
 #include <lamina/program/program.hpp>

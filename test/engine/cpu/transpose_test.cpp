@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/transpose.hpp>
+#include <lamina/engine/cpu/gemm/transpose.hpp>
 
 namespace cpu = lamina::engine::cpu;
 

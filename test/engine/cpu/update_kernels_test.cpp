@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/machine.hpp>
+#include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/optimizer/training_program.hpp>

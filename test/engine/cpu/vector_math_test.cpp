@@ -12,12 +12,12 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
-#include <lamina/engine/cpu/simd.hpp>
-#include <lamina/operators/activation.hpp>
-#include <lamina/operators/clip.hpp>
-#include <lamina/operators/compare.hpp>
-#include <lamina/operators/loss.hpp>
-#include <lamina/operators/tunable_activation.hpp>
+#include <lamina/engine/cpu/vector/simd.hpp>
+#include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+#include <lamina/operators/elementwise/compare/definition.hpp>
+#include <lamina/operators/loss/pointwise/definition.hpp>
+#include <lamina/operators/activation/tunable/definition.hpp>
 
 using lamina::engine::cpu::lanes;
 using lamina::engine::cpu::vector;

@@ -18,9 +18,9 @@
 
 #include "engine/cuda/host_bodies.hpp"
 
-#include <lamina/engine/cuda/call_site.hpp>
-#include <lamina/engine/cuda/device_buffer.hpp>
-#include <lamina/engine/cuda/product.cuh>
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/engine/cuda/body/product.cuh>
 
 namespace lamina::engine::cuda {
 

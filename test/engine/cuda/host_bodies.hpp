@@ -13,11 +13,11 @@
 #include <vector>
 
 #include <lamina/core/sort_stably.hpp>
-#include <lamina/engine/cuda/algorithms.hpp>
-#include <lamina/engine/cuda/column_sums.cuh>
-#include <lamina/engine/cuda/pointwise.cuh>
-#include <lamina/engine/cuda/product.cuh>
-#include <lamina/engine/cuda/tile_product.cuh>
+#include <lamina/engine/cuda/device/algorithms.hpp>
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/engine/cuda/body/pointwise.cuh>
+#include <lamina/engine/cuda/body/product.cuh>
+#include <lamina/engine/cuda/body/tile_product.cuh>
 
 namespace lamina::engine::cuda {
 

@@ -7,7 +7,7 @@
 #include "engine/cuda/image_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/operators/conv.cuh>
+#include <lamina/operators/conv/cuda.cuh>
 
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;

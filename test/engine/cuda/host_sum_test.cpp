@@ -11,9 +11,9 @@
 #include "engine/cuda/norm_programs.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/channel_sums.cuh>
-#include <lamina/engine/cuda/column_sums.cuh>
-#include <lamina/engine/cuda/element_sum.cuh>
+#include <lamina/engine/cuda/body/channel_sums.cuh>
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/engine/cuda/body/element_sum.cuh>
 
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;

@@ -9,10 +9,10 @@
 #include "engine/cuda/loop_programs.hpp"
 #include "laws/recorded_pieces.hpp"
 
-#include <lamina/layers/dynamic_rnn.hpp>
-#include <lamina/layers/if_else.hpp>
-#include <lamina/layers/static_rnn.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 
 namespace test {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <lamina/engine/cuda/device_buffer.hpp>
-#include <lamina/engine/cuda/product.cuh>
+#include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/engine/cuda/body/product.cuh>
 
 namespace test {
 

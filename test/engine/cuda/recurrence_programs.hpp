@@ -9,10 +9,10 @@
 #include "engine/cuda/train_both.hpp"
 #include "laws/recorded_pieces.hpp"
 
-#include <lamina/layers/dynamic_rnn.hpp>
-#include <lamina/layers/lstm_unit.hpp>
-#include <lamina/layers/static_rnn.hpp>
-#include <lamina/layers/tensor_array.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/operators/recurrent/lstm_unit/layer.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/operators/control/array/layer.hpp>
 
 namespace test {
 

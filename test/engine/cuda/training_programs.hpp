@@ -11,8 +11,8 @@
 
 #include "engine/cuda/train_both.hpp"
 
-#include <lamina/layers/dynamic_rnn.hpp>
-#include <lamina/layers/while_loop.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/train/device_run.hpp>
 

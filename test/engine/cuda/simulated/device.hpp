@@ -13,8 +13,8 @@
 
 #include "engine/cuda/host_bodies.hpp"
 
-#include <lamina/engine/cuda/cublaslt.hpp>
-#include <lamina/engine/cuda/device_backend.hpp>
+#include <lamina/engine/cuda/device/cublaslt.hpp>
+#include <lamina/engine/cuda/device/device_backend.hpp>
 
 namespace test::simulated {
 

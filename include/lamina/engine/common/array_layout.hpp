@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/array_layout.hpp - an operand seen with all of its dimensions, and loops
+// over several such arrays at once.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/common/call_error.hpp>
+
+namespace lamina::engine {
+
+/// Extents and steps, in elements, of every dimension. Rows may be padded; what lies inside of a
+/// row is contiguous.
+struct array_layout {
+  static constexpr int most = 12;
+  int rank = 0;
+  std::ptrdiff_t extent[most];
+  std::ptrdiff_t step[most];
+
+  void push(std::ptrdiff_t n, std::ptrdiff_t s) {
+    extent[rank] = n;
+    step[rank++] = s;
+  }
+  std::ptrdiff_t size() const {
+    std::ptrdiff_t n = 1;
+    for (int d = 0; d < rank; ++d) n *= extent[d];
+    return n;
+  }
+};
+
+/// The layout of an operand. A plan's own copy of a matrix has no recorded shape: its rows and
+/// columns are all there is.
+inline array_layout layout_of(const operand& o) {
+  array_layout l;
+  if (o.rank == 0) {
+    l.push(o.rows, o.stride);
+    l.push(o.columns, 1);
+    return l;
+  }
+  l.rank = o.rank;
+  std::ptrdiff_t step = 1;
+  for (int d = o.rank; d-- > 0; step *= l.extent[d]) {
+    l.extent[d] = o.dims[d];
+    l.step[d] = step;
+  }
+  if (o.rank > 1 || o.dims[0] < 0) {
+    l.extent[0] = o.rows;
+    l.step[0] = o.stride;
+  }
+  if (o.swapped) {
+    l.step[1] = l.extent[3];
+    l.step[2] = l.extent[1] * l.extent[3];
+  }
+  return l;
+}
+
+/// A dimension that may be counted from the end.
+inline int dimension_of(const operator_call& c, int axis, int rank) {
+  const int d = axis < 0 ? axis + rank : axis;
+  if (d < 0 || d >= rank)
+    fail(c, {"expected an axis from ", -rank, " to ", rank - 1, ", found ", axis});
+  return d;
+}
+
+/// An array seen along one dimension: element k of a line stands `step * k` behind its first, and
+/// the firsts of all lines at row * row_step + outer * outer_step + i for i below `inner`.
+struct line_layout {
+  int rows = 1, outer = 1, n = 1, inner = 1;
+  std::ptrdiff_t row_step = 0, outer_step = 0, step = 1;
+
+  line_layout(const array_layout& a, int axis) : n(static_cast<int>(a.extent[axis])) {
+    for (int d = axis + 1; d < a.rank; ++d) inner *= static_cast<int>(a.extent[d]);
+    step = a.step[axis];
+    if (axis == 0) return;
+    rows = static_cast<int>(a.extent[0]);
+    row_step = a.step[0];
+    for (int d = 1; d < axis; ++d) outer *= static_cast<int>(a.extent[d]);
+    outer_step = static_cast<std::ptrdiff_t>(n) * inner;
+  }
+  /// Where the lines of a row's outer part begin.
+  std::ptrdiff_t at(int row, int o) const { return row * row_step + o * outer_step; }
+  /// How many lines there are.
+  std::ptrdiff_t lines() const { return static_cast<std::ptrdiff_t>(rows) * outer * inner; }
+};
+
+/// The lines along the last dimension: contiguous, `columns / n` of them in each row.
+struct row_lines {
+  int rows, outer, n;
+
+  explicit row_lines(const operand& o) : rows(o.rows), outer(1), n(o.columns) {
+    if (o.rank < 2 || o.columns == 0) return;
+    if (o.rank > 2) n = o.dims[o.rank - 1];
+    outer = o.columns / n;
+  }
+};
+
+/// Nested loops over K arrays of one shape, each with steps of its own: 0 repeats an element.
+/// Dimensions that are contiguous in all arrays become one.
+template <int K>
+struct loop_nest {
+  static constexpr int most = 24;
+  int rank = 0;
+  bool is_empty = false;
+  std::ptrdiff_t extent[most];
+  std::ptrdiff_t step[K][most];
+
+  /// Adds a dimension inside of those that are there.
+  template <class... S>
+  void add(std::ptrdiff_t n, S... steps) {
+    const std::ptrdiff_t s[K] = {steps...};
+    add_all(n, s);
+  }
+  void add_all(std::ptrdiff_t n, const std::ptrdiff_t* s) {
+    is_empty = is_empty || n == 0;
+    if (n == 1) return;
+    bool joins = rank > 0;
+    for (int k = 0; joins && k < K; ++k) joins = step[k][rank - 1] == n * s[k];
+    if (!joins) extent[rank++] = 1;
+    extent[rank - 1] *= n;
+    for (int k = 0; k < K; ++k) step[k][rank - 1] = s[k];
+  }
+
+  /// The step of an array in the innermost loop.
+  std::ptrdiff_t inner_step(int k) const { return rank == 0 ? 0 : step[k][rank - 1]; }
+
+  /// Calls f(offsets, count) for every innermost loop.
+  template <class F>
+  void run(F&& f) const {
+    if (is_empty) return;
+    std::ptrdiff_t at[K] = {};
+    if (rank == 0) {
+      f(static_cast<const std::ptrdiff_t*>(at), std::ptrdiff_t{1});
+      return;
+    }
+    std::ptrdiff_t index[most] = {};
+    for (;;) {
+      f(static_cast<const std::ptrdiff_t*>(at), extent[rank - 1]);
+      int d = rank - 2;
+      for (; d >= 0; --d) {
+        for (int k = 0; k < K; ++k) at[k] += step[k][d];
+        if (++index[d] < extent[d]) break;
+        for (int k = 0; k < K; ++k) at[k] -= step[k][d] * extent[d];
+        index[d] = 0;
+      }
+      if (d < 0) return;
+    }
+  }
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/array_pool.hpp - arrays of tensors that iterations leave in their frames.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <lamina/engine/common/tensor_array.hpp>
+
+namespace lamina::engine {
+
+/// Arrays that are taken and given back; they keep their memory.
+template <class Chunks>
+class array_pool {
+ public:
+  using array_type = tensor_array<Chunks>;
+
+  array_pool() = default;
+  explicit array_pool(Chunks from) : from_(from) {}
+
+  array_type* take() {
+    if (unused_.empty()) {
+      all_.insert(all_.begin(), std::make_unique<array_type>(from_));
+      unused_.reserve(all_.size());
+      return all_.front().get();
+    }
+    array_type* const taken = unused_.back();
+    unused_.pop_back();
+    return taken;
+  }
+  void give_back(array_type* a) { unused_.push_back(a); }
+  void give_back_all() {
+    unused_.clear();
+    for (const auto& a : all_) unused_.push_back(a.get());
+  }
+
+ private:
+  [[no_unique_address]] Chunks from_{};
+  std::vector<std::unique_ptr<array_type>> all_;
+  std::vector<array_type*> unused_;
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/block_error.hpp - what is told where loops and branches fail.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/program/names.hpp>
+
+namespace lamina::engine {
+
+/// Throws lamina::error: a loop has not ended, and its condition is a variable of this number.
+template <class Schedule>
+[[noreturn]] LAMINA_COLD void fail_endless_loop(int condition, std::uint64_t limit) {
+  text message("lamina: while: expected the condition '");
+  std::string name(static_cast<std::size_t>(name_length(Schedule::program, condition)), ' ');
+  name_writer w{name.data()};
+  write_name(Schedule::program, condition, w);
+  message << name << "' to be false after " << limit << " iterations, found true";
+  throw error(message);
+}
+
+/// Throws lamina::error: a domain has other rows than it had.
+template <class Schedule>
+[[noreturn]] LAMINA_COLD void fail_changed_rows(int domain, int expected, int found) {
+  text message("lamina: rows of '");
+  const domain_desc& d = Schedule::program.domains[domain];
+  message << (domain == batch::domain ? std::string_view("batch")
+                                      : std::string_view(Schedule::program.characters + d.offset,
+                                                         static_cast<std::size_t>(d.length)))
+          << "': expected " << expected << ", found " << found;
+  throw error(message);
+}
+
+}  // namespace lamina::engine

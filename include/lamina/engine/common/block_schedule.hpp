@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/block_schedule.hpp - the tables of a program with loops and branches.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/operators/control/read_minibatch/definition.hpp>
+#include <lamina/plan/call_program.hpp>
+
+namespace lamina::engine {
+
+/// How an entry of the schedule runs a block.
+enum class block_use : std::uint8_t {
+  loop,           // while a bool is true
+  loop_gradient,  // for each iteration of a loop, last one first
+  if_true,        // if a bool is true
+  if_rows         // if a variable has rows
+};
+struct block_call {
+  block_use use;
+  int block;
+  int loop;       // whose iterations; -1 for a condition
+  int condition;  // a variable of the program, or -1
+  bool again;     // a gradient after which another one walks through the same iterations
+};
+
+/// The rows of one domain in the frames of a loop.
+struct kept_rows {
+  int domain;        // or once, for what has no rows
+  int width;         // floats a row
+  bool late;         // the rows are not known before an operator of the iteration has made them,
+                     // or a mini-batch is read
+  int first, count;  // of the frame arguments
+};
+/// An argument that lies in a frame.
+struct frame_argument {
+  int argument;
+  int offset;  // floats a row
+};
+
+/// A while. Its lists are ranges of the tables.
+struct loop_desc {
+  int body;
+  int parent;  // the loop around, or -1
+  int kept, kept_count;
+  int domains, domain_count;  // whose rows an iteration makes, or reads
+  int arrays, array_count;    // arrays of tensors that an iteration leaves
+  int views, view_count;      // views that its gradient reads
+  int inner;                  // loops right inside
+  bool keeps;                 // it has a gradient, so each iteration has a frame
+  bool reads;  // its iterations read mini-batches, those of loops inside do not count
+};
+struct list_range {
+  int first, count;
+};
+
+/// Tables of program P, whose groups are those of Schedule.
+template <class P, class Schedule>
+struct block_schedule {
+  using plan_type = plan<P>;
+  using schedule = Schedule;
+  static constexpr int blocks = P::desc.count.blocks;
+  static constexpr int domains = P::desc.count.domains;
+  static constexpr int arguments = schedule::arguments;
+  static constexpr int array_count = plan_type::memory.arrays;
+  static constexpr int view_count = plan_type::views.count;
+  static constexpr bool has_views = view_count > 0;
+
+  static constexpr int count_calls(bool only_loops) {
+    int n = 0;
+    for (int i = 0; i < plan_type::lowered.count.instructions; ++i)
+      if (const instruction& from = plan_type::lowered.instructions[i];
+          from.runs >= 0 && (!only_loops || from.schema == &schema_of<while_block>()))
+        ++n;
+    return n;
+  }
+  static constexpr int call_count = count_calls(false);
+  static constexpr int loop_count = count_calls(true);
+
+  struct table_type {
+    list_range entries[at_least_one(blocks)];  // by block: of the schedule
+    block_call calls[at_least_one(call_count)];
+    loop_desc loops[at_least_one(loop_count)];
+    kept_rows kept[at_least_one(loop_count * domains)];
+    frame_argument frame_arguments[at_least_one(loop_count > 0 ? arguments : 0)];
+    int made_domains[at_least_one(loop_count) * domains];  // by loop
+    int loop_of_domain[domains];  // the loop whose iterations make its rows, or -1
+    list_range block_arrays[at_least_one(blocks)];
+    int arrays[at_least_one(array_count)];       // by block
+    int kept_arrays[at_least_one(array_count)];  // by loop
+    slot_memory array_memory[at_least_one(array_count)];
+    int told[at_least_one(has_views ? schedule::groups : 0)];  // run_context::view by group
+    list_range views[at_least_one(view_count)];                // by view: its arguments
+    int view_arguments[at_least_one(has_views ? arguments : 0)];
+    int kept_views[at_least_one(view_count)];  // by loop
+    bool fed[domains];
+    bool changes[domains];  // rows are told anew while a program runs
+  };
+
+  // The loop that a block is a part of, or -1.
+  static constexpr int loop_around(const table_type& t, int block) {
+    for (; block > 0; block = P::desc.blocks[block].parent)
+      for (int l = 0; l < loop_count; ++l)
+        if (t.loops[l].body == block) return l;
+    return -1;
+  }
+
+  static constexpr void find_calls(table_type& t) {
+    constexpr const auto& lowered = plan_type::lowered;
+    constexpr const auto& grouped = plan_type::grouped;
+    int call = 0, loop = 0;
+    for (int b = 0; b < blocks; ++b) t.entries[b] = {0, 0};
+    for (int i = 0; i < lowered.count.instructions; ++i)
+      if (lowered.instructions[i].runs >= 0 && plan_type::loops.of[lowered.instructions[i].runs])
+        t.loops[loop++].body = lowered.instructions[i].runs;
+    for (int g = 0; g < schedule::groups; ++g) {
+      list_range& r = t.entries[grouped.groups[g].block];
+      if (r.count == 0) r.first = g;
+      ++r.count;
+      const instruction& i = lowered.instructions[grouped.order[grouped.groups[g].first]];
+      if (i.runs < 0) continue;
+      const bool gradient = i.schema == &schema_of<while_block_gradient>();
+      const bool repeats = gradient || i.schema == &schema_of<while_block>();
+      const operator_desc& op = P::desc.operators[i.op];
+      const bool scalar = !repeats && P::desc.attributes[op.attributes + 1].number != 0;
+      const int body = gradient ? P::desc.blocks[i.runs].forward_block : i.runs;
+      if (gradient) t.loops[loop_around(t, body)].keeps = true;
+      t.calls[call++] = {gradient  ? block_use::loop_gradient
+                         : repeats ? block_use::loop
+                         : scalar  ? block_use::if_true
+                                   : block_use::if_rows,
+                         i.runs, repeats ? loop_around(t, body) : -1,
+                         gradient ? -1 : lowered.operands[i.inputs].id, false};
+      for (int k = 0; gradient && k + 1 < call; ++k)
+        if (t.calls[k].use == block_use::loop_gradient && t.calls[k].loop == t.calls[call - 1].loop)
+          t.calls[k].again = true;
+    }
+    for (int l = 0; l < loop_count; ++l) {
+      t.loops[l].parent = loop_around(t, P::desc.blocks[t.loops[l].body].parent);
+      if (t.loops[l].parent >= 0) ++t.loops[t.loops[l].parent].inner;
+    }
+    for (int k = 0; k < P::desc.count.operators; ++k)
+      if (P::desc.operators[k].schema == &schema_of<read_minibatch>())
+        if (const int l = loop_around(t, P::desc.operators[k].block); l >= 0)
+          t.loops[l].reads = true;
+  }
+
+  // Rows belong to the block of the first operator that makes some; those that only sequences lie
+  // below of, to theirs.
+  static constexpr void find_domains(table_type& t) {
+    int block[domains];
+    for (int d = 0; d < domains; ++d) {
+      block[d] = -1;
+      t.fed[d] = plan_type::fed.of[d];
+      t.changes[d] = plan_type::fed.changes[d];
+    }
+    for (int k = 0; k < P::desc.count.operators; ++k) {
+      const operator_desc& op = P::desc.operators[k];
+      for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
+        for (int n = op.schema->outputs[s].duplicable ? P::desc.arguments[at++] : 1; n > 0;
+             --n, ++at) {
+          const int v = P::desc.arguments[at];
+          if (v < 0 || P::desc.variables[v].kind == variable_kind::tensor_array) continue;
+          int& of = block[P::desc.variables[v].rows];
+          if (of < 0) of = op.block;
+        }
+    }
+    for (int d = domains; d-- > 1;)
+      if (const int parent = P::desc.domains[d].parent; parent > 0 && block[parent] < 0)
+        block[parent] = block[d];
+    int made = 0;
+    for (int l = 0; l < loop_count; ++l) t.loops[l].domain_count = 0;
+    for (int d = 0; d < domains; ++d)
+      t.loop_of_domain[d] = t.fed[d] || block[d] < 0 ? -1 : loop_around(t, block[d]);
+    for (int l = 0; l < loop_count; ++l) {
+      t.loops[l].domains = made;
+      for (int d = 0; d < domains; ++d)
+        if (t.loop_of_domain[d] == l || is_read(t, l, d))
+          t.made_domains[made++] = d, ++t.loops[l].domain_count;
+    }
+  }
+
+  // Whether the rows of a domain are those of the mini-batch that an iteration reads.
+  static constexpr bool is_read(const table_type& t, int loop, int domain) {
+    return t.loops[loop].reads && t.fed[domain] && domain >= batch::domain;
+  }
+
+  static constexpr void find_arrays(table_type& t) {
+    int used = 0, kept = 0;
+    const auto each = [](auto&& f) {
+      for (int v = 0; v < P::desc.count.variables; ++v)
+        if (P::desc.variables[v].kind == variable_kind::tensor_array)
+          f(P::desc.variables[v].block, plan_type::reach.frame(v),
+            plan_type::memory.slots[v].offset);
+      for (int v = P::desc.count.variables; v < plan_type::lowered.count.variables; ++v)
+        if (plan_type::lowered.variables[v].rows == 0)
+          f(plan_type::lowered.variables[v].block, -1, plan_type::memory.slots[v].offset);
+    };
+    for (int b = 0; b < blocks; ++b) {
+      t.block_arrays[b] = {used, 0};
+      each([&](int block, int, int number) {
+        if (block == b) t.arrays[used++] = number, ++t.block_arrays[b].count;
+      });
+    }
+    for (int l = 0; l < loop_count; ++l) {
+      t.loops[l].arrays = kept;
+      t.loops[l].array_count = 0;
+      each([&](int, int body, int number) {
+        if (body == t.loops[l].body) t.kept_arrays[kept++] = number, ++t.loops[l].array_count;
+      });
+    }
+  }
+
+  static constexpr void find_frames(table_type& t) {
+    int kept = 0, used = 0;
+    for (int l = 0; l < loop_count; ++l) {
+      loop_desc& loop = t.loops[l];
+      loop.kept = kept;
+      loop.kept_count = 0;
+      for (int d = 0; d < domains; ++d) {
+        const int width = plan_type::memory.frame_width[loop.body * domains + d];
+        if (width == 0) continue;
+        kept_rows& k = t.kept[kept++];
+        ++loop.kept_count;
+        k = {d, width, t.loop_of_domain[d] == l || is_read(t, l, d), used, 0};
+        for (int a = 0; a < arguments; ++a) {
+          const memory_slot slot = schedule::table.slots[a];
+          if (slot.space != memory_space::frame || slot.domain != d ||
+              plan_type::reach.frame(plan_type::code.arguments[a]) != loop.body)
+            continue;
+          t.frame_arguments[used++] = {a, slot.offset};
+          ++k.count;
+        }
+      }
+    }
+  }
+
+  // What a kernel needs to know of the views of its call.
+  static constexpr int told_by(int instruction) {
+    const lamina::instruction& i = plan_type::lowered.instructions[instruction];
+    if (plan_type::views.refers_at(instruction)) return -1;
+    const bool tells = i.runs < 0 && (i.schema == &schema_of<read_from_array>() ||
+                                      i.schema == &schema_of<write_to_array_gradient>() ||
+                                      i.schema == &schema_of<shrink_rnn_memory>());
+    return tells ? 1 + plan_type::views.number(plan_type::lowered.results[i.outputs]) : 0;
+  }
+  static constexpr void find_views(table_type& t) {
+    if constexpr (has_views) {
+      for (int g = 0; g < schedule::groups; ++g)
+        t.told[g] = told_by(plan_type::grouped.order[plan_type::grouped.groups[g].first]);
+      for (int v = 0; v < P::desc.count.variables; ++v)
+        if (P::desc.variables[v].kind == variable_kind::tensor_array)
+          t.array_memory[plan_type::memory.slots[v].offset] = plan_type::views.memory[v];
+      for (int n = 0; n < view_count; ++n) t.views[n] = {0, 0};
+      for (int a = 0; a < arguments; ++a)
+        if (schedule::table.slots[a].space == memory_space::view)
+          ++t.views[schedule::table.slots[a].offset].count;
+      for (int n = 1; n < view_count; ++n)
+        t.views[n].first = t.views[n - 1].first + t.views[n - 1].count;
+      int used[at_least_one(view_count)] = {};
+      for (int a = 0; a < arguments; ++a)
+        if (const memory_slot slot = schedule::table.slots[a]; slot.space == memory_space::view)
+          t.view_arguments[t.views[slot.offset].first + used[slot.offset]++] = a;
+    }
+    int kept = 0;
+    for (int l = 0; l < loop_count; ++l) {
+      t.loops[l].views = kept;
+      for (int v = 0; view_count > 0 && v < P::desc.count.variables; ++v)
+        if (plan_type::views.number(v) >= 0 && plan_type::reach.frame(v) == t.loops[l].body)
+          t.kept_views[kept++] = plan_type::views.number(v);
+      t.loops[l].view_count = kept - t.loops[l].views;
+    }
+  }
+
+  static constexpr table_type make() {
+    table_type t{};
+    find_calls(t);
+    find_domains(t);
+    find_arrays(t);
+    find_frames(t);
+    find_views(t);
+    return t;
+  }
+  static constexpr table_type table = make();
+
+  /// Whether frames have rows of a domain: then the same ones from their begin to their end.
+  static constexpr bool keeps_rows(int domain) {
+    for (const loop_desc& loop : table.loops)
+      for (int k = loop.kept; k < loop.kept + loop.kept_count; ++k)
+        if (table.kept[k].domain == domain) return true;
+    return false;
+  }
+
+  // What iterations of some loop need: what those of none need is no code either.
+  template <class Needs>
+  static constexpr bool some_loop(const Needs& needs) {
+    for (int l = 0; l < loop_count; ++l)
+      if (needs(table.loops[l])) return true;
+    return false;
+  }
+  static constexpr bool keeps_frames = some_loop([](const loop_desc& l) { return l.keeps; });
+  static constexpr bool makes_rows =
+      some_loop([](const loop_desc& l) { return l.domain_count > 0; });
+  static constexpr bool keeps_minibatches =
+      some_loop([](const loop_desc& l) { return l.keeps && l.reads; });
+  static constexpr bool nests_loops = some_loop([](const loop_desc& l) { return l.inner > 0; });
+  static constexpr bool keeps_arrays =
+      keeps_frames && some_loop([](const loop_desc& l) { return l.array_count > 0; });
+  static constexpr bool keeps_views =
+      keeps_frames && some_loop([](const loop_desc& l) { return l.view_count > 0; });
+  static constexpr bool repeats_gradients = [] {
+    for (int c = 0; c < call_count; ++c)
+      if (table.calls[c].again) return true;
+    return false;
+  }();
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/broadcast_layout.hpp - arrays of several shapes that are read, or summed
+// into, at the places of the largest.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/common/array_layout.hpp>
+
+namespace lamina::engine {
+
+/// The steps with which array `a` is read, or summed into, at the places of `space`.
+inline void broadcast_steps(const operator_call& c, const array_layout& space, array_layout a,
+                            int axis, std::ptrdiff_t* steps) {
+  const int begin = axis < 0 || a.rank == space.rank ? space.rank - a.rank : axis;
+  while (a.rank > 0 && a.extent[a.rank - 1] == 1) --a.rank;
+  for (int d = 0; d < space.rank; ++d) steps[d] = 0;
+  bool fits = a.rank == 0 || (begin >= 0 && begin + a.rank <= space.rank);
+  for (int d = 0; fits && d < a.rank; ++d) {
+    if (a.extent[d] == space.extent[begin + d])
+      steps[begin + d] = a.step[d];
+    else
+      fits = a.extent[d] == 1;
+  }
+  if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
+}
+
+/// The size of an array that has a row at least: which operand is the largest does not depend on
+/// the mini-batch, which may have no rows.
+inline std::ptrdiff_t size_of_some_rows(const array_layout& a) {
+  std::ptrdiff_t n = 1;
+  for (int d = 0; d < a.rank; ++d) n *= a.extent[d] > 0 ? a.extent[d] : 1;
+  return n;
+}
+
+/// The inputs of a pointwise operator and, behind them, one of its outputs: all at the places of
+/// the largest. An output that is smaller is a sum over the places that read it.
+template <int Most>
+struct broadcast_layout {
+  array_layout space;
+  std::ptrdiff_t step[Most][array_layout::most];
+  int arrays;
+  bool is_summed;
+
+  /// `axis`: where the shapes of smaller operands begin; -1: where they end together.
+  broadcast_layout(const operator_call& c, int count, const operand* operands, int axis)
+      : arrays(count) {
+    array_layout layouts[Most];
+    space = layout_of(operands[count - 1]);
+    for (int i = 0; i < count; ++i) {
+      layouts[i] = layout_of(operands[i]);
+      const std::ptrdiff_t size = size_of_some_rows(layouts[i]), largest = size_of_some_rows(space);
+      if (size > largest || (size == largest && layouts[i].rank > space.rank)) space = layouts[i];
+    }
+    for (int i = 0; i < count; ++i) broadcast_steps(c, space, layouts[i], axis, step[i]);
+    is_summed = layouts[count - 1].size() != space.size();
+  }
+  /// The loops over all places.
+  loop_nest<Most> all() const {
+    loop_nest<Most> loops;
+    for (int d = 0; d < space.rank; ++d) add(loops, d);
+    return loops;
+  }
+  /// The loops over the places of the output, and those inside whose values are added up.
+  loop_nest<Most> kept() const { return some(false); }
+  loop_nest<Most> summed() const { return some(true); }
+
+ private:
+  void add(loop_nest<Most>& loops, int d) const {
+    std::ptrdiff_t s[Most] = {};
+    for (int i = 0; i < arrays; ++i) s[i] = step[i][d];
+    loops.add_all(space.extent[d], s);
+  }
+  loop_nest<Most> some(bool sums) const {
+    loop_nest<Most> loops;
+    for (int d = 0; d < space.rank; ++d)
+      if ((step[arrays - 1][d] == 0) == sums) add(loops, d);
+    return loops;
+  }
+};
+
+}  // namespace lamina::engine

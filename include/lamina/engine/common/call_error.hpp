@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/call_error.hpp - how kernels report bad input, at the least cost to them.
+//
+// Why messages come in pieces: a kernel that joins them itself carries the code for it, and for
+// what happens when that throws. So it only lists them, and one cold function joins them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/common/operator_call.hpp>
+
+namespace lamina::engine {
+
+/// A piece of a message: a text or a number.
+struct message_part {
+  enum class sort : std::uint8_t { characters, whole_number, real_number };
+
+  constexpr message_part(std::string_view t)
+      : characters(t.data()), whole(static_cast<std::int64_t>(t.size())), is(sort::characters) {}
+  constexpr message_part(const char* t) : message_part(std::string_view(t)) {}
+  template <std::integral T>
+  constexpr message_part(T n)
+      : characters(nullptr), whole(static_cast<std::int64_t>(n)), is(sort::whole_number) {}
+  constexpr message_part(float x) : message_part(static_cast<double>(x)) {}
+  constexpr message_part(double x) : characters(nullptr), real(x), is(sort::real_number) {}
+
+  const char* characters;
+  union {
+    std::int64_t whole;  // of characters: how many
+    double real;
+  };
+  sort is;
+};
+
+/// Throws lamina::error: the operator's name, then the pieces.
+[[noreturn]] LAMINA_COLD inline void fail(const operator_call& c,
+                                          std::initializer_list<message_part> parts) {
+  text message("lamina: ");
+  message << c.schema().type << ": ";
+  for (const message_part& p : parts) {
+    if (p.is == message_part::sort::characters)
+      message << std::string_view(p.characters, static_cast<std::size_t>(p.whole));
+    else if (p.is == message_part::sort::whole_number)
+      message << p.whole;
+    else
+      message.print("%f", p.real);
+  }
+  throw error(message);
+}
+
+/// Kernels that compute in float or in double are told which.
+template <class Real>
+void require_real(const operator_call& c, const operand& o) {
+  if (o && o.type != dtype_of<Real>)
+    fail(c, {"expected elements of ", name_of(dtype_of<Real>), ", found ", name_of(o.type)});
+}
+/// Kernels that compute in float alone say so.
+inline void require_float(const operator_call& c, const operand& o) { require_real<float>(c, o); }
+
+/// Throws unless both hold as many elements.
+inline void require_size(const operator_call& c, const operand& expected, const operand& found) {
+  const std::ptrdiff_t a = static_cast<std::ptrdiff_t>(expected.rows) * expected.columns;
+  const std::ptrdiff_t b = static_cast<std::ptrdiff_t>(found.rows) * found.columns;
+  if (a != b) fail(c, {"expected ", a, " elements, found ", b});
+}
+
+}  // namespace lamina::engine

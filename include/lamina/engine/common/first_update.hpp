@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/first_update.hpp - where in a schedule parameters begin to change.
+#pragma once
+
+#include <lamina/plan/plan.hpp>
+
+namespace lamina::engine {
+
+/// The first group of the outermost block that updates a parameter; 0 if one of an inner block
+/// does, and as many as there are groups if none does. A run that an error cut before it came to
+/// this group has left all parameters as they were.
+template <class Schedule>
+constexpr int first_updating_group() {
+  int first = Schedule::groups;
+  for (int g = Schedule::groups; g-- > 0;) {
+    const group_code& c = Schedule::plan_type::code.groups[g];
+    bool updates = false;
+    for (int a = c.arguments; a < c.arguments + c.argument_count; ++a)
+      updates = updates || Schedule::table.slots[a].space == memory_space::updated;
+    if (updates && Schedule::plan_type::grouped.groups[g].block != 0) return 0;
+    if (updates) first = g;
+  }
+  return first;
+}
+
+}  // namespace lamina::engine

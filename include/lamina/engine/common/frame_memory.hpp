@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/frame_memory.hpp - where the frames of iterations lie: heads and values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <lamina/engine/common/frame_stack.hpp>
+
+namespace lamina::engine {
+
+/// Memory of the host for the heads of frames, wherever their values lie.
+class host_chunk {
+ public:
+  explicit host_chunk(std::size_t floats) : memory_((floats + 1) / 2), floats_(floats) {}
+  float* data() { return reinterpret_cast<float*>(memory_.data()); }
+  std::size_t size() const { return floats_; }
+
+ private:
+  std::vector<std::uint64_t> memory_;
+  std::size_t floats_;
+};
+struct host_chunks {
+  using chunk = host_chunk;
+  static chunk* make(std::size_t floats) { return new chunk(floats); }
+};
+
+/// Heads and values are apart: what a kernel leaves between rows must stay a number.
+template <class Chunks>
+struct frame_memory {
+  using word = std::uintptr_t;
+  /// Heights of both stacks, and the words that they take in a head.
+  struct marks {
+    typename frame_stack<host_chunks>::mark heads;
+    typename frame_stack<Chunks>::mark values;
+  };
+  static constexpr int mark_words = 4;
+
+  marks top() const { return {heads.top(), values.top()}; }
+  void reset(const marks& to) {
+    heads.reset(to.heads);
+    values.reset(to.values);
+  }
+  /// Frees what lies between two heights, unless something is left above it: gradients of several
+  /// costs may meet loops in another order than the last one first.
+  void free(const word* begin, const word* end) {
+    if (!is_above(heads.top(), kept(end).heads) && !is_above(values.top(), kept(end).values))
+      reset(kept(begin));
+  }
+  static void keep(const marks& m, word* to) {
+    to[0] = static_cast<word>(m.heads.chunk), to[1] = m.heads.used;
+    to[2] = static_cast<word>(m.values.chunk), to[3] = m.values.used;
+  }
+
+  frame_stack<host_chunks> heads{};
+  frame_stack<Chunks> values{};
+
+ private:
+  static marks kept(const word* from) {
+    return {{static_cast<int>(from[0]), from[1]}, {static_cast<int>(from[2]), from[3]}};
+  }
+  template <class Mark>
+  static bool is_above(const Mark& a, const Mark& b) {
+    return a.chunk > b.chunk || (a.chunk == b.chunk && a.used > b.used);
+  }
+};
+
+}  // namespace lamina::engine

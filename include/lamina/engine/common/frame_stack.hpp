@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/frame_stack.hpp - the memory of iterations, last in, first out.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <lamina/core/growing.hpp>
+
+namespace lamina::engine {
+
+/// A stack of chunks that never move, so that what lies in it keeps its address while it grows. It
+/// never shrinks: a run that needs no more than one before allocates nothing. Chunks tells where
+/// memory comes from: `Chunks::chunk* make(floats)`, with data() and size() in floats.
+template <class Chunks>
+class frame_stack {
+ public:
+  /// A height of the stack, to go back to.
+  struct mark {
+    int chunk;
+    std::size_t used;
+  };
+
+  frame_stack() = default;
+  explicit frame_stack(Chunks from) : from_(from) {}
+  frame_stack(const frame_stack&) = delete;
+  frame_stack& operator=(const frame_stack&) = delete;
+  frame_stack(frame_stack&& other) noexcept { swap(other); }
+  frame_stack& operator=(frame_stack&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~frame_stack() {
+    for (int i = 0; i < chunks_.count; ++i) delete chunks_[i];
+  }
+
+  /// `floats` floats, aligned to 64 bytes; all memory is zero when it is used first.
+  float* push(std::size_t floats) {
+    const std::size_t wanted = (floats + 15) / 16 * 16;
+    while (top_.chunk < chunks_.count && chunks_[top_.chunk]->size() - top_.used < wanted)
+      top_ = {top_.chunk + 1, 0};
+    if (top_.chunk == chunks_.count) {
+      // Each chunk is as large as all before it.
+      const std::size_t least = total_ < first_chunk ? first_chunk : total_;
+      if (chunks_.count == chunks_.capacity)  // first: a chunk that has no place would be lost
+        chunks_.reserve(chunks_.capacity == 0 ? 64 : 4 * chunks_.capacity);
+      chunks_.push(from_.make(wanted > least ? wanted : least));
+      total_ += chunks_[top_.chunk]->size();
+    }
+    float* const at = chunks_[top_.chunk]->data() + top_.used;
+    top_.used += wanted;
+    return at;
+  }
+  mark top() const { return top_; }
+  /// Frees all that was pushed since.
+  void reset(mark to) { top_ = to; }
+
+ private:
+  static constexpr std::size_t first_chunk = 1 << 14;
+
+  void swap(frame_stack& other) noexcept {
+    std::swap(from_, other.from_);
+    std::swap(chunks_.items, other.chunks_.items);
+    std::swap(chunks_.count, other.chunks_.count);
+    std::swap(chunks_.capacity, other.chunks_.capacity);
+    std::swap(top_, other.top_);
+    std::swap(total_, other.total_);
+  }
+
+  [[no_unique_address]] Chunks from_{};
+  growing<typename Chunks::chunk*> chunks_{};
+  mark top_{0, 0};
+  std::size_t total_ = 0;
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/operator_call.hpp - an operator with its arguments and attributes for one
+// run: what the kernels of all engines are given.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <lamina/core/config.hpp>
+#include <lamina/engine/common/argument_info.hpp>
+
+namespace lamina::engine {
+
+/// A call: slots are numbered as the schema numbers them.
+class operator_call {
+ public:
+  /// `op`: whose attributes count, null for the plan's own copies; `rows`: by domain.
+  operator_call(const program_view& program, float* const* arguments, const argument_info* info,
+                const operator_schema* schema, const operator_desc* op, const int* rows)
+      : program_(program),
+        arguments_(arguments),
+        info_(info),
+        schema_(schema),
+        op_(op),
+        rows_(rows) {}
+
+  const operator_schema& schema() const { return *schema_; }
+  const program_view& program() const { return program_; }
+  const operator_desc* op() const { return op_; }
+
+  /// Rows as a schedule knows them: a number, or a domain and how many rows each of its rows is.
+  static int rows_of(const int* rows, int known) {
+    return known < 0 ? rows[domain_of_rows(known)] * parts_of_rows(known) : known;
+  }
+
+  /// How many variables an input slot holds (1 for a plain slot, absent or not).
+  int input_count(int slot) const {
+    return schema().inputs[slot].duplicable ? program_.arguments[input_start(slot)] : 1;
+  }
+  int output_count(int slot) const {
+    return schema().outputs[slot].duplicable ? program_.arguments[output_start(slot)] : 1;
+  }
+  /// The i-th variable of an input slot; its data is null when it is absent.
+  LAMINA_NOINLINE operand input(int slot, int i = 0) const {
+    if (!schema().has_lists) return at_position(slot + i);
+    int at = i;
+    for (int s = 0; s < slot; ++s) at += input_count(s);
+    return at_position(at);
+  }
+  /// The i-th variable of an output slot; its data is null when nobody wants it.
+  LAMINA_NOINLINE operand output(int slot, int i = 0) const {
+    if (!schema().has_lists) return at_position(schema().input_count + slot + i);
+    int at = i;
+    for (int s = 0; s < schema().input_count; ++s) at += input_count(s);
+    for (int s = 0; s < slot; ++s) at += output_count(s);
+    return at_position(at);
+  }
+  /// The n-th argument as it lies, whatever its slot; constants follow the inputs of an update.
+  operand at_position(int n) const {
+    const argument_info& i = info_[n];
+    return {arguments_[n],
+            rows_of(rows_, i.rows),
+            i.columns,
+            i.stride,
+            i.type,
+            i.panel,
+            program_.dims + i.dims,
+            i.rank,
+            i.rows < 0 ? -i.rows : 0,
+            i.swapped};
+  }
+  float* address(int n) const { return arguments_[n]; }
+  const argument_info& info(int n) const { return info_[n]; }
+
+  /// The domain that the rows of `domain` belong to.
+  int parent_of(int domain) const { return program_.domains[domain].parent; }
+  /// What the rows of a domain are, and how many there are now.
+  domain_kind kind_of(int domain) const { return program_.domains[domain].kind; }
+  int rows_in(int domain) const { return rows_[domain]; }
+
+  /// A number, truth value or integer among the attributes.
+  LAMINA_NOINLINE double number(int attribute) const {
+    if (op_ != nullptr && op_->attributes >= 0)
+      return program_.attributes[op_->attributes + attribute].number;
+    return schema().attributes[attribute].number;
+  }
+  int integer(int attribute) const { return static_cast<int>(number(attribute)); }
+  bool flag(int attribute) const { return number(attribute) != 0; }
+  /// Length and elements of a list attribute.
+  int list_size(int attribute) const { return list(attribute).count; }
+  int integer_at(int attribute, int i) const {
+    return program_.integers[list(attribute).offset + i];
+  }
+  float real_at(int attribute, int i) const { return program_.reals[list(attribute).offset + i]; }
+  /// Position and length of a text in the program's characters.
+  attribute_value list(int attribute) const {
+    if (op_ == nullptr || op_->attributes < 0) return {0, 0, 0};
+    return program_.attributes[op_->attributes + attribute];
+  }
+  /// The operator's number among those of its kind in the program, for random streams.
+  int ordinal() const {
+    int n = 0;
+    for (int k = 0; k < program_.count.operators && &program_.operators[k] != op_; ++k)
+      n += program_.operators[k].schema == op_->schema ? 1 : 0;
+    return n;
+  }
+
+ private:
+  // Counts stand in the program's own list of arguments, before the variables of the slot.
+  int input_start(int slot) const {
+    int at = op_->inputs;
+    for (int s = 0; s < slot; ++s)
+      at += schema().inputs[s].duplicable ? 1 + program_.arguments[at] : 1;
+    return at;
+  }
+  int output_start(int slot) const {
+    int at = op_->outputs;
+    for (int s = 0; s < slot; ++s)
+      at += schema().outputs[s].duplicable ? 1 + program_.arguments[at] : 1;
+    return at;
+  }
+
+  const program_view& program_;
+  float* const* arguments_;
+  const argument_info* info_;
+  const operator_schema* schema_;
+  const operator_desc* op_;
+  const int* rows_;
+};
+
+/// A text among the attributes.
+inline std::string_view text_of(const operator_call& c, int attribute) {
+  if (c.op() == nullptr || c.op()->attributes < 0) return c.schema().attributes[attribute].text;
+  const attribute_value v = c.list(attribute);
+  return {c.program().characters + v.offset, static_cast<std::size_t>(v.count)};
+}
+
+}  // namespace lamina::engine

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/sequence_rows.hpp - where the sequences of a row domain lie in one run.
+#pragma once
+
+namespace lamina::engine {
+
+/// The sequences of one domain.
+struct sequence_rows {
+  const int* offsets;
+  int count;
+
+  int begin(int i) const { return offsets[i] - offsets[0]; }
+  int end(int i) const { return offsets[i + 1] - offsets[0]; }
+  int length(int i) const { return offsets[i + 1] - offsets[i]; }
+};
+
+}  // namespace lamina::engine

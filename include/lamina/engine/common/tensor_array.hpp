@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/tensor_array.hpp - the values of an array of tensors in one run.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <lamina/engine/common/frame_stack.hpp>
+#include <lamina/plan/array_views.hpp>
+
+namespace lamina::engine {
+
+/// Slots that hold any number of rows each, in memory that only grows: a run that needs no more
+/// than one before allocates nothing. What was written stays where it is. Chunks: as frame_stack's.
+/// Fluid: LoDTensorArray.
+template <class Chunks>
+class tensor_array {
+ public:
+  tensor_array() = default;
+  explicit tensor_array(Chunks from) : memory_(from) {}
+
+  /// Where a slot lies that is written again.
+  void use_memory(slot_memory how) { how_ = how; }
+  /// The slots, those in between that were never written included.
+  int size() const { return used_; }
+  /// Whether slot i has a value.
+  bool holds(int i) const { return i >= 0 && i < used_ && at(i).rows >= 0; }
+  /// The rows of slot i, which has a value.
+  int rows(int i) const { return at(i).rows; }
+  /// The elements of slot i, row by row as the variable lies that was written.
+  float* data(int i) { return at(i).data; }
+  /// Where the sequences of slot i begin, `sequences(i) + 1` numbers from 0 on.
+  const int* offsets(int i) const { return offsets_.data() + at(i).offsets; }
+  int sequences(int i) const { return at(i).sequences; }
+
+  /// Memory for `rows` rows, `floats` in all, in slot i.
+  float* write(int i, int rows, std::size_t floats) {
+    slot& s = take(i, rows);
+    if (how_ == slot_memory::alternate)
+      std::swap(s.data, s.other), std::swap(s.capacity, s.other_capacity);
+    const std::size_t wanted = (floats + 15) / 16 * 16;
+    if (s.capacity < wanted || how_ == slot_memory::fresh || s.data == nullptr) {
+      s.data = memory_.push(wanted);
+      s.capacity = wanted;
+    }
+    return s.data;
+  }
+  /// Slot i is `rows` rows that lie elsewhere, and stay there as long as somebody may read them.
+  void refer(int i, int rows, float* data) {
+    slot& s = take(i, rows);
+    s.data = data;
+    s.capacity = 0;
+  }
+  /// Memory beside the slots.
+  float* room(std::size_t floats) { return memory_.push(floats); }
+  /// Gives the rows of slot i, which has a value, sequences: memory for `sequences + 1` offsets.
+  int* write_offsets(int i, int sequences) {
+    slot& s = at(i);
+    if (s.offsets_capacity < sequences + 1) {
+      s.offsets = static_cast<int>(offsets_.size());
+      s.offsets_capacity = sequences + 1;
+      offsets_.resize(offsets_.size() + static_cast<std::size_t>(s.offsets_capacity));
+    }
+    s.sequences = sequences;
+    return offsets_.data() + s.offsets;
+  }
+  /// Exchanges all values.
+  void swap(tensor_array& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(used_, other.used_);
+    slots_.swap(other.slots_);
+    offsets_.swap(other.offsets_);
+  }
+  /// Slot i has no value any more.
+  void erase(int i) {
+    if (i < used_) at(i).rows = -1;
+  }
+  /// No slots; the memory stays.
+  void clear() {
+    used_ = 0;
+    memory_.reset({0, 0});
+    offsets_.clear();
+  }
+
+ private:
+  struct slot {
+    float *data, *other;
+    std::size_t capacity, other_capacity;  // floats
+    int rows;                              // -1: no value
+    int sequences, offsets, offsets_capacity;
+  };
+  slot& take(int i, int rows) {
+    if (static_cast<int>(slots_.size()) <= i) slots_.resize(static_cast<std::size_t>(i) + 1);
+    for (; used_ <= i; ++used_) at(used_) = {nullptr, nullptr, 0, 0, -1, 0, 0, 0};
+    slot& s = at(i);
+    s.rows = rows;
+    s.sequences = 0;
+    return s;
+  }
+  slot& at(int i) { return slots_[static_cast<std::size_t>(i)]; }
+  const slot& at(int i) const { return slots_[static_cast<std::size_t>(i)]; }
+
+  std::vector<slot> slots_;
+  int used_ = 0;
+  slot_memory how_ = slot_memory::in_place;
+  frame_stack<Chunks> memory_;
+  std::vector<int> offsets_;
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/channel_squares.hpp - images with their channels apart, and rows of them
+// with the channels of a vector side by side.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cpu/gemm/transpose.hpp>
+
+namespace lamina::engine::cpu {
+
+/// to[x * lanes + c] = from[c * stride + x] for a vector of channels, of which `channels` are
+/// there; the others become 0. The last square may repeat columns of the one before.
+LAMINA_NOINLINE inline void gather_lanes(const float* from, std::ptrdiff_t stride, int channels,
+                                         int columns, float* to) {
+  const int some = columns < lanes ? columns : lanes;
+  for (int next = 0; next < columns; next += lanes) {
+    const int x = next + some > columns ? columns - some : next;
+    if (channels == lanes && some == lanes)
+      detail::transpose_square(from + x, stride, to + x * lanes, lanes);
+    else
+      detail::transpose_part(channels, some, from + x, stride, to + x * lanes, lanes, lanes);
+  }
+}
+
+/// to[c * stride + x] = from[x * lanes + c]: back again, `channels` of the vector.
+LAMINA_NOINLINE inline void scatter_lanes(const float* from, int channels, int columns, float* to,
+                                          std::ptrdiff_t stride) {
+  const int some = columns < lanes ? columns : lanes;
+  for (int next = 0; next < columns; next += lanes) {
+    const int x = next + some > columns ? columns - some : next;
+    if (channels == lanes && some == lanes)
+      detail::transpose_square(from + x * lanes, lanes, to + x, stride);
+    else
+      detail::transpose_part(some, channels, from + x * lanes, lanes, to + x, stride, some);
+  }
+}
+
+}  // namespace lamina::engine::cpu

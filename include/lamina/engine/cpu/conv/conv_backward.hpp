@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/conv_backward.hpp - what filters spread over the larger image: the
+// gradient of a convolution's input, or the forward pass of a transposed convolution.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cpu/conv/conv_forward.hpp>
+#include <lamina/engine/cpu/conv/slope_rows.hpp>
+
+namespace lamina::engine::cpu {
+
+/// large[n] = bias + what each element of small[n] adds to its window, filter by filter.
+///
+/// Where both images are nearly as large, this is a convolution of the smaller one with the filters
+/// turned round. Otherwise, for each vector of neighbouring windows, the products with each tap of
+/// each channel are summed over the filters in registers and added to a spread image.
+class conv_backward {
+ public:
+  /// With no `methods` in the general way.
+  explicit conv_backward(const conv_shape& s, const conv_methods* methods = nullptr)
+      : shape_(s),
+        forward_(s),
+        rows_(s, forward_),
+        methods_(methods),
+        gathers_(conv_methods::gathers(s)) {
+    if (methods != nullptr && !gathers_) method_ = find_conv_method(methods->backward, s);
+  }
+
+  std::ptrdiff_t scratch(int samples) const {
+    if (method_ != nullptr) return method_->scratch(shape_, samples);
+    scratch_parts parts;
+    if (gathers_)
+      parts.floats(turned_filter_floats()), parts.floats(turned_product().scratch(samples));
+    else
+      (void)lay_out(parts);
+    return parts.used();
+  }
+
+  void run(int samples, const image_rows& small, const float* filter, std::ptrdiff_t filter_stride,
+           const float* bias, const image_rows& large, float* scratch,
+           const image_epilogue& done = {}) const {
+    if (method_ != nullptr)
+      return method_->run(shape_, samples, small, filter, filter_stride, bias, large, scratch, done,
+                          nullptr);
+    if (gathers_)
+      gather(samples, small, filter, filter_stride, bias, large, scratch, done);
+    else
+      spread(samples, small, filter, filter_stride, bias, large, scratch, done);
+  }
+
+ private:
+  conv_forward turned_product() const {
+    return conv_forward(conv_methods::turned(shape_), methods_);
+  }
+  std::ptrdiff_t turned_filter_floats() const {
+    return static_cast<std::ptrdiff_t>(shape_.groups) * shape_.large_channels *
+           shape_.small_channels * shape_.taps();
+  }
+  void gather(int samples, const image_rows& small, const float* filter,
+              std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+              float* scratch, const image_epilogue& done) const {
+    scratch_parts parts(scratch);
+    const int taps = shape_.taps();
+    float* const turned = parts.floats(turned_filter_floats());
+    const std::ptrdiff_t depth = static_cast<std::ptrdiff_t>(shape_.small_channels) * taps;
+    for (int g = 0; g < shape_.groups; ++g)
+      for (int o = 0; o < shape_.small_channels; ++o) {
+        const float* from = filter + (g * shape_.small_channels + o) * filter_stride;
+        for (int c = 0; c < shape_.large_channels; ++c, from += taps) {
+          float* const to = turned + (g * shape_.large_channels + c) * depth + o * taps;
+          for (int t = 0; t < taps; ++t) to[t] = from[taps - 1 - t];
+        }
+      }
+    const conv_forward product = turned_product();
+    product.run(samples, small, turned, depth, bias, large, parts.floats(product.scratch(samples)),
+                done);
+  }
+
+  struct places {
+    float *image, *filters, *slope;
+    int *taps, *rows, *where, *steps;
+  };
+  places lay_out(scratch_parts& parts) const {
+    const conv_shape& s = shape_;
+    const int depth = s.large_channels * s.taps();
+    places p;
+    p.image = parts.floats(forward_.seen().floats());
+    p.filters = parts.floats(static_cast<std::ptrdiff_t>(s.groups) * s.small_channels * depth);
+    p.slope = parts.floats(rows_.floats());
+    p.taps = parts.integers(depth);
+    p.rows = parts.integers(rows_.row_count());
+    p.where = parts.integers(rows_.vectors());
+    p.steps = parts.integers(s.small_channels);
+    return p;
+  }
+
+  void spread(int samples, const image_rows& small, const float* filter,
+              std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+              float* scratch, const image_epilogue& done) const {
+    scratch_parts parts(scratch);
+    const places p = lay_out(parts);
+    const conv_shape& s = shape_;
+    const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
+    // Lines of a tile are channels at one tap: their sums go to places that are far apart.
+    order_taps(p.taps);
+    rows_.fill(p.rows, p.where);
+    if (!rows_.whole()) rows_.clear(p.slope);
+    const std::ptrdiff_t slope_row = rows_.whole() ? s.small_size() : rows_.vectors() * lanes;
+    for (int o = 0; o < s.small_channels; ++o) p.steps[o] = static_cast<int>(o * slope_row);
+    const std::ptrdiff_t group_floats = static_cast<std::ptrdiff_t>(s.small_channels) * lines;
+    for (int g = 0; g < s.groups; ++g) {
+      const float* const first = filter + g * s.small_channels * filter_stride;
+      pack_filters(
+          lines, s.small_channels,
+          [=](int line, int o) {
+            return first[o * filter_stride + line % channels * taps + line / channels];
+          },
+          p.filters + g * group_floats);
+    }
+    for (int n = 0; n < samples; ++n) {
+      for (int g = 0; g < s.groups; ++g) {
+        const float* from = small.data + n * small.stride +
+                            static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
+        if (!rows_.whole()) {
+          rows_.copy(from, p.rows, p.slope);
+          from = p.slope;
+        }
+        forward_.seen().clear(p.image);
+        add_lines(p, p.filters + g * group_floats, from, lines);
+        float* const to = large.data + n * large.stride +
+                          static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
+        forward_.seen().copy_back(p.image, bias == nullptr ? nullptr : bias + g * channels, to);
+      }
+      done(n);
+    }
+  }
+  void order_taps(int* places) const {
+    const conv_shape& s = shape_;
+    for (int z = 0; z < s.side[0].filter; ++z)
+      for (int y = 0; y < s.side[1].filter; ++y)
+        for (int x = 0; x < s.side[2].filter; ++x) {
+          const int position[] = {z * s.side[0].dilation, y * s.side[1].dilation,
+                                  x * s.side[2].dilation};
+          const int at = forward_.seen().offset(position);
+          for (int c = 0; c < s.large_channels; ++c)
+            *places++ = c * forward_.seen().channel_size() + at;
+        }
+  }
+  void add_lines(const places& p, const float* filters, const float* slope, int lines) const {
+    const even_parts tiles(lines, tile_rows);
+    const int together = detail::vectors_of_tile(lines);
+    const float* at[detail::lone_vectors];
+    detail::correlation_tile tile{};
+    tile.depth = shape_.small_channels;
+    tile.taps = p.steps;
+    tile.at = at;
+    tile.to = p.image;
+    for (int t = 0; t < tiles.count(); ++t) {
+      tile.filters = filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels;
+      tile.row_places = p.taps + tiles.first(t);
+      for (int v = 0; v < rows_.vectors(); v += together) {
+        const int vectors = rows_.vectors() - v < together ? rows_.vectors() - v : together;
+        for (int j = 0; j < vectors; ++j) at[j] = slope + (v + j) * lanes;
+        tile.places = p.where + v;
+        detail::correlate_rows(tiles.size(t), vectors, tile);
+      }
+    }
+  }
+
+  conv_shape shape_;
+  conv_forward forward_;
+  slope_rows rows_;
+  const conv_methods* methods_;
+  const image_method* method_ = nullptr;
+  bool gathers_;
+};
+
+}  // namespace lamina::engine::cpu

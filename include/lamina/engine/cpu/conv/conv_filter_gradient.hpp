@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/conv_filter_gradient.hpp - the gradient of a convolution's filters.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <lamina/engine/cpu/vector/lane_sums.hpp>
+#include <lamina/engine/cpu/conv/slope_rows.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Rows and taps of the register tile of sums: with one vector of each row and one of a tap they
+/// fill the registers.
+inline constexpr int gradient_rows = vector_registers == 32 ? 4 : 3;
+inline constexpr int gradient_taps = vector_registers == 32 ? 6 : 4;
+
+/// Some filters by some taps, over some samples.
+struct gradient_tile {
+  int samples, vectors;  // vectors of windows in a sample
+  const float* slope;    // of the tile's first filter
+  std::ptrdiff_t slope_row, slope_sample;
+  const float* image;
+  std::ptrdiff_t image_sample;
+  const int* at;    // where each vector of windows begins in the image
+  const int* taps;  // of this tile
+  float* to;        // += the sums
+  std::ptrdiff_t stride;
+};
+
+template <int Rows, int Taps>
+LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
+  vector acc[Rows][Taps];
+  LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+    LAMINA_UNROLL for (int j = 0; j < Taps; ++j) acc[i][j] = vector(0.F);
+  }
+  for (int n = 0; n < t.samples; ++n) {
+    const float* image[Taps];
+    LAMINA_UNROLL for (int j = 0; j < Taps; ++j) {
+      image[j] = t.image + n * t.image_sample + t.taps[j];
+    }
+    const float* slope = t.slope + n * t.slope_sample;
+    for (int v = 0; v < t.vectors; ++v, slope += lanes) {
+      const std::ptrdiff_t at = t.at[v];
+      vector d[Rows];
+      LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+        d[i] = vector::load_unaligned(slope + i * t.slope_row);
+        hold_in_register(d[i]);
+      }
+      LAMINA_UNROLL for (int j = 0; j < Taps; ++j) {
+        vector x = vector::load_unaligned(image[j] + at);
+        hold_in_register(x);
+        LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+          acc[i][j] = fused_multiply_add(d[i], x, acc[i][j]);
+        }
+      }
+    }
+  }
+  // The sums of as many vectors as one has lanes are made together.
+  constexpr int sums = (Rows * Taps + lanes - 1) / lanes * lanes;
+  vector all[sums];
+  LAMINA_UNROLL for (int i = 0; i < sums; ++i) {
+    all[i] = i < Rows * Taps ? acc[i / Taps % Rows][i % Taps] : vector(0.F);
+  }
+  alignas(64) float sum[sums];
+  LAMINA_UNROLL for (int i = 0; i < sums; i += lanes) { lane_sums(all + i, sum + i); }
+  LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+    LAMINA_UNROLL for (int j = 0; j < Taps; ++j) t.to[i * t.stride + j] += sum[i * Taps + j];
+  }
+}
+
+using filter_gradient_kernel = void (*)(const gradient_tile&);
+template <int Rows, class Taps>
+struct filter_gradient_row;
+template <int Rows, int... T>
+struct filter_gradient_row<Rows, std::integer_sequence<int, T...>> {
+  static constexpr filter_gradient_kernel table[] = {&add_filter_gradient<Rows, T + 1>...};
+};
+template <class Rows>
+struct filter_gradient_table;
+template <int... R>
+struct filter_gradient_table<std::integer_sequence<int, R...>> {
+  static filter_gradient_kernel find(int rows, int taps) {
+    static constexpr const filter_gradient_kernel* of[] = {
+        filter_gradient_row<R + 1, std::make_integer_sequence<int, gradient_taps>>::table...};
+    return of[rows - 1][taps - 1];
+  }
+};
+
+}  // namespace detail
+
+/// filter gradient[o][c][tap] = sum over samples and windows of the gradient of the smaller image
+/// times what the tap sees of the larger one. Sums run along the windows in vectors.
+class conv_filter_gradient {
+ public:
+  /// With no `methods` in the general way.
+  explicit conv_filter_gradient(const conv_shape& s, const conv_methods* methods = nullptr)
+      : shape_(s),
+        forward_(s),
+        rows_(s, forward_),
+        method_(methods == nullptr ? nullptr : find_conv_method(methods->filter_gradient, s)) {}
+
+  std::ptrdiff_t scratch(int samples) const {
+    if (method_ != nullptr) return method_->scratch(shape_, samples);
+    scratch_parts parts;
+    (void)lay_out(parts, samples);
+    return parts.used();
+  }
+
+  /// `filter` must have been cleared.
+  void run(int samples, const image_rows& large, const image_rows& slope, float* filter,
+           std::ptrdiff_t filter_stride, float* scratch) const {
+    if (method_ != nullptr)
+      return method_->run(shape_, samples, large, slope, filter, filter_stride, scratch);
+    scratch_parts parts(scratch);
+    const places p = lay_out(parts, samples);
+    const conv_shape& s = shape_;
+    const spread_image& seen = forward_.seen();
+    forward_.fill_taps(p.taps);
+    rows_.fill(p.rows, p.at);
+    const bool whole = rows_.whole(), in_place = seen.is_image() && whole;
+    const int together = samples_together(samples);
+    const std::ptrdiff_t image_floats = seen.floats(), slope_floats = rows_.floats();
+    for (int n = 0; n < together; ++n) {
+      if (!in_place) seen.clear(p.image + n * image_floats);
+      if (!whole) rows_.clear(p.slope + n * slope_floats);
+    }
+    for (int first = 0; first < samples; first += together) {
+      const int block = samples - first < together ? samples - first : together;
+      for (int g = 0; g < s.groups; ++g) {
+        const float* image = large.data + first * large.stride +
+                             static_cast<std::ptrdiff_t>(g) * s.large_channels * s.large_size();
+        const float* d = slope.data + first * slope.stride +
+                         static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
+        detail::gradient_tile t{};
+        t.samples = block;
+        t.vectors = rows_.vectors();
+        t.at = p.at;
+        t.stride = filter_stride;
+        t.image_sample = in_place ? large.stride : image_floats;
+        t.slope_sample = whole ? slope.stride : slope_floats;
+        t.slope_row = whole ? s.small_size() : rows_.vectors() * lanes;
+        for (int n = 0; n < block; ++n) {
+          if (!in_place) seen.copy(image + n * large.stride, p.image + n * image_floats);
+          if (!whole) rows_.copy(d + n * slope.stride, p.rows, p.slope + n * slope_floats);
+        }
+        t.image = in_place ? image : p.image;
+        add_tiles(t, whole ? d : p.slope, p.taps, filter + g * s.small_channels * filter_stride);
+      }
+    }
+  }
+
+ private:
+  using table =
+      detail::filter_gradient_table<std::make_integer_sequence<int, detail::gradient_rows>>;
+
+  struct places {
+    float *image, *slope;
+    int *taps, *rows, *at;
+  };
+  places lay_out(scratch_parts& parts, int samples) const {
+    const std::ptrdiff_t together = samples_together(samples);
+    places p;
+    p.image = parts.floats(together * forward_.seen().floats());
+    p.slope = parts.floats(together * rows_.floats());
+    p.taps = parts.integers(static_cast<std::ptrdiff_t>(shape_.large_channels) * shape_.taps());
+    p.rows = parts.integers(rows_.row_count());
+    p.at = parts.integers(rows_.vectors());
+    return p;
+  }
+  /// The sums of more samples cost less at their ends, as long as what a tile reads of them stays
+  /// in the first level of the cache.
+  int samples_together(int samples) const {
+    const std::ptrdiff_t read =
+        static_cast<std::ptrdiff_t>(detail::gradient_rows) * rows_.vectors() * lanes +
+        2 * forward_.seen().channel_size();
+    const std::ptrdiff_t n = resident_floats / 6 / read;
+    return n < 1 || samples < 1 ? 1 : n < samples ? static_cast<int>(n) : samples;
+  }
+  void add_tiles(detail::gradient_tile& t, const float* slope, const int* taps,
+                 float* filter) const {
+    const even_parts rows(shape_.small_channels, detail::gradient_rows);
+    const even_parts columns(shape_.large_channels * shape_.taps(), detail::gradient_taps);
+    for (int r = 0; r < rows.count(); ++r)
+      for (int k = 0; k < columns.count(); ++k) {
+        t.slope = slope + rows.first(r) * t.slope_row;
+        t.taps = taps + columns.first(k);
+        t.to = filter + rows.first(r) * t.stride + columns.first(k);
+        table::find(rows.size(r), columns.size(k))(t);
+      }
+  }
+
+  conv_shape shape_;
+  conv_forward forward_;
+  slope_rows rows_;
+  const filter_method* method_;
+};
+
+}  // namespace lamina::engine::cpu

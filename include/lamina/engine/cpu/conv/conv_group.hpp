@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/conv_group.hpp - groups whose head is a convolution, or the gradient of
+// one's input: the statements run over each image as soon as it is finished, while it is in the
+// cache.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/engine/cpu/schedule/channel_walk.hpp>
+#include <lamina/engine/cpu/conv/conv_backward.hpp>
+#include <lamina/engine/cpu/schedule/group_kernel.hpp>
+#include <lamina/operators/conv/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+inline image_rows images(const operand& o) { return {static_cast<float*>(o.data), o.stride}; }
+
+/// The convolution that is the head of a group: of its first argument with its second.
+struct conv_head {
+  operand from, filter, to;
+  conv_shape shape;
+
+  conv_head(const call_context& c, const group_info& g, float* result, bool is_gradient)
+      : from(c.at_position(0)), filter(c.at_position(1)), to(from) {
+    to.data = result;
+    to.columns = g.columns;
+    to.stride = padded(g.columns);
+    // A group has no argument for a result that is not stored: its dimensions are given by place.
+    to.dims = c.program().dims + g.depth;
+    shape = is_gradient ? conv_shape(c, to, from, filter, conv_attributes)
+                        : conv_shape(c, from, to, filter, conv_attributes);
+  }
+};
+
+LAMINA_NOINLINE inline void run_conv(const call_context& c, const group_info& g, float* result,
+                                     const image_epilogue& done) {
+  const conv_head h(c, g, result, false);
+  conv_forward(h.shape, c.run().convolutions)
+      .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
+           images(h.to), c.scratch(), done, c.run().filters);
+}
+LAMINA_NOINLINE inline void run_conv_dx(const call_context& c, const group_info& g, float* result,
+                                        const image_epilogue& done) {
+  const conv_head h(c, g, result, true);
+  conv_backward(h.shape, c.run().convolutions)
+      .run(h.from.rows, images(h.from), h.filter.row<const float>(0), h.filter.stride, nullptr,
+           images(h.to), c.scratch(), done);
+}
+LAMINA_COLD inline std::ptrdiff_t conv_scratch(const program_view& p, float* const* a,
+                                               const argument_info* info, const group_info& g,
+                                               const run_context& c) {
+  const conv_head h(call_context(p, a, info, g, c), g, nullptr, false);
+  return conv_forward(h.shape, c.convolutions).scratch(h.from.rows);
+}
+LAMINA_COLD inline std::ptrdiff_t conv_dx_scratch(const program_view& p, float* const* a,
+                                                  const argument_info* info, const group_info& g,
+                                                  const run_context& c) {
+  const conv_head h(call_context(p, a, info, g, c), g, nullptr, true);
+  return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
+}
+
+/// What the statements of a group need.
+struct statement_arguments {
+  float* const* of;
+  const argument_info* info;
+  const group_info* group;
+};
+
+/// The statements of a group over one finished image. The sums lie where the last value is stored.
+template <class S>
+void finish_image(const void* context, int row) {
+  using runner = statement_runner<S>;
+  const auto& a = *static_cast<const statement_arguments*>(context);
+  const int channels = runner::channels < 0 ? 1 : a.info[std::max(0, runner::channels)].columns;
+  run_channels(
+      runner(a.of), channels, a.group->columns, row,
+      a.of[runner::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns));
+}
+
+/// Whether there is nothing to do but to store the head.
+template <class S>
+inline constexpr bool only_keeps = false;
+template <int K, int Store>
+inline constexpr bool
+    only_keeps<expression::statements<expression::let<keep, K, Store, expression::head_value>>> =
+        true;
+
+/// Runs a group by the function for its head.
+template <class S>
+struct conv_group {
+  static void run(const program_view& p, float* const* a, const argument_info* info,
+                  const group_info& g, const run_context& c,
+                  void (*head)(const call_context&, const group_info&, float*,
+                               const image_epilogue&)) {
+    const statement_arguments context{a, info, &g};
+    head(call_context(p, a, info, g, c), g, a[statement_runner<S>::last_store()],
+         {only_keeps<S> ? nullptr : &finish_image<S>, &context});
+  }
+};
+
+}  // namespace detail
+
+template <class S>
+struct group_kernel<expression::group_expression<group_head::conv, S>> {
+  static void run(const program_view& p, float* const* a, const argument_info* info,
+                  const group_info& g, const run_context& c) {
+    detail::conv_group<S>::run(p, a, info, g, c, &detail::run_conv);
+  }
+  static constexpr bool convolves = true;
+  static constexpr scratch_function scratch = &detail::conv_scratch;
+};
+
+template <class S>
+struct group_kernel<expression::group_expression<group_head::conv_dx, S>> {
+  static void run(const program_view& p, float* const* a, const argument_info* info,
+                  const group_info& g, const run_context& c) {
+    detail::conv_group<S>::run(p, a, info, g, c, &detail::run_conv_dx);
+  }
+  static constexpr bool convolves = true;
+  static constexpr scratch_function scratch = &detail::conv_dx_scratch;
+};
+
+}  // namespace lamina::engine::cpu

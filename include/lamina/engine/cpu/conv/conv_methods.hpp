@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/conv_methods.hpp - the special ways to compute convolutions that a program
+// needs.
+//
+// The shapes of a program's convolutions are known to the compiler, so it is spared the code of
+// ways that suit none of them: kernels call what they find in a table of the program.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/operators/conv/common.hpp>
+#include <lamina/engine/cpu/conv/depthwise.hpp>
+#include <lamina/engine/cpu/conv/image_rows.hpp>
+#include <lamina/engine/cpu/conv/winograd.hpp>
+#include <lamina/operators/conv/definition.hpp>
+#include <lamina/operators/gradient_rule.hpp>
+#include <lamina/program/program_desc.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A way to compute the images that a convolution, or what gradients of images are, results in, and
+/// the floats of scratch memory for it. `kept` is what it may keep for the next run, or null.
+struct image_method {
+  std::ptrdiff_t (*scratch)(const conv_shape&, int samples);
+  void (*run)(const conv_shape&, int samples, const image_rows& from, const float* filter,
+              std::ptrdiff_t filter_stride, const float* bias, const image_rows& to, float* scratch,
+              const image_epilogue& done, filter_memory* kept);
+};
+/// The same for the gradient of filters.
+struct filter_method {
+  std::ptrdiff_t (*scratch)(const conv_shape&, int samples);
+  void (*run)(const conv_shape&, int samples, const image_rows& large, const image_rows& slope,
+              float* filter, std::ptrdiff_t filter_stride, float* scratch);
+};
+
+/// The shapes that a special way suits.
+enum class conv_kind { winograd_3, winograd_5, depthwise, general };
+inline constexpr int special_conv_kinds = 3;
+constexpr conv_kind kind_of(const conv_shape& s) {
+  if (winograd::suits(s))
+    return s.side[1].filter == 3 ? conv_kind::winograd_3 : conv_kind::winograd_5;
+  return depthwise::suits(s) ? conv_kind::depthwise : conv_kind::general;
+}
+
+namespace detail {
+
+template <int Filter>
+struct winograd_calls {
+  static std::ptrdiff_t forward_scratch(const conv_shape& s, int samples) {
+    return winograd(s, samples).forward_scratch();
+  }
+  static void forward(const conv_shape& s, int samples, const image_rows& large,
+                      const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                      const image_rows& small, float* scratch, const image_epilogue& done,
+                      filter_memory* kept) {
+    winograd(s, samples)
+        .forward(forward_transforms_of<Filter>, large, filter, filter_stride, bias, small, scratch,
+                 done, kept);
+  }
+  static std::ptrdiff_t backward_scratch(const conv_shape& s, int samples) {
+    return winograd(s, samples).backward_scratch();
+  }
+  static void backward(const conv_shape& s, int samples, const image_rows& small,
+                       const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                       const image_rows& large, float* scratch, const image_epilogue& done,
+                       filter_memory*) {
+    winograd(s, samples)
+        .backward(backward_transforms_of<Filter>, small, filter, filter_stride, bias, large,
+                  scratch, done);
+  }
+  static std::ptrdiff_t filter_gradient_scratch(const conv_shape& s, int samples) {
+    return winograd(s, samples).filter_gradient_scratch();
+  }
+  static void filter_gradient(const conv_shape& s, int samples, const image_rows& large,
+                              const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
+                              float* scratch) {
+    winograd(s, samples)
+        .filter_gradient(filter_gradient_transforms_of<Filter>, large, slope, filter, filter_stride,
+                         scratch);
+  }
+};
+
+struct depthwise_calls {
+  static std::ptrdiff_t scratch(const conv_shape& s, int) { return depthwise(s).scratch(); }
+  static void forward(const conv_shape& s, int samples, const image_rows& large,
+                      const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                      const image_rows& small, float* scratch, const image_epilogue& done,
+                      filter_memory*) {
+    depthwise(s).forward(samples, large, filter, filter_stride, bias, small, scratch, done);
+  }
+  static void backward(const conv_shape& s, int samples, const image_rows& small,
+                       const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                       const image_rows& large, float* scratch, const image_epilogue& done,
+                       filter_memory*) {
+    depthwise(s).backward(samples, small, filter, filter_stride, bias, large, scratch, done);
+  }
+  static void filter_gradient(const conv_shape& s, int samples, const image_rows& large,
+                              const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
+                              float* scratch) {
+    depthwise(s).filter_gradient(samples, large, slope, filter, filter_stride, scratch);
+  }
+};
+
+}  // namespace detail
+
+/// The special ways by kind; those that a program has no use for are null.
+struct conv_methods {
+  image_method forward[special_conv_kinds], backward[special_conv_kinds];
+  filter_method filter_gradient[special_conv_kinds];
+
+  /// Whether the larger image is computed as a convolution of the smaller one with the filters
+  /// turned round: where both are nearly as large.
+  static constexpr bool gathers(const conv_shape& s) {
+    for (const conv_side& a : s.side)
+      if (a.stride != 1) return false;
+    return 4ll * s.large_size() <= 5ll * s.small_size() &&
+           (s.small_channels == 1 || !depthwise::suits(s));
+  }
+  /// The shape of that convolution.
+  static constexpr conv_shape turned(conv_shape s) {
+    const int channels = s.large_channels;
+    s.large_channels = s.small_channels;
+    s.small_channels = channels;
+    for (conv_side& a : s.side)
+      a = {a.small, a.large, a.filter, 1, (a.filter - 1) * a.dilation - a.padding, a.dilation};
+    return s;
+  }
+
+  constexpr void add_forward(conv_kind kind) {
+    if (kind == conv_kind::winograd_3)
+      forward[0] = {&detail::winograd_calls<3>::forward_scratch,
+                    &detail::winograd_calls<3>::forward};
+    if (kind == conv_kind::winograd_5)
+      forward[1] = {&detail::winograd_calls<5>::forward_scratch,
+                    &detail::winograd_calls<5>::forward};
+    if (kind == conv_kind::depthwise)
+      forward[2] = {&detail::depthwise_calls::scratch, &detail::depthwise_calls::forward};
+  }
+  constexpr void add_backward(conv_kind kind) {
+    if (kind == conv_kind::winograd_3)
+      backward[0] = {&detail::winograd_calls<3>::backward_scratch,
+                     &detail::winograd_calls<3>::backward};
+    if (kind == conv_kind::winograd_5)
+      backward[1] = {&detail::winograd_calls<5>::backward_scratch,
+                     &detail::winograd_calls<5>::backward};
+    if (kind == conv_kind::depthwise)
+      backward[2] = {&detail::depthwise_calls::scratch, &detail::depthwise_calls::backward};
+  }
+  constexpr void add_filter_gradient(conv_kind kind) {
+    if (kind == conv_kind::winograd_3)
+      filter_gradient[0] = {&detail::winograd_calls<3>::filter_gradient_scratch,
+                            &detail::winograd_calls<3>::filter_gradient};
+    if (kind == conv_kind::winograd_5)
+      filter_gradient[1] = {&detail::winograd_calls<5>::filter_gradient_scratch,
+                            &detail::winograd_calls<5>::filter_gradient};
+    if (kind == conv_kind::depthwise)
+      filter_gradient[2] = {&detail::depthwise_calls::scratch,
+                            &detail::depthwise_calls::filter_gradient};
+  }
+  /// What both gradients of a convolution need.
+  constexpr void add_gradients(const conv_shape& s) {
+    add_filter_gradient(kind_of(s));
+    if (gathers(s))
+      add_forward(kind_of(turned(s)));
+    else
+      add_backward(kind_of(s));
+  }
+};
+
+/// The way in a table that suits a shape; null for the general one.
+template <class Method>
+const Method* find_conv_method(const Method (&methods)[special_conv_kinds], const conv_shape& s) {
+  const conv_kind kind = kind_of(s);
+  if (kind == conv_kind::general) return nullptr;
+  const Method& found = methods[static_cast<int>(kind)];
+  return found.run == nullptr ? nullptr : &found;
+}
+
+namespace detail {
+
+constexpr conv_methods make_all_conv_methods() {
+  conv_methods all{};
+  for (int k = 0; k < special_conv_kinds; ++k) {
+    all.add_forward(static_cast<conv_kind>(k));
+    all.add_backward(static_cast<conv_kind>(k));
+    all.add_filter_gradient(static_cast<conv_kind>(k));
+  }
+  return all;
+}
+
+/// The shape of a conv2d, or of the one whose gradient an operator is: both have the image and the
+/// filter first.
+constexpr conv_shape shape_of_conv2d(const program_desc& p, const operator_desc& op) {
+  const variable_desc& x = p.variables[p.arguments[op.inputs]];
+  const variable_desc& w = p.variables[p.arguments[op.inputs + 1]];
+  conv_shape s;
+  s.groups = static_cast<int>(p.attributes[op.attributes + conv_attributes[3]].number);
+  s.large_channels = p.dims[w.dims + 1];
+  s.small_channels = p.dims[w.dims] / s.groups;
+  for (int d = 0; d < 2; ++d) {
+    conv_side& a = s.side[d + 1];
+    a.large = p.dims[x.dims + 2 + d];
+    a.filter = p.dims[w.dims + 2 + d];
+    a.stride = p.integers[p.attributes[op.attributes + conv_attributes[0]].offset + d];
+    a.padding = p.integers[p.attributes[op.attributes + conv_attributes[1]].offset + d];
+    a.dilation = p.integers[p.attributes[op.attributes + conv_attributes[2]].offset + d];
+    a.small = (a.large + 2 * a.padding - (a.filter - 1) * a.dilation - 1) / a.stride + 1;
+  }
+  return s;
+}
+
+template <class P>
+constexpr conv_methods make_conv_methods() {
+  constexpr const program_desc& p = P::desc;
+  conv_methods needed{};
+  for (int k = 0; k < p.count.operators; ++k) {
+    const operator_schema* const of = p.operators[k].schema;
+    if (of == &schema_of<conv2d>() || of == &schema_of<depthwise_conv2d>())
+      needed.add_forward(kind_of(shape_of_conv2d(p, p.operators[k])));
+    else if (of == &schema_of<gradient_of<conv2d>>() ||
+             of == &schema_of<gradient_of<depthwise_conv2d>>())
+      needed.add_gradients(shape_of_conv2d(p, p.operators[k]));
+    else if (of == &schema_of<conv3d>() || of == &schema_of<gradient_of<conv3d>>() ||
+             of == &schema_of<conv2d_transpose>() ||
+             of == &schema_of<gradient_of<conv2d_transpose>>())
+      return make_all_conv_methods();
+  }
+  return needed;
+}
+
+}  // namespace detail
+
+inline constexpr conv_methods all_conv_methods = detail::make_all_conv_methods();
+
+/// What the convolutions of a program need.
+template <class P>
+inline constexpr conv_methods conv_methods_of = detail::make_conv_methods<P>();
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/correlate.hpp - the products of filters with the windows of one image,
+// without a copy of the windows where rows of windows are whole vectors.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <lamina/engine/cpu/gemm/micro_kernel.hpp>
+#include <lamina/engine/cpu/gemm/sweep.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Windows of an image: `count` rows of `width` neighbouring ones. Window (r, x) begins at row[r] +
+/// x, and meets tap k of a filter taps[k] further on.
+struct window_grid {
+  int count, width;
+  const int* row;
+  int depth;
+  const int* taps;
+  int channels;  // of the image
+
+  int windows() const { return count * width; }
+};
+
+namespace detail {
+
+/// A tile of filters by windows.
+struct correlation_tile {
+  int depth;
+  const float* filters;  // for each tap as many as the tile has rows
+  const int* taps;
+  const float* const* at;  // where each vector of windows begins
+  const float* initial;    // a number for each row; null: zeros
+  float* to;
+  std::ptrdiff_t stride;  // from row to row there
+  const int* places;      // of each vector in a row
+  const int* row_places;  // instead of the stride, where sums are added to an image; else null
+};
+
+template <int Rows, int Vectors>
+LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
+  constexpr int count = chains(Rows * Vectors);
+  vector acc[count][Rows][Vectors];
+  LAMINA_UNROLL for (int c = 0; c < count; ++c) {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      const vector first(c == 0 && t.initial != nullptr ? t.initial[i] : 0.F);
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = first;
+    }
+  }
+  const float* filters = t.filters;
+  const int* taps = t.taps;
+  const float* at[Vectors];
+  LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) at[j] = t.at[j];
+  const auto advance = [&](auto& chain) __attribute__((always_inline)) {
+    const std::ptrdiff_t tap = *taps++;
+    vector b[Vectors];
+    LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+      b[j] = vector::load_unaligned(at[j] + tap);
+      if (Rows > 1) hold_in_register(b[j]);
+    }
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      const vector a(filters[i]);
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+        chain[i][j] = fused_multiply_add(a, b[j], chain[i][j]);
+      }
+    }
+    filters += Rows;
+  };
+  int k = 0;
+  for (; k + count <= t.depth; k += count) {
+    LAMINA_UNROLL for (int c = 0; c < count; ++c) advance(acc[c]);
+  }
+  if constexpr (count > 1) {
+    for (; k < t.depth; ++k) advance(acc[0]);
+    LAMINA_UNROLL for (int c = 1; c < count; ++c) {
+      LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+        LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j] += acc[c][i][j];
+      }
+    }
+  }
+  if (t.row_places != nullptr) {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      float* const row = t.to + t.row_places[i];
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+        float* const to = row + t.places[j];
+        (vector::load_unaligned(to) + acc[0][i][j]).store_unaligned(to);
+      }
+    }
+  } else {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      float* const row = t.to + i * t.stride;
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j].store_unaligned(row +
+                                                                                   t.places[j]);
+    }
+  }
+}
+
+/// Vectors of windows in a tile. One filter alone gets its independent sums from many windows.
+inline constexpr int lone_vectors = 8;
+constexpr int vectors_of_tile(int rows) { return rows == 1 ? lone_vectors : tile_vectors; }
+
+using correlation_kernel = void (*)(const correlation_tile&);
+
+template <int Vectors, class Rows>
+struct correlation_kernels;
+template <int Vectors, int... I>
+struct correlation_kernels<Vectors, std::integer_sequence<int, I...>> {
+  static constexpr correlation_kernel table[] = {&correlate_tile<I + 2, Vectors>...};
+};
+template <class Vectors>
+struct correlation_table;
+template <int... V>
+struct correlation_table<std::integer_sequence<int, V...>> {
+  static correlation_kernel find(int rows, int vectors) {
+    using rows_above_one = std::make_integer_sequence<int, tile_rows - 1>;
+    static constexpr const correlation_kernel* of[] = {
+        correlation_kernels<V + 1, rows_above_one>::table...};
+    return of[vectors - 1][rows - 2];
+  }
+};
+
+/// The products of one filter: eight vectors at a time, and what is left over in fours, twos, one.
+inline void correlate_lone_filter(int vectors, correlation_tile t) {
+  while (vectors > 0) {
+    const int now = vectors >= 8 ? 8 : vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
+    const correlation_kernel kernel = now == 8   ? &correlate_tile<1, 8>
+                                      : now == 4 ? &correlate_tile<1, 4>
+                                      : now == 2 ? &correlate_tile<1, 2>
+                                                 : &correlate_tile<1, 1>;
+    kernel(t);
+    vectors -= now;
+    t.at += now;
+    t.places += now;
+  }
+}
+
+/// The products of a tile of `rows` filters by `vectors` vectors of windows.
+LAMINA_INLINE void correlate_rows(int rows, int vectors, const correlation_tile& t) {
+  if (rows == 1) return correlate_lone_filter(vectors, t);
+  correlation_table<std::make_integer_sequence<int, tile_vectors>>::find(rows, vectors)(t);
+}
+
+}  // namespace detail
+
+/// Filters as `correlate` reads them: for each tile of rows, tap by tap. `filter(row, tap)`.
+template <class Filter>
+void pack_filters(int rows, int depth, Filter filter, float* to) {
+  const even_parts tiles(rows, tile_rows);
+  for (int t = 0; t < tiles.count(); ++t)
+    for (int k = 0; k < depth; ++k)
+      for (int i = 0; i < tiles.size(t); ++i) *to++ = filter(tiles.first(t) + i, k);
+}
+
+/// to[i * stride + w] = initial[i] + sum over k of filters[i][k] * image[window w + taps[k]].
+/// Windows are read where they lie if a row of them is a whole number of vectors, or nearly so: the
+/// last vector of a row may repeat windows of the one before. Otherwise a panel of windows at a
+/// time is copied, and behind the image there must be a vector's room.
+class correlation {
+ public:
+  /// Floats of scratch memory.
+  static std::ptrdiff_t scratch_floats(int rows, int depth, int channels, int windows) {
+    const correlation c({1, windows, nullptr, depth, nullptr, channels}, rows);
+    return c.sums_floats() + c.together_ * c.panel_floats() + 2 * alignment_floats + padded(depth);
+  }
+
+  correlation(const window_grid& grid, int rows, float* scratch) : correlation(grid, rows) {
+    sums_ = scratch;
+    panels_ = scratch + sums_floats();
+    if (in_place_) return;
+    int* const steps =
+        reinterpret_cast<int*>(panels_ + together_ * panel_floats() + 2 * alignment_floats);
+    for (int k = 0; k < grid.depth; ++k) steps[k] = k * width_;
+    steps_ = steps;
+  }
+
+  static bool reads_in_place(const window_grid& g, int rows) {
+    // To copy windows costs as much as a few rows of products with them.
+    const int repeated = (lanes - g.width % lanes) % lanes;
+    return repeated == 0 || (g.width >= lanes && repeated * (rows + 4) <= 4 * g.width);
+  }
+
+  /// Filters as pack_filters() packs them.
+  LAMINA_NOINLINE void run(const float* filters, const float* image, const float* initial,
+                           float* to, std::ptrdiff_t stride) const {
+    const int panels =
+        ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
+    // What is larger is read once: the filters, tile by tile, or the image, panel by panel.
+    const std::ptrdiff_t filter_floats =
+        static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
+    const bool by_tile = filter_floats > 4096;
+    for (int first = 0; first < panels; first += together_) {
+      const int end = first + together_ < panels ? first + together_ : panels;
+      if (!in_place_)
+        for (int p = first; p < end; ++p) copy_windows(image, p, panel(p - first));
+      vectors_of_panel v;
+      if (by_tile) {
+        for (int t = 0; t < tiles_.count(); ++t)
+          for (int p = first; p < end; ++p) {
+            find_vectors(image, p, p - first, v);
+            run_tile(filters, initial, to, stride, t, v);
+          }
+      } else {
+        for (int p = first; p < end; ++p) {
+          find_vectors(image, p, p - first, v);
+          for (int t = 0; t < tiles_.count(); ++t) run_tile(filters, initial, to, stride, t, v);
+        }
+      }
+    }
+  }
+
+ private:
+  correlation(const window_grid& grid, int rows)
+      : grid_(grid), tiles_(rows, tile_rows), width_(detail::vectors_of_tile(rows) * lanes) {
+    in_place_ = grid.row != nullptr && reads_in_place(grid, rows);
+    row_vectors_ = (grid.width + lanes - 1) / lanes;
+    // As many panels as stay in the cache while all filters pass by.
+    const int floats = (in_place_ ? grid.channels : grid.depth) * width_;
+    const int fitting = floats > 0 ? resident_floats / floats : 1;
+    const int all = (grid.windows() + width_ - 1) / width_;
+    together_ = fitting < 1 ? 1 : fitting < all ? fitting : all;
+  }
+  std::ptrdiff_t panel_floats() const { return static_cast<std::ptrdiff_t>(grid_.depth) * width_; }
+  std::ptrdiff_t sums_floats() const {
+    return static_cast<std::ptrdiff_t>(tiles_.longest()) * width_ + alignment_floats;
+  }
+  float* panel(int i) const { return panels_ + i * panel_floats(); }
+
+  /// The windows of a panel, tap by tap: a run of windows in one row of the grid is contiguous in
+  /// the image. Runs are copied in whole vectors; what is too much is overwritten by the next.
+  void copy_windows(const float* image, int p, float* to) const {
+    struct run_of_windows {
+      int from, to, count;
+    };
+    run_of_windows runs[detail::lone_vectors * lanes];
+    int n = 0;
+    const int begin = p * width_;
+    const int end = begin + width_ < grid_.windows() ? begin + width_ : grid_.windows();
+    for (int w = begin; w < end;) {
+      const int r = w / grid_.width, x = w - r * grid_.width;
+      const int count = grid_.width - x < end - w ? grid_.width - x : end - w;
+      runs[n++] = {grid_.row[r] + x, w - begin, count};
+      w += count;
+    }
+    for (int k = 0; k < grid_.depth; ++k, to += width_) {
+      const float* const from = image + grid_.taps[k];
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < runs[i].count; j += lanes)
+          vector::load_unaligned(from + runs[i].from + j).store_unaligned(to + runs[i].to + j);
+    }
+  }
+
+  /// The vectors of windows of a panel: where they begin, and where their products go.
+  struct vectors_of_panel {
+    int count;
+    int begin, windows;  // of a copy: its first window, how many it has
+    const float* at[detail::lone_vectors];
+    int places[detail::lone_vectors];
+  };
+  void find_vectors(const float* image, int p, int slot, vectors_of_panel& v) const {
+    const int together = width_ / lanes;
+    if (in_place_) {
+      const int first = p * together, rest = grid_.count * row_vectors_ - first;
+      v.count = rest < together ? rest : together;
+      v.windows = v.count * lanes;
+      v.begin = 0;
+      int r = first / row_vectors_, x = (first - r * row_vectors_) * lanes;
+      for (int j = 0; j < v.count; ++j) {
+        const int from = x + lanes > grid_.width ? grid_.width - lanes : x;
+        v.at[j] = image + grid_.row[r] + from;
+        v.places[j] = r * grid_.width + from;
+        x += lanes;
+        if (x >= grid_.width) x = 0, ++r;
+      }
+    } else {
+      v.begin = p * width_;
+      const int rest = grid_.windows() - v.begin;
+      v.windows = rest < width_ ? rest : width_;
+      v.count = (v.windows + lanes - 1) / lanes;
+      for (int j = 0; j < v.count; ++j) {
+        v.at[j] = panel(slot) + j * lanes;
+        v.places[j] = j * lanes;
+      }
+    }
+  }
+
+  LAMINA_INLINE void run_tile(const float* filters, const float* initial, float* to,
+                              std::ptrdiff_t stride, int t, const vectors_of_panel& v) const {
+    const int row = tiles_.first(t), rows = tiles_.size(t);
+    to += row * stride + v.begin;
+    const bool direct = v.count * lanes == v.windows;
+    const detail::correlation_tile tile{grid_.depth,
+                                        filters + static_cast<std::ptrdiff_t>(row) * grid_.depth,
+                                        in_place_ ? grid_.taps : steps_,
+                                        v.at,
+                                        initial == nullptr ? nullptr : initial + row,
+                                        direct ? to : sums_,
+                                        direct ? stride : width_,
+                                        v.places,
+                                        nullptr};
+    detail::correlate_rows(rows, v.count, tile);
+    if (direct) return;
+    for (int i = 0; i < rows; ++i, to += stride)
+      for (int j = 0; j < v.windows; ++j) to[j] = sums_[i * width_ + j];
+  }
+
+  window_grid grid_;
+  even_parts tiles_;
+  int width_;  // of a panel
+  int together_;
+  int row_vectors_;
+  bool in_place_;
+  float *sums_ = nullptr, *panels_ = nullptr;
+  const int* steps_ = nullptr;
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/depthwise.hpp - convolutions in which every channel of the larger image is
+// a group of its own, and their gradients.
+//
+// A product of matrices would have one row here. Instead a vector holds channels: images are
+// turned so that the channels of a vector lie side by side, and strides, dilations and paddings
+// are nothing but places.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include <lamina/engine/cpu/conv/channel_squares.hpp>
+#include <lamina/engine/cpu/conv/image_rows.hpp>
+#include <lamina/engine/cpu/conv/spread_image.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Windows, and taps, that a kernel has sums of in registers.
+inline constexpr int depthwise_windows = 8, depthwise_taps = 9;
+
+/// to[i] = first + the sum over taps of filter[tap] * image[at[i] + place[tap]], for a vector of
+/// channels each; `count` is a multiple of depthwise_windows.
+LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const float* image,
+                                               int taps, const int* place, const float* filter,
+                                               const float* first, float* to) {
+  for (; count > 0; count -= depthwise_windows, at += depthwise_windows) {
+    vector sum[depthwise_windows];
+    const float* from[depthwise_windows];
+    LAMINA_UNROLL for (int i = 0; i < depthwise_windows; ++i) {
+      sum[i] = vector::load_unaligned(first);
+      from[i] = image + at[i];
+    }
+    for (int t = 0; t < taps; ++t) {
+      const std::ptrdiff_t tap = place[t];
+      vector w = vector::load_unaligned(filter + t * lanes);
+      hold_in_register(w);
+      LAMINA_UNROLL for (int i = 0; i < depthwise_windows; ++i) {
+        sum[i] = fused_multiply_add(vector::load_unaligned(from[i] + tap), w, sum[i]);
+      }
+    }
+    LAMINA_UNROLL for (int i = 0; i < depthwise_windows; ++i) {
+      sum[i].store_unaligned(to);
+      to += lanes;
+    }
+  }
+}
+
+/// image[at[i] + place[tap]] += filter[tap] * slope[i].
+LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const float* slope, int taps,
+                                             const int* place, const float* filter, float* image) {
+  for (int t = 0; t < taps; ++t) {
+    const vector w = vector::load_unaligned(filter + t * lanes);
+    float* const to = image + place[t];
+    for (int i = 0; i < count; ++i)
+      fused_multiply_add(vector::load_unaligned(slope + i * lanes), w,
+                         vector::load_unaligned(to + at[i]))
+          .store_unaligned(to + at[i]);
+  }
+}
+
+/// sums[tap] += the sum over windows of slope[i] * image[at[i] + place[tap]], for depthwise_taps
+/// taps.
+LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const float* image,
+                                               const float* slope, const int* place, float* sums) {
+  vector sum[depthwise_taps];
+  const float* from[depthwise_taps];
+  LAMINA_UNROLL for (int t = 0; t < depthwise_taps; ++t) {
+    sum[t] = vector::load_unaligned(sums + t * lanes);
+    from[t] = image + place[t];
+  }
+  for (int i = 0; i < count; ++i, slope += lanes) {
+    const std::ptrdiff_t window = at[i];
+    vector d = vector::load_unaligned(slope);
+    hold_in_register(d);
+    LAMINA_UNROLL for (int t = 0; t < depthwise_taps; ++t) {
+      sum[t] = fused_multiply_add(vector::load_unaligned(from[t] + window), d, sum[t]);
+    }
+  }
+  LAMINA_UNROLL for (int t = 0; t < depthwise_taps; ++t) {
+    sum[t].store_unaligned(sums + t * lanes);
+  }
+}
+
+}  // namespace detail
+
+/// A convolution whose shape suits() it, or one of its gradients. Any number of filters a channel.
+class depthwise {
+ public:
+  static constexpr bool suits(const conv_shape& s) {
+    return s.large_channels == 1 && s.groups >= lanes && s.side[0].large == 1 &&
+           s.side[0].small == 1 && s.side[0].filter == 1 && s.side[1].padding >= 0 &&
+           s.side[2].padding >= 0;
+  }
+
+  LAMINA_NOINLINE explicit depthwise(const conv_shape& s)
+      : channels_(s.groups), filters_(s.small_channels), taps_(s.taps()) {
+    for (int d = 0; d < 2; ++d) {
+      side_[d] = s.side[d + 1];
+      seen_[d] =
+          (side_[d].small - 1) * side_[d].stride + (side_[d].filter - 1) * side_[d].dilation + 1;
+      // All of the image has a place, whether it is seen or not.
+      const int image = side_[d].padding + side_[d].large;
+      if (seen_[d] < image) seen_[d] = image;
+    }
+  }
+
+  LAMINA_COLD std::ptrdiff_t scratch() const {
+    scratch_parts parts;
+    (void)lay_out(parts);
+    return parts.used();
+  }
+
+  /// small = bias + the products of the windows of large with the filters.
+  void forward(int samples, const image_rows& large, const float* filter,
+               std::ptrdiff_t filter_stride, const float* bias, const image_rows& small,
+               float* scratch, const image_epilogue& done) const {
+    scratch_parts parts(scratch);
+    const places p = lay_out(parts);
+    fill(p);
+    pack(filter, filter_stride, bias, p);
+    for (int n = 0; n < samples; ++n) {
+      for (int c = 0; c < channels_; c += lanes) {
+        const float* const image = see(large.data + n * large.stride, c, p);
+        for (int m = 0; m < filters_; ++m) {
+          const float* const of = filters_of(p, c, m);
+          detail::depthwise_products(rounded_windows(), p.at, image, taps_, p.taps, of,
+                                     of + taps_ * lanes, p.windows);
+          const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(c) * filters_ + m;
+          scatter_lanes(p.windows, rest(c), windows(),
+                        small.data + n * small.stride + first * windows(),
+                        static_cast<std::ptrdiff_t>(filters_) * windows());
+        }
+      }
+      done(n);
+    }
+  }
+
+  /// large = bias + what the filters spread of each element of small over its window.
+  void backward(int samples, const image_rows& small, const float* filter,
+                std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                float* scratch, const image_epilogue& done) const {
+    scratch_parts parts(scratch);
+    const places p = lay_out(parts);
+    fill(p);
+    pack(filter, filter_stride, nullptr, p);
+    for (int n = 0; n < samples; ++n) {
+      for (int c = 0; c < channels_; c += lanes) {
+        alignas(64) float more[lanes] = {};
+        for (int i = 0; i < rest(c) && bias != nullptr; ++i) more[i] = bias[c + i];
+        const vector start = vector::load_aligned(more);
+        for (int i = 0; i < seen_[0] * seen_[1]; ++i) start.store_unaligned(p.image + i * lanes);
+        for (int m = 0; m < filters_; ++m) {
+          turn_slope(small.data + n * small.stride, c, m, p);
+          // Row by row: what the taps of one add to stays in the cache.
+          const int width = side_[1].small;
+          for (int i = 0; i < windows(); i += width)
+            detail::depthwise_spread(width, p.at + i, p.windows + i * lanes, taps_, p.taps,
+                                     filters_of(p, c, m), p.image);
+        }
+        const std::size_t row = sizeof(float) * static_cast<std::size_t>(side_[1].large * lanes);
+        for (int y = 0; y < side_[0].large; ++y)
+          std::memcpy(p.dense + y * side_[1].large * lanes, p.image + place_of(y), row);
+        scatter_lanes(p.dense, rest(c), large_size(),
+                      large.data + n * large.stride + static_cast<std::ptrdiff_t>(c) * large_size(),
+                      large_size());
+      }
+      done(n);
+    }
+  }
+
+  /// filter = the sums over samples and windows of the gradient of the smaller image times what a
+  /// tap sees of the larger one.
+  void filter_gradient(int samples, const image_rows& large, const image_rows& slope, float* filter,
+                       std::ptrdiff_t filter_stride, float* scratch) const {
+    scratch_parts parts(scratch);
+    const places p = lay_out(parts);
+    fill(p);
+    for (int c = 0; c < channels_; c += lanes)
+      for (int m = 0; m < filters_; ++m) {
+        float* const sums = filters_of(p, 0, 0);
+        std::memset(sums, 0, sizeof(float) * static_cast<std::size_t>(rounded_taps() * lanes));
+        for (int n = 0; n < samples; ++n) {
+          const float* const image = see(large.data + n * large.stride, c, p);
+          turn_slope(slope.data + n * slope.stride, c, m, p);
+          for (int t = 0; t < taps_; t += detail::depthwise_taps)
+            detail::depthwise_gradient(windows(), p.at, image, p.windows, p.taps + t,
+                                       sums + t * lanes);
+        }
+        scatter_lanes(sums, rest(c), taps_,
+                      filter + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * filter_stride,
+                      filters_ * filter_stride);
+      }
+  }
+
+ private:
+  int rest(int c) const { return channels_ - c < lanes ? channels_ - c : lanes; }
+  int windows() const { return side_[0].small * side_[1].small; }
+  int large_size() const { return side_[0].large * side_[1].large; }
+  static int rounded(int n, int to) { return (n + to - 1) / to * to; }
+  int rounded_windows() const { return rounded(windows(), detail::depthwise_windows); }
+  int rounded_taps() const { return rounded(taps_, detail::depthwise_taps); }
+  /// Where row y of the larger image begins in its copy.
+  std::ptrdiff_t place_of(int y) const {
+    return (static_cast<std::ptrdiff_t>(y + side_[0].padding) * seen_[1] + side_[1].padding) *
+           lanes;
+  }
+  /// Whether windows see the larger image and nothing else.
+  bool is_image() const {
+    return seen_[0] == side_[0].large && seen_[1] == side_[1].large && side_[0].padding == 0 &&
+           side_[1].padding == 0;
+  }
+
+  struct places {
+    float *image, *dense, *windows, *filters;
+    int *at, *taps;
+  };
+  /// A copy of a vector of channels of the larger image with what is around it, one without; the
+  /// smaller image; the filters, each with its bias; where windows and taps are.
+  LAMINA_NOINLINE places lay_out(scratch_parts& parts) const {
+    const int blocks = (channels_ + lanes - 1) / lanes;
+    places p;
+    p.image = parts.floats(static_cast<std::ptrdiff_t>(seen_[0]) * seen_[1] * lanes);
+    p.dense = parts.floats(static_cast<std::ptrdiff_t>(large_size()) * lanes);
+    p.windows = parts.floats(static_cast<std::ptrdiff_t>(rounded_windows()) * lanes);
+    p.filters = parts.floats(static_cast<std::ptrdiff_t>(blocks) * filters_ * filter_floats());
+    p.at = parts.integers(rounded_windows());
+    p.taps = parts.integers(rounded_taps());
+    return p;
+  }
+  std::ptrdiff_t filter_floats() const { return (rounded_taps() + 1) * lanes; }
+  float* filters_of(const places& p, int c, int m) const {
+    return p.filters + (static_cast<std::ptrdiff_t>(c / lanes) * filters_ + m) * filter_floats();
+  }
+
+  /// Fills the places, and what is around images; windows and taps that only round a number up are
+  /// those before them.
+  LAMINA_NOINLINE void fill(const places& p) const {
+    std::memset(p.image, 0, sizeof(float) * static_cast<std::size_t>(seen_[0] * seen_[1] * lanes));
+    int n = 0;
+    for (int y = 0; y < side_[0].small; ++y)
+      for (int x = 0; x < side_[1].small; ++x)
+        p.at[n++] = (y * side_[0].stride * seen_[1] + x * side_[1].stride) * lanes;
+    for (; n < rounded_windows(); ++n) p.at[n] = p.at[n - 1];
+    n = 0;
+    for (int y = 0; y < side_[0].filter; ++y)
+      for (int x = 0; x < side_[1].filter; ++x)
+        p.taps[n++] = (y * side_[0].dilation * seen_[1] + x * side_[1].dilation) * lanes;
+    for (; n < rounded_taps(); ++n) p.taps[n] = p.taps[n - 1];
+  }
+  LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t stride, const float* bias,
+                            const places& p) const {
+    for (int c = 0; c < channels_; c += lanes)
+      for (int m = 0; m < filters_; ++m) {
+        float* const to = filters_of(p, c, m);
+        gather_lanes(filter + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * stride,
+                     filters_ * stride, rest(c), taps_, to);
+        for (int i = 0; i < lanes; ++i)
+          to[taps_ * lanes + i] =
+              bias == nullptr || i >= rest(c) ? 0.F : bias[(c + i) * filters_ + m];
+      }
+  }
+  /// Channels c to c + lanes of a larger image as windows see them.
+  LAMINA_NOINLINE const float* see(const float* image, int c, const places& p) const {
+    const float* const from = image + static_cast<std::ptrdiff_t>(c) * large_size();
+    const int height = side_[0].large, width = side_[1].large;
+    if (!is_image() && width % lanes == 0) {
+      for (int y = 0; y < height; ++y)
+        gather_lanes(from + static_cast<std::ptrdiff_t>(y) * width, large_size(), rest(c), width,
+                     p.image + place_of(y));
+      return p.image;
+    }
+    gather_lanes(from, large_size(), rest(c), large_size(), p.dense);
+    if (is_image()) return p.dense;
+    const std::size_t row = sizeof(float) * static_cast<std::size_t>(width * lanes);
+    for (int y = 0; y < height; ++y)
+      std::memcpy(p.image + place_of(y), p.dense + y * width * lanes, row);
+    return p.image;
+  }
+  LAMINA_NOINLINE void turn_slope(const float* image, int c, int m, const places& p) const {
+    gather_lanes(image + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * windows(),
+                 static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
+  }
+
+  int channels_, filters_;  // filters of a channel
+  int taps_;
+  conv_side side_[2];  // height, width
+  int seen_[2];
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/filter_memory.hpp - transformed filters that outlive a run.
+//
+// Who runs a program without training it finds the filters of before nearly always. Nobody tells it
+// when they are other ones: parameters are plain memory, which a trainer of another thread, a file
+// or the user writes. So the filters are kept beside what was made of them, and compared bit by
+// bit, which costs little beside transforming them.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include <lamina/core/config.hpp>
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+
+namespace lamina::engine::cpu {
+
+/// What a machine made of filters, as long as not a bit of them changes. For one thread at a time.
+class filter_memory {
+ public:
+  /// All that is kept of the filters of a machine, copies included: 16 MiB.
+  static constexpr std::size_t most_floats = std::size_t{4} << 20;
+
+  /// The place of what is made of `floats` floats from `filter` on, and whether it was made of
+  /// these very numbers; else the caller makes it now. Null where there is no more room. Allocates
+  /// when it sees filters for the first time.
+  struct place {
+    float* made;
+    bool is_current;
+  };
+  LAMINA_NOINLINE place find(const float* filter, std::ptrdiff_t floats,
+                             std::ptrdiff_t made_floats) {
+    const std::size_t size = static_cast<std::size_t>(floats);
+    const std::size_t made_size = static_cast<std::size_t>(made_floats);
+    for (kept& k : kept_) {
+      if (k.filter != filter || k.from.size() != size || k.made.size() != made_size) continue;
+      const bool same = std::memcmp(k.from.data(), filter, size * sizeof(float)) == 0;
+      if (!same) std::memcpy(k.from.data(), filter, size * sizeof(float));
+      return {k.made.data(), same};
+    }
+    if (used_ + size + made_size > most_floats) return {nullptr, false};
+    kept_.push_back({filter, aligned_buffer(size), aligned_buffer(made_size)});
+    kept& k = kept_.back();
+    used_ += size + made_size;
+    std::memcpy(k.from.data(), filter, size * sizeof(float));
+    return {k.made.data(), false};
+  }
+
+ private:
+  struct kept {
+    const float* filter = nullptr;
+    aligned_buffer from, made;
+  };
+  std::vector<kept> kept_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace lamina::engine::cpu

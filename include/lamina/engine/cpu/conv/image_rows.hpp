@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/image_rows.hpp - the images of a batch, what happens to one that is
+// finished, and the parts of the memory that a convolution needs.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/core/padding.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Images of a batch: `rows` of them, `stride` floats apart.
+struct image_rows {
+  float* data;
+  std::ptrdiff_t stride;
+};
+
+/// What happens to an image of a result as soon as it is finished: `run` gets its number.
+struct image_epilogue {
+  void (*run)(const void* context, int row) = nullptr;
+  const void* context = nullptr;
+
+  void operator()(int row) const {
+    if (run != nullptr) run(context, row);
+  }
+};
+
+/// Hands out parts of scratch memory, each aligned to 64 bytes; without memory it counts.
+class scratch_parts {
+ public:
+  explicit scratch_parts(float* at = nullptr) : begin_(at), at_(0) {}
+  float* floats(std::ptrdiff_t n) {
+    float* const p = begin_ == nullptr ? nullptr : begin_ + at_;
+    at_ += (n + alignment_floats - 1) / alignment_floats * alignment_floats;
+    return p;
+  }
+  int* integers(std::ptrdiff_t n) { return reinterpret_cast<int*>(floats(n)); }
+  std::ptrdiff_t used() const { return at_; }
+
+ private:
+  float* begin_;
+  std::ptrdiff_t at_;
+};
+
+}  // namespace lamina::engine::cpu

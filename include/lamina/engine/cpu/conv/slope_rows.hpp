@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/slope_rows.hpp - the smaller image of a convolution in whole vectors of
+// windows.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include <lamina/engine/cpu/conv/conv_forward.hpp>
+#include <lamina/engine/cpu/vector/row_vectors.hpp>
+
+namespace lamina::engine::cpu {
+
+/// How the smaller image is cut into vectors, each of which belongs to neighbouring windows of the
+/// larger one. Where its rows are no whole vectors it is copied, with zeros: each row becomes whole
+/// vectors, or rows lie as far apart as those of the windows, whichever is shorter.
+class slope_rows {
+ public:
+  slope_rows(const conv_shape& s, const conv_forward& forward)
+      : forward_(forward),
+        channels_(s.small_channels),
+        row_count_(s.side[0].small * s.side[1].small) {
+    width_ = s.side[2].small;
+    count_ = row_count_;
+    int end = width_;
+    if (forward.is_dense()) {
+      width_ *= count_;
+      count_ = 1;
+      end = width_;
+    } else {
+      end = forward.last_row() + width_;
+    }
+    whole_ = width_ % lanes == 0;
+    const int by_row = count_ * ((width_ + lanes - 1) / lanes);
+    const int flat = (end + lanes - 1) / lanes;
+    flat_ = flat < by_row;
+    vectors_ = flat_ ? flat : by_row;
+  }
+
+  /// Whether the image is read where it lies.
+  bool whole() const { return whole_; }
+  int vectors() const { return vectors_; }
+  /// Numbers that `fill` needs for the rows.
+  int row_count() const { return row_count_; }
+  /// Floats of a copy.
+  std::ptrdiff_t floats() const {
+    return static_cast<std::ptrdiff_t>(channels_) * vectors_ * lanes;
+  }
+
+  /// Where each row and each vector of windows begins in the larger image.
+  void fill(int* rows, int* where) const {
+    (void)forward_.fill_rows(rows);
+    for (int v = 0, r = 0, x = 0; v < vectors_; ++v) {
+      where[v] = flat_ ? v * lanes : rows[r] + x;
+      x += lanes;
+      if (!flat_ && x >= width_) x = 0, ++r;
+    }
+  }
+  void clear(float* to) const {
+    std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
+  }
+  /// Copies an image; what lies between its rows must have been cleared.
+  LAMINA_NOINLINE void copy(const float* from, const int* rows, float* to) const {
+    const int step = (width_ + lanes - 1) / lanes * lanes;
+    for (int o = 0; o < channels_; ++o, to += vectors_ * lanes)
+      for (int r = 0; r < count_; ++r, from += width_) {
+        float* const line = to + (flat_ ? rows[r] : r * step);
+        for_each_row_vector(
+            width_, [=](int j, auto like)
+                        __attribute__((always_inline)) { store(line + j, load(from + j, like)); });
+      }
+  }
+
+ private:
+  conv_forward forward_;
+  int channels_, row_count_, count_, width_, vectors_;
+  bool whole_, flat_;
+};
+
+}  // namespace lamina::engine::cpu

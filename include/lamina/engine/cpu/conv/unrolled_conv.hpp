@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/unrolled_conv.hpp - convolutions as ordinary products: the windows of an
+// image are written side by side. For numbers that the faster ways, which are all of floats, do not
+// know.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <lamina/operators/conv/common.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+
+namespace lamina::engine::cpu {
+
+/// small = filter * windows(large) of each image and group, and the two gradients, where `windows`
+/// has a row for each element of a filter and a column for each place of the small image.
+template <class Real>
+class unrolled_conv {
+ public:
+  explicit unrolled_conv(const conv_shape& s)
+      : shape_(s), depth_(s.large_channels * s.taps()), places_(s.small_size()) {}
+
+  /// Floats of scratch memory for any of the three.
+  std::ptrdiff_t scratch() const {
+    const int channels = shape_.small_channels;
+    return in_floats<Real>(
+        window_numbers() +
+        std::max({gemm_row_major_scratch_floats<Real>(channels, depth_, places_),
+                  gemm_row_major_scratch_floats<Real>(depth_, channels, places_),
+                  gemm_row_major_scratch_floats<Real>(channels, places_, depth_)}));
+  }
+
+  /// small[n][o] = bias[o] + the products of the windows of large[n] with filter o.
+  void forward(const operand& large, const operand& filter, const Real* bias, const operand& small,
+               float* scratch) const {
+    each(large, small, scratch, [&](int g, const Real* from, Real* to, Real* windows, Real* room) {
+      unroll(from, windows);
+      gemm_row_major(shape_.small_channels, depth_, places_, 1, filter_of(filter, g),
+                     {windows, places_}, to, places_, false, room);
+      for (int o = 0; bias != nullptr && o < shape_.small_channels; ++o)
+        for (int i = 0; i < places_; ++i)
+          to[static_cast<std::ptrdiff_t>(o) * places_ + i] += bias[g * shape_.small_channels + o];
+    });
+  }
+  /// large[n] = bias + what each element of small[n] spreads through its filter: the gradient of
+  /// forward's input, or a transposed convolution.
+  void backward(const operand& small, const operand& filter, const Real* bias, const operand& large,
+                float* scratch) const {
+    each(large, small, scratch, [&](int g, Real* to, const Real* from, Real* windows, Real* room) {
+      matrix w = filter_of(filter, g);
+      w.transposed = true;
+      gemm_row_major(depth_, shape_.small_channels, places_, 1, w, {from, places_}, windows,
+                     places_, false, room);
+      for (int c = 0; c < shape_.large_channels; ++c)
+        std::fill_n(to + static_cast<std::ptrdiff_t>(c) * shape_.large_size(), shape_.large_size(),
+                    bias == nullptr ? Real(0) : bias[g * shape_.large_channels + c]);
+      roll_up(windows, to);
+    });
+  }
+  /// filter += the products of the windows of large with small, over all images.
+  void add_filter_gradient(const operand& large, const operand& small, const operand& filter,
+                           float* scratch) const {
+    each(large, small, scratch,
+         [&](int g, const Real* from, const Real* slope, Real* windows, Real* room) {
+           unroll(from, windows);
+           Real* const to = filter.row<Real>(g * shape_.small_channels);
+           gemm_row_major(shape_.small_channels, places_, depth_, 1, {slope, places_},
+                          {windows, places_, true}, to, filter.stride, true, room);
+         });
+  }
+
+ private:
+  using matrix = basic_matrix_operand<Real>;
+
+  std::ptrdiff_t window_numbers() const {
+    const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(depth_) * places_;
+    return (n + alignment_floats - 1) / alignment_floats * alignment_floats;
+  }
+  matrix filter_of(const operand& filter, int g) const {
+    return {filter.row<const Real>(g * shape_.small_channels), filter.stride};
+  }
+  /// Calls f(group, its large image, its small one, memory for windows, memory for products).
+  template <class F>
+  void each(const operand& large, const operand& small, float* scratch, F f) const {
+    Real* const windows = numbers_at<Real>(scratch);
+    for (int n = 0; n < small.rows; ++n)
+      for (int g = 0; g < shape_.groups; ++g)
+        f(g,
+          large.row<Real>(n) +
+              static_cast<std::ptrdiff_t>(g) * shape_.large_channels * shape_.large_size(),
+          small.row<Real>(n) + static_cast<std::ptrdiff_t>(g) * shape_.small_channels * places_,
+          windows, windows + window_numbers());
+  }
+  /// Calls f(place in the windows, place in the image or, beside it, -1).
+  template <class F>
+  void each_tap(F f) const {
+    const conv_side &z = shape_.side[0], &y = shape_.side[1], &x = shape_.side[2];
+    std::ptrdiff_t at = 0;
+    for (int c = 0; c < shape_.large_channels; ++c)
+      for (int i = 0; i < z.filter; ++i)
+        for (int j = 0; j < y.filter; ++j)
+          for (int k = 0; k < x.filter; ++k)
+            for (int p = 0; p < z.small; ++p)
+              for (int q = 0; q < y.small; ++q) {
+                const int depth = p * z.stride - z.padding + i * z.dilation;
+                const int row = q * y.stride - y.padding + j * y.dilation;
+                const bool inside = depth >= 0 && depth < z.large && row >= 0 && row < y.large;
+                const std::ptrdiff_t line =
+                    ((static_cast<std::ptrdiff_t>(c) * z.large + depth) * y.large + row) * x.large;
+                for (int r = 0; r < x.small; ++r, ++at) {
+                  const int column = r * x.stride - x.padding + k * x.dilation;
+                  f(at, inside && column >= 0 && column < x.large ? line + column : -1);
+                }
+              }
+  }
+  void unroll(const Real* image, Real* windows) const {
+    each_tap([=](std::ptrdiff_t at, std::ptrdiff_t from) {
+      windows[at] = from < 0 ? Real(0) : image[from];
+    });
+  }
+  void roll_up(const Real* windows, Real* image) const {
+    each_tap([=](std::ptrdiff_t at, std::ptrdiff_t to) {
+      if (to >= 0) image[to] += windows[at];
+    });
+  }
+
+  conv_shape shape_;
+  int depth_, places_;
+};
+
+}  // namespace lamina::engine::cpu

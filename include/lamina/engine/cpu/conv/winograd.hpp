@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/winograd.hpp - convolutions with filters of 3 by 3 in 36 products for
+// sixteen results instead of 144, with filters of 5 by 5 in 64 instead of 400; their gradients in
+// as many.
+//
+// Results of 4 by 4 are A^T [(G g G^T) * (B^T d B)] A, where d is the 6 by 6, or 8 by 8, of the
+// image that they see (winograd_transforms.hpp). The element by element products, summed over
+// channels, are 36 or 64 products of matrices: tiles by channels times channels by filters.
+// Gradients are the transposes of these maps. Inside, channels lie side by side, so that a vector
+// holds channels and every transform is the same for all of its elements.
+//
+// The error is a few times that of the plain sum with six points, ten times that with eight: below
+// 2e-6 and 1e-5 of the largest result.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include <lamina/engine/cpu/conv/filter_memory.hpp>
+#include <lamina/engine/cpu/conv/image_rows.hpp>
+#include <lamina/engine/cpu/conv/spread_image.hpp>
+#include <lamina/engine/cpu/conv/winograd_products.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A convolution of images whose shape suits() it, or one of its gradients.
+class winograd {
+ public:
+  /// Whether the transforms cost less than the products that they save.
+  static constexpr bool suits(const conv_shape& s) {
+    if (s.side[0].large != 1 || s.side[0].small != 1 || s.side[0].filter != 1) return false;
+    const int filter = s.side[1].filter;
+    if ((filter != 3 && filter != 5) || s.side[2].filter != filter) return false;
+    for (int d = 1; d < 3; ++d) {
+      const conv_side& a = s.side[d];
+      if (a.stride != 1 || a.dilation != 1 || a.padding < 0 || a.padding >= filter ||
+          a.small != a.large + 2 * a.padding - filter + 1 || a.small < 4)
+        return false;
+    }
+    return s.groups == 1 && s.large_channels >= 12 && s.small_channels >= 12;
+  }
+
+  LAMINA_NOINLINE winograd(const conv_shape& s, int samples)
+      : channels_(s.large_channels),
+        filters_(s.small_channels),
+        filter_(s.side[1].filter),
+        points_(detail::winograd_points(filter_)),
+        large_{s.side[1].large, s.side[2].large},
+        small_{s.side[1].small, s.side[2].small},
+        padding_{s.side[1].padding, s.side[2].padding},
+        tile_rows_((small_[0] + step - 1) / step),
+        tiles_((small_[1] + step - 1) / step),
+        samples_(samples) {
+    // As many tiles as stay in the cache, but enough that filters are worth reading.
+    const int floats = square_points() * (whole(channels_) + whole(filters_)) * tiles_;
+    const int fitting = 2 * resident_floats / floats, enough = (32 + tiles_ - 1) / tiles_;
+    const int wanted = fitting > enough ? fitting : enough;
+    const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(samples) * tile_rows_;
+    const std::ptrdiff_t chunks = all > wanted ? (all + wanted - 1) / wanted : 1;
+    together_ = static_cast<int>((all + chunks - 1) / chunks);
+    if (together_ < 1) together_ = 1;
+    // Memory for fewer samples is never more.
+    most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
+  }
+
+  LAMINA_COLD std::ptrdiff_t forward_scratch() const {
+    scratch_parts parts;
+    (void)lay_out(parts, whole(filters_) * channels_, filters_);
+    return parts.used();
+  }
+  LAMINA_COLD std::ptrdiff_t backward_scratch() const {
+    scratch_parts parts;
+    (void)lay_out(parts, whole(channels_) * filters_, channels_);
+    parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
+    return parts.used();
+  }
+  LAMINA_COLD std::ptrdiff_t filter_gradient_scratch() const {
+    scratch_parts parts;
+    (void)lay_out(parts, whole(filters_) * channels_, filters_);
+    return parts.used();
+  }
+
+  /// small = bias + the products of the windows of large with the filters.
+  void forward(const detail::forward_transforms& by, const image_rows& large, const float* filter,
+               std::ptrdiff_t filter_stride, const float* bias, const image_rows& small,
+               float* scratch, const image_epilogue& done, filter_memory* kept) const {
+    scratch_parts parts(scratch);
+    places p = lay_out(parts, whole(filters_) * channels_, filters_);
+    const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
+    if (!finds_filters(kept, filter, filter_stride, p))
+      filters_of(p, filters_, channels_).pack(by.filters, filter, filter_stride, taps);
+    clear_lines(p);
+    const int count = samples_ * tile_rows_;
+    for (int first = 0; first < count; first += together_) {
+      const int rows = count - first < together_ ? count - first : together_;
+      see_images(by.image, large, first, rows, p);
+      detail::winograd_multiply({square_points(), rows * tiles_, channels_, filters_, false},
+                                {p.left, whole(channels_), 1}, left_place(channels_), p.filters,
+                                filter_place(filters_, channels_), p.sums, sums_place(filters_));
+      make_images(by.result, first, rows, p, bias, small, done);
+    }
+  }
+
+  /// large = bias + what the filters spread of each element of small over its window.
+  void backward(const detail::backward_transforms& by, const image_rows& small, const float* filter,
+                std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
+                float* scratch, const image_epilogue& done) const {
+    scratch_parts parts(scratch);
+    const places p = lay_out(parts, whole(channels_) * filters_, channels_);
+    float* const image =
+        parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
+    const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
+    filters_of(p, channels_, filters_).pack(by.filters, filter, taps, filter_stride);
+    clear_lines(p);
+    const int count = samples_ * tile_rows_;
+    for (int first = 0; first < count; first += together_) {
+      const int rows = count - first < together_ ? count - first : together_;
+      evaluate_slopes(by.slope, small, first, rows, p.left, p,
+                      {whole(filters_), left_place(filters_), 0});
+      detail::winograd_multiply({square_points(), rows * tiles_, filters_, channels_, false},
+                                {p.left, whole(filters_), 1}, left_place(filters_), p.filters,
+                                filter_place(channels_, filters_), p.sums, sums_place(channels_));
+      spread_images(by.result, first, rows, p, bias, image, large, done);
+    }
+  }
+
+  /// filter = the sums over samples and windows of the gradient of the smaller image times what a
+  /// tap sees of the larger one.
+  void filter_gradient(const detail::filter_gradient_transforms& by, const image_rows& large,
+                       const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
+                       float* scratch) const {
+    scratch_parts parts(scratch);
+    const places p = lay_out(parts, whole(filters_) * channels_, filters_);
+    clear_lines(p);
+    const int count = samples_ * tile_rows_;
+    for (int first = 0; first < count || first == 0; first += together_) {
+      const int rows = count - first < together_ ? count - first : together_;
+      see_images(by.image, large, first, rows, p);
+      evaluate_slopes(by.slope, slope, first, rows, p.sums, p,
+                      {0, sums_place(filters_), rows * tiles_});
+      detail::winograd_multiply({square_points(), channels_, rows * tiles_, filters_, first > 0},
+                                {p.left, 1, whole(channels_)}, left_place(channels_), p.sums,
+                                sums_place(filters_), p.filters, filter_place(filters_, channels_));
+    }
+    const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
+    filters_of(p, filters_, channels_).unpack(by.filters, filter, filter_stride, taps);
+  }
+
+ private:
+  using panel_vector = detail::winograd_panel_vector;
+  static constexpr int step = detail::winograd_step;
+  int square_points() const { return points_ * points_; }
+  static constexpr int whole(int n) { return detail::whole_lanes(n); }
+  static constexpr int blocks(int n) { return whole(n) / lanes; }
+  static constexpr int rest(int n, int first) { return n - first < lanes ? n - first : lanes; }
+  struct places {
+    float *filters, *left, *sums, *lines, *slopes;
+  };
+  /// The filters of a product with these columns, and memory for one of them.
+  detail::winograd_filters filters_of(const places& p, int columns, int depth) const {
+    return {p.filters, filter_place(columns, depth), columns, depth,
+            filter_,   p.lines + line_floats()};
+  }
+  /// Moves the place of transformed filters to where they are kept; whether they are there already.
+  LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
+                                     std::ptrdiff_t filter_stride, places& p) const {
+    if (kept == nullptr) return false;
+    const filter_memory::place found =
+        kept->find(filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
+                   square_points() * filter_place(filters_, channels_));
+    if (found.made != nullptr) p.filters = found.made;
+    return found.is_current;
+  }
+  /// Memory for filters, for what the tiles of a chunk are transformed to, for sums of as many
+  /// tiles in `columns` columns, and for lines of channels.
+  LAMINA_NOINLINE places lay_out(scratch_parts& parts, int filter_floats, int columns) const {
+    places p;
+    p.filters = parts.floats(square_points() *
+                             (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
+    const int left = columns == filters_ ? channels_ : filters_;
+    p.left = parts.floats(square_points() * left_place(left));
+    p.sums = parts.floats(square_points() * sums_place(columns));
+    const std::ptrdiff_t packed = static_cast<std::ptrdiff_t>(filter_ * filter_) * lanes;
+    p.lines = parts.floats(line_floats() + packed);
+    p.slopes = parts.floats(slope_floats());
+    return p;
+  }
+  /// From place to place: not a multiple of the size of a way of the cache.
+  std::ptrdiff_t left_place(int columns) const {
+    const int rows = most_ * tiles_;
+    return static_cast<std::ptrdiff_t>(std::max(rows, detail::least_tile_rows)) * whole(columns) +
+           alignment_floats;
+  }
+  std::ptrdiff_t sums_place(int columns) const { return left_place(columns); }
+  static std::ptrdiff_t filter_place(int columns, int depth) {
+    return static_cast<std::ptrdiff_t>(whole(columns)) * depth + alignment_floats;
+  }
+  /// Elements of a line of channels: what a row of tiles sees.
+  int line() const { return tiles_ * step + filter_ - 1; }
+  /// As many lines as all rows of tiles of a chunk in one image see.
+  std::ptrdiff_t line_floats() const {
+    const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
+    return static_cast<std::ptrdiff_t>(rows * step + filter_ - 1) * line() * lanes;
+  }
+  std::ptrdiff_t sum_floats() const {
+    return static_cast<std::ptrdiff_t>(tile_rows_ * step + filter_ - 1) * line() * lanes;
+  }
+  /// The same for what a row of tiles is of the smaller image.
+  std::ptrdiff_t slope_floats() const {
+    const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
+    return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
+  }
+  /// What lies beside images is never written again.
+  void clear_lines(const places& p) const {
+    std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));
+    std::memset(p.slopes, 0, sizeof(float) * static_cast<std::size_t>(slope_floats()));
+  }
+
+  /// Calls f(sample, first row of tiles, rows, tiles before) for the part of each image in a chunk.
+  template <class F>
+  LAMINA_INLINE void for_each_image(int first, int rows, F f) const {
+    for (int done = 0; done < rows;) {
+      const int n = (first + done) / tile_rows_, row = (first + done) % tile_rows_;
+      const int count = tile_rows_ - row < rows - done ? tile_rows_ - row : rows - done;
+      f(n, row, count, done * tiles_);
+      done += count;
+    }
+  }
+  /// Rows from `top` on of a vector of channels, `columns` of them from column `left` on of the
+  /// lines; rows that the image has not are zeros.
+  LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels, int top,
+                                  int rows, int left, int pitch, float* lines) const {
+    const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
+    // Rows without anything between them are one.
+    if (pitch == size[1] && top >= 0 && top + rows <= size[0])
+      return gather_lanes(image + static_cast<std::ptrdiff_t>(top) * size[1], channel, channels,
+                          rows * size[1], lines);
+    for (int y = top; y < top + rows; ++y, lines += pitch * lanes) {
+      float* const to = lines + left * lanes;
+      if (y >= 0 && y < size[0])
+        gather_lanes(image + static_cast<std::ptrdiff_t>(y) * size[1], channel, channels, size[1],
+                     to);
+      else
+        std::memset(to, 0, sizeof(float) * static_cast<std::size_t>(size[1] * lanes));
+    }
+  }
+
+  /// Rows of `columns` elements of an image from lines of a vector of channels.
+  static void write_lines(const float* lines, int pitch, int channels, int rows, int columns,
+                          float* image, std::ptrdiff_t channel) {
+    // Rows without anything between them are one.
+    if (pitch == columns) return scatter_lanes(lines, channels, rows * columns, image, channel);
+    for (int y = 0; y < rows; ++y, lines += pitch * lanes, image += columns)
+      scatter_lanes(lines, channels, columns, image, channel);
+  }
+
+  LAMINA_NOINLINE void see_images(detail::square_transform run, const image_rows& large, int first,
+                                  int rows, const places& p) const {
+    const int pitch = line();
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
+    for_each_image(first, rows, [&](int n, int row, int count, int before) {
+      for (int c = 0; c < channels_; c += lanes) {
+        fill_lines(large.data + n * large.stride + c * size, large_, rest(channels_, c),
+                   row * step - padding_[0], count * step + filter_ - 1, padding_[1], pitch,
+                   p.lines);
+        const std::ptrdiff_t tile = whole(channels_);
+        for (int r = 0; r < count; ++r)
+          run({tiles_, step * lanes, tile},
+              p.lines + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
+              {pitch * lanes, lanes}, p.left + (before + r * tiles_) * tile + c,
+              {points_ * left_place(channels_), left_place(channels_)}, nullptr);
+      }
+    });
+  }
+
+  /// Where the values of slopes go: row by row, `tile` floats apart, or in panels of `depth` rows.
+  struct slope_places {
+    std::ptrdiff_t tile, place;
+    int depth;
+  };
+  LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run, const image_rows& small,
+                                       int first, int rows, float* to, const places& p,
+                                       slope_places at) const {
+    const int pitch = tiles_ * step;
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
+    for_each_image(first, rows, [&](int n, int row, int count, int before) {
+      for (int k = 0; k < filters_; k += lanes) {
+        fill_lines(small.data + n * small.stride + k * size, small_, rest(filters_, k), row * step,
+                   count * step, 0, pitch, p.slopes);
+        const panel_vector v(filters_, at.depth, k);
+        const std::ptrdiff_t tile = at.depth > 0 ? v.width : at.tile;
+        for (int r = 0; r < count; ++r)
+          run({tiles_, step * lanes, tile},
+              p.slopes + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
+              {pitch * lanes, lanes},
+              to + (before + r * tiles_) * tile + (at.depth > 0 ? v.offset : k),
+              {points_ * at.place, at.place}, nullptr);
+      }
+    });
+  }
+
+  LAMINA_NOINLINE void make_images(detail::square_transform run, int first, int rows,
+                                   const places& p, const float* bias, const image_rows& small,
+                                   const image_epilogue& done) const {
+    const int pitch = tiles_ * step;
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
+    const std::ptrdiff_t place = sums_place(filters_);
+    float* const lines = p.slopes;
+    for_each_image(first, rows, [&](int n, int row, int count, int before) {
+      for (int k = 0; k < filters_; k += lanes) {
+        alignas(64) float more[lanes] = {};
+        const int some = rest(filters_, k);
+        for (int i = 0; i < some && bias != nullptr; ++i) more[i] = bias[k + i];
+        const panel_vector v(filters_, rows * tiles_, k);
+        for (int r = 0; r < count; ++r) {
+          run({tiles_, v.width, step * lanes},
+              p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
+              {points_ * place, place}, lines, {pitch * lanes, lanes}, more);
+          const int top = (row + r) * step;
+          write_lines(lines, pitch, some, std::min(step, small_[0] - top), small_[1],
+                      small.data + n * small.stride + k * size +
+                          static_cast<std::ptrdiff_t>(top) * small_[1],
+                      size);
+        }
+      }
+      if (row + count == tile_rows_) done(n);
+    });
+  }
+
+  LAMINA_NOINLINE void spread_images(detail::square_addition add, int first, int rows,
+                                     const places& p, const float* bias, float* image,
+                                     const image_rows& large, const image_epilogue& done) const {
+    const int pitch = line();
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
+    const std::ptrdiff_t place = sums_place(channels_);
+    for_each_image(first, rows, [&](int n, int row, int count, int before) {
+      float* sums = image;
+      for (int c = 0; c < channels_; c += lanes, sums += sum_floats()) {
+        if (row == 0) {
+          alignas(64) float more[lanes] = {};
+          for (int i = 0; i < rest(channels_, c) && bias != nullptr; ++i) more[i] = bias[c + i];
+          const vector start = vector::load_aligned(more);
+          for (std::ptrdiff_t i = 0; i < sum_floats(); i += lanes) start.store_unaligned(sums + i);
+        }
+        const panel_vector v(channels_, rows * tiles_, c);
+        for (int r = 0; r < count; ++r)
+          add({tiles_, v.width, step * lanes},
+              p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
+              {points_ * place, place},
+              sums + static_cast<std::ptrdiff_t>(row + r) * step * pitch * lanes,
+              {pitch * lanes, lanes});
+        if (row + count < tile_rows_) continue;
+        write_lines(sums + (padding_[0] * pitch + padding_[1]) * lanes, pitch, rest(channels_, c),
+                    large_[0], large_[1], large.data + n * large.stride + c * size, size);
+      }
+      if (row + count == tile_rows_) done(n);
+    });
+  }
+
+  int channels_, filters_, filter_;
+  int points_;  // along a side
+  int large_[2], small_[2], padding_[2];
+  int tile_rows_, tiles_;          // rows of tiles, tiles in a row
+  int samples_, together_, most_;  // rows of tiles at a time, and what there is memory for
+};
+
+}  // namespace lamina::engine::cpu

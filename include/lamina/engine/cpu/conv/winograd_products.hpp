@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/conv/winograd_products.hpp - the products of matrices in a convolution by
+// points, one at each place of a transformed tile, and the transformed filters that they read.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <lamina/engine/cpu/conv/channel_squares.hpp>
+#include <lamina/engine/cpu/gemm/sweep.hpp>
+#include <lamina/engine/cpu/conv/winograd_transforms.hpp>
+
+namespace lamina::engine::cpu::detail {
+
+/// n rounded up to whole vectors.
+constexpr int whole_lanes(int n) { return (n + lanes - 1) / lanes * lanes; }
+
+/// Columns of a matrix of `columns` columns and `depth` rows lie in panels, row by row, and what is
+/// left over in panels of a vector. A vector of columns begins at `offset`, its rows are `width`
+/// apart.
+struct winograd_panel_vector {
+  std::ptrdiff_t offset;
+  int width;
+  winograd_panel_vector(int columns, int depth, int column) {
+    const int panels = whole_lanes(columns) / panel_width * panel_width;
+    const int first = column < panels ? column / panel_width * panel_width : column;
+    width = column < panels ? panel_width : lanes;
+    offset = static_cast<std::ptrdiff_t>(first) * depth + (column - first);
+  }
+};
+
+/// What is multiplied at each of so many places, and whether the products are added to the sums.
+struct winograd_product_size {
+  int places, rows, depth, columns;
+  bool adds;
+};
+
+/// With as many rows the sums of a tile of so many vectors are made in the same order as with more:
+/// a result must not depend on which samples are computed together.
+constexpr int find_least_tile_rows(int vectors) {
+  int rows = tile_rows;
+  while (rows > 1 && chains((rows - 1) * vectors) == chains(tile_rows * vectors)) --rows;
+  return rows;
+}
+/// Of tiles as wide as a panel, and of those of a vector, which need no fewer.
+inline constexpr int least_whole_rows = find_least_tile_rows(tile_vectors);
+inline constexpr int least_tile_rows = find_least_tile_rows(1);
+static_assert(least_whole_rows <= least_tile_rows);
+
+/// sums = left * panels at each place: `*_place` floats are from one to the next. Sums lie as the
+/// panels do, with `rows` rows. Left and sums have room for `least_tile_rows`.
+LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, left_operand left,
+                                              std::ptrdiff_t left_place, const float* panels,
+                                              std::ptrdiff_t panel_place, float* sums,
+                                              std::ptrdiff_t sums_place) {
+  using row_counts = std::make_integer_sequence<int, tile_rows>;
+  const even_parts tiles(s.rows, tile_rows);
+  const float* const first_row = left.data;
+  for (int k = 0; k < s.places; ++k) {
+    for (int column = 0, width; column < whole_lanes(s.columns); column += width) {
+      const winograd_panel_vector v(s.columns, s.depth, column);
+      width = v.width;
+      const int least = width == panel_width ? least_whole_rows : least_tile_rows;
+      const micro_kernel* const kernels = width == panel_width
+                                              ? micro_kernels<tile_vectors, row_counts>::table
+                                              : micro_kernels<1, row_counts>::table;
+      float* const to = sums + static_cast<std::ptrdiff_t>(column) * s.rows;
+      for (int t = 0; t < tiles.count(); ++t) {
+        int rows = tiles.size(t), first = tiles.first(t);
+        if (rows < least && !s.adds) {
+          // Some rows a second time, or some that nobody reads.
+          first = first + rows > least ? first + rows - least : 0;
+          rows = least;
+        }
+        float* const tile = to + first * width;
+        left.data = first_row + k * left_place + first * left.row;
+        kernels[rows - 1](s.depth, left, panels + v.offset, s.adds ? tile : nullptr, tile);
+      }
+    }
+    panels += panel_place;
+    sums += sums_place;
+  }
+}
+
+/// Filters, or their gradients, as products read and write them: at each place panels of `columns`
+/// columns and `depth` rows. Memory for one vector of filters is at `lines`.
+struct winograd_filters {
+  float* data;
+  std::ptrdiff_t place;
+  int columns, depth, size;  // size: of a filter along a side
+  float* lines;
+
+  /// Transforms filters that lie so far apart from column to column and from row to row.
+  LAMINA_NOINLINE void pack(square_transform run, const float* filter, std::ptrdiff_t column_stride,
+                            std::ptrdiff_t row_stride) const {
+    const int points = winograd_points(size);
+    for_each([&](int column, int channels, int row, float* to) {
+      gather_lanes(filter + column * column_stride + row * row_stride, column_stride, channels,
+                   size * size, lines);
+      run({1, 0, 0}, lines, {size * lanes, lanes}, to, {points * place, place}, nullptr);
+    });
+  }
+  /// The gradients of filters from those of what they were transformed to.
+  LAMINA_NOINLINE void unpack(square_transform run, float* filter, std::ptrdiff_t column_stride,
+                              std::ptrdiff_t row_stride) const {
+    const int points = winograd_points(size);
+    for_each([&](int column, int channels, int row, float* from) {
+      run({1, 0, 0}, from, {points * place, place}, lines, {size * lanes, lanes}, nullptr);
+      scatter_lanes(lines, channels, size * size,
+                    filter + column * column_stride + row * row_stride, column_stride);
+    });
+  }
+
+ private:
+  template <class F>
+  LAMINA_INLINE void for_each(F f) const {
+    for (int column = 0; column < columns; column += lanes) {
+      const winograd_panel_vector v(columns, depth, column);
+      const int channels = columns - column < lanes ? columns - column : lanes;
+      for (int row = 0; row < depth; ++row)
+        f(column, channels, row, data + v.offset + static_cast<std::ptrdiff_t>(row) * v.width);
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu::detail

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/gemm/gemm.hpp - products with weight panels: forward, gradient of the input,
+// gradient of W.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include <lamina/engine/cpu/gemm/few_rows.hpp>
+#include <lamina/engine/cpu/gemm/sweep.hpp>
+#include <lamina/engine/cpu/gemm/transpose.hpp>
+#include <lamina/engine/cpu/memory/unfinished_sums.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+// A long sum is made in parts, so that a panel's part stays in the first two levels of the cache;
+// one that is hardly too long is not, for the unfinished sums cost time too.
+template <class Real>
+inline constexpr int most_depth = 4096 / static_cast<int>(sizeof(Real));
+template <class Real>
+constexpr even_parts parts_of_depth(int k_size) {
+  return {k_size, k_size > most_depth<Real> ? most_depth<Real> / 2 : most_depth<Real>};
+}
+
+// Whether the parts of a sum are added up by themselves.
+template <class Real>
+constexpr bool adds_parts(int k_size) {
+  return sizeof(Real) == sizeof(float) && k_size > longest_chain;
+}
+
+// Rows of the left operand that are worked on together.
+template <class Real>
+constexpr even_parts parts_of_rows(int m_size, int depth) {
+  return {m_size, resident_rows<Real>(depth)};
+}
+
+// The same where the right operand's panels are made as the product needs them: a panel's part
+// should not leave the first level before it was used.
+template <class Real>
+inline constexpr int most_turned_depth = panel_width_in<Real> * sizeof(Real) > 64 ? 192 : 256;
+template <class Real>
+constexpr even_parts parts_of_turned_depth(int k_size) {
+  return {k_size, most_turned_depth<Real>};
+}
+
+// Rows a multiple of 4 KiB apart compete for the same few lines of the first-level cache: eight or
+// twelve, so that it matters where a tile has more rows.
+template <class Real>
+constexpr bool rows_collide(std::ptrdiff_t stride) {
+  return tile_rows > 8 && stride % (4096 / static_cast<int>(sizeof(Real))) == 0;
+}
+
+template <int Size, class Real>
+LAMINA_INLINE void copy_lines(int count, const Real* from, std::ptrdiff_t step, Real* to) {
+  for (int k = 0; k < count; ++k, from += step, to += Size)
+    std::memcpy(to, from, Size * sizeof(Real));
+}
+
+// The tiles of a left operand whose rows are contiguous along the product's rows: for each tile
+// `depth` rows of its height.
+template <class Real>
+inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed) {
+  // Some lines at a time: they are read once for all tiles, and a tile gets all of them at once.
+  // Not more than the first-level cache has ways: lines of 4 KiB all compete for the same place.
+  constexpr int together = 8;
+  const even_parts tiles(rows, tile_rows);
+  for (int k = 0; k < depth; k += together) {
+    const int count = depth - k < together ? depth - k : together;
+    // Lines far from each other: the processor does not see where this walk goes.
+    for (int i = k + together; i < k + together + count && i < depth; ++i)
+      for (int j = 0; j < rows; j += 16) __builtin_prefetch(left.data + i * left.step + j);
+    for (int t = 0; t < tiles.count(); ++t) {
+      const Real* from = left.data + k * left.step + tiles.first(t);
+      const int size = tiles.size(t);
+      Real* to = packed + static_cast<std::ptrdiff_t>(tiles.first(t)) * depth + k * size;
+      if (size == tile_rows) {
+        copy_lines<tile_rows>(count, from, left.step, to);
+      } else if (size == tile_rows - 1) {
+        copy_lines<tile_rows - 1>(count, from, left.step, to);
+      } else {
+        for (int i = 0; i < count; ++i, from += left.step, to += size)
+          for (int j = 0; j < size; ++j) to[j] = from[j];
+      }
+    }
+  }
+}
+
+// total += part, or total = part where it is the first.
+template <class Real>
+LAMINA_NOINLINE void add_part(std::ptrdiff_t n, const Real* part, bool is_first, Real* total) {
+  for (std::ptrdiff_t i = 0; i < n; ++i) total[i] = is_first ? part[i] : total[i] + part[i];
+}
+
+// left[M,K] * right[K,N] for any left operand, panels of K rows or more, and layout of the product.
+// With `turns` the panels are those of the right operand's transpose.
+template <class Real>
+inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real> left,
+                     const Real* panels, int panel_rows, bool turns, product_layout layout,
+                     basic_epilogue<Real> run, const void* context, Real* scratch,
+                     panel_order order = panel_order::ascending,
+                     const basic_unfinished_sums<Real>& sums = {}) {
+  constexpr int panel_width = panel_width_in<Real>;
+  if (m_size <= 0 || n_size <= 0) return;
+  const even_parts depths =
+      turns ? parts_of_turned_depth<Real>(k_size) : parts_of_depth<Real>(k_size);
+  const even_parts blocks = parts_of_rows<Real>(m_size, depths.longest());
+  const int count = panel_count<Real>(n_size);
+  // A copy of the left operand has to pay: by several panels that read it, and by sparing the
+  // first-level cache, where a short sum's lines would stay anyway unless they collide.
+  const bool packs = left.row == 1 && left.step != 1 && count >= 3 &&
+                     (k_size > 128 || left.step % (1024 / static_cast<int>(sizeof(Real))) == 0);
+  const bool copies =
+      left.step == 1 && rows_collide<Real>(left.row) && blocks.longest() > 2 && count >= 4;
+  const std::ptrdiff_t copy_stride = padded(depths.longest()) + alignment_floats;
+  basic_product_block<Real> block{};
+  block.left_is_packed = packs;
+  block.panels = panels;
+  block.panel_depth = panel_rows;
+  block.turns = turns;
+  block.columns = n_size;
+  block.from_end = order == panel_order::descending;
+  block.strip = scratch;
+  if (turns) scratch += depths.longest() * panel_width;
+  block.partial = sums.of != nullptr ? sums.of : scratch + blocks.longest() * copy_stride;
+  block.layout = layout;
+  block.run = run;
+  block.context = context;
+  const bool adds = adds_parts<Real>(k_size) && sums.of == nullptr;
+  Real* const total = block.partial + blocks.longest() * padded(n_size);
+  for (int r = 0; r < blocks.count(); ++r) {
+    block.row = blocks.first(r);
+    block.rows = blocks.size(r);
+    block.partial_rows = sums.of != nullptr ? m_size : block.rows;
+    block.partial_row = sums.of != nullptr ? block.row : 0;
+    for (int d = 0; d < depths.count(); ++d) {
+      block.panel_k = depths.first(d);
+      block.depth = depths.size(d);
+      block.is_last = d + 1 == depths.count() && sums.ends;
+      block.is_first = (d == 0 && !sums.continues) || (adds && !block.is_last);
+      if (adds && block.is_last) std::copy_n(total, padded(n_size) * block.rows, block.partial);
+      block.left = left;
+      block.left.data += block.row * left.row + block.panel_k * left.step;
+      if (packs) {
+        pack_tiles(block.rows, block.depth, block.left, scratch);
+        block.left.data = scratch;
+      } else if (copies) {
+        copy_rows(block.rows, block.depth, block.left.data, left.row, scratch, copy_stride);
+        block.left = {scratch, copy_stride, 1};
+      }
+      sweep(block);
+      if (adds && !block.is_last)
+        add_part(padded(n_size) * block.rows, block.partial, d == 0, total);
+    }
+  }
+}
+
+// Whether the transpose of a right operand is made panel by panel: where at most two blocks of rows
+// need it, for it is made for each of them.
+template <class Real = float>
+constexpr bool turns_by_panel(int m_size, int k_size) {
+  return parts_of_rows<Real>(m_size, parts_of_turned_depth<Real>(k_size).longest()).count() <= 2;
+}
+
+// Copies of a block of the left operand, and unfinished sums, where parts of a sum have up to
+// `most_depth` elements. Never more for fewer rows or a shorter sum, though their blocks may be
+// larger: a thread computes some rows with memory that was made for all, and so does a machine
+// after a larger mini-batch.
+template <class Real = float>
+constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
+                                      int n_size) {
+  const int depth = k_size < most_depth ? k_size : most_depth;
+  const std::ptrdiff_t stride = padded(depth) + alignment_floats;
+  std::ptrdiff_t floats = m_size * stride;
+  if (m_size > least_resident_rows) {
+    const std::ptrdiff_t fitting = resident_numbers<Real> + 2 * alignment_floats * m_size;
+    if (floats > fitting) floats = fitting;
+    if (floats < least_resident_rows * stride) floats = least_resident_rows * stride;
+  }
+  if (k_size <= most_depth) return floats;
+  const std::ptrdiff_t most = resident_rows<Real>(most_depth / 4);
+  const std::ptrdiff_t partial = (m_size < most ? m_size : most) * padded(n_size);
+  return floats + (adds_parts<Real>(k_size) ? 2 * partial : partial);
+}
+
+}  // namespace detail
+
+/// Scratch that `gemm` of this size, or of smaller M or K, needs, in floats.
+template <class Real = float>
+constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size) {
+  return detail::block_floats<Real>(m_size, k_size, detail::most_depth<Real>, n_size);
+}
+
+/// The product Y[M,N] = A[M,K] W[K,N], tile by tile into `run`. A is row-major, its rows `a_stride`
+/// floats apart; exactly K columns of it are read. W is in panel layout; the product's rows are
+/// `product_stride` floats apart, so a tile's offset is row * product_stride + column. Tiles cover
+/// `padded(N)` columns, panel by panel in the given order. `scratch` holds
+/// `gemm_scratch_floats<Real>(M, K, N)`, aligned to 64 bytes as the panels are. K may be 0; then
+/// all sums are 0. (Operators mul, fc, conv2d.)
+template <class Real>
+inline void gemm(int m_size, int k_size, int n_size, const Real* a, std::ptrdiff_t a_stride,
+                 const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                 const void* context, Real* scratch, panel_order order = panel_order::ascending) {
+  detail::multiply(m_size, k_size, n_size, basic_left_operand<Real>{a, a_stride, 1}, panels, k_size,
+                   false, {1, product_stride}, run, context, scratch, order);
+}
+
+/// Scratch that `gemm_dx` of this size, or of smaller M, needs, in floats.
+template <class Real = float>
+constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
+  constexpr int panel_width = panel_width_in<Real>;
+  const std::ptrdiff_t few =
+      gemm_dx_few_rows_scratch_floats(m_size < few_rows ? m_size : few_rows, n_size);
+  if (m_size <= few_rows) return few;
+  const std::ptrdiff_t by_panel =
+      detail::parts_of_turned_depth<Real>(n_size).longest() * panel_width +
+      detail::block_floats<Real>(m_size, n_size, detail::most_turned_depth<Real>, k_size);
+  const std::ptrdiff_t fewer = few > by_panel ? few : by_panel;
+  if (detail::turns_by_panel<Real>(m_size, n_size)) return fewer;
+  const std::ptrdiff_t whole =
+      panels_floats(n_size, k_size) + gemm_scratch_floats<Real>(m_size, n_size, k_size);
+  return fewer > whole ? fewer : whole;
+}
+
+/// The gradient of the left operand, dX[M,K] = dY[M,N] W[K,N]^T, tile by tile into `run`. `panels`
+/// are those of W; dY is row-major, its rows `dy_stride` floats apart, and exactly N columns of it
+/// are read. The product's rows are `product_stride` floats apart; tiles cover `padded(K)` columns,
+/// and the sums beyond K are 0. `scratch` holds `gemm_dx_scratch_floats(M, K, N)`, aligned to 64
+/// bytes.
+template <class Real>
+inline void gemm_dx(int m_size, int k_size, int n_size, const Real* dy, std::ptrdiff_t dy_stride,
+                    const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                    const void* context, Real* scratch) {
+  if (m_size <= few_rows) {
+    gemm_dx_few_rows(m_size, k_size, n_size, dy, dy_stride, panels, product_stride, run, context,
+                     scratch);
+    return;
+  }
+  if (detail::turns_by_panel<Real>(m_size, n_size)) {
+    detail::multiply(m_size, n_size, k_size, basic_left_operand<Real>{dy, dy_stride, 1}, panels,
+                     n_size, true, {1, product_stride}, run, context, scratch);
+    return;
+  }
+  transpose_panels(k_size, n_size, panels, scratch);
+  gemm(m_size, n_size, k_size, dy, dy_stride, scratch, product_stride, run, context,
+       scratch + panels_floats(n_size, k_size));
+}
+
+/// Scratch that `gemm_dw` of this size, or of smaller M, needs, in floats.
+template <class Real = float>
+constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_size) {
+  return panels_floats(m_size, n_size) + gemm_scratch_floats<Real>(k_size, m_size, n_size);
+}
+
+/// `gemm_dw` (below) of a dY in panels, of which there are `panel_rows` rows or more, M of them in
+/// use. `scratch` holds `gemm_scratch_floats<Real>(K, M, N)`.
+template <class Real>
+inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
+                           std::ptrdiff_t x_stride, const Real* dy_panels, int panel_rows,
+                           basic_epilogue<Real> run, const void* context, Real* scratch,
+                           const basic_unfinished_sums<Real>& sums = {}) {
+  detail::multiply(k_size, m_size, n_size, basic_left_operand<Real>{x, 1, x_stride}, dy_panels,
+                   panel_rows, false, {k_size, 0}, run, context, scratch, panel_order::ascending,
+                   sums);
+}
+
+/// The gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], tile by tile into `run`, in the panel
+/// layout of W: a tile lies within one panel, so that an update of W, or of anything stored like W,
+/// is pointwise over `offset` and `stride`. X and dY are row-major, their rows `x_stride` and
+/// `dy_stride` floats apart; exactly K and N columns of them are read, and the sums in the padding
+/// of the last panel are 0. `scratch` holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes.
+/// M may be 0; then all sums are 0. Some rows at a time: `sums` has memory for panels_floats(K, N)
+/// floats, and `run` is called with the last of them.
+template <class Real>
+inline void gemm_dw(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
+                    const Real* dy, std::ptrdiff_t dy_stride, basic_epilogue<Real> run,
+                    const void* context, Real* scratch,
+                    const basic_unfinished_sums<Real>& sums = {}) {
+  pack(m_size, n_size, dy, dy_stride, scratch);
+  gemm_dw_packed(m_size, k_size, n_size, x, x_stride, scratch, m_size, run, context,
+                 scratch + panels_floats(m_size, n_size), sums);
+}
+
+}  // namespace lamina::engine::cpu

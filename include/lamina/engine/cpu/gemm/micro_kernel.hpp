@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/gemm/micro_kernel.hpp - the products of one register tile, one function for
+// each number of rows.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <lamina/engine/cpu/vector/simd.hpp>
+
+namespace lamina::engine::cpu {
+
+/// The left operand of a product, read element by element: element (i, k) is `data[i * row + k *
+/// step]`. So a row-major matrix is {data, stride, 1} and a transposed one {data, 1, stride}.
+template <class Real>
+struct basic_left_operand {
+  const Real* data;
+  std::ptrdiff_t row;
+  std::ptrdiff_t step;
+};
+using left_operand = basic_left_operand<float>;
+
+/// sums[i][j] = initial[i][j] + sum over k < depth of left(i, k) * panel[k][j]. `panel`, `initial`
+/// and `sums` (the last two aligned to 64 bytes) are contiguous rows of the panel's width. No
+/// `initial`, nullptr, means zeros; it may be `sums` itself. (`left` by reference: a copy on the
+/// stack is read in wider words than it was just written in, which stalls every call.)
+template <class Real>
+using basic_micro_kernel = void (*)(int depth, const basic_left_operand<Real>& left,
+                                    const Real* panel, const Real* initial, Real* sums);
+using micro_kernel = basic_micro_kernel<float>;
+
+namespace detail {
+
+// Two FMA units of latency 4 need eight independent sums; few rows get them from several chains
+// along k.
+constexpr int chains(int accumulators) { return accumulators >= 8 ? 1 : accumulators >= 4 ? 2 : 4; }
+
+template <int Rows, int Vectors, class Real>
+LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& operand,
+                                   const Real* panel, const Real* initial, Real* sums) {
+  const basic_left_operand<Real> left = operand;
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int count = chains(Rows * Vectors);
+  constexpr int width = Vectors * lanes;
+  vector acc[count][Rows][Vectors];
+  LAMINA_UNROLL for (int c = 0; c < count; ++c) {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = vector(Real(0));
+    }
+  }
+  if (initial != nullptr) {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+        acc[0][i][j] = vector::load_aligned(initial + i * width + j * lanes);
+      }
+    }
+  }
+  // One pointer for three rows: base, base + row and base + 2 * row are addressing modes.
+  constexpr int bases = (Rows + 2) / 3;
+  const Real* base[bases];
+  LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] = left.data + 3 * i * left.row;
+  const auto advance = [&](auto& chain) __attribute__((always_inline)) {
+    vector b[Vectors];
+    LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+      b[j] = vector::load_unaligned(panel + j * lanes);
+      hold_in_register(b[j]);
+    }
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      const vector a(base[i / 3][(i % 3) * left.row]);
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+        chain[i][j] = fused_multiply_add(a, b[j], chain[i][j]);
+      }
+    }
+    panel += width;
+    LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] += left.step;
+  };
+  int k = 0;
+  for (; k + count <= depth; k += count) {
+    LAMINA_UNROLL for (int c = 0; c < count; ++c) advance(acc[c]);
+  }
+  if constexpr (count > 1) {
+    for (; k < depth; ++k) advance(acc[0]);
+    LAMINA_UNROLL for (int c = 1; c < count; ++c) {
+      LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+        LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j] += acc[c][i][j];
+      }
+    }
+  }
+  LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+    LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+      acc[0][i][j].store_aligned(sums + i * width + j * lanes);
+    }
+  }
+}
+
+/// Panels that one row is multiplied with at once.
+inline constexpr int panels_of_one_row = 8 / tile_vectors;
+
+/// The sums of one row over `depth` rows of several panels, which begin `panel_step` floats apart;
+/// otherwise as `micro_kernel`. One row waits for its panels: an element of it is read once for
+/// all of them, and as many sums as hide the latency of a multiply-add need no further chains.
+template <int Panels, class Real>
+LAMINA_NOINLINE void multiply_row(int depth, const basic_left_operand<Real>& operand,
+                                  const Real* panels, std::ptrdiff_t panel_step,
+                                  const Real* initial, Real* sums) {
+  const basic_left_operand<Real> left = operand;
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
+  constexpr int vectors = Panels * tile_vectors;
+  constexpr int count = chains(vectors);
+  vector acc[count][vectors];
+  LAMINA_UNROLL for (int c = 0; c < count; ++c) {
+    LAMINA_UNROLL for (int j = 0; j < vectors; ++j) {
+      acc[c][j] = c == 0 && initial != nullptr ? vector::load_aligned(initial + j * lanes)
+                                               : vector(Real(0));
+    }
+  }
+  const Real* base[Panels];
+  LAMINA_UNROLL for (int p = 0; p < Panels; ++p) base[p] = panels + p * panel_step;
+  const Real* element = left.data;
+  const auto advance = [&](auto& chain) __attribute__((always_inline)) {
+    const vector a(*element);
+    element += left.step;
+    LAMINA_UNROLL for (int p = 0; p < Panels; ++p) {
+      LAMINA_UNROLL for (int j = 0; j < tile_vectors; ++j) {
+        vector& sum = chain[p * tile_vectors + j];
+        sum = fused_multiply_add(a, vector::load_unaligned(base[p] + j * lanes), sum);
+      }
+      base[p] += panel_width;
+    }
+  };
+  int k = 0;
+  for (; k + count <= depth; k += count) {
+    LAMINA_UNROLL for (int c = 0; c < count; ++c) advance(acc[c]);
+  }
+  if constexpr (count > 1) {
+    for (; k < depth; ++k) advance(acc[0]);
+    LAMINA_UNROLL for (int c = 1; c < count; ++c) {
+      LAMINA_UNROLL for (int j = 0; j < vectors; ++j) acc[0][j] += acc[c][j];
+    }
+  }
+  LAMINA_UNROLL for (int j = 0; j < vectors; ++j) acc[0][j].store_aligned(sums + j * lanes);
+}
+
+template <int Vectors, class Rows, class Real = float>
+struct micro_kernels;
+template <int Vectors, int... I, class Real>
+struct micro_kernels<Vectors, std::integer_sequence<int, I...>, Real> {
+  static constexpr basic_micro_kernel<Real> table[] = {&multiply_tile<I + 1, Vectors, Real>...};
+};
+
+}  // namespace detail
+
+/// The function for a tile of `rows` (1 to `tile_rows`) by `width` (that of a panel).
+template <class Real = float>
+inline basic_micro_kernel<Real> find_micro_kernel(int rows, int width) {
+  using row_counts = std::make_integer_sequence<int, tile_rows>;
+  constexpr int narrow = narrow_width_in<Real> / lanes_in<Real>;
+  if (width == panel_width_in<Real>)
+    return detail::micro_kernels<tile_vectors, row_counts, Real>::table[rows - 1];
+  return detail::micro_kernels<narrow, row_counts, Real>::table[rows - 1];
+}
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/gemm/panel.hpp - the layout of a weight matrix: panels of the register tile's
+// width.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include <lamina/engine/cpu/vector/simd.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A weight W[K][N] is stored as panels of `panel_width` columns, one after the other. A panel is K
+/// rows of its width, without gaps, so that a product streams through it. The last panel may be
+/// narrower, and its columns beyond N are padding that holds 0. `k * padded(N)` numbers in all;
+/// panels of doubles are narrower than those of floats.
+constexpr std::ptrdiff_t panels_floats(int k_size, int n_size) {
+  return static_cast<std::ptrdiff_t>(k_size) * padded(n_size);
+}
+
+/// The number of panels of a matrix with `n_size` columns.
+template <class Real = float>
+constexpr int panel_count(int n_size) {
+  return (padded(n_size) + panel_width_in<Real> - 1) / panel_width_in<Real>;
+}
+
+/// The columns, padding included, of the panel that starts at column `first`, a multiple of
+/// `panel_width`.
+template <class Real = float>
+constexpr int width_of_panel(int n_size, int first) {
+  const int rest = padded(n_size) - first;
+  return rest < panel_width_in<Real> ? rest : panel_width_in<Real>;
+}
+
+/// Where the panel that starts at column `first` begins in the panels of a matrix of `k_size` rows.
+constexpr std::ptrdiff_t offset_of_panel(int k_size, int first) {
+  return static_cast<std::ptrdiff_t>(k_size) * first;
+}
+
+/// Where element (k, n) of W[k_size][n_size] stands in its panels.
+template <class Real = float>
+constexpr std::ptrdiff_t panel_index(int k_size, int n_size, int k, int n) {
+  const int first = n / panel_width_in<Real> * panel_width_in<Real>;
+  return offset_of_panel(k_size, first) +
+         static_cast<std::ptrdiff_t>(k) * width_of_panel<Real>(n_size, first) + (n - first);
+}
+
+/// Calls `visit(offset, count, k, n)` for each run of real, contiguous elements of the panels, in
+/// the order of memory: `offset` is where W[k][n] stands, and `count` elements of row k follow from
+/// there. Padding is never visited; so norms, comparisons and exports go this way.
+template <class Real = float, class Visit>
+constexpr void for_each_row_segment(int k_size, int n_size, Visit&& visit) {
+  for (int first = 0; first < n_size; first += panel_width_in<Real>) {
+    const int width = width_of_panel<Real>(n_size, first);
+    const int count = n_size - first < width ? n_size - first : width;
+    std::ptrdiff_t offset = offset_of_panel(k_size, first);
+    for (int k = 0; k < k_size; ++k, offset += width) visit(offset, count, k, first);
+  }
+}
+
+namespace detail {
+
+/// Copies `rows` x `count` floats between row-major blocks.
+template <class Real>
+inline void copy_rows(int rows, int count, const Real* from, std::ptrdiff_t from_stride, Real* to,
+                      std::ptrdiff_t to_stride) {
+  for (int i = 0; i < rows; ++i) {
+    std::memcpy(to + i * to_stride, from + i * from_stride,
+                static_cast<std::size_t>(count) * sizeof(Real));
+  }
+}
+
+/// The same, and zeros from `count` up to `width`, a multiple of `lanes`.
+template <class Real>
+inline void copy_rows_padded(int rows, int count, int width, const Real* from,
+                             std::ptrdiff_t from_stride, Real* to, std::ptrdiff_t to_stride) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  const int whole = count - count % lanes;
+  for (int i = 0; i < rows; ++i, from += from_stride, to += to_stride) {
+    for (int j = 0; j < whole; j += lanes) vector::load_unaligned(from + j).store_unaligned(to + j);
+    for (int j = whole; j < width; j += lanes) vector(Real(0)).store_unaligned(to + j);
+    for (int j = whole; j < count; ++j) to[j] = from[j];
+  }
+}
+
+}  // namespace detail
+
+/// Packs `rows` rows, `stride` floats apart, as those from `first_row` on into the panels of a
+/// matrix of `k_size` rows; the padding becomes 0. Exactly `n_size` floats of a row are read.
+template <class Real>
+LAMINA_NOINLINE inline void pack_rows(int first_row, int rows, int k_size, int n_size,
+                                      const Real* row_major, std::ptrdiff_t stride, Real* panels) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
+  // A few rows at a time: their reads are as many streams, and a panel gets some lines at once.
+  constexpr int together = 8;
+  const int columns = padded(n_size);
+  for (int k = 0; k < rows; k += together) {
+    const int count = rows - k < together ? rows - k : together;
+    for (int first = 0; first < columns; first += panel_width) {
+      const int width = width_of_panel<Real>(n_size, first);
+      const Real* from = row_major + k * stride + first;
+      Real* to = panels + offset_of_panel(k_size, first) +
+                 static_cast<std::ptrdiff_t>(first_row + k) * width;
+      if (first + panel_width <= n_size) {
+        for (int i = 0; i < count; ++i, from += stride, to += panel_width) {
+          LAMINA_UNROLL for (int j = 0; j < panel_width; j += lanes) {
+            vector::load_unaligned(from + j).store_unaligned(to + j);
+          }
+        }
+      } else {
+        const int rest = n_size > first ? n_size - first : 0;
+        detail::copy_rows_padded(count, rest < width ? rest : width, width, from, stride, to,
+                                 width);
+      }
+    }
+  }
+}
+
+/// Packs a matrix of `k_size` rows, `stride` floats apart.
+template <class Real>
+inline void pack(int k_size, int n_size, const Real* row_major, std::ptrdiff_t stride,
+                 Real* panels) {
+  pack_rows(0, k_size, k_size, n_size, row_major, stride, panels);
+}
+
+/// Packs a contiguous row-major matrix into panels.
+template <class Real>
+inline void pack(int k_size, int n_size, const Real* row_major, Real* panels) {
+  pack(k_size, n_size, row_major, n_size, panels);
+}
+
+/// The inverse of `pack`: a contiguous row-major matrix from its panels.
+template <class Real>
+inline void unpack(int k_size, int n_size, const Real* panels, Real* row_major) {
+  for_each_row_segment<Real>(k_size, n_size, [&](std::ptrdiff_t offset, int count, int k, int n) {
+    std::memcpy(row_major + static_cast<std::ptrdiff_t>(k) * n_size + n, panels + offset,
+                static_cast<std::size_t>(count) * sizeof(Real));
+  });
+}
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/memory/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed; in
+// large pages where it is large and the system has them.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace lamina::engine::cpu {
+
+/// An array of floats that begins at a multiple of 64 bytes. Padding must hold finite numbers, so
+/// new memory is zeroed.
+class aligned_buffer {
+ public:
+  aligned_buffer() = default;
+  explicit aligned_buffer(std::size_t floats) { resize(floats); }
+  aligned_buffer(aligned_buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  aligned_buffer& operator=(aligned_buffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  aligned_buffer(const aligned_buffer&) = delete;
+  aligned_buffer& operator=(const aligned_buffer&) = delete;
+  ~aligned_buffer() { release(); }
+
+  /// Makes room for `floats`; the old contents are lost.
+  void resize(std::size_t floats) {
+    if (floats == size_) return;
+    release();
+    if (floats == 0) return;
+    const std::size_t bytes = floats * sizeof(float);
+    data_ = static_cast<float*>(::operator new(bytes, alignment_of(floats)));
+    size_ = floats;
+#if defined(MADV_HUGEPAGE)
+    // Advice: what becomes of it does not matter.
+    if (bytes >= large_bytes) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
+#endif
+    std::memset(data_, 0, bytes);
+  }
+
+  float* data() noexcept { return data_; }
+  const float* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  // A processor finds the address of each page that it touches in a table, of which it remembers
+  // some hundred lines: what streams through many megabytes asks for less in pages of 2 MiB.
+  static constexpr std::size_t page_bytes = std::size_t{2} << 20;
+  static constexpr std::size_t large_bytes = 2 * page_bytes;
+  static constexpr std::align_val_t alignment_of(std::size_t floats) {
+    return std::align_val_t{floats * sizeof(float) >= large_bytes ? page_bytes : 64};
+  }
+
+  void release() noexcept {
+    if (data_ != nullptr) ::operator delete(data_, alignment_of(size_));
+    data_ = nullptr;
+    size_ = 0;
+  }
+  float* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace lamina::engine::cpu

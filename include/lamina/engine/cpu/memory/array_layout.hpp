@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/memory/array_layout.hpp - elements of arrays of any type.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/dtype.hpp>
+#include <lamina/core/number_cast.hpp>
+#include <lamina/engine/common/array_layout.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Calls f with a value of the C++ type of a dtype.
+template <class F>
+void with_type(dtype type, F&& f) {
+  switch (type) {
+    case dtype::float32:
+      return f(float{});
+    case dtype::float64:
+      return f(double{});
+    case dtype::int64:
+      return f(std::int64_t{});
+    case dtype::int32:
+      return f(std::int32_t{});
+    case dtype::int16:
+      return f(std::int16_t{});
+    case dtype::int8:
+      return f(std::int8_t{});
+    case dtype::boolean:
+      return f(bool{});
+    default:
+      return f(std::uint8_t{});
+  }
+}
+
+/// Calls f with an unsigned number as wide as a dtype: for copies, which need no more.
+template <class F>
+void with_word(dtype type, F&& f) {
+  switch (size_of(type)) {
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    default:
+      return f(std::uint64_t{});
+  }
+}
+
+/// Element `at` of an array of any type, as T.
+template <class T>
+LAMINA_NOINLINE T load_as(const void* data, dtype type, std::ptrdiff_t at) {
+  T value{};
+  with_type(type,
+            [&]<class From>(From) { value = number_cast<T>(static_cast<const From*>(data)[at]); });
+  return value;
+}
+
+/// Assigns an element of an array of any type; to bool, whatever is not 0 is true.
+template <class T>
+LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value) {
+  with_type(type, [&]<class To>(To) {
+    static_cast<To*>(data)[at] = number_cast<To>(value);
+  });
+}
+
+/// Element `column` of a row of numbers or labels of any integer type.
+inline std::int64_t integer_in(const operand& o, int row, int column) {
+  return load_as<std::int64_t>(o.data, o.type, row * o.stride + column);
+}
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/memory/copy_kernels.hpp - the copies between layouts that a plan adds.
+#pragma once
+
+#include <cstring>
+
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/plan/plan_operators.hpp>
+
+namespace lamina::engine::cpu {
+
+template <>
+struct call_kernel<stage_feed> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand from = c.at_position(0), to = c.at_position(1);
+    const std::size_t bytes =
+        static_cast<std::size_t>(from.columns) * static_cast<std::size_t>(size_of(from.type));
+    for (int r = 0; r < from.rows; ++r)
+      std::memcpy(static_cast<char*>(to.data) + r * to.stride * size_of(to.type),
+                  static_cast<const char*>(from.data) + r * from.stride * size_of(from.type),
+                  bytes);
+  }
+};
+
+template <>
+struct call_kernel<unpack_panels> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand from = c.at_position(0), to = c.at_position(1);
+    const Real* panels = static_cast<const Real*>(from.data);
+    for_each_row_segment<Real>(from.rows, from.columns,
+                               [&](std::ptrdiff_t offset, int count, int k, int n) {
+                                 std::memcpy(to.row<Real>(k) + n, panels + offset,
+                                             static_cast<std::size_t>(count) * sizeof(Real));
+                               });
+  }
+};
+
+template <>
+struct call_kernel<pack_panels> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand from = c.at_position(0), to = c.at_position(1);
+    pack(from.rows, from.columns, from.row<const Real>(0), from.stride,
+         static_cast<Real*>(to.data));
+  }
+};
+
+template <>
+struct call_kernel<rows_hand_over> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    hand_over_sequences(c, c.input(0).domain, c.output(0).domain);
+    const operand x = c.input(0), out = c.output(0);
+    if (out) copy_block(x, 0, out, 0, x.rows);
+  }
+};
+
+}  // namespace lamina::engine::cpu

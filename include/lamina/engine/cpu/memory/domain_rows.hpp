@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/memory/domain_rows.hpp - how many rows a run has, and where its sequences lie.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/core/rows.hpp>
+#include <lamina/engine/common/row_maker.hpp>
+#include <lamina/engine/common/sequence_rows.hpp>
+
+namespace lamina::engine::cpu {
+
+using engine::minibatch_source;
+using engine::row_maker;
+using engine::sequence_rows;
+
+/// The rows of one run, by row domain of the program. Sequence i of a domain is its rows
+/// offsets[i] - offsets[0] to offsets[i + 1] - offsets[0], one sequence for each row of the
+/// domain's parent: a part of a mini-batch points into the offsets of the whole.
+template <int Domains>
+struct domain_rows {
+  int count[Domains] = {};
+  const int* offsets[Domains] = {};  // null for a domain without sequences
+  std::int64_t first[Domains] = {};  // the row of the whole mini-batch that this run begins with
+
+  constexpr domain_rows() = default;
+  /// A batch of dense samples.
+  constexpr explicit domain_rows(int batch_rows, std::int64_t first_row = 0) {
+    count[batch::domain] = batch_rows;
+    first[batch::domain] = first_row;
+  }
+};
+
+}  // namespace lamina::engine::cpu

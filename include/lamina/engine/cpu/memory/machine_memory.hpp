@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/memory/machine_memory.hpp - the arrays of a machine, and what its kernels are
+// given.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+#include <lamina/engine/cpu/conv/filter_memory.hpp>
+#include <lamina/engine/cpu/schedule/schedule_table.hpp>
+#include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/plan/outside_memory.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Activations, gradients and constants of program P, and the address of every argument of its
+/// schedule.
+template <class P>
+class machine_memory {
+ public:
+  using plan_type = plan<P>;
+  using schedule = schedule_table<P>;
+  using real = real_of<P>;
+  static constexpr int domains = P::desc.count.domains;
+  static constexpr int constants_count = plan_type::lowered.count.constants;
+  static constexpr int arrays_count = plan_type::memory.arrays;
+  static constexpr int selected_count = plan_type::memory.selected_rows;
+
+  LAMINA_COLD explicit machine_memory(const outside_memory& outside)
+      : outside_(outside), fixed_(static_cast<std::size_t>(fixed_size)) {
+    for (int i = 0; i < constants_count; ++i) constants_[i] = constant_table<P>::table.of[i];
+    for (float*& begin : arena_begin_) begin = nowhere();
+  }
+
+  /// Floats a row, by domain: the part of the memory plan that is needed at run time.
+  struct by_domain {
+    int of[domains];
+  };
+  static constexpr by_domain make_widths() {
+    by_domain w{};
+    copy_items(w.of, plan_type::memory.arena_width, domains);
+    return w;
+  }
+  static constexpr by_domain width = make_widths();
+  /// 1 for domains whose rows are known before a run.
+  static constexpr by_domain make_fed() {
+    by_domain w{};
+    for (int d = 0; d < domains; ++d) w.of[d] = plan_type::fed.of[d] ? 1 : 0;
+    return w;
+  }
+  static constexpr by_domain fed = make_fed();
+  static constexpr bool all_fed = plan_type::fed.all();
+
+  void bind(const domain_rows<domains>& rows) {
+    bool same = bound_;
+    for (int d = batch::domain; d < domains; ++d)
+      same = same && (rows.count[d] == rows_.count[d] || fed.of[d] == 0);
+    const domain_rows<domains> before = rows_;
+    rows_ = rows;
+    if constexpr (!all_fed) {
+      for (int d = batch::domain; d < domains; ++d)
+        if (fed.of[d] == 0)
+          rows_.count[d] = before.count[d], rows_.offsets[d] = before.offsets[d],
+          rows_.first[d] = 0;
+    }
+    if (!same) bind_anew();
+  }
+
+  void feed(int data, const void* values) {
+    feeds_[data] = values == nullptr ? nowhere() : const_cast<void*>(values);
+    for (int a = 0; a < schedule::arguments; ++a)
+      if (schedule::table.slots[a].space == memory_space::feed &&
+          schedule::table.slots[a].offset == data)
+        arguments_[a] = static_cast<float*>(feeds_[data]);
+  }
+
+  const void* fed_data(int data) const { return feeds_[data]; }
+  /// Gets ready for other rows of the domains that are fed, which rows() has already.
+  void bind_rows() { bind_anew(); }
+
+  /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
+  void make_rows(int domain, int rows) {
+    if (rows > capacity_[domain]) make_room(domain, rows);
+    rows_.count[domain] = rows;
+    constants_[inverse_rows(domain)] = inverse_of(rows);
+  }
+  /// Memory for the offsets of so many sequences of a domain. One that is fed has its sequences,
+  /// and gets the same ones again from an array that holds rows of it.
+  int* make_offsets(int domain, int sequences) {
+    std::vector<int>& offsets = offsets_[domain];
+    const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
+    if (offsets.size() < wanted) offsets.resize(wanted);
+    rows_.offsets[domain] = offsets.data();
+    return offsets.data();
+  }
+
+  run_context context(std::uint64_t seed, std::uint64_t step, const row_maker* maker) {
+    run_context c{rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(),
+                  maker,       nullptr,       0,           0,    {},   schedule::convolutions()};
+    if constexpr (keeps_filters) c.filters = &filters_;
+    c.is_odd_run = is_odd_run_;
+    return c;
+  }
+  /// To be called before each run.
+  void begin_run() { is_odd_run_ = !is_odd_run_; }
+  float* scratch() { return scratch_.data(); }
+  std::size_t scratch_floats() const { return scratch_.size(); }
+  domain_rows<domains>& rows() { return rows_; }
+  const domain_rows<domains>& rows() const { return rows_; }
+  float** arguments() { return arguments_; }
+  tensor_array& array(int number) { return arrays_[number]; }
+  using rows_type = basic_selected_rows<real_of<P>>;
+  rows_type& selected_rows(int number) { return selected_[number]; }
+  real* constants() { return constants_; }
+
+  float* address_of(memory_slot s) {
+    switch (s.space) {
+      case memory_space::arena:
+        return arena_begin_[s.domain] + static_cast<std::ptrdiff_t>(s.offset) * capacity_[s.domain];
+      case memory_space::fixed:
+        return fixed_.data() + s.offset;
+      case memory_space::parameter:
+      case memory_space::accumulator:
+      case memory_space::gradient:
+      case memory_space::updated:
+        return outside_.address_of(s);
+      case memory_space::numbers:
+        return outside_.leaves_updates ? nullptr : constant(s.offset);
+      case memory_space::feed:
+        return static_cast<float*>(feeds_[s.offset]);
+      case memory_space::array:
+        return reinterpret_cast<float*>(arrays_ + s.offset);
+      case memory_space::rows:
+        return reinterpret_cast<float*>(selected_ + s.offset);
+      case memory_space::frame:
+      case memory_space::view:
+        return nowhere();
+      case memory_space::none:
+        return s.offset >= 0 ? constant(s.offset) : nullptr;
+    }
+    return nullptr;
+  }
+
+ private:
+  static constexpr long long fixed_size = plan_type::memory.fixed_size;
+
+  // An array without rows has no memory, but an address: no kernel may calculate with none, and one
+  // that is null stands for an argument that is absent.
+  static float* nowhere() {
+    static float nothing[1] = {};
+    return nothing;
+  }
+  static real inverse_of(int rows) {
+    return rows > 0 ? real(1) / static_cast<real>(rows) : real(0);
+  }
+  float* constant(int i) { return reinterpret_cast<float*>(constants_ + i); }
+
+  /// A domain without rows: its arguments lie nowhere, as what has no memory may not be read.
+  void forget_rows(int domain) {
+    static constexpr int no_sequences[2] = {};
+    rows_.count[domain] = capacity_[domain] = 0;
+    rows_.offsets[domain] = no_sequences;
+    arena_begin_[domain] = nowhere();
+  }
+  /// Leaves a machine without rows, which the next bind() finds different from any, unless all
+  /// memory was there.
+  struct all_or_nothing {
+    machine_memory* memory;
+    int first, end;  // domains
+    bool only_fed;
+    LAMINA_COLD ~all_or_nothing() {
+      if (memory == nullptr) return;
+      for (int d = first; d < end; ++d)
+        if (!only_fed || fed.of[d] != 0) memory->forget_rows(d);
+      memory->bound_ = false;
+      memory->place_arguments();
+    }
+  };
+
+  LAMINA_COLD void make_room(int domain, int rows) {
+    all_or_nothing guard{this, domain, domain + 1, false};
+    // Rows of another run are a little more or less.
+    const int room = rows <= 1 << 30 ? rows + rows / 4 : rows;
+    made_[domain].resize(static_cast<std::size_t>(width.of[domain]) *
+                         static_cast<std::size_t>(room));
+    capacity_[domain] = room;
+    arena_begin_[domain] = made_[domain].data();
+    place_arguments();
+    find_scratch();
+    guard.memory = nullptr;
+  }
+  LAMINA_COLD void bind_anew() {
+    all_or_nothing guard{this, batch::domain, domains, true};
+    std::size_t wanted = 0;
+    for (int d = batch::domain; d < domains; ++d) {
+      if (fed.of[d] == 0) continue;
+      const int rows = rows_.count[d];
+      constants_[inverse_rows(d)] = inverse_of(rows);
+      capacity_[d] = rows;
+      wanted += static_cast<std::size_t>(width.of[d]) * static_cast<std::size_t>(rows);
+    }
+    if (wanted > arena_.size()) arena_.resize(wanted);
+    float* begin = arena_.data();
+    for (int d = batch::domain; d < domains; ++d) {
+      if (fed.of[d] == 0) continue;
+      arena_begin_[d] = begin;
+      begin += static_cast<std::ptrdiff_t>(width.of[d]) * rows_.count[d];
+    }
+    place_arguments();
+    find_scratch();
+    bound_ = true;
+    guard.memory = nullptr;
+  }
+  void place_arguments() {
+    for (int a = 0; a < schedule::arguments; ++a)
+      if (!bound_ || (schedule::table.slots[a].space != memory_space::frame &&
+                      schedule::table.slots[a].space != memory_space::view))
+        arguments_[a] = address_of(schedule::table.slots[a]);
+  }
+  // The scratch memory of kernels depends on the numbers of rows alone: those that are made are
+  // never more than there is memory for.
+  LAMINA_COLD void find_scratch() {
+    run_context c = context(0, 0, nullptr);
+    c.rows = capacity_;
+    std::ptrdiff_t most = 0;
+    for (int g = 0; g < schedule::groups; ++g) {
+      const schedule_entry& e = schedule::table.entries[g];
+      if (e.scratch == nullptr) continue;
+      const std::ptrdiff_t n = e.scratch(schedule::program, arguments_ + e.first_argument,
+                                         schedule::table.info + e.first_argument, e.group, c);
+      if (n > most) most = n;
+    }
+    if (static_cast<std::size_t>(most) <= scratch_.size()) return;
+    // A kernel that makes rows goes on with what it has.
+    aligned_buffer larger(static_cast<std::size_t>(most));
+    if (scratch_.size() > 0)
+      std::memcpy(larger.data(), scratch_.data(), scratch_.size() * sizeof(float));
+    scratch_ = std::move(larger);
+  }
+
+  static constexpr int made_count = all_fed ? 1 : domains;
+  // Only programs with blocks read arrays.
+  static constexpr int offsets_count = all_fed && P::desc.count.blocks <= 1 ? 1 : domains;
+  // A program that trains has other filters in each step.
+  static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
+  struct no_filters {};
+
+  outside_memory outside_;
+  aligned_buffer arena_, fixed_, scratch_;
+  real constants_[at_least_one(constants_count)];
+  void* feeds_[at_least_one(P::desc.count.data)] = {};
+  float* arguments_[at_least_one(schedule::arguments)] = {};
+  domain_rows<domains> rows_;
+  float* arena_begin_[domains] = {};
+  int capacity_[domains] = {};
+  tensor_array arrays_[at_least_one(arrays_count)];
+  rows_type selected_[at_least_one(selected_count)];
+  aligned_buffer made_[made_count];  // arenas of domains that are not fed
+  std::vector<int> offsets_[offsets_count];
+  [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
+  bool bound_ = false, is_odd_run_ = false;
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/memory/row_parts.hpp - blocks of rows, and arrays in parts: rows, or all
+// sequences that lie below a row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/engine/common/made_rows.hpp>
+#include <lamina/engine/cpu/memory/array_layout.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Rows [to, to + n) of an array become rows [from, from + n) of another of the same type and
+/// columns.
+inline void copy_block(const operand& x, int from, const operand& out, int to, int n) {
+  if (n <= 0) return;
+  const std::ptrdiff_t width = size_of(x.type);
+  char* const target = static_cast<char*>(out.data) + to * out.stride * width;
+  const char* const source = static_cast<const char*>(x.data) + from * x.stride * width;
+  if (target == source) return;
+  if (x.stride == out.stride) {
+    std::memcpy(target, source, static_cast<std::size_t>(n * x.stride * width));
+    return;
+  }
+  for (int r = 0; r < n; ++r)
+    std::memcpy(target + r * out.stride * width, source + r * x.stride * width,
+                static_cast<std::size_t>(x.columns * width));
+}
+
+/// Copies single rows of an array to rows of another of the same type and columns. Padded rows are
+/// copied as they lie, cache line by cache line: they are too short for a call each.
+class row_copier {
+ public:
+  row_copier(const operand& x, const operand& out)
+      : source_(static_cast<const char*>(x.data)),
+        target_(static_cast<char*>(out.data)),
+        source_step_(x.stride * size_of(x.type)),
+        target_step_(out.stride * size_of(x.type)),
+        bytes_(source_step_ == target_step_ && source_step_ % line == 0
+                   ? source_step_
+                   : x.columns * std::ptrdiff_t{size_of(x.type)}) {}
+
+  LAMINA_INLINE void operator()(int from, int to) const {
+    const char* const source = source_ + from * source_step_;
+    char* const target = target_ + to * target_step_;
+    if (bytes_ % line == 0 && bytes_ <= 16 * line)
+      for (std::ptrdiff_t at = 0; at < bytes_; at += line)
+        std::memcpy(target + at, source + at, line);
+    else
+      std::memcpy(target, source, static_cast<std::size_t>(bytes_));
+  }
+
+ private:
+  static constexpr int line = 64;
+
+  const char* source_;
+  char* target_;
+  std::ptrdiff_t source_step_, target_step_, bytes_;
+};
+
+/// Rows [from, from + n) become zeros, padding included.
+inline void clear_block(const operand& out, int from, int n) {
+  if (n <= 0) return;
+  const std::ptrdiff_t step = out.stride * size_of(out.type);
+  std::memset(static_cast<char*>(out.data) + from * step, 0, static_cast<std::size_t>(n * step));
+}
+
+/// A number of a row, a step or a slot: the one value of an operand, which is not negative.
+inline int index_in(const call_context& c, const operand& i) {
+  const std::int64_t n = integer_in(i, 0, 0);
+  if (n < 0 || n >= std::numeric_limits<int>::max())
+    fail(c, {"expected an index from 0 on, found ", n});
+  return static_cast<int>(n);
+}
+
+/// Output `out_slot` becomes some parts of input `x_slot`: a part is a row that lies `levels`
+/// levels above the rows of X, with all that is below it. `each(f)` calls f with the numbers of the
+/// parts in their order, each time it is called. Makes rows and sequences of the output.
+template <class Each>
+void choose_parts(const call_context& c, int x_slot, int out_slot, int levels, const Each& each) {
+  const int from = c.input(x_slot).domain, to = c.output(out_slot).domain;
+  make_parts(c, from, to, levels, each);
+  const operand x = c.input(x_slot), out = c.output(out_slot);
+  if (!out) return;
+  // Parts that follow each other are one block.
+  int begin = 0, end = 0, at = 0;
+  each([&](int part) {
+    const int first = first_below(c, from, levels, 0, part);
+    if (first != end) {
+      copy_block(x, begin, out, at, end - begin);
+      at += end - begin;
+      begin = first;
+    }
+    end = first_below(c, from, levels, 0, part + 1);
+  });
+  copy_block(x, begin, out, at, end - begin);
+}
+
+}  // namespace lamina::engine::cpu

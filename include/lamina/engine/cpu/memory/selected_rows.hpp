@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/memory/selected_rows.hpp - a gradient of which only some rows are there.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/padding.hpp>
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Rows of a table by their numbers, each once, in the order in which they were first added: what
+/// they are does not depend on threads or memory. All it does costs what its rows cost; memory only
+/// grows, so a run with no more rows than one before allocates nothing. Fluid: SelectedRows.
+template <class Real>
+class basic_selected_rows {
+ public:
+  /// No rows, of this many columns.
+  void begin(int columns) {
+    columns_ = columns;
+    numbers_.clear();
+    std::fill(place_.begin(), place_.end(), 0);
+  }
+
+  /// Memory for so many rows, of this many columns: adding them, and sorted(), allocates nothing
+  /// then. Asked for before a run, for one that fails halfway has changed some parameters.
+  LAMINA_COLD void reserve(std::size_t rows, int columns) {
+    const std::size_t wanted = static_cast<std::size_t>(
+        in_floats<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns)));
+    if (wanted > values_.size()) grow(wanted);
+    numbers_.reserve(rows);
+    order_.reserve(rows);
+    while (place_.size() < 2 * (rows + 1)) rehash();
+  }
+  /// How many rows there is memory for.
+  std::size_t capacity() const { return numbers_.capacity(); }
+
+  int size() const { return static_cast<int>(numbers_.size()); }
+  int columns() const { return columns_; }
+  /// The number of the i-th row, and its elements.
+  int number(int i) const { return numbers_[static_cast<std::size_t>(i)]; }
+  Real* row(int i) { return numbers_at<Real>(values_.data()) + first_of(i); }
+  const Real* row(int i) const { return numbers_at<Real>(values_.data()) + first_of(i); }
+
+  /// Adds `weight * from` to the row of this number; it counts from 0.
+  void add(int number, const Real* from, Real weight = 1) {
+    const int before = size();
+    Real* const to = row(find_or_make(number));
+    if (size() > before)
+      for (int j = 0; j < columns_; ++j) to[j] = weight * from[j];
+    else
+      for (int j = 0; j < columns_; ++j) to[j] += weight * from[j];
+  }
+  /// Adds `weight` times each row of another.
+  void add(const basic_selected_rows& other, Real weight = 1) {
+    // What no kernel has filled yet does not know how wide its rows are.
+    if (size() == 0 && other.size() > 0) columns_ = other.columns_;
+    for (int i = 0; i < other.size(); ++i) add(other.number(i), other.row(i), weight);
+  }
+  /// Multiplies all elements; by 0 or less: no rows are left.
+  void scale(Real weight) {
+    if (weight == 0) return begin(columns_);
+    for (int i = 0; i < size(); ++i)
+      for (int j = 0; j < columns_; ++j) row(i)[j] *= weight;
+  }
+
+  /// Places of the rows in the order of their numbers; valid until the next call.
+  const std::vector<int>& sorted() {
+    order_.resize(numbers_.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
+    std::sort(order_.begin(), order_.end(), [&](int a, int b) { return number(a) < number(b); });
+    return order_;
+  }
+
+ private:
+  std::ptrdiff_t first_of(int i) const { return static_cast<std::ptrdiff_t>(i) * padded(columns_); }
+  // Open addressing: 0 is free, else one more than a row's place; at most half of it is in use.
+  int find_or_make(int number) {
+    if (2 * (numbers_.size() + 1) > place_.size()) rehash();
+    const std::size_t mask = place_.size() - 1;
+    std::size_t at = slot_of(number);
+    for (; place_[at] != 0; at = (at + 1) & mask)
+      if (numbers_[static_cast<std::size_t>(place_[at] - 1)] == number) return place_[at] - 1;
+    // Memory first: a row that is counted is there.
+    const auto wanted = static_cast<std::size_t>(in_floats<Real>(first_of(size() + 1)));
+    if (wanted > values_.size()) grow(2 * wanted);
+    numbers_.push_back(number);
+    place_[at] = size();
+    return size() - 1;
+  }
+  void grow(std::size_t floats) {
+    aligned_buffer larger(floats);
+    if (values_.size() > 0)
+      std::memcpy(larger.data(), values_.data(), values_.size() * sizeof(float));
+    values_ = std::move(larger);
+  }
+  std::size_t slot_of(int number) const {
+    // Fibonacci hashing: numbers that follow each other are spread.
+    const std::uint64_t mixed = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15u;
+    return static_cast<std::size_t>(mixed >> 32) & (place_.size() - 1);
+  }
+  void rehash() {
+    place_.assign(std::max<std::size_t>(64, 2 * place_.size()), 0);
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      std::size_t at = slot_of(numbers_[i]);
+      while (place_[at] != 0) at = (at + 1) & (place_.size() - 1);
+      place_[at] = static_cast<int>(i) + 1;
+    }
+  }
+
+  int columns_ = 0;
+  std::vector<int> numbers_, place_, order_;
+  aligned_buffer values_;
+};
+using selected_rows = basic_selected_rows<float>;
+
+/// The selected rows that an operand stands for.
+template <class Real>
+basic_selected_rows<Real>& rows_of(const operand& o) {
+  return *static_cast<basic_selected_rows<Real>*>(o.data);
+}
+/// Whether it stands for any.
+inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
+
+}  // namespace lamina::engine::cpu

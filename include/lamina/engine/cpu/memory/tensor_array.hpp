@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/memory/tensor_array.hpp - arrays of tensors in the memory of the CPU.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/common/tensor_array.hpp>
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Memory for stacks.
+struct buffer_chunks {
+  using chunk = aligned_buffer;
+  static chunk* make(std::size_t floats) { return new chunk(floats); }
+};
+using tensor_array = engine::tensor_array<buffer_chunks>;
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/block_runner.hpp - loops and branches on the CPU.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/engine/common/block_runner.hpp>
+#include <lamina/engine/cpu/memory/machine_memory.hpp>
+
+namespace lamina::engine::cpu {
+
+/// How blocks are run over the memory of a machine of the CPU.
+template <class P>
+struct block_engine {
+  using memory_type = machine_memory<P>;
+  using schedule = schedule_table<P>;
+  using context_type = run_context;
+  using chunks = buffer_chunks;
+
+  LAMINA_INLINE static void run_group(memory_type& m, int group, const run_context& c) {
+    const schedule_entry& e = schedule::table.entries[group];
+    e.run(schedule::program, m.arguments() + e.first_argument,
+          schedule::table.info + e.first_argument, e.group, c);
+  }
+  static bool is_true(memory_type& m, int argument) {
+    return *reinterpret_cast<const bool*>(m.arguments()[argument]);
+  }
+  static int* rows(memory_type& m) { return m.rows().count; }
+  static const int** offsets(memory_type& m) { return m.rows().offsets; }
+  static void bind_rows(memory_type& m) { m.bind_rows(); }
+  static constexpr int own_words(int) { return 0; }
+  static void place_own(memory_type&, int, std::uintptr_t*) {}
+};
+
+/// Runs the blocks of program P.
+template <class P>
+using block_runner = engine::block_runner<P, block_engine<P>>;
+
+}  // namespace lamina::engine::cpu

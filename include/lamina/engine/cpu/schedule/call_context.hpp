@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/call_context.hpp - what a kernel is given: arrays, shapes, attributes.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/engine/common/operator_call.hpp>
+#include <lamina/engine/cpu/memory/domain_rows.hpp>
+#include <lamina/engine/cpu/memory/tensor_array.hpp>
+#include <lamina/engine/cpu/memory/unfinished_sums.hpp>
+
+namespace lamina::engine::cpu {
+
+using engine::argument_info;
+using engine::operand;
+
+/// What a schedule knows of a group.
+struct group_info {
+  int rows, columns, depth;
+  bool panel;                     // the group's arrays are weights in panels
+  int arguments;                  // how many
+  const operator_schema* schema;  // of a call
+  const operator_desc* op;        // whose attributes count; null for the plan's own copies
+};
+
+/// A sum over a large array that threads make together: each writes some of its parts, and who is
+/// to write none adds them up. Without memory for the parts one thread does all of it.
+struct shared_sums {
+  static constexpr int parts = 64;
+  double* of = nullptr;
+  int first = 0, end = 0;
+};
+
+struct conv_methods;
+class filter_memory;
+
+/// What changes from run to run.
+struct run_context {
+  const int* rows;                // by domain
+  const int* const* offsets;      // by domain: where sequences begin
+  const std::int64_t* first_row;  // by domain: of this shard in the whole batch
+  std::uint64_t seed;
+  std::uint64_t step;  // of training; random masks depend on it
+  float* scratch;
+  const row_maker* maker;                    // null when all rows are fed
+  const minibatch_source* source = nullptr;  // null when the program reads nothing
+  int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
+  std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
+  shared_sums sums = {};        // of an operator that several threads run together
+  const conv_methods* convolutions = nullptr;  // what the program has besides the general way
+  filter_memory* filters = nullptr;            // of one who does not train; null for others
+  bool is_odd_run = false;                     // every second one of a machine
+  unfinished_sums sums_of_rows = {};  // of a group that is run a part of its rows at a time
+
+  int rows_of(int known) const { return operator_call::rows_of(rows, known); }
+  /// Whether large weights are read from the end: the time before, they were not.
+  bool turns_back() const { return is_odd_run != ((iteration & 1) != 0); }
+};
+
+/// The array of tensors that an operand stands for.
+inline tensor_array& array_of(const operand& o) { return *static_cast<tensor_array*>(o.data); }
+
+/// A call on the CPU: what the machine can do for it besides.
+class call_context : public operator_call {
+ public:
+  call_context(const program_view& program, float* const* arguments, const argument_info* info,
+               const group_info& group, const run_context& run)
+      : operator_call(program, arguments, info, group.schema, group.op, run.rows), run_(run) {}
+
+  /// Rows of the batch, seed, step and scratch memory.
+  const run_context& run() const { return run_; }
+  float* scratch() const { return run_.scratch; }
+
+  /// The sequences that the rows of an array belong to: one for each row of the parent domain.
+  sequence_rows sequences(const operand& o) const { return sequences(o.domain); }
+  sequence_rows sequences(int domain) const {
+    return {run_.offsets[domain], rows_in(parent_of(domain))};
+  }
+
+  /// Sets the rows of the domain of an output. Arrays of this domain move: take operands anew. Rows
+  /// that were fed must be as many.
+  void set_rows(const operand& o, int rows) const { set_rows(o.domain, rows); }
+  LAMINA_NOINLINE void set_rows(int domain, int rows) const {
+    if (run_.maker != nullptr && domain > 0)
+      run_.maker->set_rows(run_.maker->machine, domain, rows);
+  }
+  /// Whether rows of some domains are made while the program runs; else all were fed.
+  bool makes_rows() const { return run_.maker != nullptr; }
+  /// Memory for where the sequences of an output's domain begin and end, `sequences + 1` numbers;
+  /// to be filled before set_rows() is called with the last of them.
+  int* make_offsets(const operand& o, int sequences) const {
+    return make_offsets(o.domain, sequences);
+  }
+  int* make_offsets(int domain, int sequences) const {
+    return run_.maker->make_offsets(run_.maker->machine, domain, sequences);
+  }
+  /// Whether the output is a view: the kernel tells where it lies.
+  bool shows() const { return run_.view > 0; }
+  void show(void* data) const { run_.maker->show(run_.maker->machine, run_.view - 1, data); }
+  /// Whether X stays where it lies as long as somebody may read what it is written to.
+  bool refers() const { return run_.view < 0; }
+
+ private:
+  const run_context& run_;
+};
+
+/// The kernel of an operator that is not fused: specialise it with
+///   static void run(const call_context&);
+/// and, when it needs memory of its own, the floats for it:
+///   static std::ptrdiff_t scratch(const call_context&);
+template <class Op>
+struct call_kernel;
+
+}  // namespace lamina::engine::cpu

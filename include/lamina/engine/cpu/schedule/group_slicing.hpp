@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/group_slicing.hpp - how a group of a schedule can be run a part at a
+// time.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <lamina/engine/cpu/schedule/schedule_table.hpp>
+
+namespace lamina::engine::cpu {
+
+/// How a group can be cut: by rows of the batch, of which a row's results depend on this row alone;
+/// so, but a product, whose sums depend on how many rows there are where these are few; by the
+/// elements of its only row; as a sum in parts; or not at all.
+enum class slicing : std::uint8_t { none, rows, product_rows, elements, sums };
+
+namespace detail {
+
+/// Operators with a kernel of their own that computes each row of a batch by itself.
+inline constexpr std::string_view row_operators[] = {"concat",
+                                                     "cross_entropy",
+                                                     "dropout",
+                                                     "dropout_grad",
+                                                     "flatten2",
+                                                     "flatten2_grad",
+                                                     "layer_norm",
+                                                     "matmul",
+                                                     "matmul_grad",
+                                                     "pool2d",
+                                                     "pool2d_grad",
+                                                     "reshape2",
+                                                     "reshape2_grad",
+                                                     "softmax",
+                                                     "softmax_grad",
+                                                     "softmax_with_cross_entropy",
+                                                     "softmax_with_cross_entropy_grad",
+                                                     "squeeze2",
+                                                     "stage_feed",
+                                                     "squeeze2_grad",
+                                                     "transpose2",
+                                                     "transpose2_grad",
+                                                     "unsqueeze2",
+                                                     "unsqueeze2_grad"};
+
+}  // namespace detail
+
+/// How a group can be cut, whose arguments are `info`.
+constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
+                             const argument_info* info) {
+  const bool is_batch = domain_of_rows(d.rows) == batch::domain;
+  switch (d.head) {
+    case group_head::gemm:
+    case group_head::gemm_dx:
+      return is_batch ? slicing::product_rows : slicing::none;
+    case group_head::conv:
+    case group_head::conv_dx:
+      return is_batch ? slicing::rows : slicing::none;
+    case group_head::pointwise: {
+      if (is_batch) return slicing::rows;
+      if (d.rows != 1 || d.panel) return slicing::none;
+      for (int a = 0; a < e.group.arguments; ++a)
+        if (info[a].rows != 1 || (info[a].columns != 1 && info[a].columns != d.columns))
+          return slicing::none;
+      return slicing::elements;
+    }
+    case group_head::call: {
+      if (std::string_view(e.group.schema->type) == "mean") return slicing::sums;
+      // Every argument has rows of the batch, or none has a part in the rows.
+      bool has_rows = false, has_others = false;
+      for (int a = 0; a < e.group.arguments; ++a) {
+        if (info[a].rows < 0 && info[a].rows != -batch::domain) return slicing::none;
+        (info[a].rows < 0 ? has_rows : has_others) = true;
+      }
+      const std::string_view type = e.group.schema->type;
+      if (!has_rows || (has_others && type.starts_with("matmul"))) return slicing::none;
+      for (const std::string_view name : detail::row_operators)
+        if (name == type) return slicing::rows;
+      return slicing::none;
+    }
+    default:
+      return slicing::none;
+  }
+}
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/machine.hpp - runs a schedule: a constexpr table of groups, walked by
+// a loop.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <lamina/engine/common/first_update.hpp>
+#include <lamina/engine/cpu/schedule/block_runner.hpp>
+#include <lamina/engine/cpu/memory/machine_memory.hpp>
+#include <lamina/engine/cpu/schedule/row_tiles.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+struct no_blocks {};
+}  // namespace detail
+
+/// Runs program P on the CPU, in float or in double (plan/real_type.hpp). Owns activations and
+/// gradients, never parameters. Not for two threads at once; any number of machines may share
+/// parameters that none of them writes.
+template <class P>
+class machine {
+ public:
+  using program = P;
+  using plan_type = plan<P>;
+  using schedule = schedule_table<P>;
+  using memory_type = machine_memory<P>;
+  static constexpr int domains = P::desc.count.domains;
+  static constexpr int constants_count = memory_type::constants_count;
+  /// Whether it has loops or branches, or makes rows itself: everything else is one pass.
+  static constexpr bool has_blocks = P::desc.count.blocks > 1 || !memory_type::all_fed;
+
+  /// The operator of a program in double that computes in float alone; void where there is none.
+  using refused = typename schedule::template called<schedule::in_float_alone>::type;
+
+  LAMINA_COLD explicit machine(const outside_memory& outside) : memory_(outside) { bind(1); }
+
+  /// Gets ready for these rows; allocates only when there was never need for as much memory. The
+  /// offsets of sequences are read in place and must outlive the run.
+  void bind(const domain_rows<domains>& rows) {
+    memory_.bind(rows);
+    if constexpr (tiles_type::found) tiles_.bind(rows.count[batch::domain]);
+  }
+  /// The same for samples without sequences; `first_row` is the place of the first one in the whole
+  /// mini-batch.
+  void bind(int rows, std::int64_t first_row = 0) { bind(domain_rows<domains>(rows, first_row)); }
+
+  /// Sets the array of the n-th data; it is read in place and must outlive the run.
+  void feed(int data, const void* values) { memory_.feed(data, values); }
+
+  /// The most iterations of one while; one more throws lamina::error.
+  void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
+
+  /// Where layer::read_minibatch gets its data.
+  void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
+
+  /// Runs every group whose data are among `given` (a bit each). Throws lamina::error for a loop
+  /// that does not end, a label or index out of range, rows that do not fit.
+  void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    memory_.begin_run();
+    if constexpr (has_blocks) {
+      blocks_.run(memory_, given, seed, step);
+    } else {
+      if (other_.run != nullptr) return other_.run(other_.self, given, seed, step);
+      const run_context c = memory_.context(seed, step, nullptr);
+      if constexpr (tiles_type::found)
+        if (tiles_.applies()) return tiles_.run(given, memory_.arguments(), c);
+      for (const schedule_entry& e : schedule::table.entries)
+        if ((e.feeds & ~given) == 0)
+          e.run(schedule::program, memory_.arguments() + e.first_argument,
+                schedule::table.info + e.first_argument, e.group, c);
+    }
+  }
+
+  /// Whether the last run, which threw, may have updated a parameter before. Runs without blocks
+  /// allocate nothing and check what they are fed before they update anything.
+  bool may_have_updated() const requires has_blocks { return blocks_.reached() >= first_update; }
+
+  /// Who runs the schedule instead, if anybody.
+  struct other_run {
+    void* self;
+    void (*run)(void* self, unsigned long long given, std::uint64_t seed, std::uint64_t step);
+  };
+  void run_by(const other_run& other) requires(!has_blocks) { other_ = other; }
+  memory_type& memory() { return memory_; }
+
+  /// Rows of the batch, or of another domain.
+  int rows(int domain = batch::domain) const { return memory_.rows().count[domain]; }
+  /// Where variable V of the program lies.
+  template <int V>
+  static constexpr const variable_place& place() {
+    return place_of_variable<P, V>;
+  }
+  /// The memory of variable V of the program, null if the plan never stores it.
+  template <int V>
+  float* address() {
+    return address(place<V>());
+  }
+  float* address(const variable_place& place) { return memory_.address_of(place.slot); }
+  /// The same for a variable that the program returns or names, or that persists; null for others.
+  static constexpr const variable_place* place(int variable) {
+    return variable_table<P>::find(variable);
+  }
+  float* address(int variable) {
+    const variable_place* const found = place(variable);
+    return found == nullptr ? nullptr : address(*found);
+  }
+  /// The memory of parameter i's gradient, in the layout of the parameter; null if there is none.
+  float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
+  /// The rows of parameter i's gradient where it has some rows only; null for any other.
+  basic_selected_rows<real_of<P>>* gradient_rows(int i) {
+    const int found = rows_gradient_table<P>::table.of[i];
+    return found < 0 ? nullptr : &memory_.selected_rows(found);
+  }
+  /// The numbers that statements read: attributes, and what an optimizer sets before a step.
+  auto* constants() { return memory_.constants(); }
+
+ private:
+  static constexpr int first_update = has_blocks ? first_updating_group<schedule>() : 0;
+
+  // Programs with loops make no tiles: what they run is known iteration by iteration.
+  static constexpr bool makes_tiles = !has_blocks && computes_in_float<P>;
+  using tiles_type = std::conditional_t<makes_tiles, row_tiles<P>, row_tiles<P, false>>;
+
+  memory_type memory_;
+  [[no_unique_address]] tiles_type tiles_;
+  other_run other_ = {nullptr, nullptr};
+  [[no_unique_address]] std::conditional_t<has_blocks, block_runner<P>, detail::no_blocks> blocks_;
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/row_tiles.hpp - runs of groups behind each other that go over a large
+// batch some rows at a time.
+//
+// A perceptron of narrow layers writes an activation of a hundred thousand rows to memory, and its
+// next layer reads it from there. Rows do not depend on each other, so all layers, and their
+// gradients, can go over a tile of rows that the second-level cache holds, then over the next one.
+// What only these groups need has memory for one tile; sums over the rows, which gradients of
+// weights are, go on from tile to tile.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+#include <lamina/engine/cpu/schedule/group_slicing.hpp>
+#include <lamina/engine/cpu/gemm/sweep.hpp>
+
+namespace lamina::engine::cpu {
+
+/// What a group does in a run that goes over tiles of rows.
+enum class tiling : std::uint8_t {
+  none,   // it stands in no such run
+  rows,   // computes each row by itself
+  sums,   // sums over the rows
+  before  // has no rows: runs with the first tile
+};
+
+namespace detail {
+
+/// Floats of activations and of unfinished sums that stay in the second-level cache: 256 KiB each.
+inline constexpr int tile_floats = 64 * 1024;
+/// Tiles have fewer rows than batches that are worth it have tiles.
+inline constexpr int least_tiles = 4;
+/// Products of fewer rows are slower.
+inline constexpr int least_tiled_rows = 4 * tile_rows;
+
+constexpr int rows_of_tile(int width) {
+  return std::clamp(tile_floats / (width > 0 ? width : 1), 1, 1024);
+}
+/// Tiles begin at rows that sums over rows do not take together with those before, so that results
+/// are, bit by bit, those of the whole batch.
+inline constexpr int summed_together = 8;
+
+/// A batch cut into nearly equal tiles of up to `rows_of_tile` rows, and `summed_together` more.
+struct tiles_of_rows {
+  int rows, count;
+  constexpr tiles_of_rows(int batch_rows, int most)
+      : rows(batch_rows), count((batch_rows + most - 1) / most) {}
+  constexpr int first(int t) const {
+    if (t == count) return rows;
+    return static_cast<int>(static_cast<std::int64_t>(rows) * t / count) / summed_together *
+           summed_together;
+  }
+  constexpr int size(int t) const { return first(t + 1) - first(t); }
+};
+
+/// Whether each sum of a product of so many rows is one chain of additions, which may be cut
+/// anywhere: tiles of few rows have several chains.
+constexpr bool sums_in_order(int rows, int columns) {
+  const int least = rows / even_parts(rows, tile_rows).count();
+  const int vectors = padded(columns) % panel_width == 0 ? tile_vectors : narrow_width / lanes;
+  return chains(least * vectors) == 1;
+}
+
+struct tiled_group {
+  tiling how;
+  int sums;  // where its unfinished sums begin
+  int end;   // behind the run that begins with it; 0: none does
+};
+
+/// A schedule with such runs, for code that is compiled once for all programs.
+struct tiled_schedule {
+  const program_view* program;
+  const schedule_entry* entries;
+  const argument_info* info;
+  const memory_slot* slots;
+  const tiled_group* tiled;
+  const bool* is_local;  // by argument: needed by groups of its run alone
+  int groups;
+  int width;  // floats of a row of all activations
+};
+
+/// The memory of one tile.
+struct tile_memory {
+  aligned_buffer arena, sums;
+  int rows = 0;
+};
+
+/// Some rows of a batch, as kernels are told of them.
+struct rows_of_run {
+  run_context context;
+  int* rows;
+  std::int64_t* first_rows;
+  rows_of_run(const run_context& whole, int domains, int* by_domain, std::int64_t* first_by_domain)
+      : context(whole), rows(by_domain), first_rows(first_by_domain) {
+    std::copy_n(whole.rows, domains, rows);
+    std::copy_n(whole.first_row, domains, first_rows);
+    context.rows = rows;
+    context.first_row = first_rows;
+  }
+};
+
+/// Runs group g of a run on the tile of rows that begins with row `first`.
+LAMINA_INLINE void run_on_tile(const tiled_schedule& s, int g, int first, tile_memory& memory,
+                               float* const* arguments, float** own, const run_context& part) {
+  const schedule_entry& e = s.entries[g];
+  for (int a = 0; a < e.group.arguments; ++a) {
+    const int argument = e.first_argument + a;
+    const argument_info& info = s.info[argument];
+    own[a] = arguments[argument];
+    if (own[a] == nullptr || info.rows >= 0) continue;
+    if (s.is_local[argument]) {
+      own[a] =
+          memory.arena.data() + static_cast<std::ptrdiff_t>(s.slots[argument].offset) * memory.rows;
+      continue;
+    }
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(lamina::parts_of_rows(info.rows)) *
+                               info.stride * size_of(info.type);
+    own[a] = reinterpret_cast<float*>(reinterpret_cast<char*>(own[a]) + first * row);
+  }
+  e.run(*s.program, own, s.info + e.first_argument, e.group, part);
+}
+
+/// Runs a schedule. `own` has room for the arguments of a group, `part` is of this batch.
+LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memory,
+                                      unsigned long long given, float* const* arguments,
+                                      const run_context& c, float** own, rows_of_run part) {
+  const tiles_of_rows tiles(c.rows[batch::domain], rows_of_tile(s.width));
+  const auto run_whole = [&](int g) {
+    const schedule_entry& e = s.entries[g];
+    e.run(*s.program, arguments + e.first_argument, s.info + e.first_argument, e.group, c);
+  };
+  const auto runs = [&](int g) { return (s.entries[g].feeds & ~given) == 0; };
+  for (int g = 0; g < s.groups;) {
+    const int begin = g, end = s.tiled[g].end;
+    if (end == 0) {
+      if (runs(g)) run_whole(g);
+      ++g;
+      continue;
+    }
+    for (int t = 0; t < tiles.count; ++t) {
+      const int first = tiles.first(t);
+      part.rows[batch::domain] = tiles.size(t);
+      part.first_rows[batch::domain] = c.first_row[batch::domain] + first;
+      for (g = begin; g < end; ++g) {
+        if (!runs(g)) continue;
+        const tiled_group& how = s.tiled[g];
+        if (how.how == tiling::before) {
+          if (t == 0) run_whole(g);
+          continue;
+        }
+        part.context.sums_of_rows = {};
+        if (how.how == tiling::sums)
+          part.context.sums_of_rows = {memory.sums.data() + how.sums, t > 0, t + 1 == tiles.count};
+        run_on_tile(s, g, first, memory, arguments, own, part.context);
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
+/// The runs of program P, which has neither loops nor branches, that go over tiles.
+template <class P>
+struct tiled_groups {
+  using schedule = schedule_table<P>;
+  using plan_type = plan<P>;
+  static constexpr int groups = plan_type::groups;
+  static constexpr int width = plan_type::memory.arena_width[batch::domain];
+  /// Rows that are too wide for a tile of enough of them gain nothing.
+  static constexpr bool is_narrow = P::desc.count.blocks == 1 && P::desc.count.domains <= 2 &&
+                                    detail::rows_of_tile(width) >= detail::least_tiled_rows;
+
+  struct table_type {
+    detail::tiled_group tiled[at_least_one(groups)];
+    bool is_local[at_least_one(schedule::arguments)];
+    int tiled_groups, sums, most_arguments;
+  };
+  /// A run of fewer groups than these hands nothing on that would be worth it.
+  static constexpr int least_groups = 3;
+
+  /// What a group may do in a run.
+  static constexpr tiling tiling_of(int g) {
+    const group_desc& d = plan_type::grouped.groups[g];
+    const schedule_entry& e = schedule::table.entries[g];
+    const argument_info* const info = schedule::table.info + e.first_argument;
+    bool has_rows = false;
+    for (int a = 0; a < e.group.arguments; ++a) {
+      if (info[a].rows < 0 && domain_of_rows(info[a].rows) != batch::domain) return tiling::none;
+      has_rows = has_rows || info[a].rows < 0;
+    }
+    if (!has_rows) return tiling::before;
+    const bool multiplies = d.head == group_head::gemm_dw;
+    if (multiplies || d.head == group_head::reduce_rows)
+      return d.depth < 0 && parts_of_rows(d.depth) == 1 &&
+                     (!multiplies || detail::sums_in_order(d.rows, d.columns))
+                 ? tiling::sums
+                 : tiling::none;
+    if (d.head == group_head::conv || d.head == group_head::conv_dx) return tiling::none;
+    const slicing how = slicing_of(d, e, info);
+    return how == slicing::rows || how == slicing::product_rows ? tiling::rows : tiling::none;
+  }
+  /// Floats of unfinished sums of a group; sums over rows are doubles.
+  static constexpr int sums_of(int g) {
+    const group_desc& d = plan_type::grouped.groups[g];
+    return d.head == group_head::gemm_dw ? d.rows * padded(d.columns) : 2 * padded(d.columns);
+  }
+  /// The parameter that sums change there, or -1.
+  static constexpr int changed_parameter(const memory_slot& s) {
+    return s.space == memory_space::updated || s.space == memory_space::gradient ? s.offset : -1;
+  }
+
+  static constexpr table_type make() {
+    table_type t{};
+    // By parameter and by plan variable: sums of the run change it.
+    bool* const changed = new bool[static_cast<unsigned>(P::desc.count.parameters) + 1]{};
+    bool* const summed = new bool[static_cast<unsigned>(plan_type::lowered.count.variables) + 1]{};
+    for (int start = 0, g = 0; start < groups; start = g == start ? g + 1 : g) {
+      for (int i = 0; i < P::desc.count.parameters; ++i) changed[i] = false;
+      for (int v = 0; v < plan_type::lowered.count.variables; ++v) summed[v] = false;
+      int sums = 0, worth = 0;
+      bool has_sums = false;
+      for (g = start; g < groups; ++g) {
+        const tiling how = tiling_of(g);
+        if (how == tiling::none || (how == tiling::before && has_sums)) break;
+        if (how == tiling::sums && sums + sums_of(g) > detail::tile_floats) break;
+        const group_code code = plan_type::code.groups[g];
+        bool reads_sums = false;
+        for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
+          const memory_slot& s = schedule::table.slots[a];
+          const int v = plan_type::code.arguments[a];
+          // Weights of bfloat16 have numbers of their own, and nobody changes them.
+          if (s.space == memory_space::parameter && s.offset < P::desc.count.parameters &&
+              changed[s.offset])
+            reads_sums = true;
+          if (v >= 0 && summed[v]) reads_sums = true;
+        }
+        if (reads_sums) break;
+        if (how == tiling::sums) {
+          has_sums = true;
+          sums += sums_of(g);
+          for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
+            const memory_slot& s = schedule::table.slots[a];
+            const int v = plan_type::code.arguments[a];
+            if (const int i = changed_parameter(s); i >= 0) changed[i] = true;
+            if (v >= 0 && schedule::table.info[a].rows >= 0) summed[v] = true;
+          }
+        }
+        worth += how != tiling::before ? 1 : 0;
+      }
+      if (worth >= least_groups && (start == 0 || !moves_over_others(start, g))) take(t, start, g);
+    }
+    delete[] changed;
+    delete[] summed;
+    return t;
+  }
+
+ private:
+  static constexpr void take(table_type& t, int first, int end) {
+    t.tiled[first].end = end;
+    t.tiled_groups += end - first;
+    int sums = 0;
+    for (int g = first; g < end; ++g) {
+      t.tiled[g].how = tiling_of(g);
+      t.tiled[g].sums = sums;
+      if (t.tiled[g].how == tiling::sums) sums += sums_of(g);
+      const group_code code = plan_type::code.groups[g];
+      t.most_arguments = std::max(t.most_arguments, code.argument_count);
+      for (int a = code.arguments; a < code.arguments + code.argument_count; ++a)
+        t.is_local[a] = is_of_batch(a) && is_local(plan_type::code.arguments[a], first, end);
+    }
+    t.sums = std::max(t.sums, sums);
+  }
+  static constexpr bool is_of_batch(int argument) {
+    const memory_slot& s = schedule::table.slots[argument];
+    return s.space == memory_space::arena && s.domain == batch::domain;
+  }
+  static constexpr int owner(int v) {
+    return plan_type::same.shares(v) ? plan_type::same.of[v] : v;
+  }
+  static constexpr bool is_made_in(int v, int first, int end) {
+    const int g = plan_type::grouped.producer[owner(v)];
+    return g >= first && g < end;
+  }
+  static constexpr bool is_local(int v, int first, int end) {
+    return is_made_in(v, first, end) && plan_type::same.last[owner(v)] < end;
+  }
+  /// Whether what the run leaves behind lies where something lay that it reads, but not row by row:
+  /// rows of one tile could then lie over rows of the other that a later tile reads.
+  static constexpr bool moves_over_others(int first, int end) {
+    constexpr int most = 1 << 17;  // of more the compiler would search for seconds: no tiles then
+    int compared = 0;
+    for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
+      const memory_slot& left = plan_type::memory.slots[v];
+      if (left.space != memory_space::arena || !is_made_in(v, first, end) ||
+          is_local(v, first, end))
+        continue;
+      compared += plan_type::lowered.count.variables;
+      if (compared > most) return true;
+      for (int u = 0; u < plan_type::lowered.count.variables; ++u) {
+        const memory_slot& read = plan_type::memory.slots[u];
+        if (read.space != memory_space::arena || plan_type::grouped.producer[owner(u)] >= first ||
+            plan_type::same.last[owner(u)] < first)
+          continue;
+        const int width_left = row_width(plan_type::lowered.variables[v]);
+        const int width_read = row_width(plan_type::lowered.variables[u]);
+        const bool apart =
+            left.offset >= read.offset + width_read || read.offset >= left.offset + width_left;
+        if (!apart && (left.offset != read.offset || width_left != width_read)) return true;
+      }
+    }
+    return false;
+  }
+
+ public:
+  static constexpr table_type table = make();
+  static constexpr detail::tiled_schedule view = {&schedule::program,
+                                                  schedule::table.entries,
+                                                  schedule::table.info,
+                                                  schedule::table.slots,
+                                                  table.tiled,
+                                                  table.is_local,
+                                                  groups,
+                                                  width};
+};
+
+/// Runs the schedule of program P on tiles where a batch is large enough.
+template <class P, bool Narrow = tiled_groups<P>::is_narrow>
+class row_tiles {
+ public:
+  static constexpr bool found = tiled_groups<P>::table.tiled_groups > 0;
+
+  /// Gets ready for a batch of so many rows.
+  void bind(int rows) {
+    if constexpr (found) {
+      constexpr int most = detail::rows_of_tile(tiled::width) + detail::summed_together;
+      // The sums of a longer batch are not continued from tile to tile: they would lose digits.
+      const bool applies = rows <= detail::longest_chain &&
+                           static_cast<std::int64_t>(rows) * tiled::width >=
+                               std::int64_t{detail::least_tiles} * detail::tile_floats;
+      applies_ = false;  // until there is memory
+      if (applies && memory_.rows != most) {
+        memory_.arena.resize(static_cast<std::size_t>(most) * tiled::width);
+        memory_.sums.resize(tiled::table.sums);
+        memory_.rows = most;
+      }
+      applies_ = applies;
+    }
+  }
+  bool applies() const { return applies_; }
+  void run(unsigned long long given, float* const* arguments, const run_context& c) {
+    if constexpr (found) {
+      float* own[at_least_one(tiled::table.most_arguments)];
+      int rows[domains];
+      std::int64_t first_rows[domains];
+      detail::run_tiles(tiled::view, memory_, given, arguments, c, own,
+                        {c, domains, rows, first_rows});
+    }
+  }
+
+ private:
+  static constexpr int domains = P::desc.count.domains;  // naming P::desc would keep all of it
+  using tiled = tiled_groups<P>;
+  detail::tile_memory memory_;
+  bool applies_ = false;
+};
+template <class P>
+class row_tiles<P, false> {
+ public:
+  static constexpr bool found = false;
+};
+
+}  // namespace lamina::engine::cpu

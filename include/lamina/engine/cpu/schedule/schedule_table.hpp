@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/schedule_table.hpp - a plan as a constexpr table of groups: their
+// functions, and what and where each argument is.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include <lamina/engine/cpu/schedule/call_kernels.hpp>
+#include <lamina/engine/cpu/gemm/collect_kernels.hpp>
+#include <lamina/engine/cpu/conv/conv_methods.hpp>
+#include <lamina/engine/cpu/memory/copy_kernels.hpp>
+#include <lamina/engine/cpu/schedule/group_kernel.hpp>
+#include <lamina/plan/call_program.hpp>
+
+namespace lamina::engine::cpu {
+
+/// An entry of the table. One that runs a block has no function: its group's `rows` are its number
+/// among those (block_schedule.hpp).
+struct schedule_entry {
+  group_function run;
+  scratch_function scratch;
+  int first_argument;
+  group_info group;
+  unsigned long long feeds;
+};
+
+/// The kernel of a group that computes in `Real`; `Counts`: whose arguments are single whole
+/// numbers and truth values.
+template <class Group, bool Counts, class Real>
+struct scheduled_kernel : group_kernel<Group, Real> {};
+template <class Op, class Real>
+requires(
+    counting_operator<Op>) struct scheduled_kernel<expression::call_expression<Op>, true, Real> {
+  static void run(const program_view& p, float* const* a, const argument_info* info,
+                  const group_info& g, const run_context& c) {
+    count<Op>(call_context(p, a, info, g, c));
+  }
+  static constexpr bool convolves = false;
+  static constexpr scratch_function scratch = nullptr;
+};
+
+/// The table of a program: groups, what each argument is, and where it lies.
+template <class P>
+struct schedule_table {
+  using plan_type = plan<P>;
+  static constexpr int groups = plan_type::groups;
+  static constexpr int arguments = plan_type::code.count.arguments;
+  static constexpr const auto& program = call_program<P>::view;
+
+  struct functions {
+    group_function run[at_least_one(plan_type::kernels)];
+    scratch_function scratch[at_least_one(plan_type::kernels)];
+  };
+  /// Whether a group calls a pointwise operator on single whole numbers and truth values.
+  static constexpr bool counts(int g) {
+    const group_desc& d = plan_type::grouped.groups[g];
+    const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
+    if (d.head != group_head::call || i.schema->kind != operator_kind::pointwise) return false;
+    const group_code& c = plan_type::code.groups[g];
+    for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+      const argument_info n = argument_info_of<plan_type>(a, 1);
+      if (n.rows != 1 || n.columns != 1 || (n.type != dtype::int64 && n.type != dtype::boolean))
+        return false;
+    }
+    const operator_desc* const op = i.op < 0 ? nullptr : &P::desc.operators[i.op];
+    const bool has_own = op != nullptr && op->attributes >= 0 && op->schema == i.schema;
+    for (int s = 0; s < i.schema->scalars; ++s) {
+      const double x =
+          has_own ? P::desc.attributes[op->attributes + s].number : i.schema->attributes[s].number;
+      if (static_cast<double>(static_cast<std::int64_t>(x)) != x) return false;
+    }
+    return true;
+  }
+  /// By kernel: whether that holds for all groups that it runs.
+  struct kernel_flags {
+    bool of[at_least_one(plan_type::kernels)];
+  };
+  static constexpr kernel_flags counting = [] {
+    kernel_flags r{};
+    for (bool& f : r.of) f = true;
+    for (int g = 0; g < groups; ++g) {
+      bool& f = r.of[plan_type::distinct.kernel[g]];
+      f = f && counts(g);
+    }
+    return r;
+  }();
+
+  /// By kernel of a program in double: whether one of its groups has numbers in double.
+  static constexpr kernel_flags in_double = [] {
+    kernel_flags r{};
+    for (int g = 0; !computes_in_float<P> && g < groups; ++g) {
+      const group_code& c = plan_type::code.groups[g];
+      for (int a = c.arguments; a < c.arguments + c.argument_count; ++a)
+        if (argument_info_of<plan_type>(a, 1).type == dtype::float64)
+          r.of[plan_type::distinct.kernel[g]] = true;
+    }
+    return r;
+  }();
+
+  template <int K>
+  using kernel =
+      scheduled_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>,
+                       counting.of[K], std::conditional_t<in_double.of[K], double, float>>;
+  /// The operator that kernel K calls, and whether it can in double; void where there is none.
+  template <class Group>
+  struct called_operator {
+    using type = void;
+    static constexpr bool in_double = true;
+  };
+  template <class Op>
+  struct called_operator<expression::call_expression<Op>> {
+    using type = Op;
+    static constexpr bool in_double = computes_in_double<Op>();
+  };
+  template <int K, bool = (K >= 0)>
+  struct called : called_operator<void> {};
+  template <int K>
+  struct called<K, true>
+      : called_operator<expression::group_of<plan_type, plan_type::distinct.first[K]>> {};
+  /// The first kernel of a program in double that would have to compute in it and cannot, or -1.
+  static constexpr int in_float_alone = []<int... K>(std::integer_sequence<int, K...>) {
+    if constexpr (!computes_in_float<P>) {
+      // A list and no fold: clang folds at most 256 operands.
+      const bool can[] = {called<K>::in_double..., true};
+      for (int k = 0; k < plan_type::kernels; ++k)
+        if (in_double.of[k] && !can[k]) return k;
+    }
+    return -1;
+  }
+  (std::make_integer_sequence<int, plan_type::kernels>{});
+
+  template <int... K>
+  static constexpr functions make_functions(std::integer_sequence<int, K...>) {
+    return {{&kernel<K>::run...}, {scratch_of<kernel<K>>()...}};
+  }
+  template <class Kernel>
+  static constexpr scratch_function scratch_of() {
+    return Kernel::scratch;
+  }
+
+  /// The special ways of convolutions that kernels of this program may take; null without any.
+  static constexpr const conv_methods* convolutions() {
+    return find_convolutions(std::make_integer_sequence<int, plan_type::kernels>{});
+  }
+  template <int... K>
+  static constexpr const conv_methods* find_convolutions(std::integer_sequence<int, K...>) {
+    if constexpr ((kernel<K>::convolves || ... || false))
+      return &conv_methods_of<P>;
+    else
+      return nullptr;
+  }
+
+  /// Whether some of these ways transform filters that may be kept.
+  static constexpr bool transforms_filters() {
+    if constexpr (convolutions() != nullptr)
+      return convolutions()->forward[0].run != nullptr || convolutions()->forward[1].run != nullptr;
+    else
+      return false;
+  }
+
+  struct table_type {
+    schedule_entry entries[at_least_one(groups)];
+    argument_info info[at_least_one(arguments)];
+    memory_slot slots[at_least_one(arguments)];
+  };
+
+  static constexpr table_type make() {
+    constexpr functions f = make_functions(std::make_integer_sequence<int, plan_type::kernels>{});
+    table_type t{};
+    int blocks_run = 0;
+    for (int g = 0; g < groups; ++g) {
+      const group_desc d = plan_type::grouped.groups[g];
+      const group_code c = plan_type::code.groups[g];
+      const instruction i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
+      const int kernel = plan_type::distinct.kernel[g];
+      const int parts = parts_of_rows(d.rows < 0 ? d.rows : d.depth);
+      t.entries[g] = {f.run[kernel],
+                      f.scratch[kernel],
+                      c.arguments,
+                      {d.rows, d.columns, d.depth, d.panel, c.argument_count, i.schema->bare,
+                       call_program<P>::called_by(i)},
+                      d.feeds};
+      if (i.runs >= 0) t.entries[g].run = nullptr, t.entries[g].group.rows = blocks_run++;
+      for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+        t.slots[a] = slot_of_argument<plan_type>(a);
+        t.info[a] = argument_info_of<plan_type>(a, parts);
+      }
+    }
+    return t;
+  }
+  static constexpr table_type table = make();
+};
+
+}  // namespace lamina::engine::cpu

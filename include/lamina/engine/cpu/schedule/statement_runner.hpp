@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/statement_runner.hpp - runs a group's statements on one vector.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/core/padding.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/simd.hpp>
+#include <lamina/expression/expression.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Where a vector stands: the offset of its first element in every array of the group's shape, its
+/// row and its column; where it is a part of images its channel, or, if its elements are of
+/// several, the channel of each.
+struct place {
+  std::ptrdiff_t offset;
+  int row;
+  int column;
+  int channel = 0;
+  const int* channels = nullptr;
+  bool streams = false;  // what is stored goes past the caches
+};
+
+namespace detail {
+
+namespace ex = lamina::expression;
+
+/// How an operand is read, a vector at a time.
+template <class Operand, class Real>
+struct operand_reader;
+template <class Real>
+struct operand_reader<ex::head_value, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static LAMINA_INLINE vector get(float* const*, const vector*, vector head, const vector*,
+                                  const place&) {
+    return head;
+  }
+};
+template <int I, class Real>
+struct operand_reader<ex::load<I>, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static constexpr int argument = I;
+  static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
+                                  const place& at) {
+    return vector::load_unaligned(numbers_at<Real>(a[I]) + at.offset);
+  }
+};
+template <int I, class Real>
+struct operand_reader<ex::row<I>, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = true, by_column = false;
+  static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
+                                  const place& at) {
+    return vector::load_unaligned(numbers_at<Real>(a[I]) + at.column);
+  }
+};
+template <int I, class Real>
+struct operand_reader<ex::column<I>, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = true;
+  static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
+                                  const place& at) {
+    return vector(numbers_at<Real>(a[I])[static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
+  }
+};
+/// The numbers of the channels of a vector's elements.
+template <class Real>
+LAMINA_NOINLINE inline vector_in<Real> gather_channels(const Real* numbers, const int* channels) {
+  alignas(64) Real all[lanes_in<Real>];
+  for (int l = 0; l < lanes_in<Real>; ++l) all[l] = numbers[channels[l]];
+  return vector_in<Real>::load_aligned(all);
+}
+template <int I, class Real>
+struct operand_reader<ex::channel<I>, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static constexpr int channels = I;
+  static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
+                                  const place& at) {
+    const Real* const numbers = numbers_at<Real>(a[I]);
+    return at.channels == nullptr ? vector(numbers[at.channel])
+                                  : gather_channels(numbers, at.channels);
+  }
+};
+template <int I, class Real>
+struct operand_reader<ex::scalar<I>, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int scalar = I;
+  static constexpr bool by_row = false, by_column = false;
+  static LAMINA_INLINE vector get(float* const*, const vector* scalars, vector, const vector*,
+                                  const place&) {
+    return scalars[I];
+  }
+};
+template <int I, class Real>
+struct operand_reader<ex::numbers<I>, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector*,
+                                  const place&) {
+    return vector(Real(0));
+  }
+};
+template <int J, class Real>
+struct operand_reader<ex::value<J>, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int scalar = -1;
+  static constexpr bool by_row = false, by_column = false;
+  static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector* values,
+                                  const place&) {
+    return values[J];
+  }
+};
+
+/// What becomes of a gradient where an update stands: it is stored, for the update is somebody
+/// else's; or the parameter is updated, after clip and decay or without.
+enum class update_step { elsewhere, prepared, plain };
+
+/// The argument that holds a number a channel, or -1.
+template <class Operand>
+constexpr int channels_of() {
+  if constexpr (requires { operand_reader<Operand, float>::channels; })
+    return operand_reader<Operand, float>::channels;
+  else
+    return -1;
+}
+
+template <class Statement, class Real>
+struct one_statement;
+template <class Op, int K, int Store, class... In, class Real>
+struct one_statement<ex::let<Op, K, Store, In...>, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int numbers = 0;
+  static constexpr int stored = Store;
+  static constexpr int channels = std::max({-1, channels_of<In>()...});
+  static LAMINA_INLINE update_step load_numbers(float* const*, vector*) {
+    return update_step::plain;
+  }
+  static constexpr int scalars = std::max({-1, operand_reader<In, Real>::scalar...});
+  static constexpr bool by_row = (operand_reader<In, Real>::by_row || ...);
+  static constexpr bool by_column = (operand_reader<In, Real>::by_column || ...);
+  static LAMINA_INLINE void load_scalars(float* const* a, vector* s) {
+    ((operand_reader<In, Real>::scalar >= 0
+          ? (void)(s[std::max(0, operand_reader<In, Real>::scalar)] =
+                       vector(*numbers_at<Real>(a[std::max(0, operand_reader<In, Real>::scalar)])))
+          : (void)0),
+     ...);
+  }
+  static LAMINA_INLINE void run(float* const* a, const vector* s, const vector*, vector head,
+                                vector* values, int number, const place& at, update_step) {
+    const vector v =
+        pointwise_value<Op, K>(operand_reader<In, Real>::get(a, s, head, values, at)...);
+    values[number] = v;
+    if constexpr (Store >= 0) {
+      Real* const to = numbers_at<Real>(a[Store]) + at.offset;
+      if (has_streams && at.streams)
+        stream(v, to);
+      else
+        v.store_unaligned(to);
+    }
+  }
+};
+template <class Op, class Param, class Grad, class... In, class Real>
+struct one_statement<ex::update<Op, Param, Grad, In...>, Real> {
+  using vector = vector_in<Real>;
+  static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
+  static constexpr int scalars = -1, stored = -1, channels = -1;
+  static constexpr int numbers = static_cast<int>(Op::attributes.size());
+  static constexpr bool by_row = false, by_column = false;
+  template <int I>
+  static LAMINA_INLINE const Real* first_of(float* const* a, ex::numbers<I>) {
+    return numbers_at<Real>(a[I]);
+  }
+  template <class Other>
+  static LAMINA_INLINE const Real* first_of(float* const*, Other) {
+    return nullptr;
+  }
+  static LAMINA_INLINE void load_scalars(float* const*, vector*) {}
+  static LAMINA_INLINE update_step load_numbers(float* const* a, vector* number) {
+    const Real* first = nullptr;
+    ((first = first_of(a, In{}) != nullptr ? first_of(a, In{}) : first), ...);
+    if (first == nullptr) return update_step::elsewhere;
+    for (int k = 0; k < numbers; ++k) number[k] = vector(first[k]);
+    return Op::leaves_gradient(first) ? update_step::plain : update_step::prepared;
+  }
+  template <class Reader>
+  static LAMINA_INLINE void store(float* const* a, vector v, const place& at) {
+    if constexpr (requires { Reader::argument; })
+      v.store_unaligned(numbers_at<Real>(a[Reader::argument]) + at.offset);
+  }
+  static LAMINA_INLINE void run(float* const* a, const vector* s, const vector* number, vector head,
+                                vector* values, int, const place& at, update_step step) {
+    vector grad = operand_reader<Grad, Real>::get(a, s, head, values, at);
+    if (step == update_step::elsewhere) return store<operand_reader<Param, Real>>(a, grad, at);
+    vector param = operand_reader<Param, Real>::get(a, s, head, values, at);
+    vector state[sizeof...(In) + 1] = {operand_reader<In, Real>::get(a, s, head, values, at)...};
+    if (step == update_step::prepared) grad = Op::prepared(param, grad, number);
+    Op::apply_prepared(param, grad, state, number);
+    store<operand_reader<Param, Real>>(a, param, at);
+    int i = 0;
+    ((store<operand_reader<In, Real>>(a, state[i], at), ++i), ...);
+  }
+};
+
+}  // namespace detail
+
+template <class Statements, class Real = float>
+struct statement_runner;
+
+/// Runs statements in order. The numbers that are the same everywhere (attributes, learning rates)
+/// are loaded once, before the loop: a store could otherwise make the compiler load them again.
+template <class... S, class Real>
+struct statement_runner<expression::statements<S...>, Real> {
+  using real = Real;
+  using vector = vector_in<Real>;
+  static constexpr int count = static_cast<int>(sizeof...(S));
+  static constexpr int scalars = std::max({0, detail::one_statement<S, Real>::scalars + 1 ...});
+  static constexpr bool by_row = (detail::one_statement<S, Real>::by_row || ...);
+  static constexpr bool by_column = (detail::one_statement<S, Real>::by_column || ...);
+
+  static constexpr int numbers = (0 + ... + detail::one_statement<S, Real>::numbers);
+  /// How many arrays are written, updates apart.
+  static constexpr int stores = (0 + ... + (detail::one_statement<S, Real>::stored >= 0 ? 1 : 0));
+  /// Whether these begin with a whole vector.
+  bool stores_are_aligned() const {
+    return ((detail::one_statement<S, Real>::stored < 0 ||
+             reinterpret_cast<std::uintptr_t>(
+                 arguments[std::max(0, detail::one_statement<S, Real>::stored)]) %
+                     sizeof(vector) ==
+                 0) &&
+            ...);
+  }
+  /// An argument that holds one number a channel, or -1.
+  static constexpr int channels = std::max({-1, detail::one_statement<S, Real>::channels...});
+  /// The argument that the last value that is stored goes to.
+  static constexpr int last_store() {
+    int to = -1;
+    ((to = detail::one_statement<S, Real>::stored >= 0 ? detail::one_statement<S, Real>::stored
+                                                       : to),
+     ...);
+    return to;
+  }
+
+  vector scalar[static_cast<std::size_t>(scalars) + 1];
+  vector number[static_cast<std::size_t>(numbers) + 1];
+  float* const* arguments;
+  detail::update_step step = detail::update_step::plain;
+
+  LAMINA_INLINE explicit statement_runner(float* const* a) : arguments(a) {
+    (detail::one_statement<S, Real>::load_scalars(a, scalar), ...);
+    int at = 0;
+    ((step = std::min(step, detail::one_statement<S, Real>::load_numbers(a, number + at)),
+      at += detail::one_statement<S, Real>::numbers),
+     ...);
+  }
+  LAMINA_INLINE void operator()(vector head, const place& at) const { run(head, at, step); }
+  /// The same for a `how` that is this runner's `step`: a constant leaves the other ways out.
+  LAMINA_INLINE void run(vector head, const place& at, detail::update_step how) const {
+    vector values[static_cast<std::size_t>(count) + 1];
+    int statement = 0, first = 0;
+    ((detail::one_statement<S, Real>::run(arguments, scalar, number + first, head, values,
+                                          statement, at, how),
+      ++statement, first += detail::one_statement<S, Real>::numbers),
+     ...);
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/static/static_conv_shape.hpp - the sizes of a conv2d of a program, for the
+// compiler.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/plan/plan.hpp>
+
+namespace lamina::engine::cpu {
+
+/// One side of a conv2d.
+struct static_conv_side {
+  int in, filter, stride, padding, dilation;
+  constexpr int out() const { return (padded() - (filter - 1) * dilation - 1) / stride + 1; }
+  constexpr int padded() const { return in + 2 * padding; }
+};
+
+/// The conv2d that an instruction of the plan of a program is: its first operand is the image, its
+/// second one the filter.
+struct static_conv_shape {
+  int groups, channels, filters;  // channels that a filter sees; filters of one group
+  static_conv_side height, width;
+
+  constexpr static_conv_shape(const auto& program, const instruction& i) : static_conv_shape() {
+    const operator_desc& op = program.operators[i.op];
+    const variable_desc& x = program.variables[program.arguments[op.inputs]];
+    const variable_desc& w = program.variables[program.arguments[op.inputs + 1]];
+    const attribute_value* const attribute = program.attributes + op.attributes;
+    groups = static_cast<int>(attribute[3].number);
+    filters = program.dims[w.dims] / groups;
+    channels = program.dims[w.dims + 1];
+    const auto side = [&](int d) {
+      const auto number = [&](int a) { return program.integers[attribute[a].offset + d]; };
+      return static_conv_side{program.dims[x.dims + 2 + d], program.dims[w.dims + 2 + d], number(0),
+                              number(1), number(2)};
+    };
+    height = side(0);
+    width = side(1);
+  }
+
+  /// Floats of a copy of the image with zeros around it; none where it needs none.
+  constexpr std::ptrdiff_t padded_floats() const {
+    if (height.padding == 0 && width.padding == 0) return 0;
+    return static_cast<std::ptrdiff_t>(groups) * channels * height.padded() * width.padded();
+  }
+
+ private:
+  constexpr static_conv_shape()
+      : groups(1), channels(1), filters(1), height{1, 1, 1, 0, 1}, width{1, 1, 1, 0, 1} {}
+};
+
+}  // namespace lamina::engine::cpu

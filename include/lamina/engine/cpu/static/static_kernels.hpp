@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/static/static_kernels.hpp - groups of a plan whose sizes the compiler knows:
+// loops of constant length, no scratch memory for few rows, nothing that fails.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include <lamina/core/check.hpp>
+#include <lamina/engine/cpu/schedule/channel_walk.hpp>
+#include <lamina/engine/cpu/schedule/group_kernel.hpp>
+#include <lamina/engine/cpu/static/static_layout.hpp>
+#include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/activation/softmax/definition.hpp>
+#include <lamina/plan/plan_operators.hpp>
+
+namespace lamina::engine::cpu {
+
+/// The kernel of an operator that is not fused, for sizes known to the compiler: specialise it with
+///   template <class Group> static void run(float* memory);
+template <class Op>
+struct static_call_kernel;
+
+namespace detail {
+
+/// The address of argument A of a group.
+template <class Group, int A>
+LAMINA_INLINE float* address_in(float* memory) {
+  constexpr std::ptrdiff_t place = Group::arguments.of[A].place;
+  return place == Group::layout::nowhere ? nullptr : memory + place;
+}
+
+/// The addresses of all arguments.
+template <class Group>
+struct static_arguments {
+  float* of[at_least_one(Group::count)] = {};
+  LAMINA_INLINE explicit static_arguments(float* memory) {
+    fill(memory, std::make_integer_sequence<int, Group::count>{});
+  }
+  template <int... A>
+  LAMINA_INLINE void fill(float* memory, std::integer_sequence<int, A...>) {
+    ((of[A] = address_in<Group, A>(memory)), ...);
+  }
+};
+
+/// Vectors of a row that are computed at once: as many sums as hide the latency of a multiply-add.
+template <int Rows>
+inline constexpr int static_vectors =
+    8 / Rows < tile_vectors ? tile_vectors : 8 / Rows / tile_vectors* tile_vectors;
+
+/// `Vectors` vectors of a product, from column `first` on; they are those of several panels.
+template <int Rows, int Vectors, int Depth, int Stride, int ProductStride, class Runner>
+LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int width, int first,
+                                    const Runner& runner) {
+  constexpr int count = chains(Rows * Vectors);
+  vector acc[count][Rows][Vectors];
+  LAMINA_UNROLL for (int c = 0; c < count; ++c) {
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = vector(0.F);
+    }
+  }
+  const auto advance = [&](auto& chain, std::ptrdiff_t k) __attribute__((always_inline)) {
+    vector b[Vectors];
+    LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+      // Behind the rows of one panel the next one begins.
+      const int column = j * lanes;
+      b[j] = vector::load_unaligned(panels + column / panel_width * Depth * panel_width +
+                                    k * width + column % panel_width);
+    }
+    LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+      const vector a(x[i * Stride + k]);
+      LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+        chain[i][j] = fused_multiply_add(a, b[j], chain[i][j]);
+      }
+    }
+  };
+  constexpr std::ptrdiff_t whole = Depth - Depth % count;
+  for (std::ptrdiff_t k = 0; k < whole; k += count) {
+    LAMINA_UNROLL for (int c = 0; c < count; ++c) advance(acc[c], k + c);
+  }
+  for (std::ptrdiff_t k = whole; k < Depth; ++k) advance(acc[0], k);
+  LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
+    LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
+      vector sum = acc[0][i][j];
+      LAMINA_UNROLL for (int c = 1; c < count; ++c) sum += acc[c][i][j];
+      runner(sum, {i * ProductStride + first + j * lanes, i, first + j * lanes});
+    }
+  }
+}
+
+template <class Group, class Runner>
+void static_product(float* memory, const Runner& runner) {
+  constexpr int rows = Group::rows, depth = Group::depth, end = padded(Group::columns);
+  constexpr int vectors = static_vectors<rows>, together = vectors * lanes;
+  constexpr int stride = Group::arguments.of[0].info.stride;
+  const float* const x = address_in<Group, 0>(memory);
+  const float* const w = address_in<Group, 1>(memory);
+  constexpr int blocks = end / together;
+  bool from_end = false;
+  if constexpr (blocks > 1 && Group::layout::alternates(Group::desc))
+    from_end = Group::layout::order_of_panels(memory) == panel_order::descending;
+  for (int i = 0; i < blocks; ++i) {
+    const int b = from_end ? blocks - 1 - i : i;
+    multiply_vectors<rows, vectors, depth, stride, end>(x, w + offset_of_panel(depth, b * together),
+                                                        panel_width, b * together, runner);
+  }
+  constexpr int rest = (end - blocks * together) / panel_width;
+  constexpr int last = blocks * together + rest * panel_width;
+  if constexpr (rest > 0)
+    multiply_vectors<rows, rest * tile_vectors, depth, stride, end>(
+        x, w + offset_of_panel(depth, blocks * together), panel_width, blocks * together, runner);
+  if constexpr (last < end)
+    multiply_vectors<rows, (end - last) / lanes, depth, stride, end>(
+        x, w + offset_of_panel(depth, last), end - last, last, runner);
+}
+
+/// So few rows that their sums and a row of W fit into registers.
+inline constexpr int static_product_rows = 3;
+
+template <class Group, class Expression>
+struct static_kernel;
+
+template <class Group, class S>
+struct static_kernel<Group, expression::group_expression<group_head::gemm, S>> {
+  static void run(float* memory) {
+    const static_arguments<Group> a(memory);
+    if constexpr (Group::multiplies_own_panels()) {
+      Group::layout::weights::template multiply<Group, statement_runner<S>>(
+          a.of, memory + Group::layout::at.scratch);
+    } else if constexpr (Group::rows <= static_product_rows) {
+      static_product<Group>(memory, statement_runner<S>(a.of));
+    } else {
+      gemm(Group::rows, Group::depth, Group::columns, a.of[0], Group::arguments.of[0].info.stride,
+           a.of[1], padded(Group::columns), &run_tile<statement_runner<S>>, a.of,
+           memory + Group::layout::at.scratch);
+    }
+  }
+};
+
+template <class Group, class S>
+struct static_kernel<Group, expression::group_expression<group_head::pointwise, S>> {
+  static void run(float* memory) {
+    static_assert(!Group::desc.panel);  // no weight is written in a forward pass
+    const static_arguments<Group> a(memory);
+    const statement_runner<S> runner(a.of);
+    constexpr int width = padded(Group::columns);
+    if constexpr (statement_runner<S>::channels >= 0) {
+      constexpr int channels = Group::arguments.of[statement_runner<S>::channels].info.columns;
+      for (int i = 0; i < Group::rows; ++i)
+        run_channels(runner, channels, Group::columns, i, nullptr);
+      return;
+    }
+    for (int i = 0; i < Group::rows; ++i)
+      for (int j = 0; j < width; j += lanes) runner(vector(0.F), {i * width + j, i, j});
+  }
+};
+
+template <class Group, class S>
+struct static_kernel<Group, expression::group_expression<group_head::reduce_rows, S>> {
+  static void run(float* memory) {
+    const static_arguments<Group> a(memory);
+    reduce_rows(statement_runner<S>(a.of), a.of[0], Group::layout::rows_of(Group::depth),
+                Group::arguments.of[0].info.stride, padded(Group::columns));
+  }
+};
+
+template <class Group, class Op>
+struct static_kernel<Group, expression::call_expression<Op>> {
+  static void run(float* memory) {
+    constexpr bool known = requires(float* m) { static_call_kernel<Op>::template run<Group>(m); };
+    static_assert(check<known, gets_type<Op>>,
+                  "lamina: static_evaluator: this operator has no kernel that needs no heap");
+    if constexpr (known) static_call_kernel<Op>::template run<Group>(memory);
+  }
+};
+
+}  // namespace detail
+
+/// Runs group G of program P for `Rows` samples on a block of memory that static_layout describes.
+template <class P, int Rows, int G, class Weights = float_weights>
+void run_static_group(float* memory) {
+  using group = static_group<P, Rows, G, Weights>;
+  detail::static_kernel<group, expression::group_of<plan<P>, G>>::run(memory);
+}
+
+template <>
+struct static_call_kernel<stage_feed> {
+  template <class Group>
+  static void run(float* memory) {
+    constexpr argument_info from = Group::arguments.of[0].info, to = Group::arguments.of[1].info;
+    constexpr std::size_t size = static_cast<std::size_t>(size_of(from.type));
+    const auto* x = reinterpret_cast<const char*>(detail::address_in<Group, 0>(memory));
+    auto* y = reinterpret_cast<char*>(detail::address_in<Group, 1>(memory));
+    for (int i = 0; i < from.rows; ++i, x += from.stride * size, y += to.stride * size)
+      std::memcpy(y, x, from.columns * size);
+  }
+};
+
+/// Joins rows, along dimension 1.
+template <>
+struct static_call_kernel<concat> {
+  template <class Group>
+  requires(Group::number(0) == 1 ||
+           Group::number(0) == 1 - Group::rank(Group::count - 1)) static void run(float* memory) {
+    join<Group>(memory, std::make_integer_sequence<int, Group::count - 1>{});
+  }
+
+ private:
+  template <class Group, int... I>
+  static void join(float* memory, std::integer_sequence<int, I...>) {
+    int column = 0;
+    ((copy<Group, I>(memory, column), column += Group::arguments.of[I].info.columns), ...);
+  }
+  template <class Group, int I>
+  static LAMINA_INLINE void copy(float* memory, int column) {
+    constexpr argument_info from = Group::arguments.of[I].info;
+    constexpr argument_info to = Group::arguments.of[Group::count - 1].info;
+    constexpr std::size_t size = static_cast<std::size_t>(size_of(from.type));
+    const auto* x = reinterpret_cast<const char*>(detail::address_in<Group, I>(memory));
+    auto* y = reinterpret_cast<char*>(detail::address_in<Group, Group::count - 1>(memory)) +
+              size * static_cast<std::size_t>(column);
+    for (int i = 0; i < from.rows; ++i, x += from.stride * size, y += to.stride * size)
+      std::memcpy(y, x, from.columns * size);
+  }
+};
+
+/// Vectors may hold places beyond the states: what is computed there stays in the padding.
+template <>
+struct static_call_kernel<lstm_unit> {
+  template <class Group>
+  static void run(float* memory) {
+    constexpr argument_info gates = Group::arguments.of[0].info,
+                            before = Group::arguments.of[1].info;
+    constexpr argument_info cell = Group::arguments.of[2].info,
+                            hidden = Group::arguments.of[3].info;
+    constexpr int n = before.columns;
+    const vector forget_bias(static_cast<float>(Group::number(0)));
+    const float* const x = detail::address_in<Group, 0>(memory);
+    const float* const c_before = detail::address_in<Group, 1>(memory);
+    float* const c = detail::address_in<Group, 2>(memory);
+    float* const h = detail::address_in<Group, 3>(memory);
+    for (int r = 0; r < gates.rows; ++r)
+      for (int j = 0; j < n; j += lanes) {
+        const float* const g = x + r * gates.stride + j;
+        const auto at = [](const float* p) { return vector::load_unaligned(p); };
+        const vector now =
+            sigmoid::f(vector(at(g + n) + forget_bias)) * at(c_before + r * before.stride + j) +
+            sigmoid::f(at(g)) * tanh::f(at(g + 3 * n));
+        if (c != nullptr) now.store_unaligned(c + r * cell.stride + j);
+        if (h != nullptr)
+          vector(sigmoid::f(at(g + 2 * n)) * tanh::f(now))
+              .store_unaligned(h + r * hidden.stride + j);
+      }
+  }
+};
+
+/// Softmax of whole rows.
+template <>
+struct static_call_kernel<softmax> {
+  template <class Group>
+  requires(Group::rank(0) == 2) static void run(float* memory) {
+    constexpr argument_info in = Group::arguments.of[0].info, out = Group::arguments.of[1].info;
+    for (int r = 0; r < in.rows; ++r)
+      row(detail::address_in<Group, 0>(memory) + r * in.stride,
+          detail::address_in<Group, 1>(memory) + r * out.stride, in.columns);
+  }
+
+ private:
+  static void row(const float* x, float* y, int n) {
+    float largest = x[0], sum = 0;
+    for (int j = 1; j < n; ++j) largest = x[j] > largest ? x[j] : largest;
+    for (int j = 0; j < n; ++j) sum += y[j] = std::exp(x[j] - largest);
+    for (int j = 0; j < n; ++j) y[j] /= sum;
+  }
+};
+
+}  // namespace lamina::engine::cpu

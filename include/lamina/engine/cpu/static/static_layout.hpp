@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/static/static_layout.hpp - a plan for a number of rows that the compiler knows:
+// all of its memory in one block, every place a constant.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/static/static_conv_shape.hpp>
+#include <lamina/plan/call_program.hpp>
+#include <lamina/plan/run_time_tables.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Parameters lie as those of a model. (Other weights: engine/cpu/static/static_bfloat16.hpp.)
+struct float_weights {
+  /// Whether right sides of products lie in another way.
+  static constexpr bool own_panels = false;
+  static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
+    return gemm_scratch_floats(rows, depth, columns);
+  }
+};
+
+/// Where parameters, data, constants and activations of program P lie for `Rows` samples: floats
+/// from the beginning of one block, each a multiple of 64 bytes but for constants.
+template <class P, int Rows, class Weights = float_weights>
+struct static_layout {
+  using weights = Weights;
+  using plan_type = plan<P>;
+  static constexpr int data_count = P::desc.count.data;
+  static constexpr int parameter_count = P::desc.count.parameters;
+  static constexpr int constant_count = plan_type::lowered.count.constants;
+
+  /// Nothing lies there.
+  static constexpr std::ptrdiff_t nowhere = -1;
+
+  struct places {
+    std::ptrdiff_t parameters[at_least_one(parameter_count)];
+    std::ptrdiff_t data[at_least_one(data_count)];
+    std::ptrdiff_t constants, fixed, arena, order, scratch, end;
+  };
+  static constexpr int rows_of(int known) {
+    return known < 0 ? Rows * parts_of_rows(known) : known;
+  }
+  /// Floats that the data i fill.
+  static constexpr int data_floats(int i) {
+    const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
+    return padded((Rows * d.columns * size_of(d.type) + 3) / 4);
+  }
+  /// Whether a product of these rows reads more weights than half of a first-level cache of 32 KiB
+  /// to 48 KiB holds: then every second run reads them from the end (`panel_order`).
+  static constexpr bool alternates(const group_desc& d) {
+    return !Weights::own_panels && d.head == group_head::gemm &&
+           panels_floats(d.depth, d.columns) > 6 * 1024;
+  }
+  static constexpr bool alternates() {
+    for (int g = 0; g < plan_type::groups; ++g)
+      if (alternates(plan_type::grouped.groups[g])) return true;
+    return false;
+  }
+  /// To be called before each run on a block of memory.
+  static LAMINA_INLINE void begin_run(float* memory) {
+    if constexpr (alternates()) memory[at.order] = 1.F - memory[at.order];
+  }
+  static LAMINA_INLINE panel_order order_of_panels(const float* memory) {
+    return memory[at.order] == 0.F ? panel_order::ascending : panel_order::descending;
+  }
+  /// Floats of scratch memory that group g needs.
+  static constexpr std::ptrdiff_t scratch_floats(int g) {
+    const group_desc& d = plan_type::grouped.groups[g];
+    if (d.head == group_head::gemm)
+      return Weights::scratch_floats(rows_of(d.rows), d.depth, d.columns);
+    if (d.head == group_head::conv)
+      return static_conv_shape(P::desc,
+                               plan_type::lowered.instructions[plan_type::grouped.order[d.first]])
+          .padded_floats();
+    return 0;
+  }
+  /// Whether parameter i is the right side of products and nothing else.
+  static constexpr bool is_factor(int i) {
+    bool found = false;
+    for (int g = 0; g < plan_type::groups; ++g) {
+      const group_code code = plan_type::code.groups[g];
+      for (int a = 0; a < code.argument_count; ++a) {
+        const int v = plan_type::code.arguments[code.arguments + a];
+        if (v < 0) continue;
+        const memory_slot slot = plan_type::memory.slots[v];
+        if (slot.space != memory_space::parameter || slot.offset != i) continue;
+        if (a != 1 || plan_type::grouped.groups[g].head != group_head::gemm) return false;
+        found = true;
+      }
+    }
+    return found;
+  }
+  /// Whether parameter i lies in panels of another kind than the model's.
+  static constexpr bool has_own_panels(int i) {
+    if constexpr (Weights::own_panels) return is_factor(i);
+    return false;
+  }
+  static constexpr std::ptrdiff_t parameter_floats(int i) {
+    const parameter_place& d = parameter_table<P>::table.of[i];
+    if constexpr (Weights::own_panels) {
+      if (is_factor(i)) return Weights::panels_floats(d.rows, d.columns);
+    }
+    return static_cast<std::ptrdiff_t>(d.rows) * padded(d.columns);
+  }
+  static constexpr places make() {
+    places p{};
+    std::ptrdiff_t at = 0;
+    for (int i = 0; i < parameter_count; ++i) {
+      p.parameters[i] = at;
+      at += parameter_floats(i);
+    }
+    for (int i = 0; i < data_count; ++i) p.data[i] = at, at += data_floats(i);
+    p.constants = at;
+    at += padded(constant_count);
+    p.fixed = at;
+    at += plan_type::memory.fixed_size;
+    p.arena = at;
+    at += static_cast<std::ptrdiff_t>(plan_type::memory.arena_width[batch::domain]) * Rows;
+    p.order = at;
+    if (alternates()) at += alignment_floats;
+    p.scratch = at;
+    std::ptrdiff_t most = 0;
+    for (int g = 0; g < plan_type::groups; ++g) {
+      const std::ptrdiff_t n = scratch_floats(g);
+      if (n > most) most = n;
+    }
+    // Vectors that begin in the last row may reach beyond it.
+    p.end = at + most + 4 * alignment_floats;
+    return p;
+  }
+  static constexpr places at = make();
+
+  /// The place of a slot.
+  static constexpr std::ptrdiff_t place(memory_slot s) {
+    if (s.space == memory_space::arena)
+      return at.arena + static_cast<std::ptrdiff_t>(s.offset) * Rows;
+    if (s.space == memory_space::fixed) return at.fixed + s.offset;
+    if (s.space == memory_space::parameter) return at.parameters[s.offset];
+    if (s.space == memory_space::feed) return at.data[s.offset];
+    return nowhere;
+  }
+};
+
+/// Group G of a plan with everything that a kernel asks for, as constants.
+template <class P, int Rows, int G, class Weights = float_weights>
+struct static_group {
+  using program = P;
+  using layout = static_layout<P, Rows, Weights>;
+  using plan_type = plan<P>;
+  static constexpr int id = G;
+  static constexpr group_desc desc = plan_type::grouped.groups[G];
+  static constexpr group_code code = plan_type::code.groups[G];
+  static constexpr int rows = layout::rows_of(desc.rows);
+  static constexpr int columns = desc.columns;
+  static constexpr int depth = desc.depth;
+  static constexpr int count = code.argument_count;
+  static constexpr instruction first =
+      plan_type::lowered.instructions[plan_type::grouped.order[desc.first]];
+  /// Whether it can run when these data are given, a bit each.
+  static constexpr bool runs(unsigned long long given) { return (desc.feeds & ~given) == 0; }
+
+  /// Whether it is a product with a parameter that lies in panels of another kind than the model's.
+  static constexpr bool multiplies_own_panels() {
+    if (!Weights::own_panels || desc.head != group_head::gemm) return false;
+    const int v = plan_type::code.arguments[code.arguments + 1];
+    if (v < 0) return false;
+    const memory_slot slot = plan_type::memory.slots[v];
+    return slot.space == memory_space::parameter && layout::has_own_panels(slot.offset);
+  }
+
+  struct argument {
+    std::ptrdiff_t place;
+    argument_info info;
+  };
+  struct table {
+    argument of[at_least_one(count)];
+  };
+  static constexpr table make() {
+    table t{};
+    const int parts = parts_of_rows(desc.rows < 0 ? desc.rows : desc.depth);
+    for (int a = 0; a < count; ++a) {
+      const int v = plan_type::code.arguments[code.arguments + a];
+      t.of[a] = {layout::nowhere, argument_info_of<plan_type>(code.arguments + a, parts)};
+      if (is_constant(v)) t.of[a].place = layout::at.constants + constant_index(v);
+      if (v < 0) continue;
+      t.of[a].place = layout::place(plan_type::memory.slots[v]);
+      t.of[a].info.rows = layout::rows_of(t.of[a].info.rows);
+    }
+    return t;
+  }
+  static constexpr table arguments = make();
+
+  /// Dimensions of an argument, rows included.
+  static constexpr int rank(int argument) { return arguments.of[argument].info.rank; }
+  /// The element `i` of an attribute that is a list of integers, and an attribute that is a text.
+  static constexpr int integer(int attribute, int i) {
+    const int at = P::desc.operators[first.op].attributes;
+    return P::desc.integers[P::desc.attributes[at + attribute].offset + i];
+  }
+  static constexpr std::string_view text(int attribute) {
+    const int at = P::desc.operators[first.op].attributes;
+    if (at < 0) return first.schema->attributes[attribute].text;
+    const attribute_value v = P::desc.attributes[at + attribute];
+    return {P::desc.characters + v.offset, static_cast<std::size_t>(v.count)};
+  }
+  /// Dimension d of an argument; of rows it is below zero.
+  static constexpr int extent(int argument, int d) {
+    return P::desc.dims[arguments.of[argument].info.dims + d];
+  }
+  /// An attribute of the operator that is a number.
+  static constexpr double number(int attribute) {
+    const int at = P::desc.operators[first.op].attributes;
+    return at < 0 ? first.schema->attributes[attribute].number
+                  : P::desc.attributes[at + attribute].number;
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/vector/lane_order.hpp - the elements at even and at odd places of two vectors,
+// and back.
+#pragma once
+
+#include <utility>
+
+#include <lamina/engine/cpu/vector/simd.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+template <class V>
+using lane_sequence = std::make_integer_sequence<int, lanes_of<V>>;
+
+#if defined(__CUDACC__) && !defined(__clang__)
+// nvcc cannot give a pack of a built-in function's arguments to the host compiler.
+template <class V, int... I>
+V lanes_at(V a, V b, std::integer_sequence<int, I...>) {
+  typename V::value_type from[2 * lanes_of<V>], to[lanes_of<V>];
+  a.store_unaligned(from);
+  b.store_unaligned(from + lanes_of<V>);
+  int n = 0;
+  ((to[n++] = from[I]), ...);
+  return V::load_unaligned(to);
+}
+#else
+template <class V, int... I>
+LAMINA_INLINE V lanes_at(V a, V b, std::integer_sequence<int, I...>) {
+  return V(__builtin_shufflevector(a.data, b.data, I...));
+}
+#endif
+
+template <int First, class V, int... I>
+LAMINA_INLINE V every_second(V a, V b, std::integer_sequence<int, I...>) {
+  return lanes_at(a, b, std::integer_sequence<int, (First + 2 * I)...>{});
+}
+template <class V, int... I>
+LAMINA_INLINE V even_then_odd(V a, V b, std::integer_sequence<int, I...>) {
+  return lanes_at(a, b, std::integer_sequence<int, (2 * I + (2 * I >= lanes_of<V> ? 1 : 0))...>{});
+}
+template <int First, class V, int... I>
+LAMINA_INLINE V taken_in_turn(V a, V b, std::integer_sequence<int, I...>) {
+  return lanes_at(a, b, std::integer_sequence<int, (First + I / 2 + I % 2 * lanes_of<V>)...>{});
+}
+}  // namespace detail
+
+/// Of the elements of `a` and then `b`, those at places 0, 2, 4, ...
+template <class V>
+LAMINA_INLINE V even_lanes(V a, V b) {
+  return detail::every_second<0>(a, b, detail::lane_sequence<V>{});
+}
+/// Those at places 1, 3, 5, ...
+template <class V>
+LAMINA_INLINE V odd_lanes(V a, V b) {
+  return detail::every_second<1>(a, b, detail::lane_sequence<V>{});
+}
+/// Those at even places of `a`, then those at odd places of `b`: where b ends with the last element
+/// that counts, nothing behind it is read.
+template <class V>
+LAMINA_INLINE V even_and_odd_lanes(V a, V b) {
+  return detail::even_then_odd(a, b, detail::lane_sequence<V>{});
+}
+/// a[0], b[0], a[1], b[1], ...: the first vector of them.
+template <class V>
+LAMINA_INLINE V first_in_turn(V a, V b) {
+  return detail::taken_in_turn<0>(a, b, detail::lane_sequence<V>{});
+}
+/// The second one.
+template <class V>
+LAMINA_INLINE V second_in_turn(V a, V b) {
+  return detail::taken_in_turn<lanes_of<V> / 2>(a, b, detail::lane_sequence<V>{});
+}
+
+}  // namespace lamina::engine::cpu

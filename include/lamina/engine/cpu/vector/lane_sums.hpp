@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/vector/lane_sums.hpp - the sums of the lanes of many vectors at once.
+#pragma once
+
+#include <lamina/engine/cpu/gemm/transpose.hpp>
+
+namespace lamina::engine::cpu {
+
+/// sum[i] = the sum of the lanes of v[i], for as many vectors as one has lanes. `sum` is aligned as
+/// a vector is.
+LAMINA_INLINE void lane_sums(const vector* v, float* sum) {
+#if defined(__AVX512F__)
+  // xsimd 8's haddp gives sums of other lanes there.
+  if constexpr (lanes == 16) {
+    alignas(64) float rows[lanes * lanes], columns[lanes * lanes];
+    LAMINA_UNROLL for (int i = 0; i < lanes; ++i) v[i].store_aligned(rows + i * lanes);
+    detail::transpose_square(rows, lanes, columns, lanes);
+    vector all = vector::load_aligned(columns);
+    LAMINA_UNROLL for (int i = 1; i < lanes; ++i) all += vector::load_aligned(columns + i * lanes);
+    all.store_aligned(sum);
+    return;
+  }
+#endif
+  xsimd::haddp(v).store_aligned(sum);
+}
+
+}  // namespace lamina::engine::cpu

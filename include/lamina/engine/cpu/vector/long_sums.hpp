@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/vector/long_sums.hpp - sums of many numbers, which keep their digits: floats
+// are added up in double, or a few of them in float and these sums in double.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/vector/row_sums.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+// So far ahead of a sum memory is asked for lines: the processor's own guess ends with a page.
+inline constexpr int prefetched_floats = 1024;
+
+/// The sum of n floats in double: sixteen sums beside each other, for one after the other would
+/// take four times as long as memory does.
+LAMINA_NOINLINE inline double double_sum(const float* x, std::ptrdiff_t n) {
+  using four_floats [[gnu::vector_size(16)]] = float;
+  using four_doubles [[gnu::vector_size(32)]] = double;
+  four_doubles sum[4] = {};
+  std::ptrdiff_t j = 0;
+  for (; j + 16 <= n; j += 16) {
+    __builtin_prefetch(x + j + prefetched_floats);
+    LAMINA_UNROLL for (int i = 0; i < 4; ++i) {
+      four_floats v;
+      std::memcpy(&v, x + j + 4 * i, sizeof v);
+      sum[i] += __builtin_convertvector(v, four_doubles);
+    }
+  }
+  const four_doubles all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  double total = (all[0] + all[1]) + (all[2] + all[3]);
+  for (; j < n; ++j) total += static_cast<double>(x[j]);
+  return total;
+}
+
+/// The sum of n numbers that lie `step` apart.
+template <class Real>
+inline double line_sum(const Real* x, std::ptrdiff_t n, std::ptrdiff_t step) {
+  if (step == 1) {
+    if constexpr (std::is_same_v<Real, float>)
+      return double_sum(x, n);
+    else
+      return row_sum(x, n);
+  }
+  double sum[4] = {};
+  std::ptrdiff_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    LAMINA_UNROLL for (int k = 0; k < 4; ++k) sum[k] += static_cast<double>(x[(i + k) * step]);
+  for (; i < n; ++i) sum[0] += static_cast<double>(x[i * step]);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/// Calls store(offsets of `kept`, place in its innermost loop, sum over all of `over`) for each
+/// place of `kept`; array 0 of both nests is `from`.
+template <int K, int L, class Real, class Store>
+inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const Real* from,
+                     Store store) {
+  const std::ptrdiff_t step = kept.inner_step(0), inside = over.inner_step(0);
+  kept.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+    const Real* const x = from + at[0];
+    if (step == 1 && n >= 4) {
+      for (std::ptrdiff_t first = 0; first < n; first += summed_columns) {
+        const int width = static_cast<int>(std::min<std::ptrdiff_t>(summed_columns, n - first));
+        alignas(64) double sums[summed_columns];
+        std::fill_n(sums, width, 0.0);
+        over.run([&](const std::ptrdiff_t* next, std::ptrdiff_t m) {
+          sum_rows(x + first + next[0], m, inside, width, sums);
+        });
+        for (int j = 0; j < width; ++j) store(at, first + j, sums[j]);
+      }
+      return;
+    }
+    for (std::ptrdiff_t k = 0; k < n; ++k) {
+      double sum = 0;
+      over.run([&](const std::ptrdiff_t* next, std::ptrdiff_t m) {
+        sum += line_sum(x + k * step + next[0], m, inside);
+      });
+      store(at, k, sum);
+    }
+  });
+}
+
+/// Sums of many rows, each of which a kernel adds to n numbers in Real: every 32 rows these are put
+/// aside in double.
+template <class Real>
+class blocked_sums {
+ public:
+  /// `sums` may be null, else it begins with zeros; `memory` has room for n doubles.
+  blocked_sums(Real* sums, int n, float* memory)
+      : sums_(sums), n_(sums == nullptr ? 0 : n), aside_(numbers_at<double>(memory)) {
+    for (int j = 0; j < n_; ++j) aside_[j] = 0;
+  }
+  void begin_row() {
+    if (++rows_ % 32 == 0) put_aside();
+  }
+  void finish() {
+    put_aside();
+    for (int j = 0; j < n_; ++j) sums_[j] = static_cast<Real>(aside_[j]);
+  }
+
+ private:
+  void put_aside() {
+    for (int j = 0; j < n_; ++j) {
+      aside_[j] += static_cast<double>(sums_[j]);
+      sums_[j] = 0;
+    }
+  }
+
+  Real* sums_;
+  int n_;
+  double* aside_;
+  int rows_ = 0;
+};
+
+/// sums[c] = the sum of all elements of channel c, which lie side by side in each row.
+template <class Real>
+inline void add_channels(const operand& d, int channels, Real* sums) {
+  const std::ptrdiff_t size = channels > 0 ? d.columns / channels : 0;
+  constexpr int together = 64;
+  for (int first = 0; first < channels; first += together) {
+    const int count = std::min(together, channels - first);
+    double sum[together] = {};
+    for (int r = 0; r < d.rows; ++r) {
+      const Real* const from = d.row<const Real>(r) + first * size;
+      for (int c = 0; c < count; ++c) sum[c] += static_cast<double>(row_sum(from + c * size, size));
+    }
+    for (int c = 0; c < count; ++c) sums[first + c] = static_cast<Real>(sum[c]);
+  }
+}
+
+}  // namespace detail
+
+}  // namespace lamina::engine::cpu

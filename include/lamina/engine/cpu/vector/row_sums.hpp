@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/vector/row_sums.hpp - sums over rows of each column, which keep their digits:
+// eight rows are added in their own type, these sums in double.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include <lamina/engine/cpu/vector/simd.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+// Columns that are summed together: their sums stay in the first-level cache, and of each row some
+// lines in a row are read.
+inline constexpr int summed_columns = 256;
+
+// sums[i] += v[i].
+template <class Real>
+LAMINA_INLINE void add_to_sums(double* sums, vector_in<Real> v) {
+  constexpr int lanes = lanes_in<Real>;
+  if constexpr (std::is_same_v<Real, float>) {
+    using four_floats [[gnu::vector_size(16)]] = float;
+    using four_doubles [[gnu::vector_size(32)]] = double;
+    alignas(64) float part[lanes];
+    v.store_aligned(part);
+    LAMINA_UNROLL for (int i = 0; i < lanes; i += 4) {
+      four_floats four;
+      four_doubles sum;
+      std::memcpy(&four, part + i, sizeof four);
+      std::memcpy(&sum, sums + i, sizeof sum);
+      sum += __builtin_convertvector(four, four_doubles);
+      std::memcpy(sums + i, &sum, sizeof sum);
+    }
+  } else {
+    (vector_in<Real>::load_unaligned(sums) + v).store_unaligned(sums);
+  }
+}
+
+/// sums[j] += the sum over `rows` rows, `stride` numbers apart, of x[j], for j < width. Eight rows
+/// are added in Real first: where rows are cut at multiples of 8, the parts give the same sums.
+template <class Real>
+LAMINA_NOINLINE inline void sum_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride,
+                                     int width, double* sums) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int together = 8;
+  std::ptrdiff_t m = 0;
+  for (; m + together <= rows; m += together, x += together * stride) {
+    int j = 0;
+    for (; j + lanes <= width; j += lanes) {
+      vector v[together];
+      LAMINA_UNROLL for (int i = 0; i < together; ++i) v[i] =
+          vector::load_unaligned(x + i * stride + j);
+      add_to_sums<Real>(sums + j,
+                        ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])));
+    }
+    for (; j < width; ++j) {
+      Real v[together];
+      LAMINA_UNROLL for (int i = 0; i < together; ++i) v[i] = x[i * stride + j];
+      sums[j] +=
+          static_cast<double>(((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])));
+    }
+  }
+  for (; m < rows; ++m, x += stride) {
+    int j = 0;
+    for (; j + lanes <= width; j += lanes)
+      add_to_sums<Real>(sums + j, vector::load_unaligned(x + j));
+    for (; j < width; ++j) sums[j] += static_cast<double>(x[j]);
+  }
+}
+
+}  // namespace detail
+
+}  // namespace lamina::engine::cpu

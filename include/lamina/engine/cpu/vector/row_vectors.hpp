@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/vector/row_vectors.hpp - rows of floats in vectors that are not longer than the
+// row.
+#pragma once
+
+#include <lamina/engine/cpu/vector/simd.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A number or a vector at p, chosen by the type of `like`.
+LAMINA_INLINE float load(const float* p, float) { return *p; }
+LAMINA_INLINE double load(const double* p, double) { return *p; }
+template <class A>
+LAMINA_INLINE xsimd::batch<float, A> load(const float* p, xsimd::batch<float, A>) {
+  return xsimd::batch<float, A>::load_unaligned(p);
+}
+template <class A>
+LAMINA_INLINE xsimd::batch<double, A> load(const double* p, xsimd::batch<double, A>) {
+  return xsimd::batch<double, A>::load_unaligned(p);
+}
+LAMINA_INLINE void store(float* p, float v) { *p = v; }
+LAMINA_INLINE void store(double* p, double v) { *p = v; }
+// Of one type each, or they would be no better than xsimd's.
+template <class A>
+LAMINA_INLINE void store(float* p, xsimd::batch<float, A> v) {
+  v.store_unaligned(p);
+}
+template <class A>
+LAMINA_INLINE void store(double* p, xsimd::batch<double, A> v) {
+  v.store_unaligned(p);
+}
+
+/// Calls f(v) with a v of the widest vectors that a row of n floats fills; whether there are any.
+template <class F>
+LAMINA_INLINE bool with_row_vector(int n, F f) {
+  if (n >= lanes) return f(vector()), true;
+  if constexpr (lanes > 8)
+    if (n >= 8) return f(vector_of<8>()), true;
+  if constexpr (lanes > 4)
+    if (n >= 4) return f(vector_of<4>()), true;
+  return false;
+}
+
+/// Calls f(j, like) for vectors at j that cover a row of n floats, or numbers where n is below 4.
+/// The last vector may repeat some of the one before: f must do what can be done twice.
+template <class F>
+LAMINA_INLINE void for_each_row_vector(int n, F f) {
+  const bool found = with_row_vector(
+      n, [&](auto like) __attribute__((always_inline)) {
+        constexpr int size = lanes_of<decltype(like)>;
+        for (int next = 0; next < n; next += size) f(next + size <= n ? next : n - size, like);
+      });
+  for (int j = 0; !found && j < n; ++j) f(j, 0.F);
+}
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/chosen_elements.cuh - the numbers of the elements of an array that are
+// not 0, or of those that are, in their order.
+#pragma once
+
+#include <lamina/engine/cuda/device/algorithms.hpp>
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// Element i of all rows of an array.
+LAMINA_INLINE LAMINA_FN bool holds(const argument_view& a, int i) {
+  return load_number(a.data, a.type, i / a.columns * a.stride + i % a.columns) != 0;
+}
+struct element_choice {
+  struct arguments {
+    argument_view array;
+    bool truth;
+  };
+  static LAMINA_INLINE LAMINA_FN bool run(const arguments& a, int i) {
+    return holds(a.array, i) == a.truth;
+  }
+};
+
+}  // namespace detail
+
+/// Elements of an array that are not 0 (`truth`), or those that are, in the memory of the place.
+struct chosen_elements {
+  const int *numbers, *count;
+
+  template <class Backend>
+  static chosen_elements of(Backend& b, const argument_view& array, bool truth,
+                            scratch_parts& parts) {
+    const auto a = choice(array, truth, parts);
+    if (a.count > 0) b.run_algorithm(a, parts.rest());
+    return {a.chosen, a.found};
+  }
+  /// Of several choices each has memory of its own; what the library needs lies behind the last one
+  /// that was taken, where a later choice may follow it.
+  template <class Backend>
+  static std::ptrdiff_t scratch(const argument_view& array) {
+    scratch_parts parts(nullptr);
+    const auto a = choice(array, true, parts);
+    return parts.used() + algorithm_floats<Backend>(a);
+  }
+
+ private:
+  static algorithm::select<detail::element_choice> choice(const argument_view& array, bool truth,
+                                                          scratch_parts& parts) {
+    const int count = array.rows * array.columns;
+    int* const numbers = parts.take<int>(count);
+    return {{array, truth}, numbers, parts.take<int>(1), count};
+  }
+};
+
+}  // namespace lamina::engine::cuda

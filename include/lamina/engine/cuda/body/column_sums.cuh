@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/column_sums.cuh - sums over the rows of an array, one or several per
+// column.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <lamina/engine/cuda/body/pack.cuh>
+#include <lamina/engine/cuda/body/team.cuh>
+
+namespace lamina::engine::cuda {
+
+/// Blocks that sum columns: `Columns` neighbouring columns by `Lanes` threads each.
+template <int Columns, int Lanes>
+struct sum_shape {
+  static constexpr int columns = Columns, lanes = Lanes, threads = Columns * Lanes;
+};
+
+/// Sums the terms of each column over all rows, in `parts` parts that blocks of their own sum.
+/// Terms has `sums`, the number of sums per column, and
+///   add(row, column, sums)      adds the terms of one row
+/// Finish has
+///   store(part, column, sums)   takes the sums of one part
+/// The sums are doubles: a float loses digits after thousands of terms.
+template <class Terms, class Finish, class Shape>
+struct column_sum_body {
+  struct arguments {
+    Terms terms;
+    Finish finish;
+    int rows, columns, parts;
+  };
+  static constexpr int threads = Shape::threads;
+  struct shared {
+    double of[Terms::sums][Shape::lanes][Shape::columns];
+  };
+  static int teams(const arguments& g) { return g.parts * tiles(g); }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
+    const int x = team.rank() % Shape::columns, lane = team.rank() / Shape::columns;
+    for (int t = team.index; t < g.parts * tiles(g); t += team.count) {
+      const int part = t / tiles(g), column = t % tiles(g) * Shape::columns + x;
+      double sums[Terms::sums] = {};
+      // A grid-stride loop over the rows.
+      if (column < g.columns)
+        for (int row = part * Shape::lanes + lane; row < g.rows; row += g.parts * Shape::lanes)
+          g.terms.add(row, column, sums);
+      for (int k = 0; k < Terms::sums; ++k) s.of[k][lane][x] = sums[k];
+      team.barrier();
+      if (lane == 0 && column < g.columns) {
+        for (int k = 0; k < Terms::sums; ++k)
+          for (int l = 1; l < Shape::lanes; ++l) sums[k] += s.of[k][l][x];
+        g.finish.store(part, column, sums);
+      }
+      team.barrier();
+    }
+  }
+
+ private:
+  static LAMINA_FN int tiles(const arguments& g) {
+    return (g.columns + Shape::columns - 1) / Shape::columns;
+  }
+};
+
+/// The sums of all parts: rows of doubles that one kernel stores and the next one sums.
+template <int Sums>
+struct partial_sums {
+  static constexpr int sums = Sums;
+  double* data;
+  int columns;
+
+  LAMINA_INLINE LAMINA_FN double* row(int part, int sum) const {
+    return data + (static_cast<std::ptrdiff_t>(part) * Sums + sum) * columns;
+  }
+  LAMINA_INLINE LAMINA_FN void store(int part, int column, const double (&of)[Sums]) const {
+    for (int k = 0; k < Sums; ++k) row(part, k)[column] = of[k];
+  }
+  LAMINA_INLINE LAMINA_FN void add(int part, int column, double (&to)[Sums]) const {
+    for (int k = 0; k < Sums; ++k) to[k] += row(part, k)[column];
+  }
+};
+
+/// The elements of an array of floats as terms.
+struct array_terms {
+  static constexpr int sums = 1;
+  const float* data;
+  std::ptrdiff_t stride;
+
+  LAMINA_INLINE LAMINA_FN void add(int row, int column, double (&to)[1]) const {
+    to[0] += static_cast<double>(load_constant<lone_float>(data + row * stride + column).v[0]);
+  }
+};
+/// Stores the sums in a row of floats.
+struct store_sums {
+  float* to;
+  LAMINA_INLINE LAMINA_FN void store(int, int column, const double (&sums)[1]) const {
+    to[column] = static_cast<float>(sums[0]);
+  }
+};
+
+/// Parts of so many rows: each thread has at least 16 of them. The number of rows alone decides, so
+/// that equal inputs give equal bits on all devices.
+template <class Shape>
+int column_parts(int rows) {
+  return std::clamp(rows / (16 * Shape::lanes), 1, 64);
+}
+/// Floats of scratch memory that sum_columns() needs for as many rows, or fewer.
+template <class Backend>
+std::ptrdiff_t column_scratch(int sums, int rows, int columns) {
+  const int parts = column_parts<typename Backend::sum_tile>(rows);
+  return parts == 1 ? 0 : std::ptrdiff_t{2} * sums * parts * columns;
+}
+/// `finish` gets the sums of `terms` over all rows, as those of part 0.
+template <class Terms, class Finish, class Backend>
+void sum_columns(Backend& b, const Terms& terms, const Finish& finish, int rows, int columns,
+                 float* scratch) {
+  using shape = typename Backend::sum_tile;
+  using partial = partial_sums<Terms::sums>;
+  const int parts = column_parts<shape>(rows);
+  if (parts == 1)
+    return b.template teams<column_sum_body<Terms, Finish, shape>>(
+        {terms, finish, rows, columns, 1});
+  const partial sums{reinterpret_cast<double*>(scratch), columns};
+  b.template teams<column_sum_body<Terms, partial, shape>>({terms, sums, rows, columns, parts});
+  b.template teams<column_sum_body<partial, Finish, shape>>({sums, finish, parts, columns, 1});
+}
+
+}  // namespace lamina::engine::cuda

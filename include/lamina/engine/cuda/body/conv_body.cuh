@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/conv_body.cuh - what the threads of a convolution do: tiles of the
+// product of filters and windows of the images, statements on the sums while they are in registers.
+#pragma once
+
+#include <lamina/engine/cuda/body/conv_reader.cuh>
+#include <lamina/engine/cuda/body/pointwise.cuh>
+#include <lamina/engine/cuda/body/tile_product.cuh>
+
+namespace lamina::engine::cuda {
+
+/// A group whose head is a convolution: argument 0 are the images, 1 the filters.
+template <int Arguments>
+struct conv_arguments : group_arguments<Arguments> {
+  conv_geometry conv;
+};
+
+/// Filters x windows for each group: rows are channels of the result, columns its places in all
+/// images. A depthwise convolution is one of groups of one channel.
+template <conv_kind Kind, class S, class Shape>
+struct conv_body {
+  using runner = statement_runner<S>;
+  using arguments = conv_arguments<detail::largest<1, runner::arguments - 1>() + 1>;
+  static constexpr int threads = Shape::threads;
+  using shared = typename Shape::memory;
+  static int teams(const arguments& g) { return g.conv.groups * down(g) * across(g); }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
+    const int wide = across(g), high = down(g), all = g.conv.groups * high * wide;
+    const int terms = g.conv.template from<Kind>().channels * g.conv.taps.size.divisor();
+    tile_share<Shape> mine(team);
+    for (int t = team.index; t < all; t += team.count) {
+      const int group = t / (wide * high), in_group = t % (wide * high);
+      const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
+      mine.multiply(team, s, terms, row0, filters(g, group, terms), column0,
+                    windows(g, group, terms));
+      mine.each(
+          [&](int y, int x, const pack& sums) { finish(g, sums, group, row0 + y, column0 + x); });
+    }
+  }
+
+ private:
+  static LAMINA_FN int places(const arguments& g) {
+    return g.rows * g.conv.template to<Kind>().size.divisor();
+  }
+  static LAMINA_FN int across(const arguments& g) { return tiles_for(places(g), Shape::columns); }
+  static LAMINA_FN int down(const arguments& g) {
+    return tiles_for(g.conv.template to<Kind>().channels, Shape::rows);
+  }
+  static LAMINA_INLINE LAMINA_FN window_reader<Kind> windows(const arguments& g, int group,
+                                                             int terms) {
+    const std::ptrdiff_t first = group * g.conv.template from<Kind>().floats();
+    return {g.conv, g.of[0] + first, g.left_stride, places(g), terms};
+  }
+  // Filters are rows [small channel][large channel][tap].
+  static LAMINA_INLINE LAMINA_FN auto filters(const arguments& g, int group, int terms) {
+    const float* const first = g.of[1] + group * g.conv.small.channels * g.right_stride;
+    if constexpr (Kind == conv_kind::forward)
+      return filter_reader{first, g.right_stride, g.conv.small.channels, terms};
+    else
+      return channel_reader{first, g.right_stride, g.conv.taps.size, g.conv.large.channels, terms};
+  }
+  // Neighbouring places are neighbours in memory; packs of them are aligned where the channels are
+  // whole packs.
+  static LAMINA_INLINE LAMINA_FN void finish(const arguments& g, const pack& sums, int group,
+                                             int channel, int q) {
+    const conv_volume& to = g.conv.template to<Kind>();
+    const divider& size = to.size;
+    if (channel >= to.channels) return;
+    const int first = (group * to.channels + channel) * size.divisor();
+    if (size.divisor() % pack_width == 0) {
+      if (q < places(g)) store(g, sums, first, q);
+    } else {
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j)
+        if (q + j < places(g)) store(g, lone_float{{sums.v[j]}}, first, q + j);
+    }
+  }
+  /// Runs the statements at place `q` of all images, of the channel that begins at column `first`.
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void store(const arguments& g, const Pack& sums, int first,
+                                            int q) {
+    const int image = g.conv.template to<Kind>().size.divide(q), column = first + q;
+    runner::run(g.of, sums,
+                {static_cast<std::ptrdiff_t>(image) * g.width + column, image, column,
+                 g.channel_size, g.channels});
+  }
+};
+
+/// What the kernel of the gradient of the filters is given.
+struct conv_filter_arguments {
+  const float *large, *small;
+  float* to;
+  std::ptrdiff_t large_stride, small_stride, to_stride;
+  conv_geometry conv;
+  int rows;  // images
+};
+
+/// Small images x windows^T for each group: rows are filters, columns what a filter sees, terms the
+/// places of all images. A block adds up all terms of its tile: equal inputs give equal bits.
+template <class Shape>
+struct conv_filter_body {
+  using arguments = conv_filter_arguments;
+  static constexpr int threads = Shape::threads;
+  using shared = typename Shape::memory;
+  static int teams(const arguments& g) { return g.conv.groups * down(g) * across(g); }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
+    const conv_geometry& c = g.conv;
+    const int wide = across(g), high = down(g), all = c.groups * high * wide;
+    const int filters = c.small.channels, terms = g.rows * c.small.size.divisor();
+    tile_share<Shape> mine(team);
+    for (int t = team.index; t < all; t += team.count) {
+      const int group = t / (wide * high), in_group = t % (wide * high);
+      const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
+      const channel_reader slopes{g.small + group * c.small.floats(), g.small_stride, c.small.size,
+                                  filters, terms};
+      const turned_window_reader windows{
+          {c, g.large + group * c.large.floats(), g.large_stride, terms, seen(g)}};
+      mine.multiply(team, s, terms, row0, slopes, column0, windows);
+      mine.each([&](int y, int x, const pack& sums) {
+        const int r = row0 + y;
+        if (r >= filters) return;
+        LAMINA_CUDA_UNROLL
+        for (int j = 0; j < pack_width; ++j)
+          if (const int column = column0 + x + j; column < seen(g))
+            g.to[(group * filters + r) * g.to_stride + column] = sums.v[j];
+      });
+    }
+  }
+
+ private:
+  /// Numbers that a filter sees: large channels of a group times taps.
+  static LAMINA_FN int seen(const arguments& g) {
+    return g.conv.large.channels * g.conv.taps.size.divisor();
+  }
+  static LAMINA_FN int across(const arguments& g) { return tiles_for(seen(g), Shape::columns); }
+  static LAMINA_FN int down(const arguments& g) {
+    return tiles_for(g.conv.small.channels, Shape::rows);
+  }
+};
+
+}  // namespace lamina::engine::cuda

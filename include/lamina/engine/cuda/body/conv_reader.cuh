@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/conv_reader.cuh - images and filters as the operands of the matrix
+// products that a convolution and its gradients are (implicit GEMM: no matrix is stored).
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/operators/conv/common.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/cuda/body/pack.cuh>
+
+namespace lamina::engine::cuda {
+
+/// Which of the two images of a convolution the kernel makes, and from which one.
+enum class conv_kind {
+  forward,  // the small image from the large one
+  spread    // the large image from the small one: the gradient of the input, conv2d_transpose
+};
+
+/// An index into several volumes that lie behind each other: which one, and where in it.
+struct volume_place {
+  int number;
+  int at[3];
+};
+
+/// Channels of one group, each a volume. An image is a volume one deep.
+struct conv_volume {
+  int channels = 1;
+  int side[3] = {1, 1, 1};  // depth, height, width
+  divider size, height, width;
+
+  conv_volume() = default;
+  conv_volume(int channel_count, int d, int h, int w)
+      : channels(channel_count), side{d, h, w}, size(d * h * w), height(h), width(w) {}
+  /// Floats of all channels of a group.
+  LAMINA_INLINE LAMINA_FN int floats() const { return channels * size.divisor(); }
+  LAMINA_INLINE LAMINA_FN volume_place place(int i) const {
+    volume_place p;
+    p.number = size.divide(i);
+    p.at[1] = width.divide(i);
+    p.at[2] = i;
+    p.at[0] = height.divide(p.at[1]);
+    return p;
+  }
+};
+
+/// A convolution as kernels are given it.
+struct conv_geometry {
+  conv_volume large, small, taps;  // taps: one channel of a filter
+  divider stride[3];
+  int padding[3], dilation[3];
+  int groups;
+
+  conv_geometry() = default;
+  explicit conv_geometry(const conv_shape& s)
+      : large(s.large_channels, s.side[0].large, s.side[1].large, s.side[2].large),
+        small(s.small_channels, s.side[0].small, s.side[1].small, s.side[2].small),
+        taps(1, s.side[0].filter, s.side[1].filter, s.side[2].filter),
+        groups(s.groups) {
+    for (int d = 0; d < 3; ++d) {
+      stride[d] = divider(s.side[d].stride);
+      padding[d] = s.side[d].padding;
+      dilation[d] = s.side[d].dilation;
+    }
+  }
+  /// The image that is made, and the one that is read.
+  template <conv_kind Kind>
+  LAMINA_INLINE LAMINA_FN const conv_volume& to() const {
+    return Kind == conv_kind::forward ? small : large;
+  }
+  template <conv_kind Kind>
+  LAMINA_INLINE LAMINA_FN const conv_volume& from() const {
+    return Kind == conv_kind::forward ? large : small;
+  }
+};
+
+/// The images that are read, of one group, as the matrix [term (channel, tap)][place of the
+/// result]: what lies under a tap of the filter at a place, 0 outside of the image.
+template <conv_kind Kind>
+struct window_reader {
+  static constexpr bool along_depth = false;
+  /// An offset so far out that no tap brings it back.
+  static constexpr int outside = -(1 << 30);
+  const conv_geometry& c;
+  const float* data;      // of the first image, at the first channel of the group
+  std::ptrdiff_t stride;  // floats from image to image
+  int places, terms;
+
+  // An element lies at the sum of the two offsets. Where the large image is made, the sum counts
+  // places of the large image: it has to be whole strides.
+  struct line_type {
+    const float* image;
+    int at[3];
+  };
+  struct deep_type {
+    int channel;  // floats from the image to the channel
+    int at[3];
+  };
+  LAMINA_INLINE LAMINA_FN line_type line(int q) const {
+    const volume_place p = c.template to<Kind>().place(q < places ? q : 0);
+    line_type l{data + p.number * stride, {}};
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d)
+      l.at[d] = Kind == conv_kind::forward ? p.at[d] * c.stride[d].divisor() - c.padding[d]
+                                           : p.at[d] + c.padding[d];
+    if (q >= places) l.at[0] = outside;
+    return l;
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    const volume_place tap = c.taps.place(k < terms ? k : 0);
+    deep_type t{tap.number * c.template from<Kind>().size.divisor(), {}};
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d)
+      t.at[d] = (Kind == conv_kind::forward ? 1 : -1) * tap.at[d] * c.dilation[d];
+    if (k >= terms) t.at[0] = outside;
+    return t;
+  }
+  LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& t) const {
+    const conv_volume& from = c.template from<Kind>();
+    int place = 0;
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      int i = l.at[d] + t.at[d];
+      if (i < 0) return 0.0f;
+      if constexpr (Kind == conv_kind::spread) {
+        int rest = i;
+        i = c.stride[d].divide(rest);
+        if (rest != 0) return 0.0f;
+      }
+      if (i >= from.side[d]) return 0.0f;
+      place = place * from.side[d] + i;
+    }
+    return load_constant<lone_float>(l.image + t.channel + place).v[0];
+  }
+};
+
+/// The same matrix, transposed: for the gradient of the filters, whose terms are the places.
+struct turned_window_reader {
+  static constexpr bool along_depth = true;
+  window_reader<conv_kind::forward> of;
+
+  using line_type = window_reader<conv_kind::forward>::deep_type;
+  using deep_type = window_reader<conv_kind::forward>::line_type;
+  LAMINA_INLINE LAMINA_FN line_type line(int i) const { return of.deep(i); }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return of.line(k); }
+  LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
+    return of.get(d, l);
+  }
+};
+
+/// Filters as the matrix [filter][term (channel, tap)], as they lie in memory.
+struct filter_reader {
+  static constexpr bool along_depth = true;
+  const float* data;      // of the first filter of the group
+  std::ptrdiff_t stride;  // floats from filter to filter
+  int filters, terms;
+
+  using line_type = const float*;
+  using deep_type = int;
+  // Sums of a line past the last are not stored: it may be any line.
+  LAMINA_INLINE LAMINA_FN line_type line(int r) const {
+    return data + (r < filters ? r : 0) * stride;
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return k; }
+  LAMINA_INLINE LAMINA_FN float get(line_type filter, int k) const {
+    return k < terms ? load_constant<lone_float>(filter + k).v[0] : 0.0f;
+  }
+};
+
+/// An array [number][channel][element] as the matrix [channel][term (number, element)]: filters
+/// where the large image is made, and small images for the gradient of the filters.
+struct channel_reader {
+  static constexpr bool along_depth = true;
+  const float* data;      // at the first channel of the group
+  std::ptrdiff_t stride;  // floats from number to number
+  divider size;           // elements of a channel
+  int channels, terms;
+
+  using line_type = const float*;
+  using deep_type = std::ptrdiff_t;  // below zero: past the last term
+  LAMINA_INLINE LAMINA_FN line_type line(int r) const {
+    return data + static_cast<std::ptrdiff_t>(r < channels ? r : 0) * size.divisor();
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    if (k >= terms) return -1;
+    const int number = size.divide(k);
+    return number * stride + k;
+  }
+  LAMINA_INLINE LAMINA_FN float get(line_type channel, deep_type at) const {
+    return at >= 0 ? load_constant<lone_float>(channel + at).v[0] : 0.0f;
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/element_loops.cuh - the places of several arrays of one shape by number:
+// what loops are on the host.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/cuda/body/pack.cuh>
+
+namespace lamina::engine::cuda {
+
+/// K arrays at the places of nested loops, the innermost counting fastest.
+template <int K>
+struct element_loops {
+  static constexpr int most = 12;
+  int rank = 0, count = 1;
+  divider extent[most];
+  std::ptrdiff_t step[most][K];
+
+  element_loops() = default;
+  template <int N>
+  requires(N >= K) element_loops(const operator_call& c, const loop_nest<N>& loops)
+      : rank(loops.rank) {
+    if (rank > most) fail(c, {"expected at most ", most, " dimensions apart, found ", rank});
+    std::ptrdiff_t all = loops.is_empty ? 0 : 1;
+    for (int d = 0; d < rank; ++d) {
+      all *= loops.extent[d];
+      extent[d] = divider(static_cast<int>(loops.extent[d]));
+      for (int k = 0; k < K; ++k) step[d][k] = loops.step[k][d];
+    }
+    constexpr std::ptrdiff_t largest = std::numeric_limits<int>::max() / 2;
+    if (all > largest) fail(c, {"expected at most ", largest, " elements, found ", all});
+    count = static_cast<int>(all);
+  }
+
+  struct places {
+    std::ptrdiff_t of[K];
+  };
+  LAMINA_INLINE LAMINA_FN places at(int i) const {
+    places p{};
+    for (int d = rank; d-- > 0;) {
+      const int outer = extent[d].quotient(i), index = i - outer * extent[d].divisor();
+      LAMINA_CUDA_UNROLL
+      for (int k = 0; k < K; ++k) p.of[k] += index * step[d][k];
+      i = outer;
+    }
+    return p;
+  }
+};
+
+/// A body whose lines teams share ...
+template <class Kernel>
+struct team_lines {
+  using arguments = typename Kernel::arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, const Team& team) {
+    for (int i = team.index; i < a.lines; i += team.count) Kernel::line(a, i, team);
+  }
+};
+/// ... and the same with a thread a line.
+template <class Kernel>
+struct thread_lines {
+  using arguments = typename Kernel::arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    Kernel::line(a, i, serial_team{});
+  }
+};
+
+/// Runs the lines of a kernel: a thread each where they are many and neighbouring lines lie side by
+/// side, or are short; a team each elsewhere.
+template <class Kernel, class Backend>
+void run_lines(Backend& b, typename Kernel::arguments& a, int lines, int width, bool side_by_side) {
+  constexpr int many = 1024, few_terms = 4;
+  a.lines = a.count = lines;
+  a.width = width;
+  if (width <= few_terms || (side_by_side && lines >= many))
+    b.template elements<thread_lines<Kernel>>(a);
+  else if (lines > 0)
+    b.template lines<team_lines<Kernel>>(a);
+}
+
+}  // namespace lamina::engine::cuda

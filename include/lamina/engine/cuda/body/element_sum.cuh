@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/element_sum.cuh - sums over all elements of an array, in double: terms
+// and results of algorithm::sum.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/core/config.hpp>
+#include <lamina/engine/cuda/device/algorithms.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
+
+namespace lamina::engine::cuda {
+
+/// What of an element is added up.
+struct element_itself {
+  static LAMINA_FN double of(double x) { return x; }
+};
+struct element_square {
+  static LAMINA_FN double of(double x) { return x * x; }
+};
+struct element_size {
+  static LAMINA_FN double of(double x) { return x < 0 ? -x : x; }
+};
+
+/// F of each element of an array, whose rows are `stride` floats apart.
+template <class F>
+struct element_terms {
+  const float* from;
+  std::ptrdiff_t stride;
+  divider columns;
+
+  LAMINA_INLINE LAMINA_FN double operator()(int i) const {
+    const int row = columns.divide(i);
+    return F::of(static_cast<double>(from[row * stride + i]));
+  }
+};
+
+/// Stores a sum as it is ...
+struct whole_sum {
+  double* to;
+  LAMINA_INLINE LAMINA_FN void operator()(double sum) const { *to = sum; }
+};
+/// ... or times a factor.
+struct scaled_sum {
+  float* to;
+  double factor;
+  LAMINA_INLINE LAMINA_FN void operator()(double sum) const {
+    *to = static_cast<float>(sum * factor);
+  }
+};
+
+/// Runs algorithm::sum by a backend.
+template <class Backend, class Terms, class Result>
+void sum_terms(Backend& b, int count, const Terms& terms, const Result& result, float* scratch) {
+  b.run_algorithm(algorithm::sum<Terms, Result>{terms, result, count}, scratch);
+}
+/// Floats of scratch memory for as many terms or fewer.
+template <class Terms, class Result, class Backend>
+std::ptrdiff_t sum_scratch(int count) {
+  return algorithm_floats<Backend>(algorithm::sum<Terms, Result>{{}, {}, count});
+}
+
+}  // namespace lamina::engine::cuda

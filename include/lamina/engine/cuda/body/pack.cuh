@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/pack.cuh - some floats that move together: four are 16 bytes a load or
+// store.
+#pragma once
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/padding.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Unrolls the loop that follows, or keeps it as it is, in device code only.
+#if defined(__CUDA_ARCH__)
+#define LAMINA_CUDA_UNROLL _Pragma("unroll")
+#define LAMINA_CUDA_KEEP_LOOP _Pragma("unroll 1")
+#else
+#define LAMINA_CUDA_UNROLL
+#define LAMINA_CUDA_KEEP_LOOP
+#endif
+
+/// Floats in a pack. Padded rows are whole packs, and begin at multiples of 16 bytes.
+inline constexpr int pack_width = 4;
+static_assert(alignment_floats % pack_width == 0);
+
+/// What a thread computes at once.
+template <int Width>
+struct alignas(4 * Width) pack_of {
+  static constexpr int width = Width;
+  float v[Width];
+};
+using pack = pack_of<pack_width>;
+/// One float of a thread whose neighbours are not adjacent in memory.
+using lone_float = pack_of<1>;
+
+template <class Pack = pack>
+LAMINA_INLINE LAMINA_FN Pack filled(float x) {
+  Pack p;
+  LAMINA_CUDA_UNROLL
+  for (int j = 0; j < Pack::width; ++j) p.v[j] = x;
+  return p;
+}
+
+/// Reads what this kernel may have written before.
+template <class Pack = pack>
+LAMINA_INLINE LAMINA_FN Pack load_pack(const float* from) {
+  return *reinterpret_cast<const Pack*>(from);
+}
+/// Reads what no thread of this kernel writes, through the read-only cache.
+template <class Pack = pack>
+LAMINA_INLINE LAMINA_FN Pack load_constant(const float* from) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (Pack::width == 4) {
+    const float4 t = __ldg(reinterpret_cast<const float4*>(from));
+    return {{t.x, t.y, t.z, t.w}};
+  } else {
+    return {{__ldg(from)}};
+  }
+#else
+  return load_pack<Pack>(from);
+#endif
+}
+template <int Width>
+LAMINA_INLINE LAMINA_FN void store_pack(float* to, const pack_of<Width>& x) {
+  *reinterpret_cast<pack_of<Width>*>(to) = x;
+}
+
+}  // namespace lamina::engine::cuda

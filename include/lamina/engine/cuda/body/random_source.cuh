@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/random_source.cuh - where the random numbers of an operator come from.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/core/random.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Seed and stream of an operator: the same numbers as on the CPU.
+struct random_source {
+  std::uint64_t own_seed, stream;
+  const std::uint64_t* run_seed;  // at the place; null: own_seed
+
+  LAMINA_FN std::uint64_t seed() const { return run_seed != nullptr ? *run_seed : own_seed; }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/recurrent_body.cuh - what the kernels of recurrent layers share: arrays
+// by row, the states that each step began with, the gradient of their weights.
+#pragma once
+
+#include <lamina/operators/recurrent/common.hpp>
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/engine/cuda/body/product.cuh>
+
+namespace lamina::engine::cuda::detail {
+
+/// An array of floats by row; null where it is absent.
+struct row_array {
+  float* data;
+  std::ptrdiff_t stride;
+
+  row_array() = default;
+  LAMINA_INLINE LAMINA_FN row_array(float* d, std::ptrdiff_t s) : data(d), stride(s) {}
+  row_array(const operand& o) : data(o ? o.row<float>(0) : nullptr), stride(o.stride) {}
+  LAMINA_INLINE LAMINA_FN float* row(int r) const { return data + r * stride; }
+  LAMINA_INLINE LAMINA_FN explicit operator bool() const { return data != nullptr; }
+};
+
+/// Hands out parts of the scratch memory as rows, each part at a multiple of 256 bytes, as cuBLASLt
+/// expects its workspace; without memory it counts.
+class scratch_rows {
+ public:
+  explicit scratch_rows(float* at) : begin_(at) {}
+  row_array take(int rows, int columns) {
+    const std::ptrdiff_t stride = padded(columns);
+    float* const p = begin_ == nullptr ? nullptr : begin_ + at_;
+    at_ += (rows * stride + 63) / 64 * 64;
+    return {p, stride};
+  }
+  /// The array itself, or memory in its place where nobody wants it.
+  row_array or_take(const operand& o, int rows, int columns) {
+    return o ? row_array(o) : take(rows, columns);
+  }
+  std::ptrdiff_t used() const { return at_; }
+  /// What lies behind all that was taken.
+  float* rest() const { return begin_ == nullptr ? nullptr : begin_ + at_; }
+
+ private:
+  float* begin_;
+  std::ptrdiff_t at_ = 0;
+};
+
+/// The steps of sequences: rows from their begin on, or from their end back. Without offsets each
+/// row is a sequence of one step.
+struct sequence_steps {
+  sequence_view all;
+  bool reverse;
+
+  LAMINA_INLINE LAMINA_FN int length(int s) const {
+    return all.offsets != nullptr ? all.end(s) - all.begin(s) : 1;
+  }
+  LAMINA_INLINE LAMINA_FN int row(int s, int k) const {
+    if (all.offsets == nullptr) return s;
+    return reverse ? all.end(s) - 1 - k : all.begin(s) + k;
+  }
+};
+
+/// x . y with y[i] `step` apart.
+LAMINA_INLINE LAMINA_FN float dot(const float* x, const float* y, std::ptrdiff_t step, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += x[i] * y[i * step];
+  return sum;
+}
+
+/// before[row] = the row of the step before, or -1 - s in the first step of sequence s.
+struct step_before_lines {
+  struct arguments {
+    sequence_steps steps;
+    int* before;
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    for (int k = team.rank(); k < a.steps.length(s); k += team.size())
+      a.before[a.steps.row(s, k)] = k == 0 ? -1 - s : a.steps.row(s, k - 1);
+  }
+};
+template <class Backend>
+void find_steps_before(Backend& b, const sequence_steps& steps, int rows, int* before) {
+  step_before_lines::arguments a{steps, before, steps.all.count, 0, steps.all.count};
+  a.width = a.lines > 0 ? rows / a.lines : 0;
+  if (a.lines > 0) b.template lines<team_lines<step_before_lines>>(a);
+}
+
+/// to[row] = the state that the step of a row began with: a row of `states`, in the first step of a
+/// sequence the initial state, or zeros.
+struct gather_before_body {
+  struct arguments {
+    row_array states, initial, to;
+    const int* before;
+    divider size;
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int j = i;
+    const int row = a.size.divide(j), from = a.before[row];
+    const row_array& all = from >= 0 ? a.states : a.initial;
+    a.to.row(row)[j] = all ? all.row(from >= 0 ? from : -1 - from)[j] : 0.0f;
+  }
+};
+
+/// to[height, width] = states[rows, height]^T * slopes[rows, width]: the gradient of the weights
+/// that a recurrence multiplies its states by. `states` are those that each step began with.
+template <class Backend>
+void recurrent_weight_gradient(Backend& b, const row_array& states, const row_array& slopes,
+                               int rows, int height, int width, float* to, std::ptrdiff_t stride,
+                               float* workspace) {
+  run_product(b,
+              {height,
+               width,
+               rows,
+               {states.data, states.stride, true},
+               {slopes.data, slopes.stride},
+               to,
+               stride},
+              workspace);
+}
+
+}  // namespace lamina::engine::cuda::detail

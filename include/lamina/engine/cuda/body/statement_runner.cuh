@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/statement_runner.cuh - runs a group's statements on one pack of a thread.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/cuda/body/pack.cuh>
+#include <lamina/expression/expression.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Where a pack stands: its first element in every array of the group's shape, its row and column.
+struct place {
+  std::ptrdiff_t offset;
+  int row, column;
+  divider channel_size{};  // of images: elements of a channel, and how many channels there are
+  int channels = 1;
+
+  /// The channel of lane j; behind the last one there is only padding.
+  LAMINA_INLINE LAMINA_FN int channel(int j) const {
+    const int c = channel_size.quotient(column + j);
+    return c < channels ? c : channels - 1;
+  }
+};
+
+namespace detail {
+
+namespace ex = lamina::expression;
+
+template <int... N>
+constexpr int largest() {
+  int most = -1;
+  const int each[] = {-1, N...};
+  for (const int n : each) most = n > most ? n : most;
+  return most;
+}
+
+/// How an operand is read. `Constant`: nothing that the group reads changes while it runs.
+template <class Operand>
+struct operand_reader;
+
+struct array_reader {
+  static constexpr bool by_place = false, is_numbers = false;
+  static constexpr int channels = -1;
+};
+template <>
+struct operand_reader<ex::head_value> : array_reader {
+  static constexpr int argument = -1;
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack& head, const Pack*,
+                                          const place&) {
+    return head;
+  }
+};
+template <int I>
+struct operand_reader<ex::load<I>> : array_reader {
+  static constexpr int argument = I;
+  template <bool Constant, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
+                                          const place& at) {
+    if constexpr (Constant)
+      return load_constant<Pack>(a[I] + at.offset);
+    else
+      return load_pack<Pack>(a[I] + at.offset);
+  }
+};
+template <int I>
+struct operand_reader<ex::row<I>> : array_reader {
+  static constexpr int argument = I;
+  static constexpr bool by_place = true;
+  template <bool Constant, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
+                                          const place& at) {
+    if constexpr (Constant)
+      return load_constant<Pack>(a[I] + at.column);
+    else
+      return load_pack<Pack>(a[I] + at.column);
+  }
+};
+template <int I>
+struct operand_reader<ex::column<I>> : array_reader {
+  static constexpr int argument = I;
+  static constexpr bool by_place = true;
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
+                                          const place& at) {
+    return filled<Pack>(a[I][static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
+  }
+};
+template <int I>
+struct operand_reader<ex::channel<I>> : array_reader {
+  static constexpr int argument = I, channels = I;
+  static constexpr bool by_place = true;
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
+                                          const place& at) {
+    Pack r;
+    LAMINA_CUDA_UNROLL
+    for (int j = 0; j < Pack::width; ++j) r.v[j] = a[I][at.channel(j)];
+    return r;
+  }
+};
+template <int I>
+struct operand_reader<ex::scalar<I>> : array_reader {
+  static constexpr int argument = I;
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*, const place&) {
+    return filled<Pack>(*a[I]);
+  }
+};
+template <int I>
+struct operand_reader<ex::numbers<I>> : array_reader {
+  static constexpr int argument = I;
+  static constexpr bool is_numbers = true;
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack&, const Pack*, const place&) {
+    return filled<Pack>(0.0f);
+  }
+};
+template <int J>
+struct operand_reader<ex::value<J>> : array_reader {
+  static constexpr int argument = -1;
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack&, const Pack* values,
+                                          const place&) {
+    return values[J];
+  }
+};
+
+/// Applies a function of floats to each lane of its packs.
+template <class Op, int K, class Pack, class... More>
+LAMINA_INLINE LAMINA_FN Pack apply_lanes(const Pack& first, const More&... x) {
+  Pack r;
+  LAMINA_CUDA_UNROLL
+  for (int j = 0; j < Pack::width; ++j) r.v[j] = pointwise_value<Op, K>(first.v[j], x.v[j]...);
+  return r;
+}
+
+template <class Statement>
+struct one_statement;
+template <class Op, int K, int Store, class... In>
+struct one_statement<ex::let<Op, K, Store, In...>> {
+  static constexpr int arguments = largest<Store, operand_reader<In>::argument...>() + 1;
+  static constexpr bool by_place = (operand_reader<In>::by_place || ...);
+  static constexpr int channels = largest<operand_reader<In>::channels...>();
+  static constexpr bool updates = false;
+  template <bool Constant, class Pack>
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, Pack* values,
+                                          int number, const place& at) {
+    values[number] =
+        apply_lanes<Op, K>(operand_reader<In>::template get<Constant>(a, head, values, at)...);
+  }
+  // After all loads of the group: no statement reads from memory what another one writes there.
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void store(float* const* a, const Pack* values, int number,
+                                            const place& at) {
+    if constexpr (Store >= 0) store_pack(a[Store] + at.offset, values[number]);
+  }
+};
+
+template <class Op, class Param, class Grad, class... In>
+struct one_statement<ex::update<Op, Param, Grad, In...>> {
+  static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
+  // Behind the numbers lie the norms, where the equation needs them.
+  static constexpr bool has_norms = Op::traits::has_norms;
+  static constexpr int numbers = static_cast<int>(Op::attributes.size()) + (has_norms ? 2 : 0);
+  static constexpr int arguments =
+      largest<operand_reader<Param>::argument, operand_reader<Grad>::argument,
+              operand_reader<In>::argument...>() +
+      1;
+  static constexpr int numbers_argument =
+      largest<(operand_reader<In>::is_numbers ? operand_reader<In>::argument : -1)...>();
+  static constexpr bool by_place = false, updates = true;
+  static constexpr int channels = -1;
+
+  template <class Reader, class Pack>
+  static LAMINA_INLINE LAMINA_FN void put(float* const* a, const Pack& x, const place& at) {
+    if constexpr (!Reader::is_numbers && Reader::argument >= 0)
+      store_pack(a[Reader::argument] + at.offset, x);
+  }
+  template <bool, class Pack>
+  static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, Pack* values, int,
+                                          const place& at) {
+    const float* const number = a[numbers_argument];
+    const Pack grad = operand_reader<Grad>::template get<false>(a, head, values, at);
+    // Without numbers the trainer updates later: it wants the gradient itself.
+    if (number == nullptr) return put<operand_reader<Param>>(a, grad, at);
+    Pack param = operand_reader<Param>::template get<false>(a, head, values, at);
+    Pack state[sizeof...(In) + 1];
+    [[maybe_unused]] int i = 0;
+    ((state[i++] = operand_reader<In>::template get<false>(a, head, values, at)), ...);
+    float factor[numbers];
+    LAMINA_CUDA_UNROLL
+    for (int k = 0; k < numbers; ++k) factor[k] = number[k];
+    apply(param, grad, state, factor);
+    put<operand_reader<Param>>(a, param, at);
+    i = 0;
+    (put<operand_reader<In>>(a, state[i++], at), ...);
+  }
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void store(float* const*, const Pack*, int, const place&) {}
+
+ private:
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void apply(Pack& param, const Pack& grad,
+                                            Pack (&state)[sizeof...(In) + 1],
+                                            const float (&factor)[numbers]) {
+    LAMINA_CUDA_UNROLL
+    for (int j = 0; j < Pack::width; ++j) {
+      float s[sizeof...(In) + 1];
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < states; ++i) s[i] = state[i].v[j];
+      Op::apply(param.v[j], grad.v[j], s, factor, has_norms ? factor + numbers - 2 : nullptr);
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < states; ++i) state[i].v[j] = s[i];
+    }
+  }
+};
+
+}  // namespace detail
+
+template <class Statements>
+struct statement_runner;
+
+/// Runs statements in order on one pack; the values between them stay in registers.
+template <class... S>
+struct statement_runner<expression::statements<S...>> {
+  static constexpr int count = static_cast<int>(sizeof...(S));
+  /// Arguments that the statements name.
+  static constexpr int arguments = detail::largest<detail::one_statement<S>::arguments...>() < 0
+                                       ? 0
+                                       : detail::largest<detail::one_statement<S>::arguments...>();
+  /// An argument with one number a channel, or -1.
+  static constexpr int channels = detail::largest<detail::one_statement<S>::channels...>();
+  /// Whether row and column matter, and not only the offset.
+  static constexpr bool by_place = (detail::one_statement<S>::by_place || ... || false);
+  static constexpr bool updates = (detail::one_statement<S>::updates || ... || false);
+
+  /// The loads may be of constant memory where the kernel writes nothing that it reads.
+  template <class Pack>
+  static LAMINA_INLINE LAMINA_FN void run([[maybe_unused]] float* const* a, const Pack& head,
+                                          const place& at) {
+    Pack values[count + 1];
+    int number = 0;
+    ((detail::one_statement<S>::template run<!updates>(a, head, values, number, at), ++number),
+     ...);
+    number = 0;
+    ((detail::one_statement<S>::store(a, values, number, at), ++number), ...);
+  }
+};
+
+}  // namespace lamina::engine::cuda

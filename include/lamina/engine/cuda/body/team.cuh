@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/team.cuh - who runs a kernel's body: a thread at a position, or a team of
+// threads that adds up together.
+//
+// A body is written once, over a position or a team, as a LAMINA_FN. On the device a team is a warp
+// or a block; on the host it is one thread, or some threads that wait for each other, so that tests
+// run the very bodies. Sums are taken in a fixed order: equal inputs give equal bits.
+#pragma once
+
+#include <lamina/core/extremes.hpp>
+#include <lamina/engine/cuda/body/pack.cuh>
+
+namespace lamina::engine::cuda {
+
+/// A thread of a grid over the packs of a matrix: it takes every `columns`-th pack of a row from
+/// `column` on, and every `rows`-th row.
+struct position {
+  int column, columns;
+  int row, rows;
+};
+
+/// A team of one: thread 0 does the work of all.
+struct serial_team {
+  int index = 0, count = 1;  // which team, of how many
+
+  LAMINA_FN int rank() const { return 0; }
+  LAMINA_FN int size() const { return 1; }
+  /// f over the numbers of all threads, in a fixed order; the same for each of them.
+  template <class T, class F>
+  LAMINA_FN T reduce(T x, F) const {
+    return x;
+  }
+  LAMINA_FN void barrier() const {}
+};
+
+#if defined(__CUDACC__)
+
+// Members of the device's teams are functions of both sides, as the bodies that call them are; on
+// the host nobody does.
+
+/// A warp: 32 threads that exchange registers.
+struct warp_team {
+  int index, count;
+
+  static __device__ warp_team mine() {
+    const int in_block = static_cast<int>(blockDim.x) / 32;
+    return {static_cast<int>(blockIdx.x) * in_block + static_cast<int>(threadIdx.x) / 32,
+            static_cast<int>(gridDim.x) * in_block};
+  }
+  LAMINA_FN int rank() const {
+#if defined(__CUDA_ARCH__)
+    return static_cast<int>(threadIdx.x) % 32;
+#else
+    return 0;
+#endif
+  }
+  LAMINA_FN int size() const { return 32; }
+  template <class T, class F>
+  LAMINA_FN T reduce(T x, F f) const {
+#if defined(__CUDA_ARCH__)
+    for (int step = 16; step > 0; step /= 2) x = f(x, __shfl_xor_sync(~0u, x, step));
+#endif
+    return x;
+  }
+  LAMINA_FN void barrier() const {
+#if defined(__CUDA_ARCH__)
+    __syncwarp();
+#endif
+  }
+};
+
+/// A block of `Threads` threads.
+template <int Threads>
+struct block_team {
+  int index, count;
+
+  static __device__ block_team mine() {
+    return {static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x)};
+  }
+  LAMINA_FN int rank() const {
+#if defined(__CUDA_ARCH__)
+    return static_cast<int>(threadIdx.x);
+#else
+    return 0;
+#endif
+  }
+  LAMINA_FN int size() const { return Threads; }
+  template <class T, class F>
+  LAMINA_FN T reduce(T x, F f) const {
+#if defined(__CUDA_ARCH__)
+    __shared__ T part[Threads / 32];
+    const warp_team warp{0, 1};
+    x = warp.reduce(x, f);
+    if (warp.rank() == 0) part[rank() / 32] = x;
+    __syncthreads();
+    x = part[0];
+    for (int i = 1; i < Threads / 32; ++i) x = f(x, part[i]);
+    __syncthreads();
+#endif
+    return x;
+  }
+  LAMINA_FN void barrier() const {
+#if defined(__CUDA_ARCH__)
+    __syncthreads();
+#endif
+  }
+};
+
+#endif
+
+struct add_numbers {
+  template <class T>
+  LAMINA_FN T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct take_larger {
+  template <class T>
+  LAMINA_FN T operator()(T a, T b) const {
+    return math::maximum(a, b);
+  }
+};
+struct take_smaller {
+  template <class T>
+  LAMINA_FN T operator()(T a, T b) const {
+    return math::minimum(a, b);
+  }
+};
+
+/// The sum, the largest and the smallest of one number a thread; an extreme is NaN where a number
+/// is NaN.
+template <class Team, class T>
+LAMINA_INLINE LAMINA_FN T sum_of(const Team& team, T x) {
+  return team.reduce(x, add_numbers{});
+}
+template <class Team, class T>
+LAMINA_INLINE LAMINA_FN T largest_of(const Team& team, T x) {
+  return team.reduce(x, take_larger{});
+}
+template <class Team, class T>
+LAMINA_INLINE LAMINA_FN T smallest_of(const Team& team, T x) {
+  return team.reduce(x, take_smaller{});
+}
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/tile_product.cuh - a tile of a matrix product by a block of threads, in
+// plain floats: operands go from global memory through registers to shared memory, sums stay in
+// registers. How an operand lies in global memory its reader knows.
+#pragma once
+
+#include <lamina/engine/cuda/body/pack.cuh>
+
+namespace lamina::engine::cuda {
+
+template <class Shape>
+struct tile_memory;
+
+/// A block computes Rows x Columns results, `Depth` terms of their sums at a time; a thread
+/// computes `Each` rows of one pack of columns.
+template <int Rows, int Columns, int Depth, int Each>
+struct tile_shape {
+  using memory = tile_memory<tile_shape>;
+  static constexpr int rows = Rows, columns = Columns, depth = Depth, each = Each;
+  static constexpr int threads = Rows / Each * (Columns / pack_width);
+  static_assert(Rows % Each == 0 && Columns % pack_width == 0);
+};
+
+/// Tiles of `size` that cover `n` rows or columns.
+LAMINA_INLINE LAMINA_FN int tiles_for(int n, int size) { return (n + size - 1) / size; }
+
+/// Shared memory: the next `depth` terms of each row of the left operand and of each column of the
+/// right one. A row of it is a pack longer than the tile, so that threads that store terms of one
+/// line hit different banks, and packs stay aligned.
+template <class Shape>
+struct tile_memory {
+  alignas(16) float left[Shape::depth][Shape::rows + pack_width];
+  alignas(16) float right[Shape::depth][Shape::columns + pack_width];
+};
+
+namespace detail {
+
+/// Copies Lines x Depth numbers of an operand from global to shared memory. A line is a row of the
+/// left operand or a column of the right one. A reader splits the address of an element into what
+/// depends on the line and what depends on the term, so that a thread computes each only once:
+///   static constexpr bool along_depth;   neighbours in memory are terms; else they are lines
+///   line_type line(int) const;   deep_type deep(int) const;
+///   float get(line_type, deep_type) const;   0 for a term past the last
+template <int Lines, int Depth, int Threads, class Reader>
+struct tile_loader {
+  // Threads with consecutive ranks read neighbours in memory.
+  static constexpr int fastest = Reader::along_depth ? Depth : Lines < 32 ? Lines : 32;
+  static constexpr int across = Threads < fastest ? Threads : fastest, down = Threads / across;
+  static constexpr int line_step = Reader::along_depth ? down : across;
+  static constexpr int deep_step = Reader::along_depth ? across : down;
+  static constexpr int lines = Lines / line_step, depths = Depth / deep_step;  // of one thread
+  static_assert(Lines % line_step == 0 && Depth % deep_step == 0 && Threads % across == 0);
+
+  const Reader& reader;
+  int line0, deep0;
+  typename Reader::line_type line[lines];
+  float loaded[depths][lines];
+
+  LAMINA_INLINE LAMINA_FN tile_loader(const Reader& r, int rank, int first_line)
+      : reader(r),
+        line0(Reader::along_depth ? rank / across : rank % across),
+        deep0(Reader::along_depth ? rank % across : rank / across) {
+    LAMINA_CUDA_UNROLL
+    for (int i = 0; i < lines; ++i) line[i] = reader.line(first_line + line0 + i * line_step);
+  }
+  /// Global memory to registers, from term k on.
+  LAMINA_INLINE LAMINA_FN void load(int k) {
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < depths; ++d) {
+      const auto deep = reader.deep(k + deep0 + d * deep_step);
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < lines; ++i) loaded[d][i] = reader.get(line[i], deep);
+    }
+  }
+  /// Registers to shared memory.
+  template <int Width>
+  LAMINA_INLINE LAMINA_FN void store(float (&to)[Depth][Width]) const {
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < depths; ++d) {
+      LAMINA_CUDA_UNROLL
+      for (int i = 0; i < lines; ++i)
+        to[deep0 + d * deep_step][line0 + i * line_step] = loaded[d][i];
+    }
+  }
+};
+
+/// The pack at the columns of a thread, of several rows.
+template <int Rows>
+struct tile_sums {
+  pack row[Rows];
+
+  LAMINA_INLINE LAMINA_FN void clear() {
+    LAMINA_CUDA_UNROLL
+    for (int r = 0; r < Rows; ++r) row[r] = filled(0.0f);
+  }
+  LAMINA_INLINE LAMINA_FN void add(const tile_sums& other) {
+    LAMINA_CUDA_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j) row[r].v[j] += other.row[r].v[j];
+    }
+  }
+  /// Adds the outer product of a column of the left operand and a row of the right one.
+  LAMINA_INLINE LAMINA_FN void add_product(const float* left, const pack& right) {
+    static_assert(Rows % pack_width == 0);
+    LAMINA_CUDA_UNROLL
+    for (int first = 0; first < Rows; first += pack_width) {
+      const pack a = load_pack(left + first);
+      LAMINA_CUDA_UNROLL
+      for (int r = 0; r < pack_width; ++r) {
+        LAMINA_CUDA_UNROLL
+        for (int j = 0; j < pack_width; ++j) row[first + r].v[j] += a.v[r] * right.v[j];
+      }
+    }
+  }
+};
+
+}  // namespace detail
+
+/// What a thread computes of a tile: rows y to y + each of the pack of columns at x.
+template <class Shape>
+class tile_share {
+ public:
+  template <class Team>
+  LAMINA_INLINE LAMINA_FN explicit tile_share(const Team& team)
+      : x_(team.rank() % wide * pack_width), y_(team.rank() / wide * Shape::each) {}
+
+  /// The sums of products of `terms` terms, added in their order, of the tile whose upper left
+  /// corner is (row0, column0).
+  template <class Team, class Left, class Right>
+  LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int terms,
+                                        int row0, const Left& left, int column0,
+                                        const Right& right) {
+    constexpr int depth = Shape::depth;
+    detail::tile_loader<Shape::rows, depth, Shape::threads, Left> rows(left, team.rank(), row0);
+    detail::tile_loader<Shape::columns, depth, Shape::threads, Right> columns(right, team.rank(),
+                                                                              column0);
+    detail::tile_sums<Shape::each> chunk;
+    sums_.clear(), chunk.clear();
+    int steps = steps_of_chunk;
+    if (terms > 0) rows.load(0), columns.load(0);
+    LAMINA_CUDA_KEEP_LOOP
+    for (int k = 0; k < terms; k += depth) {
+      rows.store(s.left), columns.store(s.right);
+      team.barrier();
+      // These loads are under way while the terms in shared memory are multiplied.
+      if (k + depth < terms) rows.load(k + depth), columns.load(k + depth);
+      LAMINA_CUDA_UNROLL
+      for (int d = 0; d < depth; ++d) chunk.add_product(&s.left[d][y_], load_pack(&s.right[d][x_]));
+      if (--steps == 0) {
+        sums_.add(chunk), chunk.clear();
+        steps = steps_of_chunk;
+      }
+      team.barrier();
+    }
+    sums_.add(chunk);
+  }
+
+  /// f(row, column, sums) for each pack of the thread, by its place in the tile.
+  template <class F>
+  LAMINA_INLINE LAMINA_FN void each(const F& f) const {
+    LAMINA_CUDA_UNROLL
+    for (int i = 0; i < Shape::each; ++i) f(y_ + i, x_, sums_.row[i]);
+  }
+
+ private:
+  static constexpr int wide = Shape::columns / pack_width;
+  /// A float to which 10^6 terms are added loses digits. So chunks of terms are added up by
+  /// themselves, and then their sums.
+  static constexpr int steps_of_chunk = 512 / Shape::depth;
+
+  int x_, y_;
+  detail::tile_sums<Shape::each> sums_;
+};
+
+}  // namespace lamina::engine::cuda

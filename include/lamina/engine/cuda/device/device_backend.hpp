@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/device/device_backend.hpp - a CUDA device: memory, recorded graphs, launches.
+// Needs the CUDA Toolkit's headers and runtime library, but not its compiler: what launches kernels
+// is declared here and defined in kernels.cuh.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/engine/cuda/device/device_graph.hpp>
+#include <lamina/engine/cuda/body/pointwise.cuh>
+#include <lamina/engine/cuda/body/tile_product.cuh>
+
+namespace lamina::engine::cuda {
+
+/// Device `number` of this machine. Work is done in the order of the calls, on one stream. Not for
+/// two threads at once.
+class device_backend : public device_graph {
+ public:
+  using product_tile = tile_shape<64, 64, 16, 4>;  // of convolutions
+  using sum_tile = sum_shape<32, 8>;
+  /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
+  static constexpr int block_threads = 256, row_threads = block_threads;
+
+  /// Throws lamina::error where there is no driver, or no such device.
+  LAMINA_COLD explicit device_backend(int number = 0) : device_graph(number) {
+    int devices = 0;
+    const cudaError_t found = cudaGetDeviceCount(&devices);
+    if (found != cudaSuccess || devices == 0)
+      throw error(text() << "lamina: cuda: expected a CUDA device and its driver, found none ("
+                         << failure_text(found == cudaSuccess ? cudaErrorNoDevice : found) << ")");
+    if (number < 0 || number >= devices)
+      throw error(text() << "lamina: cuda: place: expected a device from 0 to " << devices - 1
+                         << ", found " << number);
+    use();
+    check_call(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, number),
+               "cudaDeviceGetAttribute");
+    create();
+    const auto is_set = [](const char* name) {
+      const char* const value = std::getenv(name);
+      return value != nullptr && value[0] == '1';
+    };
+    // Each launch is waited for: a failure then names its operator.
+    careful_ = is_set("LAMINA_CUDA_CHECK");
+    // A step that comes back with the same rows is replayed as one graph. Off by default until a
+    // device has run the comparisons of docs/cuda.md.
+    captures_ = is_set("LAMINA_CUDA_GRAPHS") && !careful_;
+  }
+  device_backend(const device_backend&) = delete;
+  device_backend& operator=(const device_backend&) = delete;
+
+  /// Notes which group is launched next, for messages; the machine says which layer's it is.
+  void begin_group(const call_site& site) { operator_ = site.schema().type; }
+  void end_group() {
+    if (careful_) check_group(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    operator_ = nullptr;
+  }
+
+  // Defined in kernels.cuh.
+  template <class Body>
+  void cells(const typename Body::arguments& g);
+  template <class Body>
+  void teams(const typename Body::arguments& g);
+  template <class Body>
+  void lines(const typename Body::arguments& a);
+  template <class Body>
+  void elements(const typename Body::arguments& a);
+  // Defined in device_algorithms.cuh.
+  template <class Algorithm>
+  void run_algorithm(const Algorithm& a, void* scratch = nullptr);
+  template <class Algorithm>
+  static void algorithm_scratch(const Algorithm& a, std::size_t* bytes);
+
+ protected:
+  /// Throws lamina::error naming the operator that is launched, and the call that failed.
+  [[noreturn]] LAMINA_COLD void fail_in_group(const char* call, const char* what) const {
+    throw error(text() << "lamina: cuda: " << (operator_ != nullptr ? operator_ : "")
+                       << (operator_ != nullptr ? ": " : "") << call << ": " << what);
+  }
+  void check_launch() { check_group(cudaGetLastError(), "launch"); }
+
+ private:
+  void check_group(cudaError_t found, const char* call) {
+    if (found != cudaSuccess) fail_in_group(call, failure_text(found));
+  }
+
+  bool careful_ = false;
+  int processors_ = 1;
+  const char* operator_ = nullptr;  // whose group is launched; nobody's between groups
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/device/device_buffer.hpp - memory of a backend, and memory of the host beside
+// it.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Throws lamina::error: a place has not so much memory. `planned` is 0 where no plan asks for it.
+[[noreturn]] LAMINA_COLD inline void fail_memory(std::size_t asked, std::size_t planned,
+                                                 std::size_t in_use, std::size_t free,
+                                                 std::size_t total) {
+  text message("lamina: cuda: out of memory: asked for ");
+  message << asked << " bytes";
+  if (planned > 0) message << ", where " << planned << " are planned for this mini-batch,";
+  throw error(message << " with " << in_use << " in use by this program; " << free << " of "
+                      << total << " are free");
+}
+
+/// While it lives, an allocation that fails tells how many bytes a plan has in all.
+template <class Backend>
+class planned_memory {
+ public:
+  planned_memory(Backend& b, std::size_t bytes) : backend_(b) { backend_.set_planned(bytes); }
+  planned_memory(const planned_memory&) = delete;
+  planned_memory& operator=(const planned_memory&) = delete;
+  ~planned_memory() { backend_.set_planned(0); }
+
+ private:
+  Backend& backend_;
+};
+
+/// Bytes that a backend allocates and releases, in the memory of its place or, for copies, of the
+/// host; they begin at a multiple of 256 and hold zeros at first.
+template <class Backend, bool Staging>
+class backend_buffer {
+ public:
+  explicit backend_buffer(Backend& b) : backend_(&b) {}
+  backend_buffer(backend_buffer&& other) noexcept
+      : backend_(other.backend_),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  backend_buffer(const backend_buffer&) = delete;
+  backend_buffer& operator=(const backend_buffer&) = delete;
+  ~backend_buffer() { release(); }
+
+  /// Makes room; the old contents are lost. Returns whether the memory is another one.
+  bool reserve(std::size_t bytes) {
+    if (bytes <= size_) return false;
+    release();
+    size_ = 0;
+    if constexpr (Staging)
+      data_ = backend_->allocate_staging(bytes);
+    else
+      data_ = backend_->allocate(bytes);
+    size_ = bytes;
+    return true;
+  }
+  char* data() const { return static_cast<char*>(data_); }
+  std::size_t size() const { return size_; }
+
+ private:
+  void release() {
+    void* const old = std::exchange(data_, nullptr);
+    if (old == nullptr) return;
+    if constexpr (Staging)
+      backend_->release_staging(old);
+    else
+      backend_->release(old, size_);
+  }
+
+  Backend* backend_;
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Memory of the place.
+template <class Backend>
+using device_buffer = backend_buffer<Backend, false>;
+/// Memory of the host that copies to and from a place start at.
+template <class Backend>
+using staging_buffer = backend_buffer<Backend, true>;
+
+}  // namespace lamina::engine::cuda

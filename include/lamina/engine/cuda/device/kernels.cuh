@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/device/kernels.cuh - bodies as kernels, and their launches.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cuda/device/device_backend.hpp>
+
+// clang knows __grid_constant__ from its version 20 on; kernels without it are correct.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunknown-attributes"
+#endif
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+template <class Body>
+__global__ void __launch_bounds__(device_backend::block_threads)
+    cell_kernel(const __grid_constant__ typename Body::arguments g) {
+  Body::run(g, {static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x),
+                static_cast<int>(gridDim.x * blockDim.x),
+                static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y),
+                static_cast<int>(gridDim.y * blockDim.y)});
+}
+template <class Body>
+__global__ void __launch_bounds__(Body::threads)
+    team_kernel(const __grid_constant__ typename Body::arguments g) {
+  __shared__ typename Body::shared memory;
+  Body::run(g, block_team<Body::threads>::mine(), memory);
+}
+template <class Body, class Team>
+__global__ void __launch_bounds__(device_backend::block_threads)
+    line_kernel(const __grid_constant__ typename Body::arguments a) {
+  Body::run(a, Team::mine());
+}
+
+template <class Body>
+__global__ void __launch_bounds__(device_backend::block_threads)
+    element_kernel(const __grid_constant__ typename Body::arguments a) {
+  const int all = static_cast<int>(gridDim.x * blockDim.x);
+  for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < a.count; i += all)
+    Body::run(a, i);
+}
+
+/// Blocks of a kernel that one processor holds at once.
+template <class Kernel>
+int resident_blocks(Kernel* kernel, int threads) {
+  int blocks = 0;
+  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return std::max(1, blocks);
+}
+inline unsigned blocks_for(std::int64_t work, int each, std::int64_t most) {
+  const std::int64_t wanted = (work + each - 1) / each;
+  return static_cast<unsigned>(
+      std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, most)));
+}
+
+}  // namespace detail
+
+/// A grid as wide as the rows and as high as the device holds at once.
+template <class Body>
+void device_backend::cells(const typename Body::arguments& g) {
+  static const int resident = detail::resident_blocks(&detail::cell_kernel<Body>, block_threads);
+  const int packs = g.width / pack_width;
+  if (packs == 0 || g.rows == 0) return;
+  int wide = 1;
+  while (wide < packs && wide < block_threads) wide *= 2;
+  const std::int64_t most = std::int64_t{resident} * processors_;
+  const dim3 block(static_cast<unsigned>(wide), static_cast<unsigned>(block_threads / wide));
+  dim3 grid;
+  grid.x = detail::blocks_for(packs, wide, most);
+  grid.y = detail::blocks_for(g.rows, block_threads / wide,
+                              std::min<std::int64_t>(65535, most / grid.x));
+  detail::cell_kernel<Body><<<grid, block, 0, stream_>>>(g);
+  check_launch();
+}
+
+template <class Body>
+void device_backend::teams(const typename Body::arguments& g) {
+  const int teams = Body::teams(g);
+  if (teams == 0) return;
+  static const int resident = detail::resident_blocks(&detail::team_kernel<Body>, Body::threads);
+  const unsigned grid = detail::blocks_for(teams, 1, std::int64_t{resident} * processors_);
+  detail::team_kernel<Body><<<grid, Body::threads, 0, stream_>>>(g);
+  check_launch();
+}
+
+/// One warp per line; one block per line where lines are long.
+template <class Body>
+void device_backend::lines(const typename Body::arguments& a) {
+  const auto blocks = [&](int each) {
+    return detail::blocks_for(a.lines, each, std::int64_t{processors_} * 8);
+  };
+  if (a.width > 1024) {
+    detail::line_kernel<Body, block_team<block_threads>>
+        <<<blocks(1), block_threads, 0, stream_>>>(a);
+  } else {
+    detail::line_kernel<Body, warp_team>
+        <<<blocks(block_threads / 32), block_threads, 0, stream_>>>(a);
+  }
+  check_launch();
+}
+
+/// A thread an element.
+template <class Body>
+void device_backend::elements(const typename Body::arguments& a) {
+  static const int resident = detail::resident_blocks(&detail::element_kernel<Body>, block_threads);
+  if (a.count <= 0) return;
+  const unsigned grid =
+      detail::blocks_for(a.count, block_threads, std::int64_t{resident} * processors_);
+  detail::element_kernel<Body><<<grid, block_threads, 0, stream_>>>(a);
+  check_launch();
+}
+
+}  // namespace lamina::engine::cuda
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif

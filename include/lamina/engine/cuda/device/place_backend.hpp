@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/device/place_backend.hpp - the backend of a CUDA device as a place.
+#pragma once
+
+#include <lamina/engine/cuda/device/cublaslt.hpp>
+#include <lamina/engine/cuda/device/device_backend.hpp>
+
+namespace lamina::engine::cuda {
+
+/// A device that multiplies as a place says.
+template <class Arithmetic>
+using place_backend = cublaslt_backend<device_backend, Arithmetic>;
+
+}  // namespace lamina::engine::cuda

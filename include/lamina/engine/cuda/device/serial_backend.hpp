@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/device/serial_backend.hpp - runs bodies on the host in plain loops: numbers
+// that loops and branches go by are computed there.
+#pragma once
+
+#include <lamina/engine/cuda/body/team.cuh>
+
+namespace lamina::engine::cuda {
+
+/// As much of a backend as the kernels of single numbers need, over memory of the host.
+struct serial_backend {
+  template <class Body>
+  void lines(const typename Body::arguments& a) {
+    if (a.lines > 0) Body::run(a, serial_team{});
+  }
+  template <class Body>
+  void elements(const typename Body::arguments& a) {
+    for (int i = 0; i < a.count; ++i) Body::run(a, i);
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/memory/copy.cuh - constants, staged feeds, and the copies that only panels
+// need: on the device weights lie in rows like everything else.
+#pragma once
+
+#include <lamina/engine/cuda/schedule/made_sequences.hpp>
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/fill/definition.hpp>
+#include <lamina/plan/plan_operators.hpp>
+
+namespace lamina::engine::cuda {
+
+template <>
+struct call_kernel<fill_constant> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    fill(b, c.output(0), c.number(2));
+  }
+};
+
+namespace detail {
+
+struct row_copy {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    copy_elements(b, c.input(0), c.output(0));
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<stage_feed> : detail::row_copy {};
+template <>
+struct call_kernel<pack_panels> : detail::row_copy {};
+template <>
+struct call_kernel<unpack_panels> : detail::row_copy {};
+
+template <>
+struct call_kernel<rows_hand_over> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    hand_over_sequences(host_rows(c), c.input(0).domain, c.output(0).domain);
+    if (const operand out = c.output(0)) copy_elements(b, c.input(0), out);
+  }
+};
+
+}  // namespace lamina::engine::cuda

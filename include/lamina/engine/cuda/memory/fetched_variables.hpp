@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/memory/fetched_variables.hpp - copies on the host of arrays at a place that
+// somebody looks at.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/plan/memory.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Several variables may be looked at side by side: each has a copy of its own, by where it lies.
+template <class Backend>
+class fetched_variables {
+ public:
+  explicit fetched_variables(Backend& b) : backend_(b) {}
+
+  /// Copies an array to the host.
+  LAMINA_COLD float* fetch(memory_slot slot, const float* from, std::size_t bytes) {
+    staging_buffer<Backend>& to = copy_of(slot);
+    to.reserve(bytes < sizeof(float) ? sizeof(float) : bytes);
+    backend_.download(to.data(), from, bytes);
+    backend_.wait();
+    return reinterpret_cast<float*>(to.data());
+  }
+  /// The way back, of what fetch() gave, or of what was somewhere on the host already.
+  LAMINA_COLD void store(memory_slot slot, const float* from, float* to, std::size_t bytes) {
+    backend_.upload(to, from != nullptr ? static_cast<const void*>(from) : copy_of(slot).data(),
+                    bytes);
+    backend_.wait();
+  }
+
+ private:
+  struct fetched {
+    memory_slot slot;
+    staging_buffer<Backend> copy;
+  };
+  staging_buffer<Backend>& copy_of(memory_slot slot) {
+    for (fetched& f : all_)
+      if (f.slot.space == slot.space && f.slot.offset == slot.offset) return f.copy;
+    all_.push_back({slot, staging_buffer<Backend>(backend_)});
+    return all_.back().copy;
+  }
+
+  Backend& backend_;
+  std::vector<fetched> all_;
+};
+
+}  // namespace lamina::engine::cuda

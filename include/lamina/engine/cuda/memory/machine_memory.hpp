@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/memory/machine_memory.hpp - the arrays of a machine in the memory of its
+// place, and the address of every argument of its schedule.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <lamina/engine/cuda/memory/block_memory.hpp>
+#include <lamina/engine/cuda/schedule/countable_rows.hpp>
+#include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/engine/cuda/memory/fed_data.hpp>
+#include <lamina/engine/cuda/memory/fetched_variables.hpp>
+#include <lamina/engine/cuda/memory/fixed_memory.hpp>
+#include <lamina/engine/cuda/memory/place_numbers.hpp>
+#include <lamina/engine/cuda/schedule/schedule_table.hpp>
+#include <lamina/engine/cuda/memory/selected_rows.cuh>
+#include <lamina/plan/outside_memory.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Constants, seed and what has a fixed place lie in one memory, which stays as it is. Data lie in
+/// a range of their own, and what has rows in an arena; they are allocated anew only when rows
+/// grow.
+template <class P, class Backend>
+class machine_memory {
+ public:
+  using schedule = schedule_table<P, Backend>;
+  using plan_type = typename schedule::plan_type;
+  static constexpr int data_count = P::desc.count.data;
+  static constexpr int domains = P::desc.count.domains;
+  static constexpr bool has_blocks = schedule::has_blocks;
+  static constexpr bool selects_rows = plan_type::memory.selected_rows > 0;
+
+  LAMINA_COLD machine_memory(Backend& b, const outside_memory& outside)
+      : backend_(b),
+        outside_(outside),
+        fixed_(b),
+        arena_(b),
+        more_scratch_(b),
+        numbers_(b),
+        fed_(b),
+        fetched_(b),
+        blocks_(b),
+        selected_(b) {
+    // How much memory groups need depends on how many rows there are.
+    if constexpr (selects_rows)
+      for (int a = 0; a < schedule::arguments; ++a)
+        if (schedule::table.slots[a].space == memory_space::rows)
+          arguments_[a] = address_of(schedule::table.slots[a]);
+  }
+
+  const int* rows() const { return rows_; }
+  int* rows() { return rows_; }
+  float* const* arguments() const { return arguments_; }
+  float** arguments() { return arguments_; }
+  void set_first_rows(const std::int64_t* first) { std::copy_n(first, domains, first_row_); }
+  const std::int64_t* first_rows() const { return first_row_; }
+
+  float* scratch() const {
+    return more_scratch_.data() == nullptr ? in_arena(scratch_at_)
+                                           : reinterpret_cast<float*>(more_scratch_.data());
+  }
+
+  run_state state() {
+    reader_ = {this,
+               [](void* m, void* to, const void* from, std::size_t n) {
+                 of(m).numbers_.read(to, from, n);
+               },
+               [](void* m, void* to, const void* from, std::size_t n) {
+                 if constexpr (has_blocks) of(m).blocks_.send(to, from, n);
+               },
+               [](void* m, int domain) {
+                 if constexpr (has_blocks) of(m).send_offsets(domain);
+               },
+               [](void* m, const void* at) -> std::int64_t& { return of(m).numbers_.count(at); }};
+    return {rows_,     offsets_, first_row_, fixed_.seed(), fixed_.fault(),
+            scratch(), nullptr,  &reader_,   host_offsets_};
+  }
+  /// Group g, about to run.
+  call_site site(int g, const run_state& state) const {
+    const auto& e = schedule::table.entries[g];
+    return {schedule::program,
+            arguments_ + e.first_argument,
+            schedule::table.info + e.first_argument,
+            e.group,
+            state,
+            g,
+            on_host(e.first_argument)};
+  }
+  /// Groups run one after the other: the largest part of the scratch memory serves all of them.
+  std::ptrdiff_t needed_scratch(const int* rows) const {
+    const run_state at{rows, offsets_, first_row_, nullptr, nullptr, nullptr};
+    std::ptrdiff_t most = 0;
+    for (int g = 0; g < schedule::groups; ++g)
+      if (const auto needs = schedule::table.entries[g].scratch; needs != nullptr)
+        most = std::max(most, needs(site(g, at)));
+    return most;
+  }
+  /// Sets the rows of each domain, and where its sequences begin on the host, or null. Returns
+  /// whether everything is to be bound anew.
+  bool set_rows(const int* rows, const int* const* offsets) {
+    bool same = fits_;
+    for (int d = batch::domain; d < domains; ++d) {
+      if (!layout.fed[d]) continue;
+      same = same && rows[d] == rows_[d];
+      rows_[d] = rows[d];
+      host_offsets_[d] = offsets[d];
+    }
+    return !same;
+  }
+  /// Finds a place for every array.
+  void bind() {
+    fits_ = false;
+    countable_.require(layout.fed, rows_);
+    // There is no memory yet, but rows are all that tells how much is needed.
+    bool moved = select_rows();
+    const std::ptrdiff_t scratch = needed_scratch(rows_);
+    std::size_t end = 0;
+    for (int d = batch::domain; d < domains; ++d) {
+      const int rows = layout.fed[d] ? rows_[d] : 0;
+      fixed_.constants()[inverse_rows(d)] = rows > 0 ? 1.0f / static_cast<float>(rows) : 0.0f;
+    }
+    for (int d = batch::domain; d < domains; ++d) {
+      if (!layout.fed[d]) continue;
+      arena_at_[d] = end;
+      end += aligned(static_cast<std::size_t>(layout.width[d]) *
+                     static_cast<std::size_t>(rows_[d]) * sizeof(float));
+    }
+    scratch_at_ = end;
+    end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
+    const planned_memory planned(backend_, fixed_.bytes_at_place() + fed_.bind(rows_) + end);
+    // What was recorded names places of the memory that is gone.
+    moved = fed_.reserve() || moved;
+    if (arena_.reserve(end) || moved) backend_.forget();
+    // Once there is more than the fed rows needed, it serves all groups: with more of these too.
+    if constexpr (has_blocks)
+      if ((more_scratch_.data() != nullptr || moves_) && reserve_more_scratch()) backend_.forget();
+    place_arguments();
+    fed_.place(arguments_, offsets_);
+    bound_ = fits_ = true, moves_ = false;
+  }
+  void feed(int data, const void* values) { feeds_[data] = values; }
+  /// Where data of the mini-batch lie at the place.
+  const void* fed_data(int data) const { return fed_.address(data); }
+  /// Gets ready for other rows of the domains that are fed, which rows() has already, while a run
+  /// goes on: what lies in the arena is lost.
+  void bind_rows() {
+    backend_.wait();  // memory that moves has no reader any more
+    bind();
+    for (int d = batch::domain; d < domains; ++d)
+      if (layout.fed[d]) send_inverse_rows(d);
+  }
+  /// Copies a mini-batch that was bound and fed while a run goes on; the place has no work then.
+  void take_minibatch() {
+    fed_.gather(~0ull, rows_, feeds_, host_offsets_);
+    fed_.place_offsets(offsets_);
+    fed_.upload();
+    if constexpr (has_blocks) blocks_.begin_run();
+    for (int d = batch::domain; d < domains; ++d)
+      if (layout.fed[d]) send_inverse_rows(d);
+  }
+
+  void begin_run(std::uint64_t seed) {
+    numbers_.begin_run();
+    if constexpr (has_blocks) blocks_.begin_run();
+    fixed_.begin_run(seed);
+  }
+  /// Gathers data and seed in the memory of the host that copies to the place read.
+  void stage(unsigned long long given, std::uint64_t seed) {
+    begin_run(seed);
+    fed_.gather(given, rows_, feeds_, host_offsets_);
+    if constexpr (has_blocks) fed_.place_offsets(offsets_);
+  }
+  void upload() {
+    fixed_.upload();
+    fed_.upload();
+  }
+  place_array<Backend>& array(int i) { return blocks_.array(i); }
+  auto& blocks() { return blocks_; }
+  Backend& backend() { return backend_; }
+  const int** host_offsets() { return host_offsets_; }
+  run_state context(std::uint64_t, std::uint64_t, const row_maker* maker) {
+    run_state s = state();
+    s.maker = maker;
+    return s;
+  }
+  /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
+  void make_rows(int domain, int rows) {
+    countable_.require(domain, rows);
+    const planned_memory planned(backend_, fixed_.bytes_at_place() + arena_.size());
+    rows_[domain] = rows;
+    if (host_table<P, Backend>::table.divides[domain]) send_inverse_rows(domain);
+    if (blocks_.grow(domain, rows, layout.width[domain])) moves_ = true;
+    select_rows();
+    if (moves_) backend_.forget(), place_arguments(), reserve_more_scratch(), moves_ = false;
+  }
+  /// Memory of the host for where the sequences of a domain that is not fed begin.
+  int* make_offsets(int domain, int sequences) {
+    int* const made = blocks_.make_offsets(domain, sequences);
+    host_offsets_[domain] = made;
+    return made;
+  }
+  /// Copies to the place where the sequences of such a domain begin, as the host has it.
+  void send_offsets(int domain) {
+    const std::size_t bytes =
+        static_cast<std::size_t>(rows_[schedule::program.domains[domain].parent] + 1) * sizeof(int);
+    int* const to = blocks_.offsets_at_place(domain, bytes);
+    offsets_[domain] = to;
+    blocks_.send(to, host_offsets_[domain], bytes);
+  }
+  bool is_true(int argument) {
+    const float* const here = blocks_.on_host()[argument];
+    if (here != nullptr) return *reinterpret_cast<const bool*>(here);
+    bool found = false;
+    numbers_.read(&found, arguments_[argument], sizeof(found));
+    return found;
+  }
+
+  /// What a run is given in numbers, and what it reports.
+  auto& fixed() { return fixed_; }
+
+  /// Copies a variable to the host, as it lies.
+  LAMINA_COLD float* fetch(const variable_place& v) {
+    if (float* const found = fixed_.result(v.slot, bytes_of(v))) return found;
+    const float* const from = address_of(v.slot);
+    return from == nullptr ? nullptr : fetched_.fetch(v.slot, from, bytes_of(v));
+  }
+  /// The way back, of what fetch() gave.
+  LAMINA_COLD void store(const variable_place& v) {
+    const std::size_t bytes = bytes_of(v);
+    fetched_.store(v.slot, fixed_.result(v.slot, bytes), address_of(v.slot), bytes);
+  }
+
+  /// The n-th gradient of rows.
+  const selected_rows& rows_gradient(int n) const requires(selects_rows) {
+    return selected_.rows(n);
+  }
+
+  float* address_of(memory_slot s) const {
+    switch (s.space) {
+      case memory_space::rows:
+        if constexpr (selects_rows)
+          return const_cast<float*>(reinterpret_cast<const float*>(&selected_.rows(s.offset)));
+        return nullptr;
+      case memory_space::arena:
+        if constexpr (has_blocks)
+          if (!layout.fed[s.domain])
+            return blocks_.begin(s.domain) == nullptr
+                       ? nowhere()
+                       : blocks_.begin(s.domain) +
+                             static_cast<std::ptrdiff_t>(s.offset) * blocks_.capacity(s.domain);
+        return in_arena(arena_at_[s.domain]) +
+               static_cast<std::ptrdiff_t>(s.offset) * rows_[s.domain];
+      case memory_space::array:
+        if constexpr (has_blocks)
+          return const_cast<float*>(
+              reinterpret_cast<const float*>(blocks_.array_address(s.offset)));
+        return nullptr;
+      case memory_space::frame:
+      case memory_space::view:
+        return nowhere();
+      case memory_space::fixed:
+        return fixed_.variables() + s.offset;
+      case memory_space::parameter:
+      case memory_space::accumulator:
+      case memory_space::gradient:
+      case memory_space::updated:
+        return outside_.address_of(s);
+      case memory_space::numbers:
+        return outside_.leaves_updates ? nullptr : fixed_.constant(s.offset);
+      case memory_space::feed:
+        return fed_.address(s.offset);
+      case memory_space::none:
+        return s.offset >= 0 ? fixed_.constant(s.offset) : nullptr;
+      default:
+        return nullptr;
+    }
+  }
+
+ private:
+  static machine_memory& of(void* self) { return *static_cast<machine_memory*>(self); }
+  /// By domain: the rows that are fed, and as many made ones as have room.
+  void find_room(int* most) const {
+    for (int d = 0; d < domains; ++d) {
+      most[d] = rows_[d];
+      if constexpr (has_blocks)
+        if (!layout.fed[d]) most[d] = blocks_.capacity(d);
+    }
+  }
+  /// Scratch memory for these rows; whether it has moved.
+  bool reserve_more_scratch() {
+    int most[domains];
+    find_room(most);
+    return more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
+  }
+  bool select_rows() {  // memory for the gradients of rows; whether it has moved
+    if constexpr (selects_rows) {
+      int most[domains];
+      find_room(most);
+      return selected_.bind(rows_, most);
+    }
+    return false;
+  }
+  static constexpr std::size_t aligned(std::size_t n) { return data_range<P>::aligned(n); }
+  static constexpr auto layout = find_domain_sizes<plan_type>();
+
+  float* const* on_host(int first) const {
+    if constexpr (has_blocks)
+      return blocks_.on_host() + first;
+    else
+      return nullptr;
+  }
+  void place_arguments() {
+    for (int a = 0; a < schedule::arguments; ++a) {
+      const memory_space space = schedule::table.slots[a].space;
+      if (!bound_ || (space != memory_space::frame && space != memory_space::view))
+        arguments_[a] = address_of(schedule::table.slots[a]);
+    }
+  }
+  void send_inverse_rows(int domain) {
+    const int rows = rows_[domain];
+    backend_.template elements<detail::fill_body>({fixed_.constant(inverse_rows(domain)), 1,
+                                                   divider(1), dtype::float32,
+                                                   rows > 0 ? 1.0 / rows : 0.0, 1});
+  }
+  std::size_t bytes_of(const variable_place& v) const {
+    return static_cast<std::size_t>(operator_call::rows_of(rows_, v.rows)) *
+           static_cast<std::size_t>(v.stride) * static_cast<std::size_t>(size_of(v.type));
+  }
+  // An array without rows has no memory, but an address: one that is null stands for an argument
+  // that is absent.
+  float* nowhere() const { return fixed_.constant(0); }
+  float* in_arena(std::size_t offset) const {
+    return reinterpret_cast<float*>(arena_.data() + offset);
+  }
+
+  Backend& backend_;
+  outside_memory outside_;
+  fixed_memory<P, Backend> fixed_;
+  device_buffer<Backend> arena_, more_scratch_;
+  place_numbers<Backend> numbers_;
+  cuda::fed_data<P, schedule, Backend> fed_;
+  fetched_variables<Backend> fetched_;
+  const void* feeds_[at_least_one(data_count)] = {};
+  std::size_t arena_at_[domains] = {};
+  std::size_t scratch_at_ = 0;
+  float* arguments_[at_least_one(schedule::arguments)] = {};
+  int rows_[domains] = {};
+  std::int64_t first_row_[domains] = {};
+  const int* host_offsets_[domains] = {};
+  const int* offsets_[domains] = {};
+  place_reader reader_{};
+  [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
+                                           detail::no_block_memory>
+      blocks_;
+  [[no_unique_address]] std::conditional_t<selects_rows, selected_rows_memory<P, Backend>,
+                                           no_selected_rows>
+      selected_;
+  countable_rows<schedule, domains> countable_;
+  bool bound_ = false;  // all arguments have had an address
+  // Of a failed allocation, for the next run: whether there is memory for the rows that were set,
+  // and whether rows that were made have another one, not all of which is there yet.
+  bool fits_ = false, moves_ = false;
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/memory/selected_rows.cuh - gradients at a place of which only some rows are
+// there.
+//
+// How many rows there may be the host knows from the numbers that choose them, which are counted
+// before anything runs: so their memory is reserved like all other, and launches stay the same.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/operators/embedding/lookup_table/definition.hpp>
+#include <lamina/operators/embedding/selected_rows/definition.hpp>
+#include <lamina/plan/plan.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Rows of a table by their numbers, as kernels are given them: numbers in ascending order, the row
+/// of the i-th behind it in `values`. The first of equal numbers has the sum of their rows, the
+/// others have zeros and count for nothing, as does a number that is no row of the table.
+struct selected_rows_view {
+  int* numbers;
+  float* values;
+  std::ptrdiff_t stride;
+  int count;
+  int entries;  // rows of the table
+
+  /// Whether the i-th is a row, and the only one of its number.
+  LAMINA_INLINE LAMINA_FN bool counts(int i) const {
+    return numbers[i] < entries && (i == 0 || numbers[i - 1] != numbers[i]);
+  }
+  /// Where the row of a number is, or -1.
+  LAMINA_INLINE LAMINA_FN int find(int number) const {
+    int first = 0, end = count;
+    while (first < end) {
+      const int middle = first + (end - first) / 2;
+      if (numbers[middle] < number)
+        first = middle + 1;
+      else
+        end = middle;
+    }
+    return first < count && numbers[first] == number ? first : -1;
+  }
+};
+
+/// The same on the host, which knows where they lie and how many there are at most.
+struct selected_rows {
+  int* numbers = nullptr;
+  float* values = nullptr;
+  int count = 0, room = 0;  // rows, and how many there is memory for
+  int columns = 0, entries = 0;
+
+  selected_rows_view view() const { return {numbers, values, padded(columns), count, entries}; }
+};
+
+/// The selected rows that an operand stands for, and whether it stands for any.
+inline const selected_rows& rows_of(const operand& o) {
+  return *static_cast<const selected_rows*>(o.data);
+}
+inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
+
+/// The gradients of rows of program P, in memory of their own.
+template <class P, class Backend>
+class selected_rows_memory {
+ public:
+  static constexpr int count = plan<P>::memory.selected_rows;
+
+  LAMINA_COLD explicit selected_rows_memory(Backend& b) : memory_(b) {
+    for (int i = 0; i < count; ++i)
+      rows_[i].columns = table.columns[i], rows_[i].entries = table.entries[i];
+  }
+
+  selected_rows& rows(int number) { return rows_[number]; }
+  const selected_rows& rows(int number) const { return rows_[number]; }
+
+  /// There are as many rows of each domain now, and room for `most` is wanted. Returns whether the
+  /// memory has moved.
+  bool bind(const int* rows, const int* most) {
+    count_rows(most, &selected_rows::room);
+    count_rows(rows, &selected_rows::count);
+    std::size_t floats = 0;
+    for (const selected_rows& r : rows_) floats += numbers_size(r) + values_size(r);
+    const bool moved = memory_.reserve(floats * sizeof(float));
+    float* at = reinterpret_cast<float*>(memory_.data());
+    for (selected_rows& r : rows_) {
+      r.numbers = reinterpret_cast<int*>(at);
+      r.values = at + numbers_size(r);
+      at = r.values + values_size(r);
+    }
+    return moved;
+  }
+
+ private:
+  static std::size_t numbers_size(const selected_rows& r) {
+    return static_cast<std::size_t>(padded(r.room));
+  }
+  static std::size_t values_size(const selected_rows& r) {
+    return static_cast<std::size_t>(r.room) * static_cast<std::size_t>(padded(r.columns));
+  }
+
+  /// `to` has a row for each number that chooses one, or those of `from` besides.
+  struct addend {
+    int to, from, rows, columns;
+  };
+  struct table_type {
+    int columns[at_least_one(count)], entries[at_least_one(count)];
+    addend addends[at_least_one(P::desc.count.arguments)];
+    int addend_count;
+  };
+  static constexpr table_type make() {
+    constexpr const auto& lowered = plan<P>::lowered;
+    constexpr const program_desc& p = P::desc;
+    table_type t{};
+    const auto number = [&](int v) {
+      return p.variables[v].kind == variable_kind::selected_rows ? plan<P>::memory.slots[v].offset
+                                                                 : -1;
+    };
+    for (int v = 0; v < p.count.variables; ++v)
+      if (const int i = number(v); i >= 0) {
+        const matrix_shape m = matrix_of(p.variables[p.variables[v].of], p.dims);
+        t.columns[i] = m.columns, t.entries[i] = m.rows;
+      }
+    for (int k = 0; k < p.count.operators; ++k) {
+      const operator_desc op = p.operators[k];
+      if (op.schema == &schema_of<lookup_table_rows_gradient>()) {
+        const plan_variable ids = lowered.variables[p.arguments[op.inputs + 1]];
+        t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), -1, ids.rows, ids.columns};
+      } else if (op.schema == &schema_of<selected_rows_sum>()) {
+        // Behind how many there are.
+        for (int a = op.inputs + 1; a < op.outputs; ++a)
+          t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), number(p.arguments[a]), 0,
+                                         0};
+      }
+    }
+    return t;
+  }
+  static constexpr table_type table = count > 0 ? make() : table_type{};
+
+  void count_rows(const int* rows, int selected_rows::*counted) {
+    for (selected_rows& r : rows_) r.*counted = 0;
+    for (int k = 0; k < table.addend_count; ++k) {
+      const addend& a = table.addends[k];
+      rows_[a.to].*counted +=
+          a.from >= 0 ? rows_[a.from].*counted : operator_call::rows_of(rows, a.rows) * a.columns;
+    }
+  }
+
+  device_buffer<Backend> memory_;
+  selected_rows rows_[at_least_one(count)];
+};
+
+/// The memory of a program without such gradients.
+struct no_selected_rows {
+  template <class Backend>
+  explicit no_selected_rows(Backend&) {}
+};
+
+}  // namespace lamina::engine::cuda

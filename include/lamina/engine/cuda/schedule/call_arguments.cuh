@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/call_arguments.cuh - what the kernel of an operator that is not fused
+// is given, by value: arrays, numbers, and where it reports a number that is out of range.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/number_cast.hpp>
+#include <lamina/core/dtype.hpp>
+#include <lamina/engine/cuda/body/random_source.cuh>
+#include <lamina/engine/cuda/body/team.cuh>
+
+#if !defined(__CUDA_ARCH__)
+#include <atomic>
+#endif
+
+namespace lamina::engine::cuda {
+
+/// Writes a number as an element of any type.
+template <class T>
+LAMINA_FN inline void store_converted(void* to, dtype type, std::ptrdiff_t at, T x) {
+  switch (type) {
+    case dtype::float64:
+      static_cast<double*>(to)[at] = static_cast<double>(x);
+      break;
+    case dtype::int64:
+      static_cast<std::int64_t*>(to)[at] = number_cast<std::int64_t>(x);
+      break;
+    case dtype::int32:
+      static_cast<std::int32_t*>(to)[at] = number_cast<std::int32_t>(x);
+      break;
+    case dtype::int16:
+      static_cast<std::int16_t*>(to)[at] = number_cast<std::int16_t>(x);
+      break;
+    case dtype::int8:
+      static_cast<std::int8_t*>(to)[at] = number_cast<std::int8_t>(x);
+      break;
+    case dtype::uint8:
+      static_cast<std::uint8_t*>(to)[at] = number_cast<std::uint8_t>(x);
+      break;
+    case dtype::boolean:
+      static_cast<std::uint8_t*>(to)[at] = x != 0 ? 1 : 0;
+      break;
+    default:
+      static_cast<float*>(to)[at] = static_cast<float>(x);
+  }
+}
+LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, double x) {
+  store_converted(to, type, at, x);
+}
+
+/// An element of any type as a whole number.
+LAMINA_FN inline std::int64_t load_integer(const void* data, dtype type, std::ptrdiff_t at) {
+  switch (type) {
+    case dtype::int64:
+      return static_cast<const std::int64_t*>(data)[at];
+    case dtype::int32:
+      return static_cast<const std::int32_t*>(data)[at];
+    case dtype::int16:
+      return static_cast<const std::int16_t*>(data)[at];
+    case dtype::int8:
+      return static_cast<const std::int8_t*>(data)[at];
+    case dtype::uint8:
+    case dtype::boolean:
+      return static_cast<const std::uint8_t*>(data)[at];
+    case dtype::float64:
+      return number_cast<std::int64_t>(static_cast<const double*>(data)[at]);
+    default:
+      return number_cast<std::int64_t>(static_cast<const float*>(data)[at]);
+  }
+}
+/// An element of any type as a number.
+LAMINA_FN inline double load_number(const void* data, dtype type, std::ptrdiff_t at) {
+  if (type == dtype::float32) return static_cast<double>(static_cast<const float*>(data)[at]);
+  if (type == dtype::float64) return static_cast<const double*>(data)[at];
+  return static_cast<double>(load_integer(data, type, at));
+}
+/// Writes a whole number as an element of any type.
+LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std::int64_t x) {
+  if (type == dtype::int64)
+    static_cast<std::int64_t*>(to)[at] = x;
+  else
+    store_converted(to, type, at, x);
+}
+
+/// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each
+/// cut into lines of `line` elements: the last dimension.
+struct argument_view {
+  void* data;
+  int rows, columns, line;
+  std::ptrdiff_t stride;
+  dtype type;
+
+  LAMINA_FN int in_row() const { return line > 0 ? columns / line : 0; }
+  LAMINA_FN int lines() const { return rows * in_row(); }
+  /// Line i of all rows.
+  template <class T>
+  LAMINA_FN T* line_at(int i) const {
+    const int n = in_row();
+    return static_cast<T*>(data) + i / n * stride + static_cast<std::ptrdiff_t>(i % n) * line;
+  }
+  template <class T>
+  LAMINA_FN T* row(int r) const {
+    return static_cast<T*>(data) + r * stride;
+  }
+  /// Element i of all rows, of an array of whole numbers.
+  LAMINA_FN std::int64_t integer(int i) const {
+    return load_integer(data, type, i / columns * stride + i % columns);
+  }
+  LAMINA_FN explicit operator bool() const { return data != nullptr; }
+};
+
+/// The first number that was out of range: the group above, the element below; all ones if none.
+using fault_word = unsigned long long;
+inline constexpr fault_word no_fault = ~0ull;
+
+/// Element i of a group is out of range; the smallest group and element are kept, whoever comes
+/// first.
+LAMINA_FN inline void report_fault(fault_word* fault, int group, int i) {
+  const fault_word word = static_cast<fault_word>(static_cast<unsigned>(group)) << 32 |
+                          static_cast<fault_word>(static_cast<unsigned>(i));
+#if defined(__CUDA_ARCH__)
+  atomicMin(fault, word);
+#else
+  std::atomic_ref<fault_word> at(*fault);
+  fault_word before = at.load();
+  while (word < before && !at.compare_exchange_weak(before, word)) {
+  }
+#endif
+}
+
+/// What a call's kernel is given.
+struct call_arguments {
+  argument_view in[3], out[3];
+  float number[2];
+  int integer[2];
+  random_source random;
+  std::int64_t first_row;  // of this mini-batch in a larger one
+  fault_word* fault;
+  int group;
+  int lines;  // that the teams share
+  int width;  // elements a line: how large a team should be
+
+  /// Element i is out of range.
+  LAMINA_FN void report(int i) const { report_fault(fault, group, i); }
+  /// The label of line i, -1 where it is to be ignored or is none of `classes`.
+  LAMINA_FN std::int64_t label(const argument_view& labels, int i, int classes, int ignored) const {
+    const std::int64_t l = labels.integer(i);
+    if (l == ignored) return -1;
+    if (l >= 0 && l < classes) return l;
+    report(i);
+    return -1;
+  }
+};
+
+/// The sequences of one domain, as kernels are given them.
+struct sequence_view {
+  const int* offsets;
+  int count;
+
+  LAMINA_FN int begin(int i) const { return offsets[i]; }
+  LAMINA_FN int end(int i) const { return offsets[i + 1]; }
+};
+
+/// A call's body: teams share the lines.
+template <class Kernel>
+struct line_body {
+  using arguments = call_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, const Team& team) {
+    for (int i = team.index; i < a.lines; i += team.count) Kernel::line(a, i, team);
+  }
+};
+
+}  // namespace lamina::engine::cuda

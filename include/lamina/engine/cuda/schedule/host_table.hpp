@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/host_table.hpp - what the host knows of a program with loops and
+// branches at a place: numbers and rank tables that it computes itself.
+#pragma once
+
+#include <lamina/engine/common/block_schedule.hpp>
+#include <lamina/engine/cuda/schedule/host_values.hpp>
+#include <lamina/engine/cuda/schedule/schedule_table.hpp>
+
+namespace lamina::engine::cuda {
+
+/// What the host knows of the arguments of program P's schedule.
+template <class P, class Backend>
+struct host_table {
+  using plan_type = plan<P>;
+  using schedule = schedule_table<P, Backend>;
+  using blocks = block_schedule<P, schedule>;
+  static constexpr const auto& values = host_values_of<P>;
+  static constexpr int arguments = schedule::arguments;
+  static constexpr int domains = P::desc.count.domains;
+
+  struct frame_number {
+    int argument, word;
+  };
+  struct rank_arguments {
+    list_range arguments;
+    int width;       // words of a row
+    int loop, word;  // the loop whose frames keep it, or -1, and the word with its address
+  };
+  struct table_type {
+    bool here[at_least_one(schedule::groups)];   // by group: the host runs it
+    bool inner[at_least_one(schedule::groups)];  // by group: it is of a loop or branch
+    bool sent[at_least_one(arguments)];          // a result of the host that the place needs
+    int number[at_least_one(arguments)];         // of a number on the host, or -1
+    list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers that its frames keep
+    int words[at_least_one(blocks::loop_count)];
+    frame_number frame_numbers[at_least_one(arguments)];
+    rank_arguments ranks[at_least_one(arguments)];   // by rank table
+    int of_ranks[at_least_one(arguments)];           // arguments, table by table
+    int made_ranks[at_least_one(schedule::groups)];  // by group: the table that it makes, or -1
+    bool divides[domains];  // something is divided by the rows of a domain that is not fed
+    int number_count, ranks_count;
+  };
+  static constexpr table_type make() {
+    constexpr const auto& lowered = plan_type::lowered;
+    table_type t{};
+    int of[at_least_one(lowered.count.variables)];  // by variable: its number
+    for (int& n : of) n = -1;
+    for (int a = 0; a < arguments; ++a) {
+      t.number[a] = -1;
+      const int v = plan_type::code.arguments[a];
+      if (v < 0) {
+        for (int d = batch::domain; d < domains; ++d)
+          if (is_constant(v) && constant_index(v) == inverse_rows(d))
+            t.divides[d] = !plan_type::fed.of[d];
+        continue;
+      }
+      if (!values.computed[v] || is_ranks(v)) continue;
+      if (of[v] < 0) of[v] = t.number_count++;
+      t.number[a] = of[v];
+    }
+    for (int g = 0; g < schedule::groups; ++g) {
+      const instruction& i = head_of(g);
+      t.here[g] = values.makes(lowered, i);
+      t.inner[g] = i.block > 0;
+      const group_code& c = plan_type::code.groups[g];
+      for (int a = c.arguments + i.input_count; t.here[g] && a < c.arguments + c.argument_count;
+           ++a)
+        t.sent[a] = t.number[a] >= 0 && values.sent[plan_type::code.arguments[a]];
+    }
+    int used = 0;
+    for (int l = 0; l < blocks::loop_count; ++l) {
+      t.frames[l] = {used, 0};
+      int word_of[at_least_one(lowered.count.variables)];
+      for (int& w : word_of) w = -1;
+      for (int a = 0; a < arguments; ++a) {
+        const int v = plan_type::code.arguments[a];
+        if (t.number[a] < 0 || plan_type::reach.frame(v) != blocks::table.loops[l].body) continue;
+        if (word_of[v] < 0) word_of[v] = t.words[l]++;
+        t.frame_numbers[used++] = {a, word_of[v]};
+        ++t.frames[l].count;
+      }
+    }
+    find_ranks(t);
+    return t;
+  }
+  static constexpr const instruction& head_of(int g) {
+    return plan_type::lowered
+        .instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
+  }
+  /// Whether what the host computes has rows: then it is a rank table.
+  static constexpr bool is_ranks(int v) { return plan_type::lowered.variables[v].rows < 0; }
+  static constexpr void find_ranks(table_type& t) {
+    for (int& n : t.made_ranks) n = -1;
+    int used = 0;
+    for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
+      if (!values.computed[v] || !is_ranks(v)) continue;
+      rank_arguments& table = t.ranks[t.ranks_count];
+      table = {{used, 0}, row_width(plan_type::lowered.variables[v]), -1, 0};
+      for (int g = 0; g < schedule::groups; ++g) {
+        const group_code& c = plan_type::code.groups[g];
+        for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+          if (plan_type::code.arguments[a] != v) continue;
+          t.of_ranks[used++] = a;
+          ++table.arguments.count;
+          if (head_of(g).schema == &schema_of<lod_rank_table>()) t.made_ranks[g] = t.ranks_count;
+        }
+      }
+      for (int l = 0; l < blocks::loop_count; ++l)
+        if (plan_type::reach.frame(v) == blocks::table.loops[l].body)
+          table.loop = l, table.word = t.words[l]++;
+      ++t.ranks_count;
+    }
+  }
+  static constexpr table_type table = make();
+
+  /// Whether the host knows the rows of every domain before a run begins: those of steps depend on
+  /// the lengths of sequences that are fed. What the caller may ask for after a run has fed rows.
+  static constexpr bool knows_rows = [] {
+    for (int d = 0; d < domains; ++d)
+      if (!plan_type::fed.of[d] && P::desc.domains[d].kind != domain_kind::step) return false;
+    for (int n = 0; n < plan_type::pinned.count; ++n)
+      if (!plan_type::fed
+               .of[domain_of_rows(plan_type::lowered.variables[plan_type::pinned.ids[n]].rows)])
+        return false;
+    return true;
+  }();
+  /// Whether the launches of a run depend on the numbers of rows and on the lengths of sequences
+  /// alone, so that they may be captured as a graph.
+  static constexpr bool repeats = !values.waits && knows_rows;
+};
+
+}  // namespace lamina::engine::cuda

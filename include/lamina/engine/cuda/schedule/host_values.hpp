@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/host_values.hpp - what the host computes itself of a program with
+// loops and branches at a place: the numbers that these go by.
+//
+// Counters, conditions that compare them and rank tables depend on constants and on the lengths of
+// sequences alone, which the host knows before any kernel runs. So it computes them in its own
+// memory, walks along the blocks without waiting, and kernels run behind it.
+#pragma once
+
+#include <lamina/engine/cuda/schedule/host_operators.hpp>
+#include <lamina/operators/control/block/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+/// By plan variable of program P: whether the host computes it, and whether the place needs it too.
+template <int Variables>
+struct host_values {
+  bool computed[at_least_one(Variables)];
+  bool sent[at_least_one(Variables)];
+  bool waits;  // the host waits for a condition or the number of a slot
+  bool ranks;  // what is done depends on the lengths of sequences
+
+  /// Whether the host makes the call of an instruction.
+  template <class L>
+  constexpr bool makes(const L& l, const instruction& i) const {
+    if (i.runs >= 0 || i.head != group_head::call || i.output_count == 0) return false;
+    for (int r = first_number(i); r < i.outputs + i.output_count; ++r)
+      if (l.results[r] < 0 || !computed[l.variables[l.results[r]].root]) return false;
+    return true;
+  }
+};
+
+template <class P>
+constexpr auto find_host_values() {
+  using plan_type = plan<P>;
+  constexpr const lowered_program& l = plan_type::lowered;
+  constexpr int variables = l.count.variables;
+  host_values<variables> r{};
+  const auto root = [&](int v) { return v < 0 ? v : l.variables[v].root; };
+  for (int v = 0; v < variables; ++v) {
+    const plan_variable d = l.variables[v];
+    const bool temporary =
+        v >= P::desc.count.variables || (P::desc.variables[v].kind == variable_kind::temporary &&
+                                         !P::desc.variables[v].persistable);
+    r.computed[v] = d.root == v && temporary && d.type != dtype::float32 &&
+                    d.type != dtype::float64 && d.rows == 1 && d.columns == 1;
+  }
+  for (int k = 0; k < l.count.instructions; ++k) {
+    const instruction i = l.instructions[k];
+    if (i.schema != &schema_of<lod_rank_table>()) continue;
+    r.computed[root(l.results[i.outputs])] = r.ranks = true;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int k = 0; k < l.count.instructions; ++k) {
+      const instruction i = l.instructions[k];
+      if (i.runs >= 0) continue;
+      bool able = i.head == group_head::call && may_be_of_host(i.schema);
+      if (i.schema != &schema_of<lod_rank_table>() && i.schema != &schema_of<lod_array_length>())
+        for (int a = i.inputs; able && a < i.inputs + i.input_count; ++a)
+          able = l.operands[a].id >= 0 && r.computed[root(l.operands[a].id)];
+      for (int o = first_number(i); o < i.outputs + i.output_count; ++o)
+        able = able && l.results[o] >= 0 && r.computed[root(l.results[o])];
+      if (able) continue;
+      for (int o = i.outputs; o < i.outputs + i.output_count; ++o)
+        if (const int v = root(l.results[o]); v >= 0 && r.computed[v])
+          r.computed[v] = false, changed = true;
+    }
+  }
+  for (int n = 0; n < plan_type::pinned.count; ++n) r.sent[root(plan_type::pinned.ids[n])] = true;
+  for (int k = 0; k < l.count.instructions; ++k) {
+    const instruction i = l.instructions[k];
+    if (i.runs >= 0) {
+      const bool condition = i.schema != &schema_of<while_block_gradient>();
+      const int v = condition ? root(l.operands[i.inputs].id) : -1;
+      r.waits = r.waits || (v >= 0 && l.variables[v].rows >= 0 && !r.computed[v]);
+      continue;
+    }
+    const bool here = r.makes(l, i);
+    r.waits = r.waits || waits_for_rows(i.schema) || is_done_with_host(i.schema);
+    for (int a = 0; !here && a < i.input_count; ++a) {
+      const int v = root(l.operands[i.inputs + a].id);
+      if (v < 0) continue;
+      if (is_taken_by_host(i.schema, a)) {
+        if (!r.computed[v]) r.waits = true;
+      } else if (r.computed[v]) {
+        r.sent[v] = true;
+      }
+    }
+  }
+  return r;
+}
+
+template <class P>
+inline constexpr auto host_values_of = find_host_values<P>();
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/launch.hpp - a distinct group of a plan as a function that launches
+// it.
+//
+// A backend runs bodies: `cells` a body over positions, `teams` one over teams that share memory,
+// `lines` a call. Dimensions are arguments, so groups that differ only in size are one kernel.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <lamina/operators/activation/prelu_maxout/cuda.cuh>
+#include <lamina/engine/cuda/body/after_product.cuh>
+#include <lamina/operators/order/argsort/cuda.cuh>
+#include <lamina/operators/control/array/cuda.cuh>
+#include <lamina/operators/norm/layer_norm/cuda_axis.cuh>
+#include <lamina/operators/norm/batch_norm/cuda.cuh>
+#include <lamina/operators/decode/beam_search/cuda.cuh>
+#include <lamina/engine/cuda/body/collect.cuh>
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/operators/conv/cuda.cuh>
+#include <lamina/engine/cuda/memory/copy.cuh>
+#include <lamina/operators/loss/crf/cuda.cuh>
+#include <lamina/operators/loss/ctc/cuda.cuh>
+#include <lamina/operators/norm/cos_sim/cuda.cuh>
+#include <lamina/operators/random/dropout/cuda.cuh>
+#include <lamina/operators/recurrent/gru/cuda.cuh>
+#include <lamina/operators/norm/group_norm/cuda.cuh>
+#include <lamina/operators/shape/join/cuda.cuh>
+#include <lamina/engine/cuda/schedule/launch_group.hpp>
+#include <lamina/operators/embedding/lookup_table/cuda.cuh>
+#include <lamina/operators/loss/row/cuda.cuh>
+#include <lamina/operators/recurrent/lstm/cuda.cuh>
+#include <lamina/operators/recurrent/lstm_unit/cuda.cuh>
+#include <lamina/operators/matrix/matmul/cuda.cuh>
+#include <lamina/operators/reduce/mean/cuda.cuh>
+#include <lamina/operators/metric/classification/cuda.cuh>
+#include <lamina/operators/norm/layer_norm/cuda.cuh>
+#include <lamina/operators/region/patch/cuda.cuh>
+#include <lamina/operators/elementwise/cuda.cuh>
+#include <lamina/operators/pool/pool2d/cuda.cuh>
+#include <lamina/operators/control/print/cuda.cuh>
+#include <lamina/engine/cuda/body/product.cuh>
+#include <lamina/operators/shape/query/cuda.cuh>
+#include <lamina/operators/random/cuda.cuh>
+#include <lamina/operators/control/rank_table/cuda.cuh>
+#include <lamina/operators/control/read_minibatch/cuda.cuh>
+#include <lamina/operators/reduce/dimensions/cuda.cuh>
+#include <lamina/operators/region/roi_pool/cuda.cuh>
+#include <lamina/operators/shape/reshape/cuda.cuh>
+#include <lamina/operators/resize/cuda.cuh>
+#include <lamina/operators/region/roi_align/cuda.cuh>
+#include <lamina/operators/embedding/gather/cuda.cuh>
+#include <lamina/operators/embedding/selected_rows/cuda.cuh>
+#include <lamina/operators/sequence/shape/cuda.cuh>
+#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/operators/metric/sequence/cuda.cuh>
+#include <lamina/operators/sequence/pad/cuda.cuh>
+#include <lamina/operators/sequence/conv/cuda.cuh>
+#include <lamina/engine/cuda/device/serial_backend.hpp>
+#include <lamina/operators/activation/softmax/cuda.cuh>
+#include <lamina/operators/control/split_merge/cuda.cuh>
+#include <lamina/operators/reduce/squared_l2/cuda.cuh>
+#include <lamina/operators/update/step/cuda.cuh>
+#include <lamina/operators/update/cuda.cuh>
+#include <lamina/operators/pool/pool3d/cuda.cuh>
+#include <lamina/operators/control/block/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+template <class S>
+struct group_launch<expression::group_expression<group_head::pointwise, S>> {
+  static constexpr bool exists = true;
+  template <class Backend>
+  static void run(Backend& b, const call_site& c) {
+    using body = pointwise_body<S>;
+    auto g = detail::arguments_of<body>(c);
+    // One long row, unless it would be too long for its counters.
+    if (!body::by_place && g.rows < (1 << 30) / at_least_one(g.width))
+      g.width *= g.rows, g.rows = 1;
+    b.template cells<body>(g);
+  }
+};
+
+template <class S>
+struct group_launch<expression::group_expression<group_head::reduce_rows, S>> {
+  static constexpr bool exists = true;
+  template <class Backend>
+  static void run(Backend& b, const call_site& c) {
+    using finish = column_statements<S>;
+    const finish statements{detail::arguments_of<finish>(c)};
+    sum_columns(b, array_terms{c.arguments[0], c.info(0).stride}, statements,
+                statements.group.depth, statements.group.width, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return column_scratch<Backend>(1, c.run.rows_of(c.group.depth), padded(c.group.columns));
+  }
+};
+
+namespace detail {
+
+/// gemm X W, gemm_dx dY W^T, gemm_dw X^T dY: a product, and the statements of the group in its
+/// epilogue or in a kernel of their own.
+template <group_head Head, class S>
+struct product_launch {
+  static constexpr bool exists = true;
+  using epilogue = epilogue_statements<S>;
+
+  template <class Backend>
+  static void run(Backend& b, const call_site& c) {
+    product p = product_of(c);
+    if constexpr (epilogue::exists) {
+      p.to = c.arguments[epilogue::store];
+      p.epilogue = epilogue::epilogue;
+      if constexpr (epilogue::bias >= 0) p.bias = c.arguments[epilogue::bias];
+      run_product(b, p, c.run.scratch);
+    } else {
+      p.to = c.run.scratch + Backend::product_workspace;
+      run_product(b, p, c.run.scratch);
+      run_after_product<S>(b, arguments_of<after_product_body<S>>(c), p.to);
+    }
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    if constexpr (epilogue::exists) return Backend::product_workspace;
+    return Backend::product_workspace +
+           std::ptrdiff_t{c.run.rows_of(c.group.rows)} * padded(c.group.columns);
+  }
+
+ private:
+  static product product_of(const call_site& c) {
+    constexpr bool left_turned = Head == group_head::gemm_dw;
+    constexpr bool right_turned = Head == group_head::gemm_dx;
+    const int width = padded(c.group.columns);
+    const std::ptrdiff_t right_stride = c.info(1).stride;
+    // With the padding of the rows, where the right side has it, too: whole packs are faster.
+    const int columns = !right_turned && right_stride >= width ? width : c.group.columns;
+    return {c.run.rows_of(c.group.rows),
+            columns,
+            c.run.rows_of(c.group.depth),
+            {c.arguments[0], c.info(0).stride, left_turned},
+            {c.arguments[1], right_stride, right_turned},
+            nullptr,
+            width};
+  }
+};
+
+}  // namespace detail
+
+template <class S>
+struct group_launch<expression::group_expression<group_head::gemm, S>>
+    : detail::product_launch<group_head::gemm, S> {};
+template <class S>
+struct group_launch<expression::group_expression<group_head::gemm_dx, S>>
+    : detail::product_launch<group_head::gemm_dx, S> {};
+template <class S>
+struct group_launch<expression::group_expression<group_head::gemm_dw, S>>
+    : detail::product_launch<group_head::gemm_dw, S> {};
+
+/// A machine runs blocks itself; a table of kernels has a place for them.
+template <class Op>
+inline constexpr bool is_block_operator = __is_same(Op, while_block) ||
+                                          __is_same(Op, while_block_gradient) ||
+                                          __is_same(Op, conditional_block) ||
+                                          __is_same(Op, conditional_block_gradient);
+/// Operators that the host alone computes, and those that it computes where their inputs are its
+/// own (host_values.hpp).
+template <class Op>
+inline constexpr bool is_host_operator = __is_same(Op, lod_rank_table) ||
+                                         __is_same(Op, max_sequence_len) ||
+                                         __is_same(Op, lod_array_length) ||
+                                         __is_same(Op, read_minibatch);
+template <class Op>
+inline constexpr bool may_be_host_operator = is_host_operator<Op> ||
+                                             Op::kind == operator_kind::pointwise ||
+                                             __is_same(Op, fill_constant);
+
+template <class Op>
+struct group_launch<expression::call_expression<Op>> {
+  static constexpr bool launches = requires { call_kernel<Op>::launches; };
+  static constexpr bool on_place = launches || requires { &call_kernel<Op>::prepare; };
+  static constexpr bool exists = on_place || is_block_operator<Op> || is_host_operator<Op>;
+  static constexpr checked_input checked = [] {
+    if constexpr (requires { call_kernel<Op>::checked; })
+      return call_kernel<Op>::checked;
+    else
+      return checked_input{};
+  }();
+  /// The call by the host itself, where its arguments are numbers that the host has.
+  template <class Backend>
+  requires(may_be_host_operator<Op>) static void run_here(Backend& b, const call_site& c) {
+    if constexpr (is_host_operator<Op>) {
+      call_kernel<Op>::here(b, c);
+    } else {
+      serial_backend here;
+      run(here, c);
+    }
+  }
+  template <class Backend>
+  static void run(Backend& b, const call_site& c) {
+    if constexpr (!on_place) {
+      // Never called: the host runs it.
+    } else if constexpr (launches) {
+      call_kernel<Op>::launch(b, c);
+    } else {
+      call_arguments a{};
+      a.fault = c.run.fault;
+      a.group = c.number_of_group;
+      call_kernel<Op>::prepare(c, a);
+      if (a.lines > 0) b.template lines<line_body<call_kernel<Op>>>(a);
+    }
+  }
+  template <class Backend>
+  requires requires(const call_site& c) { call_kernel<Op>::template scratch<Backend>(c); }
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return call_kernel<Op>::template scratch<Backend>(c);
+  }
+};
+
+}  // namespace lamina::engine::cuda

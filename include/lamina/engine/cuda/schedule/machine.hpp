@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/machine.hpp - runs a schedule at a place: launches its groups in
+// order, or replays them as one graph.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <lamina/core/check.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/common/first_update.hpp>
+#include <lamina/engine/common/made_rows.hpp>
+#include <lamina/engine/cuda/schedule/block_engine.hpp>
+#include <lamina/engine/cuda/memory/machine_memory.hpp>
+#include <lamina/engine/cuda/schedule/run_key.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Runs program P by a backend in float. Owns activations, gradients and copies of the data at the
+/// place, never parameters.
+template <class P, class Backend>
+class machine {
+ public:
+  using schedule = schedule_table<P, Backend>;
+  using plan_type = typename schedule::plan_type;
+  using memory_type = machine_memory<P, Backend>;
+  static constexpr int domains = P::desc.count.domains;
+  /// Whether it has loops or branches: everything else is one pass.
+  static constexpr bool has_blocks = schedule::has_blocks;
+  /// Whether what is done depends on the lengths of sequences.
+  static constexpr bool ranks = [] {
+    if constexpr (has_blocks) return host_table<P, Backend>::values.ranks;
+    return false;
+  }();
+  static_assert(check<(schedule::lacking < 0), gets_type<typename schedule::lacking_group>>,
+                "lamina: cuda: the device has no kernel for this yet: see docs/cuda.md");
+  static_assert(check<computes_in_float<P>>,
+                "lamina: cuda: expected a program in float, found one in double");
+
+  LAMINA_COLD machine(Backend& b, const outside_memory& outside)
+      : backend_(b), memory_(b, outside), blocks_(b) {
+    bind(1);
+  }
+
+  /// A batch without sequences.
+  void bind(int rows, std::int64_t first_row = 0) {
+    struct {
+      int count[domains] = {};
+      const int* offsets[domains] = {};
+      std::int64_t first[domains] = {};
+    } all;
+    all.count[batch::domain] = rows;
+    all.first[batch::domain] = first_row;
+    bind(all);
+  }
+  /// Rows by domain, and where their sequences begin; both have to stay until the next run.
+  template <class Rows>
+  requires requires(const Rows& r) { r.count[0] + r.first[0]; }
+  void bind(const Rows& rows) {
+    memory_.set_first_rows(rows.first);
+    if (memory_.set_rows(rows.count, rows.offsets)) memory_.bind();
+  }
+
+  /// The most iterations of one while; one more throws.
+  void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
+
+  /// Where layer::read_minibatch gets its data: a function that calls read_in().
+  void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
+  /// Goes on with these data, in the memory of the host, while a run goes on: waits for the groups
+  /// before, and copies the data to the place.
+  template <class Rows>
+  void read_in(const Rows& rows, const void* const* data) {
+    memory_.fixed().download_results();
+    finish();
+    memory_.fixed().forget_results();
+    bind(rows);
+    for (int i = 0; i < P::desc.count.data; ++i) memory_.feed(i, data[i]);
+    memory_.take_minibatch();
+  }
+
+  /// Sets the array of the n-th data, in the memory of the host; it is copied by the next run.
+  void feed(int data, const void* values) { memory_.feed(data, values); }
+  int rows(int domain = batch::domain) const { return memory_.rows()[domain]; }
+  /// Where the sequences of a domain begin, as the host knows it after a run.
+  sequence_rows sequences(int domain) {
+    return {memory_.host_offsets()[domain], rows(schedule::program.domains[domain].parent)};
+  }
+
+  /// Runs every group whose data are among `given` (a bit each), and waits for it. Throws
+  /// lamina::error for a label or index out of range and for what the place cannot do.
+  void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    reached_ = -1;
+    try {
+      memory_.stage(given, seed + step);
+      perform([&] { run_groups(given, seed, step); }, given);
+    } catch (...) {
+      // Copies may still read from the memory that the next run writes its data to.
+      settle();
+      throw;
+    }
+    reached_ = schedule::groups;
+    finish();
+  }
+  /// Whether the last run, which threw, may have updated a parameter before. Numbers out of range
+  /// are reported when all groups have run.
+  bool may_have_updated() const { return reached_ >= first_updating_group<schedule>(); }
+
+  /// Copies a variable of the program to the host; null if the plan never stores it.
+  template <int V>
+  float* address() {
+    return address(place_of_variable<P, V, plan_type>);
+  }
+  float* address(const variable_place& place) { return memory_.fetch(place); }
+  /// The same for a variable that the program returns or names, or that persists; null for others.
+  static constexpr const variable_place* place(int variable) {
+    return variable_table<P, plan_type>::find(variable);
+  }
+  float* address(int variable) {
+    const variable_place* const found = place(variable);
+    return found == nullptr ? nullptr : address(*found);
+  }
+  /// Copies to the place what was changed at the address of a variable, before anything runs again.
+  void store(const variable_place& place) { memory_.store(place); }
+  /// The gradient of parameter i at the place, in rows as the device keeps it; null if none.
+  float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
+  /// That gradient where it is one of some rows only; null if it is not.
+  const selected_rows* gradient_rows(int i) const {
+    if constexpr (memory_type::selects_rows)
+      if (const int found = rows_gradient_table<P>::table.of[i]; found >= 0)
+        return &memory_.rows_gradient(found);
+    return nullptr;
+  }
+  /// The numbers that statements read: attributes, and what an optimizer sets before a step.
+  float* constants() { return memory_.fixed().constants(); }
+
+ private:
+  /// Notes how far the walk along the blocks came, also where it throws.
+  struct reached_group {
+    machine* of;
+    ~reached_group() { of->reached_ = of->blocks_.reached(); }
+  };
+  void run_groups(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
+    memory_.upload();
+    if constexpr (has_blocks) {
+      const reached_group note{this};
+      blocks_.run(memory_, given, seed, step);
+    } else {
+      run_state state = memory_.state();
+      state.given = given;
+      for (int g = 0; g < schedule::groups; ++g)
+        if ((schedule::table.entries[g].feeds & ~given) == 0)
+          group_runner<P, Backend>::run(backend_, memory_, reached_ = g, state);
+    }
+    memory_.fixed().download_results();
+  }
+  void finish() {
+    backend_.wait();
+    if (const fault_word f = memory_.fixed().found_fault(); f != no_fault) fail(f);
+  }
+  template <class Work>
+  void perform(const Work& work, unsigned long long given) {
+    if (!repeats) return backend_.once(work);
+    key_.begin(given);
+    key_.add_rows(memory_);
+    backend_.replay(key_.view(), work);
+  }
+  LAMINA_COLD void settle() noexcept {
+    try {
+      backend_.wait();
+    } catch (const error&) {
+      // The failure that is on its way says more.
+    }
+  }
+  /// Whether the launches of a run depend on the numbers of rows alone, and on the lengths of
+  /// sequences where these are ranked, and not on what the host reads meanwhile.
+  static constexpr bool repeats = [] {
+    for (int k = 0; k < P::desc.count.operators; ++k)
+      if (is_done_with_host(P::desc.operators[k].schema)) return false;
+    if constexpr (has_blocks)
+      return host_table<P, Backend>::repeats;
+    else
+      return true;
+  }();
+  [[noreturn]] LAMINA_COLD void fail(fault_word f) {
+    const int g = static_cast<int>(f >> 32);
+    int i = static_cast<int>(f & 0xffffffffu);
+    const auto& e = schedule::table.entries[g];
+    const run_state state = memory_.state();
+    const call_site failed = memory_.site(g, state);
+    if (e.checked.from == chosen::length) fail_length(failed, e.checked.slot, i);
+    if (e.checked.tell != nullptr) e.checked.tell(failed, i);
+    argument_view numbers = failed.in(e.checked.slot);
+    if (e.checked.next_slot >= 0 && i >= numbers.rows * numbers.columns) {
+      i -= numbers.rows * numbers.columns;
+      numbers = failed.in(e.checked.next_slot);
+    }
+    const argument_view first = failed.in(0);
+    const bool is_fraction = e.checked.from == chosen::fraction;
+    const int count = e.checked.count != nullptr          ? e.checked.count(failed)
+                      : is_fraction                       ? 2
+                      : e.checked.from == chosen::element ? first.line
+                      : e.checked.from == chosen::row     ? first.rows
+                                                          : failed.integer(0);
+    if constexpr (has_blocks) {
+      // The arrays of that iteration may hold others by now.
+      if (host_table<P, Backend>::table.inner[g])
+        throw error(text() << "lamina: " << failed.schema().type << ": " << e.checked.what
+                           << " in row " << i / numbers.columns << ": expected 0 to " << count - 1
+                           << ", found another in a loop or branch");
+    }
+    std::int64_t found[1] = {};
+    const std::ptrdiff_t at = i / numbers.columns * numbers.stride + i % numbers.columns;
+    const std::size_t width = static_cast<std::size_t>(size_of(numbers.type));
+    backend_.download(found, static_cast<const char*>(numbers.data) + at * static_cast<int>(width),
+                      width);
+    backend_.wait();
+    const int row = i / numbers.columns;
+    numbers.data = found;
+    text message;
+    message << "lamina: " << failed.schema().type << ": " << e.checked.what << " in row " << row
+            << ": expected ";
+    const std::int64_t number = is_fraction ? 0 : numbers.integer(0);
+    if (is_fraction)
+      message.print("0 to 1, found %f", load_number(found, numbers.type, 0));
+    else if (number >= 0 && number < count)
+      message << e.checked.rule << ", found " << number;
+    else
+      message << "0 to " << count - 1 << ", found " << number;
+    throw error(message);
+  }
+
+  [[noreturn]] LAMINA_COLD void fail_length(const call_site& failed, int slot, int i) {
+    const operand x = failed.input(slot);
+    const int most = failed.output(0).columns / at_least_one(x.columns);
+    if constexpr (has_blocks) {
+      // Sequences of that iteration may be others by now.
+      if (host_table<P, Backend>::table.inner[failed.number_of_group])
+        lamina::engine::fail(
+            failed, {"expected sequences of at most ", most, " rows, found more in sequence ", i});
+    }
+    const int* const offsets = failed.run.host_offsets[x.domain];
+    lamina::engine::fail(failed, {"expected sequences of at most ", most, " rows, found ",
+                                  offsets[i + 1] - offsets[i], " in sequence ", i});
+  }
+
+  Backend& backend_;
+  memory_type memory_;
+  run_key<P, ranks> key_;  // of what is run
+  int reached_ = -1;       // the group of the outermost block that the last run came to
+  [[no_unique_address]] std::conditional_t<has_blocks, place_block_runner<P, Backend>,
+                                           detail::no_block_memory>
+      blocks_;
+};
+
+}  // namespace lamina::engine::cuda

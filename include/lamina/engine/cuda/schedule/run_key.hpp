@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/run_key.hpp - what the work that is recorded as a graph depends on.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <lamina/plan/plan.hpp>
+
+namespace lamina::engine::cuda {
+
+/// The numbers of rows that program P is fed, and, with `Ranks`, the lengths of its sequences:
+/// equal keys stand for equal work.
+template <class P, bool Ranks>
+class run_key {
+ public:
+  /// Begins with some numbers of the caller's.
+  template <class... T>
+  void begin(const T&... numbers) {
+    key_.clear();
+    (add(&numbers, 1), ...);
+  }
+  template <class Memory>
+  void add_rows(Memory& memory) {
+    for (int d = batch::domain; d < domains; ++d) {
+      if (!plan<P>::fed.of[d]) continue;
+      add(memory.rows() + d, 1);
+      add(memory.first_rows() + d, 1);
+    }
+    if constexpr (Ranks)
+      for (int d = batch::domain + 1; d < domains; ++d)
+        if (const int* const offsets = memory.host_offsets()[d];
+            offsets != nullptr && plan<P>::fed.of[d] &&
+            P::desc.domains[d].kind == domain_kind::sequence)
+          add(offsets, memory.rows()[P::desc.domains[d].parent] + 1);
+  }
+  std::string_view view() const { return key_; }
+
+ private:
+  static constexpr int domains = P::desc.count.domains;
+
+  template <class T>
+  void add(const T* numbers, int count) {
+    key_.append(reinterpret_cast<const char*>(numbers),
+                static_cast<std::size_t>(count) * sizeof(T));
+  }
+
+  std::string key_;
+};
+
+}  // namespace lamina::engine::cuda

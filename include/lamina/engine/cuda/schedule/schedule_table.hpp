@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/schedule_table.hpp - a plan as a constexpr table of launches: their
+// functions, and what and where each argument is.
+#pragma once
+
+#include <utility>
+
+#include <lamina/engine/cuda/schedule/launch.hpp>
+#include <lamina/plan/call_program.hpp>
+#include <lamina/plan/plan.hpp>
+#include <lamina/plan/run_time_tables.hpp>
+
+namespace lamina::engine::cuda {
+
+/// The table of a program for a backend. What the backend launches is told by types of expressions
+/// alone: equal groups of all programs are one kernel.
+template <class P, class Backend>
+struct schedule_table {
+  using plan_type = plan<P>;
+  static constexpr int groups = plan_type::groups;
+  static constexpr int arguments = plan_type::code.count.arguments;
+  static constexpr const auto& program = call_program<P>::view;
+  using launch_function = void (*)(Backend&, const call_site&);
+  using scratch_function = std::ptrdiff_t (*)(const call_site&);
+  /// Whether it has loops or branches, or makes rows or arrays: everything else is one pass.
+  static constexpr bool has_blocks =
+      P::desc.count.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
+
+  struct entry {
+    launch_function run;       // null: an operator that runs a block, whose number is group.rows
+    launch_function run_here;  // of what the host may compute itself
+    scratch_function scratch;
+    int first_argument;
+    group_info group;
+    checked_input checked;
+    unsigned long long feeds;
+  };
+  struct kernel {
+    launch_function run;
+    launch_function run_here;
+    scratch_function scratch;
+    checked_input checked;
+  };
+  struct kernels {
+    kernel of[at_least_one(plan_type::kernels)];
+  };
+  template <class Group>
+  static constexpr kernel kernel_of() {
+    kernel k{};
+    if constexpr (group_launch<Group>::exists) {
+      k.run = &group_launch<Group>::template run<Backend>;
+      if constexpr (has_blocks)
+        if constexpr (requires { &group_launch<Group>::template run_here<Backend>; })
+          k.run_here = &group_launch<Group>::template run_here<Backend>;
+      if constexpr (requires { &group_launch<Group>::template scratch<Backend>; })
+        k.scratch = group_launch<Group>::template scratch<Backend>;
+      if constexpr (requires { group_launch<Group>::checked; })
+        k.checked = group_launch<Group>::checked;
+    }
+    return k;
+  }
+  template <int K>
+  using distinct_group = expression::group_of<plan_type, plan_type::distinct.first[K]>;
+  template <int... K>
+  static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
+    return {{kernel_of<distinct_group<K>>()...}};
+  }
+
+  template <int... K>
+  static constexpr int find_lacking(std::integer_sequence<int, K...>) {
+    int first = -1;
+    (void)((!group_launch<distinct_group<K>>::exists && (first = K, true)) || ...);
+    return first;
+  }
+  /// The first distinct group that the backend has no kernel for; -1: it has one for each.
+  static constexpr int lacking =
+      find_lacking(std::make_integer_sequence<int, plan_type::kernels>{});
+  using lacking_group = distinct_group < lacking<0 ? 0 : lacking>;
+
+  struct table_type {
+    entry entries[at_least_one(groups)];
+    argument_info info[at_least_one(arguments)];
+    memory_slot slots[at_least_one(arguments)];
+  };
+
+  /// A variable of the program that a group writes.
+  static constexpr int written_by(const instruction& i) {
+    for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
+      const int v = plan_type::lowered.results[r];
+      if (v >= 0 && v < P::desc.count.variables) return v;
+    }
+    return -1;
+  }
+
+  static constexpr table_type make() {
+    constexpr kernels k = make_kernels(std::make_integer_sequence<int, plan_type::kernels>{});
+    table_type t{};
+    int blocks_run = 0;
+    for (int g = 0; g < groups; ++g) {
+      const group_desc& d = plan_type::grouped.groups[g];
+      const group_code& c = plan_type::code.groups[g];
+      const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
+      const int number = plan_type::distinct.kernel[g];
+      const int parts = parts_of_rows(d.rows < 0 ? d.rows : d.depth);
+      t.entries[g] = {k.of[number].run,
+                      k.of[number].run_here,
+                      k.of[number].scratch,
+                      c.arguments,
+                      {written_by(i), d.rows, d.columns, d.depth, i.schema->bare,
+                       call_program<P>::called_by(i)},
+                      k.of[number].checked,
+                      d.feeds};
+      if (i.runs >= 0) {
+        t.entries[g].run = nullptr;
+        t.entries[g].group.rows = blocks_run++;
+        // Its condition, whose name a message needs.
+        if (i.schema != &schema_of<while_block_gradient>())
+          t.entries[g].group.variable = plan_type::lowered.operands[i.inputs].id;
+      }
+      for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
+        t.slots[a] = slot_of_argument<plan_type>(a);
+        t.info[a] = argument_info_of<plan_type>(a, parts);
+      }
+    }
+    return t;
+  }
+  static constexpr table_type table = make();
+};
+
+}  // namespace lamina::engine::cuda

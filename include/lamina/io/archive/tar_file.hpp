@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/archive/tar_file.hpp - the members of a tar archive (POSIX ustar and pax, GNU's long
+// names).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include <lamina/core/binary_file.hpp>
+#include <lamina/core/error.hpp>
+
+namespace lamina {
+
+/// One file in a tar archive.
+struct tar_member {
+  std::string name{};
+  std::uint64_t header = 0;  // where its header is
+  std::uint64_t begin = 0;   // where its bytes are
+  std::uint64_t size = 0;
+};
+
+/// Goes through the members of an archive, which may end without the two blocks of zeros that
+/// should end it. Throws format_error for wrong checksums, sizes beyond the file, and members that
+/// are links, devices or the like; folders are passed over.
+class tar_reader {
+ public:
+  /// `from` must outlive this reader.
+  explicit tar_reader(binary_reader& from) : from_(from), file_size_(from.left()) {}
+
+  /// Finds the next member; false at the end. `from` is at its bytes then, and reads no others.
+  bool next(tar_member& m) {
+    if (file_size_ == 0) from_.fail_at(0, "expected a tar archive, found an empty file");
+    std::string long_name;
+    while (at_ != file_size_) {
+      from_.window(at_, file_size_ - at_, "a tar archive");
+      char block[512];
+      from_.read(block, sizeof block, "the header of a member");
+      if (std::string_view(block, sizeof block).find_first_not_of('\0') == std::string_view::npos)
+        return end();
+      check(block);
+      m.header = at_;
+      m.begin = from_.offset();
+      m.size = number(block + 124, 12);
+      if (m.size > from_.left())
+        from_.fail_at(at_ + 124, text("expected at most ")
+                                     << from_.left() << " bytes of a member, found " << m.size);
+      // The last member need not be filled up to a whole block.
+      const std::uint64_t blocks = (m.size + 511) / 512 * 512;
+      const std::uint64_t header = at_;
+      at_ = blocks > from_.left() ? file_size_ : m.begin + blocks;
+      const char kind = block[156];
+      from_.window(m.begin, m.size, "a member");
+      if (kind == 'L' || kind == 'x') {
+        if (m.size > 65536)
+          from_.fail_at(header, text("expected a name of at most 65536 bytes, found ") << m.size);
+        const std::string all = from_.bytes(m.size, "the name of a member");
+        if (kind == 'L') long_name = all.substr(0, all.find('\0'));
+        if (kind == 'x') read_pax(m.begin, all, long_name);
+      } else if (kind == 0 || kind == '0') {
+        m.name = long_name.empty() ? name_in(block) : long_name;
+        return true;
+      } else if (kind == '5' || kind == 'g') {
+        long_name.clear();
+      } else {
+        from_.fail_at(header + 156, text("expected files in a tar archive, found a member of type ")
+                                        << static_cast<int>(kind));
+      }
+    }
+    if (!long_name.empty()) from_.fail_at(at_, "expected the member of a long name, found the end");
+    return false;
+  }
+
+ private:
+  /// After a block of zeros only zeros follow.
+  bool end() {
+    while (from_.left() > 0) {
+      char piece[512] = {};
+      const std::uint64_t at = from_.offset();
+      from_.read(piece, from_.left() < sizeof piece ? from_.left() : sizeof piece, "zeros");
+      for (const char c : piece)
+        if (c != 0)
+          from_.fail_at(at, "expected zeros up to the end of a tar archive, found others");
+    }
+    at_ = file_size_;
+    return false;
+  }
+  void check(const char* block) const {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < 512; ++i)
+      sum += i >= 148 && i < 156 ? std::uint64_t{' '} : static_cast<unsigned char>(block[i]);
+    if (number(block + 148, 8) != sum)
+      from_.fail_at(at_ + 148, text("expected the checksum ")
+                                   << sum << " of a member's header, found "
+                                   << number(block + 148, 8));
+  }
+  /// Octal digits with spaces around and a zero behind, or, since that is GNU's way beyond 8 GiB,
+  /// the bytes of the number.
+  std::uint64_t number(const char* field, std::size_t size) const {
+    const auto fail = [&] {
+      from_.fail_at(at_ + 124,
+                    "expected an octal number in a member's header, found other characters");
+    };
+    std::uint64_t value = 0;
+    std::size_t i = 0;
+    if (static_cast<unsigned char>(field[0]) == 0x80) {
+      for (i = 1; i < size; ++i) {
+        if (value >> 55 != 0) fail();
+        value = value << 8 | static_cast<unsigned char>(field[i]);
+      }
+      return value;
+    }
+    while (i < size && field[i] == ' ') ++i;
+    const std::size_t digits = i;
+    for (; i < size && field[i] >= '0' && field[i] <= '7'; ++i)
+      value = value << 3 | static_cast<std::uint64_t>(field[i] - '0');
+    const bool found = i > digits;
+    for (; i < size; ++i)
+      if (field[i] != ' ' && field[i] != 0) fail();
+    if (!found) fail();
+    return value;
+  }
+  static std::string text_in(const char* field, std::size_t size) {
+    return std::string(field, ::strnlen(field, size));
+  }
+  std::string name_in(const char* block) const {
+    const std::string name = text_in(block, 100);
+    // GNU's own headers, "ustar ", have other fields where the prefix is.
+    if (std::memcmp(block + 257, "ustar\0", 6) != 0) return name;
+    const std::string prefix = text_in(block + 345, 155);
+    return prefix.empty() ? name : prefix + "/" + name;
+  }
+  /// "LENGTH KEY=VALUE\n" each; only the path matters.
+  void read_pax(std::uint64_t begin, const std::string& all, std::string& name) const {
+    for (std::size_t at = 0; at < all.size();) {
+      std::size_t length = 0, i = at;
+      for (; i < all.size() && all[i] >= '0' && all[i] <= '9' && length <= all.size(); ++i)
+        length = 10 * length + static_cast<std::size_t>(all[i] - '0');
+      if (length > all.size() - at || i + 1 >= at + length || all[i] != ' ' ||
+          all[at + length - 1] != '\n')
+        from_.fail_at(begin + at,
+                      "expected 'LENGTH KEY=VALUE' in a pax header, found another text");
+      const std::string_view record(all.data() + i + 1, at + length - 1 - (i + 1));
+      if (record.starts_with("path=")) name = std::string(record.substr(5));
+      if (record.starts_with("size="))
+        from_.fail_at(begin + at,
+                      "expected sizes in the headers of members, found one in a pax header");
+      at += length;
+    }
+  }
+
+  binary_reader& from_;
+  std::uint64_t file_size_, at_ = 0;
+};
+
+/// Writes an archive member by member; finish() writes its end. Equal members make equal bytes: the
+/// time is the origin's.
+class tar_writer {
+ public:
+  explicit tar_writer(binary_writer& to) : to_(to) {}
+
+  /// The header of a member, whose `size` bytes the caller writes; then end_member().
+  void begin_member(const std::string& name, std::uint64_t size) {
+    if (name.empty() || name.find('\0') != std::string::npos)
+      throw error("lamina: tar archive: expected a name, found '" + name + "'");
+    if (name.size() > 100) {
+      header("././@LongLink", name.size() + 1, 'L');
+      to_.write(name);
+      to_.write(std::string(1, '\0'));
+      end_member();
+    }
+    header(name.substr(0, 100), size, '0');
+  }
+  /// Fills the last block up.
+  void end_member() { to_.write(std::string((512 - to_.offset() % 512) % 512, '\0')); }
+  void finish() { to_.write(std::string(1024, '\0')); }
+
+ private:
+  void header(const std::string& name, std::uint64_t size, char kind) {
+    char block[512] = {};
+    std::memcpy(block, name.data(), name.size());
+    const auto octal = [&](int at, int digits, std::uint64_t value) {
+      for (int i = digits; i-- > 0; value >>= 3)
+        block[at + i] = static_cast<char>('0' + (value & 7));
+    };
+    octal(100, 7, 0644);
+    octal(108, 7, 0);
+    octal(116, 7, 0);
+    octal(136, 11, 0);
+    if (size >> 33 == 0) {
+      octal(124, 11, size);
+    } else {
+      block[124] = static_cast<char>(0x80);
+      for (int i = 0; i < 8; ++i) block[135 - i] = static_cast<char>(size >> (8 * i));
+    }
+    block[156] = kind;
+    std::memcpy(block + 257, "ustar  ", 8);  // GNU's, for the long names
+    unsigned sum = 8 * ' ';
+    for (int i = 0; i < 512; ++i) sum += static_cast<unsigned char>(block[i]);
+    octal(148, 6, sum);
+    block[155] = ' ';
+    to_.write(block, 512);
+  }
+
+  binary_writer& to_;
+};
+
+}  // namespace lamina

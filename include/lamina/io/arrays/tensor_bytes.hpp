@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/arrays/tensor_bytes.hpp - the elements of a tensor from the bytes of a file.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/binary_file.hpp>
+#include <lamina/tensor/tensor.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+template <class T>
+tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::string_view what) {
+  xt::xarray<T> values = xt::xarray<T>::from_shape(shape);
+  if constexpr (__is_same(T, bool)) {
+    // Any byte but 0 is true; as a bool it would be undefined.
+    std::vector<unsigned char> bytes(values.size());
+    from.read(bytes.data(), bytes.size(), what);
+    for (std::size_t i = 0; i < bytes.size(); ++i) values.flat(i) = bytes[i] != 0;
+  } else {
+    from.read(values.data(), values.size() * sizeof(T), what);
+  }
+  return tensor(std::move(values));
+}
+
+}  // namespace detail
+
+/// Reads the elements of a tensor, row by row. The file must hold as many bytes as dtype and dims
+/// ask for: sizes are checked, overflow too, before memory is asked for. float16 is refused.
+inline tensor read_elements(binary_reader& from, dtype type, const std::vector<std::uint64_t>& dims,
+                            std::string_view what) {
+  std::uint64_t size = static_cast<std::uint64_t>(size_of(type));
+  bool empty = false;
+  for (const std::uint64_t d : dims) empty = empty || d == 0;
+  for (const std::uint64_t d : dims) {
+    if (!empty && size > from.left() / d)
+      from.fail(text("expected at most ")
+                << from.left() << " bytes of " << what << ", found the shape " << text().list(dims)
+                << " of " << name_of(type));
+    if (d > std::numeric_limits<std::uint32_t>::max())
+      from.fail(text("expected dimensions of 32 bits in ") << what << ", found " << d);
+    size *= d;
+  }
+  // Arrays without elements ask for no memory, but their strides have to be numbers too.
+  std::uint64_t strides = 1;
+  for (const std::uint64_t d : dims) {
+    if (d != 0 && strides > (std::uint64_t{1} << 62) / d)
+      from.fail(text("expected strides below 2^62 in ")
+                << what << ", found the shape " << text().list(dims));
+    strides *= d == 0 ? 1 : d;
+  }
+  const tensor_shape shape(dims.begin(), dims.end());
+  switch (type) {
+    case dtype::boolean:
+      return detail::read_elements_as<bool>(from, shape, what);
+    case dtype::int16:
+      return detail::read_elements_as<std::int16_t>(from, shape, what);
+    case dtype::int32:
+      return detail::read_elements_as<std::int32_t>(from, shape, what);
+    case dtype::int64:
+      return detail::read_elements_as<std::int64_t>(from, shape, what);
+    case dtype::float32:
+      return detail::read_elements_as<float>(from, shape, what);
+    case dtype::float64:
+      return detail::read_elements_as<double>(from, shape, what);
+    case dtype::uint8:
+      return detail::read_elements_as<std::uint8_t>(from, shape, what);
+    case dtype::int8:
+      return detail::read_elements_as<std::int8_t>(from, shape, what);
+    default:
+      from.fail(text("expected elements with arithmetic in ") << what << ", found float16");
+  }
+}
+
+}  // namespace lamina

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/fluid/proto_fields.hpp - the fields of a protobuf message, read with their place in the
+// file and written, by protozero.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+/// Where the bytes of a message come from: errors tell the place in the whole file.
+struct message_source {
+  const std::string& file;
+  const char* begin;
+
+  std::uint64_t offset(const char* at) const { return static_cast<std::uint64_t>(at - begin); }
+};
+
+/// The fields of one message, one after the other; those that nobody takes are kept.
+class field_reader {
+ public:
+  field_reader(const message_source& source, protozero::data_view bytes, const char* message)
+      : source_(source), reader_(bytes), begin_(bytes.data()), message_(message) {}
+
+  std::uint64_t offset() const { return source_.offset(begin_); }
+
+  /// Calls take(number of the field) for each field; it returns false for one it does not know.
+  template <class F>
+  void each(std::string& unknown, F take) {
+    for (;;) {
+      start_ = reader_.data().data();
+      try {
+        if (!reader_.next()) return;
+        if (take(reader_.tag())) continue;
+        reader_.skip();
+      } catch (const protozero::exception& e) {
+        fail(text("expected a field of ")
+             << message_ << ", found bytes that end or are none (" << e.what() << ")");
+      }
+      unknown.append(start_, static_cast<std::size_t>(reader_.data().data() - start_));
+    }
+  }
+
+  std::string string() {
+    return std::string(wire(protozero::pbf_wire_type::length_delimited, "text").get_string());
+  }
+  field_reader message(const char* name) {
+    return {source_, wire(protozero::pbf_wire_type::length_delimited, name).get_view(), name};
+  }
+  std::int64_t integer() { return wire(protozero::pbf_wire_type::varint, "a number").get_int64(); }
+  std::int32_t integer32() {
+    return static_cast<std::int32_t>(integer());  // negative ones are written with ten bytes
+  }
+  float real() { return wire(protozero::pbf_wire_type::fixed32, "a float").get_float(); }
+  void integers(std::vector<std::int64_t>& to) {
+    if (reader_.wire_type() == protozero::pbf_wire_type::length_delimited)
+      for (const std::int64_t i : reader_.get_packed_int64()) to.push_back(i);
+    else
+      to.push_back(integer());
+  }
+  void reals(std::vector<float>& to) {
+    if (reader_.wire_type() == protozero::pbf_wire_type::length_delimited)
+      for (const float x : reader_.get_packed_float()) to.push_back(x);
+    else
+      to.push_back(real());
+  }
+  /// Throws unless a field that the message cannot do without was there.
+  void require(bool found, const char* field) const {
+    if (!found)
+      throw format_error(source_.file, offset(),
+                         text("expected the field ")
+                             << field << " of " << message_ << ", found none");
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw format_error(source_.file, source_.offset(start_), what);
+  }
+
+ private:
+  protozero::pbf_reader& wire(protozero::pbf_wire_type expected, const char* what) {
+    if (reader_.wire_type() != expected)
+      fail(text("expected ") << what << " in field " << reader_.tag() << " of " << message_
+                             << ", found wire type " << static_cast<int>(reader_.wire_type()));
+    return reader_;
+  }
+
+  const message_source& source_;
+  protozero::pbf_reader reader_;
+  const char* begin_;
+  const char* start_ = nullptr;  // of the field that is read
+  const char* message_;
+};
+
+/// Puts the fields of one message together.
+class message_writer {
+ public:
+  std::string take() { return std::move(bytes_); }
+
+  message_writer& text(unsigned field, const std::string& value) {
+    writer_.add_string(field, value);
+    return *this;
+  }
+  message_writer& integer(unsigned field, std::int64_t value) {
+    writer_.add_int64(field, value);
+    return *this;
+  }
+  message_writer& real(unsigned field, float value) {
+    writer_.add_float(field, value);
+    return *this;
+  }
+  message_writer& flag(unsigned field, bool value) {
+    if (value) writer_.add_bool(field, true);
+    return *this;
+  }
+  message_writer& message(unsigned field, const std::string& value) {
+    writer_.add_message(field, value);
+    return *this;
+  }
+  message_writer& raw(const std::string& value) {
+    bytes_ += value;
+    return *this;
+  }
+
+ private:
+  std::string bytes_;
+  protozero::pbf_writer writer_{bytes_};
+};
+
+}  // namespace detail
+}  // namespace lamina

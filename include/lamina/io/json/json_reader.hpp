@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/json/json_reader.hpp - members of JSON objects, checked, with the path of each for
+// errors.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::detail {
+
+/// Reads members of one JSON object, and says where it is when one is wrong. A template, as all
+/// that touches nlohmann's class is: who includes it and reads nothing has no such class
+/// instantiated.
+template <class Json>
+class json_reader {
+ public:
+  json_reader(const Json& value, std::string path, const std::string& file)
+      : value_(&value), path_(std::move(path)), file_(&file) {}
+
+  bool has(const char* name) const { return member(name) != nullptr; }
+  json_reader at(const char* name) const {
+    const Json* found = member(name);
+    if (found == nullptr) fail("expected the member '" + std::string(name) + "', found none");
+    return {*found, path_ + "." + name, *file_};
+  }
+  /// Calls f with each element of a list; an absent member is an empty list.
+  template <class F>
+  void each(const char* name, F f) const {
+    const Json* found = member(name);
+    if (found == nullptr) return;
+    const std::string path = path_ + "." + name;
+    if (!found->is_array()) json_reader(*found, path, *file_).expected("a list");
+    for (std::size_t i = 0; i < found->size(); ++i)
+      f(json_reader((*found)[i], path + "[" + std::to_string(i) + "]", *file_));
+  }
+  const json_reader& object() const {
+    if (!value_->is_object()) expected("an object");
+    return *this;
+  }
+
+  std::string text() const {
+    if (!value_->is_string()) expected("text");
+    return value_->template get<std::string>();
+  }
+  bool truth() const {
+    if (!value_->is_boolean()) expected("true or false");
+    return value_->template get<bool>();
+  }
+  std::int64_t integer(std::int64_t low = std::numeric_limits<std::int64_t>::min(),
+                       std::int64_t high = std::numeric_limits<std::int64_t>::max()) const {
+    std::int64_t found = 0;
+    if (value_->is_string()) {
+      const std::string digits = value_->template get<std::string>();
+      const auto [end, status] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), found);
+      if (status != std::errc{} || end != digits.data() + digits.size()) expected("a whole number");
+    } else if (value_->is_number_unsigned() &&
+               value_->template get<std::uint64_t>() > std::uint64_t{0x7fffffffffffffff}) {
+      expected("a number of 64 bits");
+    } else if (value_->is_number_integer()) {
+      found = value_->template get<std::int64_t>();
+    } else {
+      expected("a whole number");
+    }
+    if (found < low || found > high) expected("a number of the field's range");
+    return found;
+  }
+  std::int32_t integer32() const {
+    return static_cast<std::int32_t>(integer(std::numeric_limits<std::int32_t>::min(),
+                                             std::numeric_limits<std::int32_t>::max()));
+  }
+  float real() const {
+    if (value_->is_number()) {
+      const double found = value_->template get<double>();
+      if (std::abs(found) > std::numeric_limits<float>::max()) expected("a number of 32 bits");
+      return static_cast<float>(found);
+    }
+    const std::string word = text();
+    if (word == "NaN") return std::numeric_limits<float>::quiet_NaN();
+    if (word == "Infinity") return std::numeric_limits<float>::infinity();
+    if (word == "-Infinity") return -std::numeric_limits<float>::infinity();
+    float found = 0;
+    const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), found);
+    if (status != std::errc{} || end != word.data() + word.size()) expected("a number");
+    return found;
+  }
+  /// An enumerator by name or number.
+  template <std::size_t N>
+  int name_of(const char* const (&names)[N]) const {
+    if (!value_->is_string()) return static_cast<int>(integer(0, 1000));
+    const std::string found = text();
+    for (std::size_t i = 0; i < N; ++i)
+      if (found == names[i]) return static_cast<int>(i);
+    expected("the name of an enumerator");
+  }
+  [[noreturn]] void expected(const std::string& what) const {
+    // What is nested a million deep cannot be dumped.
+    const bool nested = value_->is_structured() && !value_->empty();
+    std::string found = nested ? (value_->is_array() ? "a list" : "an object")
+                               : value_->dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (found.size() > 40) found = found.substr(0, 40) + "...";
+    fail("expected " + what + ", found " + found);
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw format_error(*file_, 0, path_ + ": " + what);
+  }
+
+ private:
+  // "blockIdx" is also read as "block_idx".
+  const Json* member(const char* name) const {
+    if (!value_->is_object()) expected("an object");
+    auto found = value_->find(name);
+    if (found == value_->end()) {
+      std::string other;
+      for (const char* c = name; *c != 0; ++c) {
+        if (*c >= 'A' && *c <= 'Z') other += '_';
+        other += static_cast<char>(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
+      }
+      found = value_->find(other);
+    }
+    return found == value_->end() || found->is_null() ? nullptr : &*found;
+  }
+
+  const Json* value_;
+  std::string path_;
+  const std::string* file_;
+};
+
+}  // namespace lamina::detail

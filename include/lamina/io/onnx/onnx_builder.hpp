@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/onnx/onnx_builder.hpp - an ONNX graph while it is put together: nodes, constants, and
+// the graphs of branches and loops inside of it.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/io/onnx/onnx_message.hpp>
+#include <lamina/tensor/tensor.hpp>
+
+namespace lamina {
+
+/// Puts a graph together. Every value of a model has one name, in inner graphs too; constants and
+/// parameters belong to the outermost graph, where all others see them.
+class onnx_builder {
+ public:
+  onnx_builder() { graphs_.emplace_back(); }
+  onnx_builder(const onnx_builder&) = delete;
+  onnx_builder& operator=(const onnx_builder&) = delete;
+
+  /// Names that unique() leaves alone.
+  void reserve(const std::string& name) { reserved_.insert(name); }
+  /// Takes a name; false if it is taken.
+  bool take(const std::string& name) { return taken_.insert(name).second; }
+  /// A name that no other value has, like `wish`.
+  std::string unique(const std::string& wish) {
+    for (int i = 0;; ++i) {
+      std::string name = i == 0 ? wish : wish + "_" + std::to_string(i);
+      if (reserved_.count(name) == 0 && take(name)) return name;
+    }
+  }
+
+  /// Appends a node to the innermost graph that is open.
+  void node(const std::string& type, const std::vector<std::string>& inputs,
+            const std::vector<std::string>& outputs,
+            const std::vector<onnx_attribute>& attributes = {}, const std::string& domain = "") {
+    graph& to = graphs_.back();
+    to.made.nodes.push_back(onnx_node(type, inputs, outputs, attributes, domain));
+    to.produced.insert(outputs.begin(), outputs.end());
+    if (!domain.empty()) domains_.insert(domain);
+  }
+
+  /// A constant; equal ones are one.
+  std::string constant(tensor value) {
+    std::string key = std::to_string(static_cast<int>(value.type())) + to_string(value.shape());
+    key.append(static_cast<const char*>(value.data()),
+               value.size() * static_cast<std::size_t>(size_of(value.type())));
+    const auto [found, is_new] = constants_.emplace(std::move(key), "");
+    if (is_new) {
+      found->second = unique("constant");
+      owned_.push_back(std::move(value));
+      parameter(found->second, owned_.back());
+    }
+    return found->second;
+  }
+  /// A parameter; its elements have to live until the model is written.
+  void parameter(const std::string& name, const tensor& value) {
+    graphs_.front().made.initializers.emplace_back(name, &value);
+  }
+
+  /// Adds an input of the model.
+  void input(onnx_value value) { graphs_.front().made.inputs.push_back(std::move(value)); }
+
+  /// Begins a graph inside of the one that is open.
+  void open() { graphs_.emplace_back(); }
+  /// Ends the innermost graph. An output is a value of its own: one that comes from outside or
+  /// is an output already is copied.
+  onnx_graph close(const std::string& name, std::vector<onnx_value> inputs,
+                   std::vector<onnx_value> outputs) {
+    std::set<std::string> seen;
+    for (onnx_value& v : outputs) {
+      if (graphs_.back().produced.count(v.name) == 0 || !seen.insert(v.name).second) {
+        const std::string copy = unique(v.name + "/Identity");
+        node("Identity", {v.name}, {copy});
+        v.name = copy;
+      }
+    }
+    onnx_graph made = std::move(graphs_.back().made);
+    if (graphs_.size() > 1)
+      graphs_.pop_back();
+    else
+      graphs_.back() = {};
+    made.name = name;
+    for (onnx_value& v : inputs) made.inputs.push_back(std::move(v));
+    made.outputs = std::move(outputs);
+    return made;
+  }
+
+  /// How many graphs lie around the one that is open.
+  int depth() const { return static_cast<int>(graphs_.size()) - 1; }
+  /// The domains of operators outside of ONNX's own.
+  const std::set<std::string>& domains() const { return domains_; }
+
+ private:
+  struct graph {
+    onnx_graph made{};
+    std::set<std::string> produced{};
+  };
+
+  std::vector<graph> graphs_;  // from the outermost to the innermost
+  std::set<std::string> taken_, reserved_, domains_;
+  std::map<std::string, std::string> constants_;  // by bytes
+  std::deque<tensor> owned_;
+};
+
+}  // namespace lamina

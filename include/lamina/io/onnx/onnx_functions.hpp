@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/onnx/onnx_functions.hpp - functions of values that several ONNX nodes compute, right at
+// the edges of what numbers are.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/io/onnx/onnx_operator.hpp>
+
+namespace lamina {
+
+namespace onnx {
+
+/// y where X is a number, else X, where a node makes a number of NaN.
+inline std::string keeping_nan(onnx_operator& op, const std::string& y) {
+  const std::string x = op.in("X");
+  return op.node("Where", {op.node("Equal", {x, x}), y, x});
+}
+
+/// min(max(x, low), high).
+inline std::string limited(onnx_operator& op, const std::string& x, double low, double high,
+                           dtype type) {
+  return op.node("Clip", {x, op.number(low, type), op.number(high, type)});
+}
+
+/// X with the largest number in place of infinity, which divided by infinity is no number.
+inline std::string finite(onnx_operator& op) {
+  const double most = op.real_type() == dtype::float64 ? std::numeric_limits<double>::max()
+                                                       : double(std::numeric_limits<float>::max());
+  return limited(op, op.in("X"), -most, most, op.real_type());
+}
+/// factor * x, 0 where the factor is: infinity times 0 is no number.
+inline std::string weighted(onnx_operator& op, const std::string& factor, const std::string& x) {
+  const std::string zero = op.number(0);
+  return op.node("Where", {op.node("Equal", {factor, zero}), zero, op.node("Mul", {factor, x})});
+}
+
+/// The largest or smallest elements along axes. NaN is one where it is among them: nodes of ONNX
+/// Runtime pass over it, or not, as the dimensions are.
+inline std::string extreme(onnx_operator& op, const char* type, std::vector<std::string> inputs,
+                           bool keep, dtype of) {
+  const std::string most = op.node(type, inputs, {{"keepdims", keep}});
+  if (!is_floating(of)) return most;
+  inputs[0] = op.cast(op.node("IsNaN", {inputs[0]}), dtype::int32);
+  const std::string any =
+      op.cast(op.node("ReduceMax", inputs, {{"keepdims", keep}}), dtype::boolean);
+  return op.node("Where", {any, op.number(std::numeric_limits<double>::quiet_NaN(), of), most});
+}
+
+/// factor * x + bias, without what changes nothing.
+inline std::string affine(onnx_operator& op, std::string x, double factor, double bias,
+                          dtype type) {
+  if (factor != 1) x = op.node("Mul", {x, op.number(factor, type)});
+  return bias != 0 ? op.node("Add", {x, op.number(bias, type)}) : x;
+}
+inline std::string affine(onnx_operator& op, std::string x, double factor, double bias) {
+  return affine(op, std::move(x), factor, bias, op.real_type());
+}
+
+/// log(1 + e^x) without overflow.
+inline std::string softplus(onnx_operator& op, const std::string& x) {
+  if (op.real_type() != dtype::float64) return op.node("Softplus", {x});
+  // ONNX Runtime has it of floats alone. log(1 + u) = log(w) * u / (w - 1) with w = 1 + u, but for
+  // rounding, where w is not 1; then it is u.
+  const std::string u = op.node("Exp", {op.node("Neg", {op.node("Abs", {x})})});
+  const std::string w = affine(op, u, 1, 1), one = op.number(1);
+  const std::string is_one = op.node("Equal", {w, one});
+  const std::string less = op.node("Where", {is_one, one, affine(op, w, 1, -1)});
+  const std::string log = op.node(
+      "Where", {is_one, u, op.node("Div", {op.node("Mul", {op.node("Log", {w}), u}), less})});
+  return op.node("Add", {op.node("Max", {x, op.number(0)}), log});
+}
+
+/// The root of the sum of squares along axes, of all elements where there are none, and of epsilon.
+/// Numbers are divided by the largest first: squares of large ones are more than a float holds.
+inline std::string length_of(onnx_operator& op, const std::string& x,
+                             const std::vector<std::int64_t>& axes, double epsilon) {
+  const std::int64_t keeps = axes.empty() ? 0 : 1;
+  const auto reduced = [&](const char* type, const std::string& of) {
+    std::vector<std::string> inputs{of};
+    if (!axes.empty()) inputs.push_back(op.list(axes));
+    return op.node(type, inputs, {{"keepdims", keeps}});
+  };
+  const dtype type = op.type_of("X");
+  const std::string size = op.node("Abs", {x}), one = op.number(1, type);
+  const std::string largest = reduced("ReduceMax", size);
+  // Small ones too, where nothing is added that would be too large then.
+  const std::string most =
+      epsilon != 0
+          ? op.node("Max", {largest, one})
+          : op.node("Where", {op.node("Greater", {largest, op.number(0, type)}), largest, one});
+  std::string sum = reduced("ReduceSumSquare", op.node("Div", {x, most}));
+  if (epsilon != 0) {
+    const std::string part = op.node("Div", {op.number(epsilon, op.type_of("X")), most});
+    sum = op.node("Add", {sum, op.node("Div", {part, most})});
+  }
+  // An infinite one by itself would be no number.
+  return op.node("Where", {op.node("IsInf", {most}), reduced("ReduceSum", size),
+                           op.node("Mul", {op.node("Sqrt", {sum}), most})});
+}
+/// What is divided by a length: 1 in place of 0.
+inline std::string divisor_of(onnx_operator& op, const std::string& length) {
+  const std::string is_zero = op.node("Equal", {length, op.number(0, op.type_of("X"))});
+  return op.node("Where", {is_zero, op.number(1, op.type_of("X")), length});
+}
+
+}  // namespace onnx
+
+}  // namespace lamina

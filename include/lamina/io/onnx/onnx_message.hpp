@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/onnx/onnx_message.hpp - the messages of an ONNX file and their bytes, by protozero.
+//
+// The numbers are those of onnx.proto. A node is put into bytes as soon as it is made; a graph
+// collects them, so that a model with large parameters is written without further copies of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <protozero/pbf_writer.hpp>
+
+#include <lamina/core/dtype.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/tensor/tensor.hpp>
+
+namespace lamina {
+
+/// TensorProto.DataType of an element type.
+constexpr int onnx_type_of(dtype type) {
+  switch (type) {
+    case dtype::boolean:
+      return 9;
+    case dtype::int16:
+      return 5;
+    case dtype::int32:
+      return 6;
+    case dtype::int64:
+      return 7;
+    case dtype::float16:
+      return 10;
+    case dtype::float64:
+      return 11;
+    case dtype::uint8:
+      return 2;
+    case dtype::int8:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+/// ValueInfoProto: a value with its element type and dimensions. A dimension is a number, or a name
+/// where it is known at run time only.
+struct onnx_value {
+  struct dimension {
+    std::int64_t extent = 0;
+    std::string name{};  // not empty: instead of the extent
+  };
+
+  std::string name{};
+  dtype type = dtype::float32;
+  bool has_shape = true;
+  std::vector<dimension> dims{};
+
+  std::string bytes() const {
+    std::string shape, tensor_type;
+    for (const dimension& d : dims) {
+      protozero::pbf_writer all(shape);
+      protozero::pbf_writer one(all, 1);
+      if (d.name.empty())
+        one.add_int64(1, d.extent);
+      else
+        one.add_string(2, d.name);
+    }
+    protozero::pbf_writer to_type(tensor_type);
+    to_type.add_int32(1, onnx_type_of(type));
+    if (has_shape) to_type.add_message(2, shape);  // empty for a value without dimensions
+    std::string made;
+    protozero::pbf_writer to(made);
+    to.add_string(1, name);
+    protozero::pbf_writer(to, 2).add_message(1, tensor_type);
+    return made;
+  }
+};
+
+/// GraphProto: of a model, or of a branch or loop.
+struct onnx_graph {
+  std::string name{};
+  std::vector<std::string> nodes{};  // their bytes, each after those that it reads
+  std::vector<std::pair<std::string, const tensor*>> initializers{};  // not owned
+  std::vector<onnx_value> inputs{}, outputs{};
+
+  void write(protozero::pbf_writer& to) const {
+    for (const std::string& node : nodes) to.add_message(1, node);
+    to.add_string(2, name);
+    for (const auto& [value, elements] : initializers) {
+      const tensor_shape shape = elements->shape();
+      protozero::pbf_writer one(to, 5);
+      for (const std::size_t extent : shape) one.add_int64(1, static_cast<std::int64_t>(extent));
+      one.add_int32(2, onnx_type_of(elements->type()));
+      one.add_string(8, value);
+      one.add_bytes(9, static_cast<const char*>(elements->data()),
+                    elements->size() * static_cast<std::size_t>(size_of(elements->type())));
+    }
+    for (const onnx_value& v : inputs) to.add_message(11, v.bytes());
+    for (const onnx_value& v : outputs) to.add_message(12, v.bytes());
+  }
+};
+
+/// AttributeProto: a name and one value.
+class onnx_attribute {
+ public:
+  onnx_attribute(const char* name, std::int64_t value) : onnx_attribute(name, kind{2}) {
+    writer().add_int64(3, value);
+  }
+  onnx_attribute(const char* name, int value) : onnx_attribute(name, std::int64_t{value}) {}
+  onnx_attribute(const char* name, bool value)
+      : onnx_attribute(name, static_cast<std::int64_t>(value)) {}
+  onnx_attribute(const char* name, float value) : onnx_attribute(name, kind{1}) {
+    writer().add_float(2, value);
+  }
+  onnx_attribute(const char* name, double value)
+      : onnx_attribute(name, static_cast<float>(value)) {}
+  onnx_attribute(const char* name, const std::string& value) : onnx_attribute(name, kind{3}) {
+    writer().add_bytes(4, value);
+  }
+  onnx_attribute(const char* name, const char* value) : onnx_attribute(name, std::string(value)) {}
+  onnx_attribute(const char* name, const std::vector<std::int64_t>& values)
+      : onnx_attribute(name, kind{7}) {
+    for (const std::int64_t i : values) writer().add_int64(8, i);
+  }
+  onnx_attribute(const char* name, const std::vector<std::string>& values)
+      : onnx_attribute(name, kind{8}) {
+    for (const std::string& s : values) writer().add_bytes(9, s);
+  }
+  onnx_attribute(const char* name, const onnx_graph& body) : onnx_attribute(name, kind{5}) {
+    protozero::pbf_writer to = writer();
+    protozero::pbf_writer graph(to, 6);
+    body.write(graph);
+  }
+
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  struct kind {  // AttributeType
+    int number;
+  };
+  onnx_attribute(const char* name, kind type) {
+    writer().add_string(1, name);
+    writer().add_int32(20, type.number);
+  }
+  protozero::pbf_writer writer() { return protozero::pbf_writer(bytes_); }
+
+  std::string bytes_;
+};
+
+/// The bytes of a NodeProto.
+inline std::string onnx_node(const std::string& type, const std::vector<std::string>& inputs,
+                             const std::vector<std::string>& outputs,
+                             const std::vector<onnx_attribute>& attributes,
+                             const std::string& domain = "") {
+  std::string made;
+  protozero::pbf_writer to(made);
+  for (const std::string& name : inputs) to.add_string(1, name);
+  for (const std::string& name : outputs) to.add_string(2, name);
+  if (!outputs.empty()) to.add_string(3, outputs[0]);
+  to.add_string(4, type);
+  for (const onnx_attribute& a : attributes) to.add_message(5, a.bytes());
+  if (!domain.empty()) to.add_string(7, domain);
+  return made;
+}
+
+/// ModelProto.
+struct onnx_model {
+  onnx_graph graph{};
+  int ir_version = 0;
+  std::int64_t opset = 0;
+  std::vector<std::pair<std::string, std::int64_t>> other_opsets{};  // domain, version
+  std::string producer{}, producer_version{};
+};
+
+/// The bytes of an ONNX file. Throws lamina::error for a model above the 2 GiB of a message.
+inline std::string to_onnx(const onnx_model& model) {
+  std::uint64_t size = 0;
+  for (const auto& [name, value] : model.graph.initializers)
+    size += value->size() * static_cast<std::uint64_t>(size_of(value->type()));
+  if (size >= std::uint64_t{1} << 31)
+    throw error("lamina: export_onnx: expected parameters of less than 2 GiB, found " +
+                std::to_string(size) + " bytes");
+  std::string made;
+  protozero::pbf_writer to(made);
+  to.add_int64(1, model.ir_version);
+  to.add_string(2, model.producer);
+  to.add_string(3, model.producer_version);
+  {
+    protozero::pbf_writer graph(to, 7);
+    model.graph.write(graph);
+  }
+  const auto opset = [&](const std::string& domain, std::int64_t version) {
+    protozero::pbf_writer one(to, 8);
+    one.add_string(1, domain);
+    one.add_int64(2, version);
+  };
+  opset("", model.opset);
+  for (const auto& [domain, version] : model.other_opsets) opset(domain, version);
+  return made;
+}
+
+}  // namespace lamina

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/activation/prelu_maxout/cpu.hpp - activations that look at more than one place:
+// prelu, maxout.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/core/extremes.hpp>
+#include <lamina/operators/activation/prelu_maxout/common.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/activation/tunable/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Calls f(number of the slope, first column, columns) for the parts of a row that a slope of prelu
+/// serves.
+template <class F>
+void for_each_slope(int width, int columns, F&& f) {
+  for (int j = 0, i = 0; j < columns; j += width, ++i) f(i, j, width);
+}
+
+/// Element i of Alpha in the order of its rows.
+template <class Real>
+inline Real& alpha_at(const operand& alpha, int i) {
+  return alpha.row<Real>(i / alpha.columns)[i % alpha.columns];
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<prelu> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), alpha = c.input(1), out = c.output(0);
+    require_real<Real>(c, in);
+    const int width = slope_width(c, in);
+    for (int r = 0; r < in.rows; ++r) {
+      const Real* x = in.row<const Real>(r);
+      Real* y = out.row<Real>(r);
+      detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
+        const Real a = detail::alpha_at<Real>(alpha, i);
+        for (int j = first; j < first + n; ++j) y[j] = x[j] > 0 ? x[j] : a * x[j];
+      });
+    }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<prelu>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
+    const operand dx = c.output(0), dalpha = c.output(1);
+    const int width = slope_width(c, in);
+    double* const sums = numbers_at<double>(c.scratch());
+    const int slopes = slopes_of(c);
+    std::fill_n(sums, slopes, 0.0);
+    for (int r = 0; r < in.rows; ++r) {
+      const Real* x = in.row<const Real>(r);
+      const Real* d = slope.row<const Real>(r);
+      detail::for_each_slope(width, in.columns, [&](int i, int first, int n) {
+        const Real a = detail::alpha_at<Real>(alpha, i);
+        double total = 0;
+        for (int j = first; j < first + n; ++j)
+          total += x[j] > 0 ? 0.0 : static_cast<double>(d[j] * x[j]);
+        sums[i] += total;
+        if (!dx) return;
+        Real* g = dx.row<Real>(r);
+        for (int j = first; j < first + n; ++j) g[j] = x[j] > 0 ? d[j] : a * d[j];
+      });
+    }
+    if (!dalpha) return;
+    clear(dalpha);
+    for (int i = 0; i < slopes; ++i) detail::alpha_at<Real>(dalpha, i) = static_cast<Real>(sums[i]);
+  }
+  /// The sums of the slopes of Alpha, in double.
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return in_floats<double>(slopes_of(c));
+  }
+
+ private:
+  static int slopes_of(const call_context& c) {
+    const int width = slope_width(c, c.input(0));
+    return width > 0 ? c.input(0).columns / width : 0;
+  }
+};
+
+template <>
+struct call_kernel<maxout> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    require_real<Real>(c, in);
+    const int groups = c.integer(0), inner = channel_width(in);
+    for (int r = 0; r < out.rows; ++r)
+      for (int j = 0; j < out.columns; ++j) {
+        const Real* x = in.row<const Real>(r) + first_of(j, inner, groups);
+        Real best = *x;
+        for (int g = 1; g < groups; ++g) best = math::maximum(best, x[g * inner]);
+        out.row<Real>(r)[j] = best;
+      }
+  }
+  /// The first of the elements that element j of Out is chosen from.
+  static std::ptrdiff_t first_of(int j, int inner, int groups) {
+    return static_cast<std::ptrdiff_t>(j / inner) * groups * inner + j % inner;
+  }
+};
+
+/// The gradient goes to the first of the largest.
+template <>
+struct call_kernel<gradient_of<maxout>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    using forward = call_kernel<maxout>;
+    const int groups = c.integer(0), inner = channel_width(in);
+    clear(dx);
+    for (int r = 0; r < out.rows; ++r)
+      for (int j = 0; j < out.columns; ++j) {
+        const std::ptrdiff_t first = forward::first_of(j, inner, groups);
+        const Real* x = in.row<const Real>(r) + first;
+        int g = 0;
+        while (g + 1 < groups && !math::is_same(x[g * inner], out.row<const Real>(r)[j])) ++g;
+        dx.row<Real>(r)[first + g * inner] = slope.row<const Real>(r)[j];
+      }
+  }
+};
+
+}  // namespace lamina::engine::cpu

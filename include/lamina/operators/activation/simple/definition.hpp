@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/activation/simple/definition.hpp - the activation functions of Fluid without
+// attributes, X -> Out.
+#pragma once
+
+#include <lamina/operators/pointwise.hpp>
+
+namespace lamina {
+
+/// max(x, 0), NaN where x is NaN.
+struct relu : pointwise_by_output {
+  static constexpr const char* type = "relu";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::max(T(0), x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
+    return math::select(y <= T(0), T(0), dy);
+  }
+};
+
+/// (e^x - e^-x) / (e^x + e^-x).
+struct tanh : pointwise_by_output {
+  static constexpr const char* type = "tanh";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::tanh(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
+    return dy * (T(1) - y * y);
+  }
+};
+
+/// 1 / (1 + e^-x).
+struct sigmoid : pointwise_by_output {
+  static constexpr const char* type = "sigmoid";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return T(1) / (T(1) + math::exp_in_sum(-x));
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
+    return dy * y * (T(1) - y);
+  }
+};
+
+/// log(1 / (1 + e^-x)).
+struct logsigmoid : pointwise {
+  static constexpr const char* type = "logsigmoid";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return -math::log1p_exp(-x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return dy / (T(1) + math::exp_in_sum(x));
+  }
+};
+
+/// log(1 + e^x).
+struct softplus : pointwise {
+  static constexpr const char* type = "softplus";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::log1p_exp(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return dy / (T(1) + math::exp_in_sum(-x));
+  }
+};
+
+/// x / (1 + |x|).
+struct softsign : pointwise {
+  static constexpr const char* type = "softsign";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    const T d = T(1) + math::abs(x);
+    return math::select(math::is_infinite(d), math::sign(x), x / d);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    const T d = T(1) + math::abs(x);
+    return dy / (d * d);
+  }
+};
+
+/// x - tanh(x).
+struct tanh_shrink : pointwise {
+  static constexpr const char* type = "tanh_shrink";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::tanh_rest(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    const T t = math::tanh(x);
+    return dy * t * t;
+  }
+};
+
+/// x * P(N(0, 1) < x) = x / 2 * (1 + erf(x / sqrt(2))), or with `approximate`
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))). Source: Hendrycks and Gimpel 2016.
+struct gelu : pointwise {
+  static constexpr const char* type = "gelu";
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"approximate", attribute_type::boolean, 0}}};
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T given, T approximate) {
+    // What is further below gives 0, and infinity times 0 is no number.
+    const T x = math::max(T(-40), given);
+    // One of two functions for all lanes: computing both costs twice the time.
+    if (math::any(approximate > T(0))) return T(0.5) * x * (T(1) + math::tanh(inner(x)));
+    return T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440)));
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T given, T dy, T approximate) {
+    const T x = math::max(T(-40), math::min(T(40), given));
+    if (math::any(approximate > T(0))) {
+      const T t = math::tanh(inner(x));
+      return dy * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * T(0.79788456080286535588) *
+                                             (T(1) + T(3 * 0.044715) * x * x));
+    }
+    const T density = T(0.39894228040143267794) * math::exp_in_sum(T(-0.5) * x * x);
+    return dy * (T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440))) + x * density);
+  }
+
+ private:
+  template <class T>
+  LAMINA_NUMBER_FN static T inner(T x) {
+    return T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
+  }
+};
+
+/// scale * (x if x > 0, else alpha * (e^x - 1)). Source: Klambauer et al. 2017.
+struct selu : pointwise_by_output {
+  static constexpr const char* type = "selu";
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"scale", attribute_type::real, 1.0507009873554804934},
+       {"alpha", attribute_type::real, 1.6732632423543772848}}};
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T scale, T alpha) {
+    return scale * math::select(x > T(0), x, alpha * math::expm1(math::min(T(0), x)));
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy, T scale, T alpha) {
+    return dy * math::select(y > T(0), scale, y + scale * alpha);
+  }
+};
+
+}  // namespace lamina

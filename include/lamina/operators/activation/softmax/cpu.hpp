@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/activation/softmax/cpu.hpp - softmax, and its fusion with the cross entropy.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <lamina/core/math.hpp>
+#include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/loss/cross_entropy/definition.hpp>
+#include <lamina/operators/activation/softmax/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// The largest of n numbers. (By vectors: a chain of n comparisons would cost more than as many
+/// exp.)
+template <class Real>
+LAMINA_INLINE Real largest_of(const Real* x, int n) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  Real largest = x[0];
+  int j = 1;
+  if (n >= lanes) {
+    vector most = vector::load_unaligned(x);
+    for (j = lanes; j + lanes <= n; j += lanes)
+      most = math::max(most, vector::load_unaligned(x + j));
+    alignas(64) Real part[lanes];
+    most.store_aligned(part);
+    for (const Real p : part) largest = p > largest ? p : largest;
+  }
+  for (; j < n; ++j) largest = x[j] > largest ? x[j] : largest;
+  return largest;
+}
+
+/// What softmax divides by, the sum of e^(x - largest).
+template <class Real>
+struct softmax_sum {
+  Real sum, largest;
+};
+
+/// The gradient of a line of softmax whose slopes are not all finite.
+template <class Real>
+LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n) {
+  Real total = 0;
+  for (int k = 0; k < n; ++k) total += math::share_of(y[k], d[k]);
+  for (int k = 0; k < n; ++k) g[k] = math::share_of(y[k], d[k] - total);
+}
+
+/// y = softmax of the n numbers at x.
+template <class Real>
+inline softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  const Real largest = largest_of(x, n);
+  int j = 0;
+  vector sums(Real(0));
+  const vector shift(largest);
+  for (; j + lanes <= n; j += lanes) {
+    const vector e = math::exp_in_sum(vector(vector::load_unaligned(x + j) - shift));
+    e.store_unaligned(y + j);
+    sums += e;
+  }
+  Real sum = sum_of(sums);
+  for (; j < n; ++j) sum += y[j] = std::exp(x[j] - largest);
+  const Real factor = Real(1) / sum;
+  for (j = 0; j < n; ++j) y[j] *= factor;
+  return {sum, largest};
+}
+
+/// The softmax of lines that are `step` apart, for one number or one vector of neighbouring lines.
+template <class Real, class V>
+LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
+                                std::ptrdiff_t y_step, int n, V like) {
+  V largest = load(x, like);
+  for (int k = 1; k < n; ++k) largest = math::max(largest, load(x + k * x_step, like));
+  V sum(Real(0));
+  for (int k = 0; k < n; ++k) {
+    const V e = math::exp_in_sum(V(load(x + k * x_step, like) - largest));
+    store(y + k * y_step, e);
+    sum += e;
+  }
+  const V factor = V(Real(1)) / sum;
+  for (int k = 0; k < n; ++k) store(y + k * y_step, V(load(y + k * y_step, like) * factor));
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<softmax> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    require_real<Real>(c, in);
+    const array_layout shape = layout_of(in);
+    const int axis = dimension_of(c, c.integer(0), shape.rank);
+    const line_layout from(shape, axis), to(layout_of(out), axis);
+    if (from.n == 0) return;
+    for (int r = 0; r < from.rows; ++r)
+      for (int o = 0; o < from.outer; ++o) {
+        const Real* x = in.row<const Real>(0) + from.at(r, o);
+        Real* y = out.row<Real>(0) + to.at(r, o);
+        if (from.inner == 1 && from.step == 1) {
+          detail::softmax_row(x, y, from.n);
+          continue;
+        }
+        for_each_place<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
+          detail::softmax_line(x + i, from.step, y + i, to.step, from.n, like);
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<softmax>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand out = c.input(0), slope = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    const array_layout shape = layout_of(out);
+    const int axis = dimension_of(c, c.integer(0), shape.rank);
+    const line_layout y_lines(shape, axis), d_lines(layout_of(slope), axis),
+        x_lines(layout_of(dx), axis);
+    for (int r = 0; r < y_lines.rows; ++r)
+      for (int o = 0; o < y_lines.outer; ++o) {
+        const Real* y = out.row<const Real>(0) + y_lines.at(r, o);
+        const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
+        Real* g = dx.row<Real>(0) + x_lines.at(r, o);
+        if (y_lines.inner == 1 && y_lines.step == 1) {
+          const Real total = dot(y, d, y_lines.n);
+          if (total - total == 0)
+            for (int k = 0; k < y_lines.n; ++k) g[k] = y[k] * (d[k] - total);
+          else
+            detail::softmax_slopes(y, d, g, y_lines.n);
+          continue;
+        }
+        for_each_place<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
+          using number = decltype(like);
+          number total(Real(0));
+          for (int k = 0; k < y_lines.n; ++k)
+            total += math::share_of(number(load(y + i + k * y_lines.step, like)),
+                                    number(load(d + i + k * d_lines.step, like)));
+          for (int k = 0; k < y_lines.n; ++k)
+            store(g + i + k * x_lines.step,
+                  math::share_of(number(load(y + i + k * y_lines.step, like)),
+                                 number(load(d + i + k * d_lines.step, like) - total)));
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<softmax_with_cross_entropy> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand logits = c.input(0), label = c.input(1), softmax = c.output(0),
+                  loss = c.output(1);
+    require_real<Real>(c, logits);
+    const bool soft = c.flag(0);
+    const label_reader labels(c, label, c.integer(1));
+    const row_lines lines(logits);
+    const int n = lines.n;
+    for (int r = 0; r < lines.rows; ++r)
+      for (int o = 0; o < lines.outer; ++o) {
+        const Real* x = logits.row<const Real>(r) + o * n;
+        const auto [sum, largest] = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n);
+        // The logarithm of the sum is added to differences: logits may share any large number.
+        const Real log_sum = std::log(sum);
+        Real cost = 0;
+        if (soft) {
+          const Real* y = label.row<const Real>(r) + o * n;
+          for (int j = 0; j < n; ++j)
+            cost += y[j] == 0 ? Real(0) : y[j] * (log_sum + (largest - x[j]));
+        } else {
+          const std::int64_t l = labels.at(r, o, n);
+          if (l >= 0) cost = log_sum + (largest - x[l]);
+        }
+        loss.row<Real>(r)[o] = cost;
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    const bool soft = c.flag(0);
+    const label_reader labels(c, label, c.integer(1));
+    const row_lines lines(dx);
+    const int n = lines.n;
+    for (int r = 0; r < lines.rows; ++r)
+      for (int o = 0; o < lines.outer; ++o) {
+        const Real g = dloss.row<const Real>(r)[o];
+        const Real* p = softmax.row<const Real>(r) + o * n;
+        Real* d = dx.row<Real>(r) + o * n;
+        const std::int64_t l = soft ? 0 : labels.at(r, o, n);
+        if (l < 0 || g == 0) {  // no gradient, whatever the logits are
+          std::fill_n(d, n, Real(0));
+          continue;
+        }
+        if (soft) {
+          const Real* y = label.row<const Real>(r) + o * n;
+          const Real total = row_sum(y, n);
+          for (int j = 0; j < n; ++j) d[j] = (p[j] * total - y[j]) * g;
+          continue;
+        }
+        for (int j = 0; j < n; ++j) d[j] = p[j] * g;
+        d[l] -= g;
+      }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/activation/softmax/cuda.cuh - softmax and cross entropies, a line a team.
+#pragma once
+
+#include <limits>
+
+#include <lamina/core/math.hpp>
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/operators/loss/cross_entropy/definition.hpp>
+#include <lamina/operators/activation/softmax/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// What e^x was divided by: e^largest and a sum. Their logarithms stay apart: numbers may share any
+/// large one, which would take the digits of the other.
+struct softmax_partition {
+  float log_sum, largest;
+};
+
+/// y = softmax of the n numbers at x. The first number of a thread, which of short lines is the
+/// only one, stays in its register.
+template <class Team>
+LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y, int n,
+                                                       const Team& team) {
+  const int first = team.rank(), step = team.size();
+  const bool has_first = first < n;
+  const float own = x[has_first ? first : 0];
+  float most = own;
+  for (int j = first + step; j < n; j += step) most = x[j] > most ? x[j] : most;
+  most = largest_of(team, most);
+  const float part = has_first ? math::exp(own - most) : 0.0f;
+  float sum = part;
+  // Unrolled, the loops need more registers than there are.
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = first + step; j < n; j += step) sum += y[j] = math::exp(x[j] - most);
+  sum = sum_of(team, sum);
+  const float factor = 1.0f / sum;
+  if (has_first) y[first] = part * factor;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = first + step; j < n; j += step) y[j] *= factor;
+  return {math::log(sum), most};
+}
+
+LAMINA_FN inline float clipped_log(float p) {
+  const float l = math::log(p);
+  return l < -1e20f ? -1e20f : l > 1e20f ? 1e20f : l;
+}
+/// d / p, cut where several of them still have a sum; 0 where d is. softmax multiplies it by p, and
+/// 0 times infinity is no number.
+LAMINA_FN inline float finite_ratio(float d, float p) {
+  constexpr float most = std::numeric_limits<float>::max() / 1024;
+  const float ratio = d / p;
+  return d == 0 ? 0.0f : ratio < -most ? -most : ratio > most ? most : ratio;
+}
+
+inline void share_last_axis(const call_site& c, call_arguments& a) {
+  if (c.integer(0) != -1 && a.in[0].columns != a.in[0].line)
+    fail(c, {"expected the last dimension as axis"});
+  c.share_lines(a, a.in[0]);
+}
+/// A line a team; whether labels are soft, and which number is none.
+inline void share_labelled(const call_site& c, call_arguments& a, const argument_view& lines) {
+  a.integer[0] = c.integer(0);
+  a.integer[1] = c.integer(1);
+  c.share_lines(a, lines);
+}
+
+/// Labels that are numbers are checked by the forward kernel.
+struct label_kernel {
+  static constexpr checked_input checked{1, "label"};
+
+  /// The cost of line i from that of each class: weighed by soft labels, or the label's own.
+  template <class Team, class F>
+  static LAMINA_FN void line_cost(const call_arguments& a, int i, const Team& team,
+                                  const argument_view& to, const F& cost_of) {
+    const int n = a.in[0].line;
+    float cost = 0;
+    if (a.integer[0] != 0) {
+      const float* const y = a.in[1].template line_at<const float>(i);
+      // Unrolled, it needs more registers than there are.
+      LAMINA_CUDA_KEEP_LOOP
+      for (int j = team.rank(); j < n; j += team.size())
+        cost += y[j] == 0 ? 0.0f : y[j] * cost_of(j);
+      cost = sum_of(team, cost);
+    } else if (team.rank() == 0) {
+      const std::int64_t l = a.label(a.in[1], i, n, a.integer[1]);
+      if (l >= 0) cost = cost_of(l);
+    }
+    if (team.rank() == 0) *to.template line_at<float>(i) = cost;
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<softmax> {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 1, 1);
+    require_float(c, c.input(0));
+    detail::share_last_axis(c, a);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    detail::softmax_line(a.in[0].line_at<const float>(i), a.out[0].line_at<float>(i), a.in[0].line,
+                         team);
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<softmax>> {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 2, 1);
+    detail::share_last_axis(c, a);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    const float* const y = a.in[0].line_at<const float>(i);
+    const float* const d = a.in[1].line_at<const float>(i);
+    float* const g = a.out[0].line_at<float>(i);
+    float total = 0;
+    for (int j = team.rank(); j < a.in[0].line; j += team.size())
+      total += math::share_of(y[j], d[j]);
+    total = sum_of(team, total);
+    for (int j = team.rank(); j < a.in[0].line; j += team.size())
+      g[j] = math::share_of(y[j], d[j] - total);
+  }
+};
+
+template <>
+struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 2, 2);
+    require_float(c, c.input(0));
+    detail::share_labelled(c, a, a.in[0]);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    const int n = a.in[0].line;
+    const float* const x = a.in[0].line_at<const float>(i);
+    const auto [log_sum, most] = detail::softmax_line(x, a.out[0].line_at<float>(i), n, team);
+    line_cost(a, i, team, a.out[1], [x, log_sum = log_sum, most = most](std::int64_t j) {
+      return log_sum + (most - x[j]);
+    });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 3, 1);
+    detail::share_labelled(c, a, a.out[0]);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    const int n = a.out[0].line;
+    const float g = *a.in[2].line_at<const float>(i);
+    const float* const p = a.in[1].line_at<const float>(i);
+    float* const d = a.out[0].line_at<float>(i);
+    // The forward kernel has reported what is out of range.
+    const std::int64_t l = a.integer[0] != 0 ? 0 : a.in[0].integer(i);
+    if (g == 0 || (a.integer[0] == 0 && l == a.integer[1])) {
+      // No gradient, whatever the logits are.
+      for (int j = team.rank(); j < n; j += team.size()) d[j] = 0;
+      return;
+    }
+    if (a.integer[0] != 0) {
+      const float* const y = a.in[0].line_at<const float>(i);
+      float total = 0;
+      for (int j = team.rank(); j < n; j += team.size()) total += y[j];
+      total = sum_of(team, total);
+      for (int j = team.rank(); j < n; j += team.size()) d[j] = (p[j] * total - y[j]) * g;
+      return;
+    }
+    for (int j = team.rank(); j < n; j += team.size()) d[j] = p[j] * g - (j == l ? g : 0.0f);
+  }
+};
+
+template <>
+struct call_kernel<cross_entropy> : detail::label_kernel {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 2, 1);
+    require_float(c, c.input(0));
+    detail::share_labelled(c, a, a.in[0]);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    const float* const x = a.in[0].line_at<const float>(i);
+    line_cost(a, i, team, a.out[0], [=](std::int64_t j) { return -detail::clipped_log(x[j]); });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<cross_entropy>> {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 3, 1);
+    detail::share_labelled(c, a, a.in[0]);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    const int n = a.in[0].line;
+    const float* const x = a.in[0].line_at<const float>(i);
+    const float d = *a.in[2].line_at<const float>(i);
+    float* const g = a.out[0].line_at<float>(i);
+    if (a.integer[0] != 0) {
+      const float* const l = a.in[1].line_at<const float>(i);
+      for (int j = team.rank(); j < n; j += team.size())
+        g[j] = detail::finite_ratio(-d * l[j], x[j]);
+      return;
+    }
+    const std::int64_t l = a.in[1].integer(i);
+    for (int j = team.rank(); j < n; j += team.size())
+      g[j] = j == l && l != a.integer[1] ? detail::finite_ratio(-d, x[j]) : 0.0f;
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/activation/softmax/definition.hpp - the softmax function.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = e^(x - max) / sum e^(x - max) along `axis`. Fluid: softmax.
+struct softmax : operator_definition {
+  static constexpr const char* type = "softmax";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"axis", attribute_type::integer, -1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_outputs = 1;
+};
+
+}  // namespace lamina

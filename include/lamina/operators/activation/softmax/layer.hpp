@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/activation/softmax/layer.hpp - the softmax function.
+#pragma once
+
+#include <lamina/layers/activation.hpp>
+#include <lamina/operators/activation/simple/layer.hpp>
+#include <lamina/layers/shape.hpp>
+
+namespace lamina::layer {
+
+/// Options of softmax.
+struct softmax_attr {
+  std::string_view name{};
+};
+
+/// e^(x - max) / sum e^(x - max) along dimension Axis of the whole shape; NaN where x is minus
+/// infinity all along. Fluid: softmax.
+template <int Axis = -1, class T, class R, int... D>
+constexpr auto softmax(variable<T, R, D...> x, const options<softmax_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr int axis = dimension(Axis, whole_shape<in>.rank);
+  constexpr bool inner = axis >= 0 && whole_shape<in>.at[axis < 0 ? 0 : axis] > 0;
+  static_assert(check<inner, gets<Axis>, gets_type<in>>,
+                "lamina: softmax: the axis is an inner dimension, not the rows");
+  return detail::activate<lamina::softmax>(x, attr.name,
+                                           Axis == -1 ? -1 : x.builder->attribute_list(Axis));
+}
+
+}  // namespace lamina::layer

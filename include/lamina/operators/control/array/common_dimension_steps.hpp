@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/array/common_dimension_steps.hpp - the indices of a dimension, each an
+// array of its own.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/common/array_layout.hpp>
+
+namespace lamina::engine {
+
+/// An array whose dimension `axis` is walked along: index t of it is an array without it.
+struct dimension_steps {
+  operand whole;
+  std::ptrdiff_t steps, inner = 1;
+  bool of_rows;  // the steps are the rows
+
+  dimension_steps(const operator_call& c, const operand& array, int axis) : whole(array) {
+    const array_layout a = layout_of(array);
+    const int d = dimension_of(c, axis, a.rank);
+    steps = a.extent[d];
+    for (int k = d + 1; k < a.rank; ++k) inner *= a.extent[k];
+    of_rows = d == 0;
+  }
+  /// The rows of each part, which lie as those of `item`.
+  int rows(const operand& item) const {
+    return !of_rows && item.domain != 0 ? whole.rows : item.rows;
+  }
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/array/cpu.hpp - arrays of tensors: write, read, length and their
+// gradients, a dimension as an array.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/operators/control/array/common_dimension_steps.hpp>
+#include <lamina/operators/control/array/common_slot_sequences.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/operators/control/array/definition_step_array.hpp>
+#include <lamina/operators/control/array/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Slot i of an array, which has a value, as an operand.
+inline operand slot_of(const operand& array, int i) {
+  operand slot = array;
+  slot.data = array_of(array).data(i);
+  slot.rows = array_of(array).rows(i);
+  return slot;
+}
+
+/// Floats that so many rows of an array's slots fill.
+inline std::size_t floats_of(const operand& array, int rows) {
+  const std::size_t bytes = static_cast<std::size_t>(array.stride) *
+                            static_cast<std::size_t>(rows) *
+                            static_cast<std::size_t>(size_of(array.type));
+  return (bytes + sizeof(float) - 1) / sizeof(float);
+}
+
+/// Room for `rows` rows in slot i of an array.
+inline operand new_slot(const operand& array, int i, int rows) {
+  operand slot = array;
+  slot.data = array_of(array).write(i, rows, floats_of(array, rows));
+  slot.rows = rows;
+  return slot;
+}
+
+namespace detail {
+
+[[noreturn]] LAMINA_COLD inline void fail_slot(const call_context& c, int i, int expected,
+                                               int found) {
+  fail(c, {"expected ", expected, " rows at index ", i, " of the array, found ", found});
+}
+
+/// How many rows a slot and an operand share. The rows of a step are the first ones of those of any
+/// step before, so where the rows of both are of steps one may have more: what they do not share
+/// counts as zeros.
+inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
+  if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
+    fail_slot(c, i, o.rows, slot.rows);
+  return std::min(slot.rows, o.rows);
+}
+
+/// The rows of slot i, which has a value, as the rows of another operand.
+inline void read_slot(const call_context& c, const operand& array, int i, const operand& out) {
+  const operand slot = slot_of(array, i);
+  const int n = shared_rows(c, slot, i, out);
+  copy_block(slot, 0, out, 0, n);
+  clear_block(out, n, out.rows - n);
+}
+
+/// The same without a copy, unless the slot has too few rows; for views.
+inline void show_slot(const call_context& c, const operand& array, int i, const operand& out) {
+  const operand slot = slot_of(array, i);
+  const int n = shared_rows(c, slot, i, out);
+  if (n == out.rows) return c.show(slot.data);
+  operand room = slot;
+  room.data = array_of(array).room(floats_of(array, out.rows));
+  copy_block(slot, 0, room, 0, n);
+  clear_block(room, n, out.rows - n);
+  c.show(room.data);
+}
+
+inline void write_slot(const operand& x, const operand& array, int i) {
+  copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
+}
+
+/// Adds the first n rows to those of another operand; rows of one stride as one, with what pads
+/// them.
+template <class Real>
+inline void add_block(const operand& x, const operand& to, int n) {
+  const bool whole = x.stride == to.stride;
+  const std::ptrdiff_t count = whole ? n * x.stride : x.columns;
+  for (int r = 0; r < (whole ? 1 : n); ++r) {
+    const Real* const from = x.row<const Real>(r);
+    Real* const sum = to.row<Real>(r);
+    for_each_place<Real>(count, [&](std::ptrdiff_t j, auto like) {
+      store(sum + j, decltype(like)(load(sum + j, like) + load(from + j, like)));
+    });
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<write_to_array> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), array = c.output(0);
+    const int i = index_in(c, c.input(1));
+    if (c.refers() && x.stride == array.stride)
+      array_of(array).refer(i, x.rows, static_cast<float*>(x.data));
+    else
+      detail::write_slot(x, array, i);
+    keep_sequences(c, x.domain, array_of(array), i);
+  }
+};
+
+template <>
+struct call_kernel<write_to_array_gradient> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand from = c.input(2), dx = c.output(0);
+    const int i = index_in(c, c.input(1));
+    if (dx && c.shows()) {
+      if (!array_of(from).holds(i)) clear_block(new_slot(from, i, dx.rows), 0, dx.rows);
+      detail::show_slot(c, from, i, dx);
+    } else if (dx) {
+      if (array_of(from).holds(i))
+        detail::read_slot(c, from, i, dx);
+      else
+        clear(dx);
+    }
+    array_of(from).erase(i);
+  }
+};
+
+template <>
+struct call_kernel<read_from_array> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand from = c.input(0);
+    const tensor_array& array = array_of(from);
+    const int i = index_in(c, c.input(1));
+    if (!array.holds(i))
+      fail(c, {"expected a value at index ", i, " of an array of ", array.size(),
+               " values, found none"});
+    take_sequences(c, c.output(0).domain, array, i);
+    if (c.shows())
+      detail::show_slot(c, from, i, c.output(0));
+    else
+      detail::read_slot(c, from, i, c.output(0));
+  }
+};
+
+template <>
+struct call_kernel<read_from_array_gradient> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand d = c.input(1), to = c.output(0);
+    require_real<Real>(c, d);
+    const int i = index_in(c, c.input(0));
+    if (!array_of(to).holds(i)) return detail::write_slot(d, to, i);
+    const operand sum = slot_of(to, i);
+    detail::add_block<Real>(d, sum, detail::shared_rows(c, sum, i, d));
+  }
+};
+
+template <>
+struct call_kernel<lod_array_length> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    *c.output(0).row<std::int64_t>(0) = array_of(c.input(0)).size();
+  }
+};
+
+namespace detail {
+
+/// Index t of a dimension of an array, as an array without this dimension.
+struct step_parts : dimension_steps {
+  using dimension_steps::dimension_steps;
+
+  /// Calls f(element of the whole, element of the part, count) for what is contiguous in both.
+  template <class F>
+  void each(const operand& part, std::ptrdiff_t t, F&& f) const {
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(part.rows) * part.columns;
+    for (std::ptrdiff_t done = 0; done < size;) {
+      const std::ptrdiff_t line = done / inner, i = done % inner;
+      const std::ptrdiff_t at = (line * steps + t) * inner + i;
+      const std::ptrdiff_t column = at % whole.columns, own = done % part.columns;
+      const std::ptrdiff_t n = std::min({inner - i, whole.columns - column, part.columns - own});
+      f(at / whole.columns * whole.stride + column, done / part.columns * part.stride + own, n);
+      done += n;
+    }
+  }
+};
+
+inline char* element(const operand& o, std::ptrdiff_t at) {
+  return static_cast<char*>(o.data) + at * size_of(o.type);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<tensor_to_tensor_array> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const detail::step_parts x(c, c.input(0), c.integer(0));
+    const operand array = c.output(0);
+    const std::ptrdiff_t width = size_of(array.type);
+    array_of(array).clear();
+    for (int t = 0; t < x.steps; ++t) {
+      const operand part = new_slot(array, t, x.rows(array));
+      x.each(part, t, [&](std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t n) {
+        std::memcpy(detail::element(part, to), detail::element(x.whole, from),
+                    static_cast<std::size_t>(n * width));
+      });
+      if (!x.of_rows) keep_sequences(c, x.whole.domain, array_of(array), t);
+    }
+  }
+};
+
+template <>
+struct call_kernel<tensor_array_to_tensor> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});
+    const operand array = c.input(0);
+    const tensor_array& from = array_of(array);
+    const int rank = c.output(0).rank;
+    if (dimension_of(c, c.integer(0), rank) > 0)
+      for (int t = 0; t < from.size(); ++t)
+        if (from.holds(t)) {
+          take_sequences(c, c.output(0).domain, from, t);
+          break;
+        }
+    const detail::step_parts out(c, c.output(0), c.integer(0));
+    const std::ptrdiff_t width = size_of(array.type);
+    for (int t = 0; t < out.steps; ++t) {
+      operand part = array;
+      part.rows = out.rows(array);
+      const bool held = from.holds(t);
+      if (held) {
+        if (from.rows(t) != part.rows) detail::fail_slot(c, t, part.rows, from.rows(t));
+        part = slot_of(array, t);
+      }
+      out.each(part, t, [&](std::ptrdiff_t to, std::ptrdiff_t at, std::ptrdiff_t n) {
+        const std::size_t bytes = static_cast<std::size_t>(n * width);
+        if (held)
+          std::memcpy(detail::element(out.whole, to), detail::element(part, at), bytes);
+        else
+          std::memset(detail::element(out.whole, to), 0, bytes);
+      });
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

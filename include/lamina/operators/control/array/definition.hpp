@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/array/definition.hpp - operators on arrays of tensors: write, read,
+// length.
+//
+// An array is memory: operators change it in place, slot by slot. So is its gradient, which is an
+// array as well: a read adds to a slot; a write takes the slot's gradient and empties it, because
+// what stood there before was overwritten. A slot without a value counts as zeros.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+inline constexpr std::array<slot_desc, 2> slots_x_i{{{"X"}, {"I"}}};
+
+/// Out[I] = X; Out grows to I + 1 values. Fluid: write_to_array.
+struct write_to_array : operator_definition {
+  static constexpr const char* type = "write_to_array";
+  static constexpr auto inputs = slots_x_i;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+/// X@GRAD = Out@GRAD[I], zeros where it has no value; then Out@GRAD[I] has none.
+struct write_to_array_gradient : operator_definition {
+  static constexpr const char* type = "write_to_array_grad";
+  static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"I"}, {"Out@GRAD"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD", false, true}}};
+};
+
+/// Out = X[I]. Fluid: read_from_array.
+struct read_from_array : operator_definition {
+  static constexpr const char* type = "read_from_array";
+  static constexpr auto inputs = slots_x_i;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+/// X@GRAD[I] += Out@GRAD.
+struct read_from_array_gradient : operator_definition {
+  static constexpr const char* type = "read_from_array_grad";
+  static constexpr std::array<slot_desc, 2> inputs{{{"I"}, {"Out@GRAD"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD"}}};
+};
+
+/// Out = the number of values in X, int64 [1]. Fluid: lod_array_length.
+struct lod_array_length : operator_definition {
+  static constexpr const char* type = "lod_array_length";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+};
+
+constexpr void write_to_array::gradient(program_builder& b, const operator_desc& op) {
+  const int x = b.arguments[op.inputs];
+  const int at = b.arguments[op.inputs + 1];
+  const int array = b.arguments[op.outputs];
+  if (!wants_gradient(b, array) || b.gradients->gradient[array] < 0) return;
+  const int from = array_gradient(b, array);
+  const int made = partial_gradient(b, x);
+  b.add_operator(schema_of<write_to_array_gradient>(), {x, at, from}, {made});
+}
+
+constexpr void read_from_array::gradient(program_builder& b, const operator_desc& op) {
+  const int array = b.arguments[op.inputs];
+  const int at = b.arguments[op.inputs + 1];
+  if (!wants_gradient(b, array)) return;
+  const int whole = gradient_variable(b, b.arguments[op.outputs]);
+  if (whole < 0) return;
+  const int to = array_gradient(b, array);
+  b.add_operator(schema_of<read_from_array_gradient>(), {at, whole}, {to});
+}
+
+}  // namespace lamina

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/block/cpu.hpp - operators that run a block have no kernel.
+#pragma once
+
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/control/block/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+/// A machine runs blocks itself (block_runner.hpp); a table of kernels has a place for them.
+struct no_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context&) {}
+};
+template <>
+struct call_kernel<while_block> : no_kernel {};
+template <>
+struct call_kernel<while_block_gradient> : no_kernel {};
+template <>
+struct call_kernel<conditional_block> : no_kernel {};
+template <>
+struct call_kernel<conditional_block_gradient> : no_kernel {};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/block/definition.hpp - operators that run a block: while,
+// conditional_block. The block's number is the first attribute, so sub_block_of() finds it.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Runs sub_block while Condition, one bool, is true. X: all that the block reads from outside;
+/// Out: what it writes there. Variables of the block belong to one iteration; those that its
+/// gradient needs stay in StepScopes. Fluid: while.
+struct while_block : operator_definition {
+  static constexpr const char* type = "while";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X", true}, {"Condition"}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out", true}, {"StepScopes"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"sub_block", attribute_type::block, -1}, {"is_test", attribute_type::boolean, 0}}};
+  static constexpr bool has_side_effect = true;
+};
+
+/// Runs sub_block, the gradients of one iteration, for each iteration of a while, last one first.
+/// X@GRAD: what the block adds to or overwrites. Fluid: while_grad.
+struct while_block_gradient : operator_definition {
+  static constexpr const char* type = "while_grad";
+  static constexpr std::array<slot_desc, 4> inputs{
+      {{"X", true}, {"Out", true}, {"Out@GRAD", true}, {"StepScopes"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD", true, true}}};
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"sub_block", attribute_type::block, -1}}};
+};
+
+/// Runs sub_block if Cond, with is_scalar_condition one bool, is true; without it, if Cond has
+/// rows, and else Out has none. Fluid: conditional_block.
+struct conditional_block : operator_definition {
+  static constexpr const char* type = "conditional_block";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Cond", true}, {"Input", true}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out", true}, {"Scope"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"sub_block", attribute_type::block, -1},
+       {"is_scalar_condition", attribute_type::boolean, 0}}};
+  static constexpr bool has_side_effect = true;
+};
+
+/// Runs sub_block, the gradients of a conditional_block, if that one ran; Input@GRAD is what the
+/// block adds to or overwrites, zeros before. Fluid: conditional_block_grad.
+struct conditional_block_gradient : operator_definition {
+  static constexpr const char* type = "conditional_block_grad";
+  static constexpr std::array<slot_desc, 5> inputs{
+      {{"Cond", true}, {"Input", true}, {"Out", true}, {"Out@GRAD", true}, {"Scope"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Input@GRAD", true, true}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"sub_block", attribute_type::block, -1},
+       {"is_scalar_condition", attribute_type::boolean, 0}}};
+};
+
+/// What decides whether the block of an operator runs: a bool, or a variable whose rows are
+/// counted; -1 for while_grad, which runs it as often as the while did.
+template <class Program>
+constexpr int condition_of(const Program& p, const operator_desc& op) {
+  if (is<while_block_gradient>(op)) return -1;
+  return p.arguments[is<while_block>(op) ? op.outputs - 1 : op.inputs + 1];
+}
+
+namespace detail {
+
+/// The variables outside of a block that its operators, from operator `first` on, read, and those
+/// that they write: what the operator that runs the block has as arguments.
+constexpr void outer_arguments(const program_builder& b, int inside, int first, growing<int>& reads,
+                               growing<int>& writes) {
+  const int variables = b.variables.count;
+  bool* read = new bool[static_cast<unsigned>(variables)];
+  bool* written = new bool[static_cast<unsigned>(variables)];
+  for (int v = 0; v < variables; ++v) read[v] = written[v] = false;
+  for (int k = first; k < b.operators.count; ++k) {
+    const operator_desc& op = b.operators.items[k];
+    if (!is_inside(b, op.block, inside)) continue;
+    for (int out = 0; out < 2; ++out) {
+      const slot_desc* slots = out == 0 ? op.schema->inputs : op.schema->outputs;
+      const int slot_count = out == 0 ? op.schema->input_count : op.schema->output_count;
+      bool* seen = out == 0 ? read : written;
+      for (int s = 0, at = out == 0 ? op.inputs : op.outputs; s < slot_count; ++s) {
+        const int n = slots[s].duplicable ? b.arguments.items[at++] : 1;
+        for (int i = 0; i < n; ++i, ++at) {
+          const int v = b.arguments.items[at];
+          if (v < 0 || seen[v] || is_inside(b, b.variables.items[v].block, inside)) continue;
+          seen[v] = true;
+          (out == 0 ? reads : writes).push(v);
+        }
+      }
+    }
+  }
+  delete[] read;
+  delete[] written;
+}
+
+/// The while or conditional_block that runs `block`, whose operators, from operator `first` on, are
+/// recorded: with all that they read and write outside. To be pushed.
+constexpr operator_desc block_operator(program_builder& b, const operator_schema& schema, int block,
+                                       int first, int condition, int scopes, int attributes) {
+  growing<int> reads, writes;
+  outer_arguments(b, block, first, reads, writes);
+  operator_desc op = b.begin(schema);
+  if (is<while_block>(op)) {
+    b.list(reads.items, reads.count);
+    b.argument(condition);
+  } else {
+    b.list(&condition, 1);
+    b.list(reads.items, reads.count);
+  }
+  op.outputs = b.arguments.count;
+  b.list(writes.items, writes.count);
+  b.argument(scopes);
+  op.end = b.arguments.count;
+  op.attributes = attributes;
+  return op;
+}
+
+/// The step scopes of a while or conditional_block.
+constexpr int scopes_of(const program_builder& b, const operator_desc& op) {
+  return b.arguments.items[op.end - 1];
+}
+
+}  // namespace detail
+}  // namespace lamina

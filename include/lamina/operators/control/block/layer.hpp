@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/block/layer.hpp - records the body of a loop or of a condition as a
+// block.
+//
+// The body is called twice. The first call only shows which handles of outer blocks it assigns to
+// (program/block.hpp), and is taken back. Each of these gets a fresh variable in the outer block,
+// written once before the block, `assign(value before)`, and once at the end of the block,
+// `assign(value after)`: the carried variable, which the handle names from then on. So inside a
+// block every variable is written by exactly one operator, and a carried one is constant while the
+// block runs. Why a fresh one: `auto h = x;` makes h and x the same variable, and only h changes.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/elementwise/assign/definition.hpp>
+#include <lamina/operators/control/block/definition.hpp>
+#include <lamina/program/rollback.hpp>
+
+namespace lamina::layer::detail {
+
+/// Opens a block inside of the current one, and closes it.
+class open_block {
+ public:
+  constexpr explicit open_block(program_builder& b)
+      : b_(b), outer_(b.current_block), begin_(b.written_begin) {
+    b.written_begin = b.written.count;
+    b.current_block = b.blocks.push({outer_, -1});
+  }
+  constexpr block inner() const { return {&b_, b_.current_block}; }
+  constexpr void close() {
+    b_.current_block = outer_;
+    b_.written.count = b_.written_begin;
+    b_.written_begin = begin_;
+  }
+
+ private:
+  program_builder& b_;
+  int outer_;
+  int begin_;
+};
+
+/// A handle that a body assigns to.
+struct carried_handle {
+  variable_handle* to;
+  int variable;  // what carries its value
+};
+
+/// A recorded body: its block, its first operator, what it carries.
+struct recorded_body {
+  int block = -1;
+  int first = 0;
+  growing<carried_handle> carried{};
+
+  constexpr bool writes(const variable_handle& h) const {
+    for (int i = 0; i < carried.count; ++i)
+      if (carried[i].to == &h) return true;
+    return false;
+  }
+  constexpr bool carries(int variable) const {
+    for (int i = 0; i < carried.count; ++i)
+      if (carried[i].variable == variable) return true;
+    return false;
+  }
+};
+
+constexpr void copy_variable(program_builder& b, int from, int to) {
+  b.add_operator(schema_of<lamina::assign>(), {from}, {to});
+}
+
+/// Notes the handles that `body` assigns to; what it records is forgotten.
+template <class F>
+constexpr void find_written(program_builder& b, F& body, recorded_body& made) {
+  rollback recorded(b);
+  open_block opened(b);
+  block inner = opened.inner();
+  body(inner);
+  for (int i = b.written_begin; i < b.written.count; ++i) {
+    const written_handle& w = b.written[i];
+    made.carried.push({w.to, -1});
+    w.to->id = w.before;
+  }
+  opened.close();
+  recorded.undo();
+}
+
+/// Records `body` as a block of its own.
+template <class F>
+constexpr void record_body(layer_helper& layer, F& body, recorded_body& made, int line) {
+  program_builder& b = layer.builder();
+  find_written(b, body, made);
+  const int count = made.carried.count;
+  for (int i = 0; i < count; ++i) {
+    carried_handle& c = made.carried[i];
+    c.to->note_write();
+    c.variable = layer.output_like(c.to->id);
+    b.variables[c.variable].kind = variable_kind::temporary;
+    b.variables[c.variable].persistable = false;
+    copy_variable(b, c.to->id, c.variable);
+    c.to->id = c.variable;
+  }
+  made.first = b.operators.count;
+  open_block opened(b);
+  made.block = b.current_block;
+  block inner = opened.inner();
+  body(inner);
+  bool stable = b.written.count - b.written_begin <= count;
+  for (int i = b.written_begin; i < b.written.count; ++i)
+    stable = stable && made.writes(*b.written[i].to);
+  if (!stable) b.report(fault_kind::unstable_body, line, {}, nullptr, 0, nullptr, 0);
+  // All values are handed over at once: one that another carried variable still holds is set aside.
+  for (int i = 0; i < count; ++i) {
+    variable_handle& h = *made.carried[i].to;
+    if (h.id == made.carried[i].variable || !made.carries(h.id)) continue;
+    const int aside = layer.output_like(h.id);
+    copy_variable(b, h.id, aside);
+    h.id = aside;
+  }
+  for (int i = 0; i < count; ++i) {
+    carried_handle& c = made.carried[i];
+    if (c.to->id != c.variable) copy_variable(b, c.to->id, c.variable);
+    c.to->id = c.variable;
+  }
+  opened.close();
+}
+
+/// A variable for Fluid's StepScopes or Scope.
+constexpr int scopes_output(layer_helper& layer) {
+  program_builder& b = layer.builder();
+  const int made = layer.output(b.shape(1), 1, once::domain, dtype::int64);
+  b.variables[made].kind = variable_kind::step_scopes;
+  b.variables[made].stop_gradient = true;
+  return made;
+}
+
+/// Appends a conditional_block that runs a recorded body.
+constexpr void add_conditional(layer_helper& layer, const recorded_body& made, int condition,
+                               bool scalar) {
+  program_builder& b = layer.builder();
+  const int scope = scopes_output(layer);
+  const int at = b.attribute_list(made.block, scalar);
+  b.operators.push(lamina::detail::block_operator(b, schema_of<lamina::conditional_block>(),
+                                                  made.block, made.first, condition, scope, at));
+}
+
+}  // namespace lamina::layer::detail

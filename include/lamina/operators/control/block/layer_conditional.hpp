@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/block/layer_conditional.hpp - what runs only if a condition of the whole
+// batch holds.
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/control/block/layer.hpp>
+#include <lamina/operators/elementwise/compare/layer.hpp>
+#include <lamina/operators/control/split_merge/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of conditional_block and cond.
+struct conditional_attr {
+  std::string_view name{};
+};
+
+/// Runs what `body` records if `condition`, one bool, is true. Handles of outer blocks that the
+/// body assigns to keep their values otherwise:
+///
+///   layer::conditional_block(warm, [&](lamina::block&) { rate = layer::scale(rate, 0.5f); });
+///
+/// The body is called more than once while it is recorded. Fluid: ConditionalBlock with
+/// is_scalar_condition.
+template <class F>
+constexpr void conditional_block(const variable<bool, once, 1>& condition, F&& body,
+                                 const options<conditional_attr, F>& attr = {},
+                                 int line = __builtin_LINE()) {
+  lamina::detail::require_visible(*condition.builder, condition.id, line);
+  const int chosen_by = condition.id;  // the body may assign to the handle
+  layer_helper layer(*condition.builder, "conditional_block", attr.name);
+  detail::recorded_body made;
+  detail::record_body(layer, body, made, line);
+  detail::add_conditional(layer, made, chosen_by, true);
+}
+
+/// Of several bodies runs the first one whose condition is true:
+///
+///   layer::switch_case(early, [&](lamina::block&) { rate = slow; })
+///       .when(late, [&](lamina::block&) { rate = fast; })
+///       .otherwise([&](lamina::block&) { rate = usual; });
+///
+/// Fluid: Switch.
+class switch_case {
+ public:
+  template <class F>
+  constexpr switch_case(const variable<bool, once, 1>& condition, F&& body,
+                        int line = __builtin_LINE())
+      : none_before_(none_of(condition, line)) {
+    conditional_block(condition, body, {}, line);
+  }
+  /// The next case.
+  template <class F>
+  constexpr switch_case& when(const variable<bool, once, 1>& condition, F&& body,
+                              int line = __builtin_LINE()) {
+    lamina::detail::require_visible(*condition.builder, condition.id, line);
+    const auto runs = logical_and(none_before_, condition);
+    none_before_ = logical_and(none_before_, logical_not(condition));
+    conditional_block(runs, body, {}, line);
+    return *this;
+  }
+  /// What runs when no condition was true. Fluid: Switch.default.
+  template <class F>
+  constexpr void otherwise(F&& body, int line = __builtin_LINE()) {
+    conditional_block(none_before_, body, {}, line);
+  }
+
+ private:
+  static constexpr variable<bool, once, 1> none_of(const variable<bool, once, 1>& condition,
+                                                   int line) {
+    lamina::detail::require_visible(*condition.builder, condition.id, line);
+    return logical_not(condition);
+  }
+
+  variable<bool, once, 1> none_before_;
+};
+
+namespace detail {
+
+/// A branch's result as a tuple.
+template <class V>
+constexpr auto as_tuple(const V& v) {
+  if constexpr (is_variable<V>)
+    return std::tuple<V>{v};
+  else
+    return v;
+}
+template <class T>
+struct outputs_of;
+template <class... V>
+struct outputs_of<std::tuple<V...>> {
+  static constexpr int count = static_cast<int>(sizeof...(V));
+  /// A new variable of the current block for each.
+  static constexpr void make(layer_helper& layer, int* made) {
+    int i = 0;
+    ((made[i++] = layer.template output<V>().id), ...);
+  }
+  static constexpr void copy(program_builder& b, const std::tuple<V...>& from, const int* to) {
+    int i = 0;
+    std::apply([&](const auto&... v) { (copy_variable(b, v.id, to[i++]), ...); }, from);
+  }
+  static constexpr void ids(const std::tuple<V...>& from, int* to) {
+    int i = 0;
+    std::apply([&](const auto&... v) { ((to[i++] = v.id), ...); }, from);
+  }
+  static constexpr std::tuple<V...> handles(program_builder& b, const int* from) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple<V...>{V{&b, from[I]}...};
+    }
+    (std::index_sequence_for<V...>());
+  }
+};
+
+}  // namespace detail
+
+/// The result of `yes` if `condition`, one bool, is true, else that of `no`. Both are called with
+/// a block and return a variable, or a tuple of variables, of the same types. Only one of them
+/// runs. Fluid: layers.cond.
+template <class Yes, class No>
+constexpr auto cond(const variable<bool, once, 1>& condition, Yes&& yes, No&& no,
+                    const options<conditional_attr, Yes>& attr = {}, int line = __builtin_LINE()) {
+  program_builder& b = *condition.builder;
+  lamina::detail::require_visible(b, condition.id, line);
+  using result = decltype(yes(*static_cast<block*>(nullptr)));
+  using other = decltype(no(*static_cast<block*>(nullptr)));
+  static_assert(check<__is_same(result, other), expects_type<result>, gets_type<other>>,
+                "lamina: cond: both branches return variables of the same types");
+  using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+  layer_helper layer(b, "cond", attr.name);
+  const variable<bool, once, 1> holds = condition;
+  const auto not_holds = logical_not(holds);
+  const auto number = cast<std::int32_t>(holds);
+  int made[2][outputs::count];  // of no, of yes: in the order of the number
+  for (auto& side : made) outputs::make(layer, side);
+  conditional_block(
+      holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(yes(inner)), made[1]); }, {},
+      line);
+  conditional_block(
+      not_holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(no(inner)), made[0]); }, {},
+      line);
+  int merged[outputs::count];
+  outputs::make(layer, merged);
+  for (int i = 0; i < outputs::count; ++i) {
+    const int sides[] = {made[0][i], made[1][i]};
+    operator_desc op = b.begin(schema_of<lamina::select_input>());
+    b.list(sides, 2);
+    b.argument(number.id);
+    op.outputs = b.arguments.count;
+    b.argument(merged[i]);
+    op.end = b.arguments.count;
+    b.operators.push(op);
+  }
+  const auto all = outputs::handles(b, merged);
+  if constexpr (is_variable<result>)
+    return layer.returns(std::get<0>(all));
+  else
+    return all;
+}
+
+}  // namespace lamina::layer

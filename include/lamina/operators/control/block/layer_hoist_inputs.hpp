@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/block/layer_hoist_inputs.hpp - what a loop computes of one step of a
+// known input, once before the loop.
+//
+// A step of a recurrence mostly begins with a product of its input and a weight, or with the row of
+// a table. Neither depends on the steps before: so it is recorded before the loop, for the elements
+// of all steps, and the loop walks over the results. One product of many rows takes the place of
+// many products of few, and so do its gradients.
+#pragma once
+
+#include <initializer_list>
+
+#include <lamina/layers/layer_helper.hpp>
+#include <lamina/operators/embedding/lookup_table/definition.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
+#include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/operators/control/array/definition_step_array.hpp>
+
+namespace lamina::layer::detail {
+
+/// Rewrites the body of a loop: block `body`, whose operators, and those that were recorded
+/// meanwhile for the block around it, begin at `first`.
+class input_hoister {
+ public:
+  constexpr input_hoister(program_builder& b, int body, int first)
+      : b_(b), body_(body), outer_(b.blocks[body].parent), first_(first), end_(b.operators.count) {}
+  input_hoister(const input_hoister&) = delete;
+  constexpr ~input_hoister() { delete[] writer_; }
+
+  constexpr void run() {
+    bool any = false;
+    for (int k = first_; k < end_ && !any; ++k) any = is_cut(b_.operators[k]);
+    if (!any) return;
+    find_writers();
+    growing<operator_desc> made;
+    made.reserve(3 * (end_ - first_));
+    for (int k = first_; k < end_; ++k)
+      if (!hoist(b_.operators[k], made)) made.push(b_.operators[k]);
+    if (made.count == end_ - first_) return;
+    drop_unread(made, body_);
+    drop_unread(made, outer_);
+    b_.operators.count = first_;
+    for (int k = 0; k < made.count; ++k) b_.operators.push(made[k]);
+  }
+
+ private:
+  /// Makes an array of the steps of a variable.
+  constexpr bool is_cut(const operator_desc& op) const {
+    return op.block == outer_ &&
+           (op.schema == &schema_of<lod_tensor_to_array>() ||
+            (op.schema == &schema_of<tensor_to_tensor_array>() && axis_of(op) == 1));
+  }
+  constexpr int axis_of(const operator_desc& op) const {
+    return static_cast<int>(b_.attributes[op.attributes].number);
+  }
+  constexpr bool is_read(const operator_desc& op) const {
+    return op.block == body_ && op.schema == &schema_of<read_from_array>();
+  }
+  template <class F>
+  constexpr void each(int at, const slot_desc* slots, int count, F&& f) const {
+    for (int s = 0; s < count; ++s)
+      for (int n = slots[s].duplicable ? b_.arguments[at++] : 1; n > 0; --n, ++at)
+        if (b_.arguments[at] >= 0) f(b_.arguments[at]);
+  }
+  constexpr void find_writers() {
+    const int variables = b_.variables.count;
+    writer_ = new int[static_cast<unsigned>(variables) + 1];
+    for (int v = 0; v < variables; ++v) writer_[v] = -1;
+    for (int k = first_; k < end_; ++k) {
+      const operator_desc& op = b_.operators[k];
+      if (sub_block_of(b_, op) >= 0) continue;
+      each(op.outputs, op.schema->outputs, op.schema->output_count,
+           [&](int v) { writer_[v] = writer_[v] == -1 ? k : several; });
+    }
+  }
+  /// The only operator that writes v; null where there are several, or none here.
+  constexpr const operator_desc* writer_of(int v) const {
+    return writer_[v] < 0 ? nullptr : &b_.operators.items[writer_[v]];
+  }
+  /// Whether v exists around the loop and is the same in all steps.
+  constexpr bool is_known(int v) const {
+    return is_inside(b_, outer_, b_.variables[v].block) && writer_[v] != several &&
+           (writer_[v] < 0 || !is_inside(b_, b_.operators[writer_[v]].block, body_));
+  }
+
+  /// Records what operator `op` computes before the loop, and reads it in its place.
+  constexpr bool hoist(const operator_desc& op, growing<operator_desc>& made) {
+    const bool product = op.schema == &schema_of<lamina::mul>();
+    if (op.block != body_ || op.role != op_role::forward ||
+        !(product || op.schema == &schema_of<lookup_table>()))
+      return false;
+    const int step = b_.arguments[op.inputs + (product ? 0 : 1)];
+    const int weight = b_.arguments[op.inputs + (product ? 1 : 0)];
+    if (!is_known(weight)) return false;
+    const operator_desc* const read = writer_of(step);
+    if (read == nullptr || !is_read(*read)) return false;
+    const int array = b_.arguments[read->inputs], index = b_.arguments[read->inputs + 1];
+    const operator_desc* const cut = writer_of(array);
+    if (cut == nullptr || !is_cut(*cut)) return false;
+    const int x = b_.arguments[cut->inputs], out = b_.arguments[op.outputs];
+    if (b_.variables[step].rows == once::domain || b_.variables[x].rows == once::domain)
+      return false;
+
+    const bool stacked = cut->schema != &schema_of<lod_tensor_to_array>();
+    const operator_desc reading = *read, cutting = *cut;
+    const int whole = add_whole(out, x, stacked), steps = add_steps(out);
+    operator_desc before = op;
+    before.block = outer_;
+    before.inputs = b_.arguments.count;
+    for (const int v : {product ? x : weight, product ? weight : x}) b_.argument(v);
+    before.outputs = b_.arguments.count;
+    b_.argument(whole);
+    before.end = b_.arguments.count;
+    if (product && stacked)
+      before.attributes =
+          b_.attribute_list(1 + (op.attributes < 0 ? 1.0 : b_.attributes[op.attributes].number),
+                            op.attributes < 0 ? 1.0 : b_.attributes[op.attributes + 1].number);
+    made.push(before);
+    made.push(
+        with_arguments(cutting, {whole, stacked ? -1 : b_.arguments[cutting.inputs + 1]}, steps));
+    made.push(with_arguments(reading, {steps, index}, out));
+    return true;
+  }
+  /// The same operator with other inputs, of which -1 is none, and output.
+  constexpr operator_desc with_arguments(operator_desc op, std::initializer_list<int> inputs,
+                                         int output) {
+    op.inputs = b_.arguments.count;
+    for (const int v : inputs)
+      if (v >= 0) b_.argument(v);
+    op.outputs = b_.arguments.count;
+    b_.argument(output);
+    op.end = b_.arguments.count;
+    return op;
+  }
+  /// What `out` is in one step, for all steps of x; takes over its name.
+  constexpr int add_whole(int out, int x, bool stacked) {
+    const int made = b_.variables.push(variable_desc(b_.variables[out]));
+    variable_desc& whole = b_.variables[made];
+    whole.rows = b_.variables[x].rows;
+    whole.block = outer_;
+    if (stacked) {
+      const int at = b_.dims.count;
+      for (int i = 0; i < whole.rank; ++i) {
+        const int extent = b_.dims[whole.dims + i];
+        b_.dims.push(extent);
+        if (i > 0) continue;
+        const int count = b_.dims[b_.variables[x].dims + 1];
+        b_.dims.push(count);
+      }
+      whole.dims = at;
+      ++whole.rank;
+    }
+    rename(out, "array_read");
+    return made;
+  }
+  constexpr int add_steps(int out) {
+    const int made = b_.variables.push(variable_desc(b_.variables[out]));
+    b_.variables[made].block = outer_;
+    b_.variables[made].kind = variable_kind::tensor_array;
+    rename(made, "rnn_input");
+    return made;
+  }
+  constexpr void rename(int v, const char* key) {
+    b_.variables[v].base = b_.layer_name(key, {});
+    b_.variables[v].suffix = ".tmp_";
+    b_.variables[v].number = 0;
+  }
+
+  /// Leaves out arrays of steps of known inputs, and what reads them, where nobody reads the
+  /// result.
+  constexpr void drop_unread(growing<operator_desc>& made, int block) const {
+    const int variables = b_.variables.count;
+    bool* read = new bool[static_cast<unsigned>(variables) + 1];
+    for (int v = 0; v < variables; ++v) read[v] = false;
+    for (int k = 0; k < made.count; ++k)
+      each(made[k].inputs, made[k].schema->inputs, made[k].schema->input_count,
+           [&](int v) { read[v] = true; });
+    int left = 0;
+    for (int k = 0; k < made.count; ++k) {
+      const bool drops = made[k].block == block && (is_read(made[k]) || is_cut(made[k]));
+      if (!drops || read[b_.arguments[made[k].outputs]]) made.items[left++] = made.items[k];
+    }
+    made.count = left;
+    delete[] read;
+  }
+
+  program_builder& b_;
+  int body_, outer_;
+  int first_, end_;
+  int* writer_ = nullptr;  // by variable: its operator; -1 for none, or several
+  static constexpr int several = -2;
+};
+
+/// Takes what a loop does with the steps of known inputs out of its body (see above).
+constexpr void hoist_inputs(program_builder& b, int body, int first) {
+  input_hoister(b, body, first).run();
+}
+
+}  // namespace lamina::layer::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/print/cpu.hpp - the print operator.
+#pragma once
+
+#include <lamina/operators/control/print/common.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Host only: writes to stderr while the program runs.
+template <>
+struct call_kernel<print> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    if (prints_now(c))
+      print_operand(c, in, {load_as<double>, load_as<std::int64_t>},
+                    [&](int domain) { return c.sequences(domain); });
+    if (out) copy_elements(in, out);
+  }
+};
+
+}  // namespace lamina::engine::cpu

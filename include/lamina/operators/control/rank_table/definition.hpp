@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/rank_table/definition.hpp - operators that walk sequences of different
+// length step by step.
+//
+// A rank table is int64 [sequences, 2]: number and length of each sequence, longest first, those of
+// equal length in their order. Step t has one row for each sequence that is longer than t, in the
+// order of the table: so the rows of a step are the first ones of those of the step before.
+#pragma once
+
+#include <lamina/operators/control/array/definition.hpp>
+
+namespace lamina {
+
+inline constexpr std::array<slot_desc, 2> slots_x_table{{{"X"}, {"RankTable"}}};
+
+/// Out = the rank table of the sequences of X's last level. Fluid: lod_rank_table.
+struct lod_rank_table : operator_definition {
+  static constexpr const char* type = "lod_rank_table";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"level", attribute_type::integer, 0}}};
+};
+
+/// Out = the length of the longest sequence, int64 [1]; 0 without sequences.
+/// Fluid: max_sequence_len.
+struct max_sequence_len : operator_definition {
+  static constexpr const char* type = "max_sequence_len";
+  static constexpr std::array<slot_desc, 1> inputs{{{"RankTable"}}};
+  static constexpr auto outputs = slots_out;
+};
+
+/// Out[t] = the rows of step t. Its gradient is an array_to_lod_tensor. Fluid: lod_tensor_to_array.
+struct lod_tensor_to_array : operator_definition {
+  static constexpr const char* type = "lod_tensor_to_array";
+  static constexpr auto inputs = slots_x_table;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+/// Out = the rows of all steps in the order of the sequences; a step without value counts as zeros.
+/// Its gradient is a lod_tensor_to_array. Fluid: array_to_lod_tensor.
+struct array_to_lod_tensor : operator_definition {
+  static constexpr const char* type = "array_to_lod_tensor";
+  static constexpr auto inputs = slots_x_table;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+constexpr void lod_tensor_to_array::gradient(program_builder& b, const operator_desc& op) {
+  const int array = b.arguments[op.outputs];
+  if (!wants_gradient(b, array) || b.gradients->gradient[array] < 0) return;
+  const int made = partial_gradient(b, b.arguments[op.inputs]);
+  if (made >= 0)
+    b.add_operator(schema_of<array_to_lod_tensor>(),
+                   {array_gradient(b, array), b.arguments[op.inputs + 1]}, {made});
+}
+
+constexpr void array_to_lod_tensor::gradient(program_builder& b, const operator_desc& op) {
+  const int array = b.arguments[op.inputs];
+  if (!wants_gradient(b, array)) return;
+  const int whole = gradient_variable(b, b.arguments[op.outputs]);
+  if (whole >= 0)
+    b.add_operator(schema_of<lod_tensor_to_array>(), {whole, b.arguments[op.inputs + 1]},
+                   {array_gradient(b, array)});
+}
+
+/// Out = the first rows of X, or sequences where its rows form some: as many as there are sequences
+/// in the table that are longer than I. X has the order of the table. The gradient reads X for its
+/// shape. Fluid: shrink_rnn_memory.
+struct shrink_rnn_memory : operator_definition {
+  static constexpr const char* type = "shrink_rnn_memory";
+  static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"I"}, {"RankTable"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Out = the rows of X, one for each sequence of the table, or the sequences of X, in the order of
+/// the table. Fluid: reorder_lod_tensor_by_rank.
+struct reorder_lod_tensor_by_rank : operator_definition {
+  static constexpr const char* type = "reorder_lod_tensor_by_rank";
+  static constexpr auto inputs = slots_x_table;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 2;
+};
+
+/// Out[s] = what the last step of sequence s left in a memory: a row of X[length of s], where X[0]
+/// holds the values before the first step, one row for each sequence in the order of the table, and
+/// X[t + 1] those that step t left. So a sequence without elements gives its value before the first
+/// step. Fluid has no such operator: there all steps are stored and the last one is taken of them.
+struct last_rnn_memory : operator_definition {
+  static constexpr const char* type = "last_rnn_memory";
+  static constexpr auto inputs = slots_x_table;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+/// X@GRAD[length of s] += Out@GRAD[s] in the row of sequence s.
+struct last_rnn_memory_gradient : operator_definition {
+  static constexpr const char* type = "last_rnn_memory_grad";
+  static constexpr std::array<slot_desc, 2> inputs{{{"RankTable"}, {"Out@GRAD"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD"}}};
+};
+
+constexpr void last_rnn_memory::gradient(program_builder& b, const operator_desc& op) {
+  const int array = b.arguments[op.inputs];
+  if (!wants_gradient(b, array)) return;
+  const int whole = gradient_variable(b, b.arguments[op.outputs]);
+  if (whole >= 0)
+    b.add_operator(schema_of<last_rnn_memory_gradient>(), {b.arguments[op.inputs + 1], whole},
+                   {array_gradient(b, array)});
+}
+
+/// Out[...] = value, with as many rows as Input. Fluid: fill_constant_batch_size_like.
+struct fill_constant_batch_size_like : operator_definition {
+  static constexpr const char* type = "fill_constant_batch_size_like";
+  static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 5> attributes{
+      {{"shape", attribute_type::integers},
+       {"dtype", attribute_type::integer, 5},
+       {"value", attribute_type::real, 0},
+       {"input_dim_idx", attribute_type::integer, 0},
+       {"output_dim_idx", attribute_type::integer, 0}}};
+};
+
+}  // namespace lamina

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/read_minibatch/cpu.hpp - mini-batches that a program asks for.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/control/read_minibatch/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+template <>
+struct call_kernel<read_minibatch> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const minibatch_source* const source = c.run().source;
+    if (source == nullptr) fail(c, {"expected a run with a reader, found none"});
+    const bool more = source->next(source->self);
+    const int count = c.output_count(0);
+    const int* const fields = c.program().arguments + c.op()->outputs + 1;
+    for (int i = 0; i < count; ++i) {
+      const operand to = c.output(0, i);
+      const void* const from = source->field(source->self, c.program().variables[fields[i]].index);
+      // One that the gradient of a loop reads lies in a frame.
+      if (!to || to.data == from || to.rows == 0) continue;
+      std::memcpy(to.data, from,
+                  static_cast<std::size_t>(to.rows) * static_cast<std::size_t>(to.columns) *
+                      static_cast<std::size_t>(size_of(to.type)));
+    }
+    *static_cast<bool*>(c.output(1).data) = more;
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/read_minibatch/definition.hpp - takes the next mini-batch while a
+// program runs.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out, data variables, become the next mini-batch of the reader that the run was given; More,
+/// bool [1], is whether another one follows. Fluid: read.
+struct read_minibatch : operator_definition {
+  static constexpr const char* type = "read_minibatch";
+  static constexpr std::array<slot_desc, 0> inputs{};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out", true}, {"More"}}};
+  static constexpr bool has_side_effect = true;
+};
+
+}  // namespace lamina

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/rnn/layer.hpp - what the steps of static_rnn and dynamic_rnn have in
+// common.
+#pragma once
+
+#include <lamina/operators/control/block/layer_conditional.hpp>
+#include <lamina/operators/control/block/layer_while.hpp>
+#include <lamina/operators/control/array/definition.hpp>
+
+namespace lamina {
+
+/// Dimensions as a type.
+template <int... D>
+struct dims_list {};
+
+/// Dimensions as an argument: `step.memory(lamina::dims<128>)`.
+template <int... D>
+inline constexpr dims_list<D...> dims{};
+
+namespace layer {
+
+/// Options of a step's memory.
+struct memory_attr {
+  float value = 0;  // of every element before the first step
+};
+
+namespace detail {
+
+/// What a memory holds behind the last step: a result of a step, `step.last(memory)`, that is a
+/// variable V outside.
+template <class V>
+struct last_state {
+  using type = V;
+  int id;  // of the array that keeps the memory
+};
+template <class E>
+inline constexpr bool is_last = false;
+template <class V>
+inline constexpr bool is_last<last_state<V>> = true;
+
+/// The variables that number a step.
+struct step_numbers {
+  const variable<std::int64_t, once, 1>& count;  // 0, 1, 2, ...
+  const variable<std::int64_t, once, 1>& index;  // of its part of what the recurrence walks over
+  int zero;                                      // holds 0
+};
+
+/// A step records some operators into the block around the loop, reads arrays at the number of the
+/// step, and keeps memories: arrays whose value 0 is written outside, value t + 1 by step t.
+class rnn_recorder {
+ public:
+  constexpr rnn_recorder(program_builder& b, int outer, const step_numbers& now)
+      : b_(b), outer_(outer), now_(now) {}
+
+  /// Stores what was updated; `next` is the number of the next step.
+  constexpr void finish(int next, int line) {
+    for (int i = 0; i < memories_.count; ++i) {
+      if (memories_[i].next < 0) b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
+      const int value = memories_[i].next < 0 ? memories_[i].value : memories_[i].next;
+      b_.add_operator(schema_of<write_to_array>(), {value, next}, {memories_[i].array});
+    }
+  }
+
+ protected:
+  struct stored_memory {
+    int value;  // in this step
+    int array;  // by step
+    int next;   // or -1
+  };
+
+  // To the block around the loop; returns that of the step.
+  constexpr int leave() {
+    const int here = b_.current_block;
+    b_.current_block = outer_;
+    return here;
+  }
+  // The same where a variable is needed there.
+  constexpr int leave(int needed, int line) {
+    const int here = leave();
+    lamina::detail::require_visible(b_, needed, line);
+    return here;
+  }
+  template <class Item>
+  constexpr int new_array(layer_helper& layer) {
+    const int array = layer.template output<Item>().id;
+    b_.variables[array].kind = variable_kind::tensor_array;
+    return array;
+  }
+  // The value of an array in this step: of a memory, or of what the recurrence walks over.
+  template <class Item>
+  constexpr Item read(int array, const variable<std::int64_t, once, 1>& number) {
+    layer_helper layer(b_, "array_read");
+    const int made = layer.template output<Item>().id;
+    b_.add_operator(schema_of<read_from_array>(), {array, number.id}, {made});
+    return {&b_, made};
+  }
+  // An array, made in the outer block, with a first value.
+  template <class Item>
+  constexpr int memory_array(int first) {
+    layer_helper layer(b_, "memory");
+    const int array = new_array<Item>(layer);
+    b_.add_operator(schema_of<write_to_array>(), {first, now_.zero}, {array});
+    return array;
+  }
+  constexpr void remember(int value, int array) { memories_.push({value, array, -1}); }
+  constexpr void set_next(int memory, int next, int line) {
+    lamina::detail::require_visible(b_, next, line);
+    for (int i = 0; i < memories_.count; ++i)
+      if (memories_[i].value == memory) {
+        memories_[i].next = next;
+        return;
+      }
+    b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
+  }
+
+  // The array of a memory.
+  constexpr int kept(int memory, int line) {
+    for (int i = 0; i < memories_.count; ++i)
+      if (memories_[i].value == memory) return memories_[i].array;
+    b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
+    return memory;
+  }
+
+  program_builder& b_;
+  int outer_;
+  step_numbers now_;
+
+ private:
+  growing<stored_memory> memories_{};
+};
+
+/// The results of a step as a tuple.
+template <class V>
+constexpr auto as_results(const V& v) {
+  if constexpr (is_tuple<V>)
+    return v;
+  else
+    return std::tuple<V>{v};
+}
+
+/// What the results of a step become: those of a last state are variables, of all others arrays
+/// with a value for each step.
+template <class T>
+struct step_results;
+template <class... V>
+struct step_results<std::tuple<V...>> {
+  static constexpr int count = static_cast<int>(sizeof...(V));
+  static constexpr bool is_last[count] = {detail::is_last<V>...};
+
+  static constexpr void make_arrays(layer_helper& layer, int* made) {
+    const auto make = [&layer]<class E>(const E*) {
+      if constexpr (detail::is_last<E>)
+        return -1;
+      else
+        return layer.template output<E>().id;
+    };
+    int k = 0;
+    ((made[k++] = make(static_cast<const V*>(nullptr))), ...);
+    for (k = 0; k < count; ++k)
+      if (made[k] >= 0) layer.builder().variables[made[k]].kind = variable_kind::tensor_array;
+  }
+  static constexpr void ids(const std::tuple<V...>& from, int* to) {
+    int i = 0;
+    std::apply([&](const auto&... v) { ((to[i++] = v.id), ...); }, from);
+  }
+};
+
+/// Records the loop over the steps 0 to `end` of a recurrence. `begin(step_numbers)` is what `step`
+/// is called with. What `step` returns is written to an array each; `arrays` become these, and the
+/// arrays of the memories whose last states it returns. `last` is -1, or the index from which the
+/// steps walk down to 0.
+template <class Results, class Begin, class F>
+constexpr void record_steps(layer_helper& layer, const variable<std::int64_t, once, 1>& end,
+                            int last, int (&arrays)[Results::count], const Begin& begin, F& step,
+                            int line) {
+  program_builder& b = layer.builder();
+  block here{&b, b.current_block};
+  Results::make_arrays(layer, arrays);
+  auto i = fill_constant<std::int64_t>(here, 0);
+  auto down = i;
+  if (last >= 0) down = fill_constant<std::int64_t>(here, last);
+  const auto& index = last >= 0 ? down : i;
+  const int zero = i.id;
+  auto going = less_than(i, end);
+  while_loop(
+      going,
+      [&](block&) {
+        auto now = begin(step_numbers{i, index, zero});
+        int made[Results::count];
+        Results::ids(as_results(step(now)), made);
+        for (int k = 0; k < Results::count; ++k)
+          if (Results::is_last[k])
+            arrays[k] = made[k];
+          else
+            b.add_operator(schema_of<write_to_array>(), {made[k], index.id}, {arrays[k]});
+        increment(i);
+        if (last >= 0) increment(down, -1);
+        now.finish(i.id, line);
+        less_than(i, end, going);
+      },
+      {}, line);
+}
+
+/// The type with rows To instead of From.
+template <class V, class From, class To>
+struct with_replaced_rows;
+template <class T, class R, int... D, class From, class To>
+struct with_replaced_rows<variable<T, R, D...>, From, To> {
+  static constexpr bool found = __is_same(R, From);
+  using type = variable<T, To, D...>;
+};
+template <class V, class From, class To>
+struct with_replaced_rows<last_state<V>, From, To> {
+  static constexpr bool found = true;
+  using type = V;
+};
+template <class... V, class From, class To>
+struct with_replaced_rows<std::tuple<V...>, From, To> {
+  static constexpr bool found = (with_replaced_rows<V, From, To>::found && ...);
+  using type = std::tuple<typename with_replaced_rows<V, From, To>::type...>;
+};
+
+}  // namespace detail
+}  // namespace layer
+}  // namespace lamina

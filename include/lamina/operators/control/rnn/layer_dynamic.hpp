@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/rnn/layer_dynamic.hpp - a recurrence over sequences of different length,
+// written as one step.
+#pragma once
+
+#include <type_traits>
+
+#include <lamina/operators/control/split_merge/layer.hpp>
+#include <lamina/operators/control/rnn/layer.hpp>
+#include <lamina/operators/control/rank_table/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of dynamic_rnn.
+struct dynamic_rnn_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+template <class F>
+struct step_rows {};
+template <class F>
+struct ranked_rows {};
+}  // namespace detail
+
+/// One time step of a dynamic_rnn over sequences with rows S: what its function is called with.
+template <class S, class F>
+class rnn_step : public detail::rnn_recorder {
+ public:
+  /// The rows of a step: one for each sequence that is long enough.
+  using rows = at_step<S, detail::step_rows<F>>;
+  /// One row for each sequence, longest first: the order in which the steps see them.
+  using ranked = at_step<S, detail::ranked_rows<F>>;
+  /// One row for each sequence, in the order of the batch.
+  using parent = typename S::parent;
+
+  constexpr rnn_step(program_builder& b, int outer, int table, const detail::step_numbers& now)
+      : rnn_recorder(b, outer, now), table_(table) {}
+
+  /// The rows of this step of sequences that are as long as those of the rnn. Fluid:
+  /// DynamicRNN.step_input.
+  template <class T, class R, int... D>
+  constexpr auto input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
+    static_assert(check<__is_same(R, S), expects_type<S>, gets_type<R>>,
+                  "lamina: dynamic_rnn: a step input has the sequences that the rnn walks over");
+    using item = variable<T, rows, D...>;
+    const int here = leave(x.id, line);
+    layer_helper layer(b_, "dynamic_rnn_input");
+    const int array = new_array<item>(layer);
+    b_.add_operator(schema_of<lod_tensor_to_array>(), {x.id, table_}, {array});
+    b_.current_block = here;
+    return read<item>(array, now_.index);
+  }
+
+  /// One value for each sequence, or one sequence for each, the same in all steps.
+  /// Fluid: DynamicRNN.static_input.
+  template <class T, class R, int... D>
+  constexpr auto static_input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
+    using in_rank = detail::replaced_rows<R, parent, ranked>;
+    using in_step = detail::replaced_rows<R, parent, rows>;
+    static_assert(
+        check<in_rank::found, expects_type<parent>, gets_type<R>>,
+        "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
+    const int here = leave(x.id, line);
+    const int ordered = reorder<variable<T, typename in_rank::type, D...>>(x.id);
+    b_.current_block = here;
+    return shrink<variable<T, typename in_step::type, D...>>(ordered);
+  }
+
+  /// What `update` stored in the step before; `init`, one value for each sequence, in the first
+  /// one. Fluid: DynamicRNN.memory(init).
+  template <class T, class R, int... D>
+  constexpr variable<T, rows, D...> memory(const variable<T, R, D...>& init,
+                                           int line = __builtin_LINE()) {
+    static_assert(
+        check<__is_same(R, parent), expects_type<parent>, gets_type<R>>,
+        "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
+    const int here = leave(init.id, line);
+    const int ordered = reorder<variable<T, ranked, D...>>(init.id);
+    return stored<T, D...>(ordered, here);
+  }
+  /// The same with elements of type T that are all `value` at first: `memory(lamina::dims<128>)`.
+  /// Fluid: DynamicRNN.memory(shape, value).
+  template <element T = float, int... D>
+  constexpr variable<T, rows, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
+    const int here = leave();
+    layer_helper layer(b_, "fill_constant_batch_size_like");
+    const int made = layer.template output<variable<T, ranked, D...>>().id;
+    b_.variables[made].stop_gradient = true;
+    const int extents[] = {-1, D...};
+    const attribute_value shape = b_.integer_list(extents, static_cast<int>(sizeof...(D)) + 1);
+    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {table_}, {made},
+                    b_.attribute_list(shape, static_cast<int>(dtype_of<T>), attr.value, 0, 0));
+    return stored<T, D...>(made, here);
+  }
+
+  /// What `memory` returns in the next step. Fluid: DynamicRNN.update_memory.
+  template <class T, int... D>
+  constexpr void update(const variable<T, rows, D...>& memory, const variable<T, rows, D...>& next,
+                        int line = __builtin_LINE()) {
+    set_next(memory.id, next.id, line);
+  }
+  /// What the last step of each sequence left in `memory`, as a result of the rnn: one value for
+  /// each sequence, in the order of the batch; that of before the first step for a sequence without
+  /// elements. Only to be returned by the function of the step.
+  template <class T, int... D>
+  constexpr auto last(const variable<T, rows, D...>& memory, int line = __builtin_LINE()) {
+    return detail::last_state<variable<T, parent, D...>>{kept(memory.id, line)};
+  }
+
+ private:
+  template <class Out>
+  constexpr int reorder(int x) {
+    layer_helper layer(b_, "reorder_lod_tensor_by_rank");
+    const int made = layer.template output<Out>().id;
+    b_.add_operator(schema_of<reorder_lod_tensor_by_rank>(), {x, table_}, {made});
+    return made;
+  }
+  template <class Out>
+  constexpr Out shrink(int x) {
+    layer_helper layer(b_, "shrink_memory");
+    const int made = layer.template output<Out>().id;
+    b_.add_operator(schema_of<shrink_rnn_memory>(), {x, now_.count.id, table_}, {made});
+    return {&b_, made};
+  }
+  // Puts a first value, made in the outer block, into an array; reads the array in block `here`.
+  template <class T, int... D>
+  constexpr variable<T, rows, D...> stored(int first, int here) {
+    using item = variable<T, ranked, D...>;
+    const int array = memory_array<item>(first);
+    b_.current_block = here;
+    const auto value = shrink<variable<T, rows, D...>>(read<item>(array, now_.count).id);
+    remember(value.id, array);
+    return value;
+  }
+
+  int table_;
+};
+
+/// Runs `step` once for each element of the sequences of x, all sequences at the same time; what it
+/// returns, a variable or a tuple of variables, becomes sequences as long as those of x:
+///
+///   auto hidden = layer::dynamic_rnn(embed, [&](auto& step) {
+///     auto x = step.input(embed);
+///     auto h = step.memory(lamina::dims<128>, {.value = 0.f});
+///     auto next = layer::tanh(layer::fc<128>(std::tuple{x, h}));
+///     step.update(h, next);
+///     return next;
+///   });
+///
+/// `step.last(h)` among the results is the final state, one row for each sequence:
+/// `return std::tuple{next, step.last(h)};`, or only that. Sequences never see each other, and
+/// those without elements do nothing. The function is called more than once while it is recorded.
+/// Fluid: DynamicRNN.
+template <class T, class S, int... D, class F>
+constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
+                           const options<dynamic_rnn_attr, T>& attr = {},
+                           int line = __builtin_LINE()) {
+  static_assert(check<is_tokens<S>, gets_type<variable<T, S, D...>>>,
+                "lamina: dynamic_rnn: the rows of the input form sequences");
+  using step_type = rnn_step<S, std::remove_cvref_t<F>>;
+  using rows = typename step_type::rows;
+  using result = decltype(step(*static_cast<step_type*>(nullptr)));
+  using whole = detail::with_replaced_rows<result, rows, S>;
+  static_assert(check<whole::found, gets_type<result>>,
+                "lamina: dynamic_rnn: the step returns variables of its own rows");
+  using results =
+      detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
+  using outputs =
+      detail::outputs_of<decltype(detail::as_tuple(*static_cast<typename whole::type*>(nullptr)))>;
+  program_builder& b = *x.builder;
+  lamina::detail::require_visible(b, x.id, line);
+  layer_helper layer(b, "dynamic_rnn", attr.name);
+  const int outer = b.current_block;
+  const auto table = layer.template output<variable<std::int64_t, typename S::parent, 2>>();
+  detail::without_gradient(layer, table.id);
+  b.add_operator(schema_of<lod_rank_table>(), {x.id}, {table.id},
+                 b.attribute_list(S::lod_level - 1));
+  const auto longest = layer.template output<variable<std::int64_t, once, 1>>();
+  b.add_operator(schema_of<max_sequence_len>(), {table.id}, {longest.id});
+  const int parents = rows_of<typename S::parent>(b);
+  b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
+  b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step, -1);
+  int arrays[results::count], made[results::count];
+  const auto begin = [&](const detail::step_numbers& now) {
+    return step_type(b, outer, table.id, now);
+  };
+  detail::record_steps<results>(layer, longest, -1, arrays, begin, step, line);
+  b.open_domains.count -= 2;
+  outputs::make(layer, made);
+  for (int k = 0; k < results::count; ++k)
+    b.add_operator(
+        results::is_last[k] ? schema_of<last_rnn_memory>() : schema_of<array_to_lod_tensor>(),
+        {arrays[k], table.id}, {made[k]});
+  const auto all = outputs::handles(b, made);
+  if constexpr (detail::is_tuple<result>)
+    return all;
+  else
+    return layer.returns(std::get<0>(all));
+}
+
+}  // namespace lamina::layer

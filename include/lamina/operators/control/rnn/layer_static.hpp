@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/rnn/layer_static.hpp - a recurrence over a dimension of fixed length,
+// written as one step.
+#pragma once
+
+#include <lamina/operators/control/rnn/layer.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/operators/control/array/definition_step_array.hpp>
+
+namespace lamina::layer {
+
+/// Options of static_rnn.
+struct static_rnn_attr {
+  bool reverse = false;  // from the last step to the first
+  std::string_view name{};
+};
+
+namespace detail {
+
+/// Where the steps of a variable with rows R lie: behind the rows.
+template <class R>
+inline constexpr int step_axis = has_rows<R> ? 1 : 0;
+
+/// One step of a variable that has `Steps` of them, and all steps of one.
+template <class V>
+struct stepped;
+template <class T, class R, int Steps, int... D>
+struct stepped<variable<T, R, Steps, D...>> {
+  static constexpr int steps = Steps;
+  using rows = R;
+  using one = variable<T, R, D...>;
+};
+template <class V, int Steps>
+struct all_steps;
+template <class T, class R, int... D, int Steps>
+struct all_steps<variable<T, R, D...>, Steps> {
+  using rows = R;
+  using type = variable<T, R, Steps, D...>;
+};
+template <class V, int Steps>
+struct all_steps<last_state<V>, Steps> {
+  using type = V;
+};
+template <class... V, int Steps>
+struct all_steps<std::tuple<V...>, Steps> {
+  using type = std::tuple<typename all_steps<V, Steps>::type...>;
+};
+
+}  // namespace detail
+
+/// One step of a static_rnn: what its function is called with.
+template <class R, int Steps>
+class static_rnn_step : public detail::rnn_recorder {
+ public:
+  constexpr static_rnn_step(program_builder& b, int outer, int like,
+                            const detail::step_numbers& now)
+      : rnn_recorder(b, outer, now), like_(like) {}
+
+  /// This step of x, which has as many steps as the rnn. Fluid: StaticRNN.step_input.
+  template <class T, class S, int... D>
+  constexpr auto input(const variable<T, S, Steps, D...>& x, int line = __builtin_LINE()) {
+    using item = variable<T, S, D...>;
+    const int here = leave(x.id, line);
+    layer_helper layer(b_, "rnn_input");
+    const int array = new_array<item>(layer);
+    b_.add_operator(schema_of<tensor_to_tensor_array>(), {x.id}, {array},
+                    b_.attribute_list(detail::step_axis<S>));
+    b_.current_block = here;
+    return read<item>(array, now_.index);
+  }
+
+  /// What `update` stored in the step before; `init` in the first one.
+  /// Fluid: StaticRNN.memory(init).
+  template <class T, class S, int... D>
+  constexpr variable<T, S, D...> memory(const variable<T, S, D...>& init,
+                                        int line = __builtin_LINE()) {
+    const int here = leave(init.id, line);
+    return stored<variable<T, S, D...>>(init.id, here);
+  }
+  /// The same with the rows of the rnn and elements that are all `value` at first.
+  /// Fluid: StaticRNN.memory(shape, batch_ref, init_value).
+  template <element T = float, int... D>
+  constexpr variable<T, R, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
+    const int here = leave();
+    layer_helper layer(b_, "fill_constant_batch_size_like");
+    const int made = layer.template output<variable<T, R, D...>>().id;
+    b_.variables[made].stop_gradient = true;
+    const variable_desc v = b_.variables[made];
+    const int at = b_.integers.count;
+    for (int i = 0; i < v.rank; ++i) b_.integers.push(b_.dims[v.dims + i]);
+    b_.add_operator(schema_of<fill_constant_batch_size_like>(), {like_}, {made},
+                    b_.attribute_list(attribute_value{0, at, v.rank}, static_cast<int>(dtype_of<T>),
+                                      attr.value, 0, 0));
+    return stored<variable<T, R, D...>>(made, here);
+  }
+
+  /// What `memory` returns in the next step. Fluid: StaticRNN.update_memory.
+  template <class T, class S, int... D>
+  constexpr void update(const variable<T, S, D...>& memory, const variable<T, S, D...>& next,
+                        int line = __builtin_LINE()) {
+    set_next(memory.id, next.id, line);
+  }
+  /// What `memory` would return in one more step, as a result of the rnn: the state behind the last
+  /// step. Only to be returned by the function of the step.
+  template <class T, class S, int... D>
+  constexpr auto last(const variable<T, S, D...>& memory, int line = __builtin_LINE()) {
+    return detail::last_state<variable<T, S, D...>>{kept(memory.id, line)};
+  }
+
+ private:
+  template <class Item>
+  constexpr Item stored(int first, int here) {
+    const int array = memory_array<Item>(first);
+    b_.current_block = here;
+    const Item value = read<Item>(array, now_.count);
+    remember(value.id, array);
+    return value;
+  }
+
+  int like_;
+};
+
+/// Runs `step` for each index of the first inner dimension of x, [rows, Steps, ...]; what it
+/// returns, a variable or a tuple of variables [rows, ...], becomes [rows, Steps, ...]:
+///
+///   auto hidden = layer::static_rnn(x, [&](auto& step) {
+///     auto h = step.memory(lamina::dims<64>);
+///     auto next = layer::tanh(layer::fc<64>(std::tuple{step.input(x), h}));
+///     step.update(h, next);
+///     return next;
+///   });
+///
+/// With `.reverse` step t sees index Steps - 1 - t, and what it returns lies there. `step.last(h)`
+/// among the results is the state behind the last step, [rows, ...]. Variables of outer blocks are
+/// the same in all steps. The function is called more than once while
+/// it is recorded. Fluid: StaticRNN, whose sequences have time before the samples.
+template <class T, class R, int... D, class F>
+constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
+                          const options<static_rnn_attr, T>& attr = {},
+                          int line = __builtin_LINE()) {
+  static_assert(check<(sizeof...(D) > 0), gets_type<variable<T, R, D...>>>,
+                "lamina: static_rnn: the input has a dimension of steps behind its rows");
+  constexpr int steps = detail::stepped<variable<T, R, D...>>::steps;
+  using step_type = static_rnn_step<R, steps>;
+  using result = decltype(step(*static_cast<step_type*>(nullptr)));
+  using whole = typename detail::all_steps<result, steps>::type;
+  using results =
+      detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
+  using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<whole*>(nullptr)))>;
+  program_builder& b = *x.builder;
+  lamina::detail::require_visible(b, x.id, line);
+  layer_helper layer(b, "rnn", attr.name);
+  const int outer = b.current_block;
+  block here{&b, outer};
+  int arrays[results::count], made[results::count];
+  const auto begin = [&](const detail::step_numbers& now) {
+    return step_type(b, outer, x.id, now);
+  };
+  const auto end = fill_constant<std::int64_t>(here, steps);
+  detail::record_steps<results>(layer, end, attr.reverse ? steps - 1 : -1, arrays, begin, step,
+                                line);
+  outputs::make(layer, made);
+  for (int k = 0; k < results::count; ++k) {
+    const variable_desc& v = b.variables[made[k]];
+    if (results::is_last[k])
+      b.add_operator(schema_of<read_from_array>(), {arrays[k], end.id}, {made[k]});
+    else
+      b.add_operator(schema_of<tensor_array_to_tensor>(), {arrays[k]}, {made[k]},
+                     b.attribute_list(v.rank > 0 && b.dims[v.dims] < 0 ? 1 : 0, true));
+  }
+  const auto all = outputs::handles(b, made);
+  if constexpr (detail::is_tuple<result>)
+    return all;
+  else
+    return layer.returns(std::get<0>(all));
+}
+
+}  // namespace lamina::layer

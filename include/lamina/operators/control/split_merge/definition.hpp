@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/split_merge/definition.hpp - operators that split rows by a mask, merge
+// them again, or choose one of several variables.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+inline constexpr std::array<slot_desc, 2> slots_x_mask{{{"X"}, {"Mask"}}};
+
+/// Out[i] = the next row of InTrue where Mask[i], else of InFalse: the order of before a split.
+/// With sequences above the mask's rows (`level` of them lie above the mask itself) whole sequences
+/// are merged. X has the rows of Mask or of Out; a side that is left out counts as zeros. Its
+/// gradient is a split. Fluid: merge_lod_tensor.
+struct merge_lod_tensor : operator_definition {
+  static constexpr const char* type = "merge_lod_tensor";
+  static constexpr std::array<slot_desc, 4> inputs{
+      {{"X"}, {"Mask"}, {"InTrue", false, true}, {"InFalse", false, true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"level", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 12;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+/// OutTrue = the rows of X where Mask is true, OutFalse the others, in their order; where X has
+/// sequences below the mask's rows, whole sequences. Its gradient is a merge.
+/// Fluid: split_lod_tensor.
+struct split_lod_tensor : operator_definition {
+  static constexpr const char* type = "split_lod_tensor";
+  static constexpr auto inputs = slots_x_mask;
+  static constexpr std::array<slot_desc, 2> outputs{
+      {{"OutTrue", false, true}, {"OutFalse", false, true}}};
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"level", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+constexpr void merge_lod_tensor::gradient(program_builder& b, const operator_desc& op) {
+  const int whole = gradient_variable(b, b.arguments[op.outputs]);
+  if (whole < 0) return;
+  const int mask = b.arguments[op.inputs + 1];
+  const int yes = partial_gradient(b, b.arguments[op.inputs + 2]);
+  const int no = partial_gradient(b, b.arguments[op.inputs + 3]);
+  if (yes >= 0 || no >= 0)
+    b.add_operator(schema_of<split_lod_tensor>(), {whole, mask}, {yes, no}, op.attributes);
+}
+
+constexpr void split_lod_tensor::gradient(program_builder& b, const operator_desc& op) {
+  const int yes = gradient_variable(b, b.arguments[op.outputs]);
+  const int no = gradient_variable(b, b.arguments[op.outputs + 1]);
+  if (yes < 0 && no < 0) return;
+  const int x = b.arguments[op.inputs];
+  const int made = partial_gradient(b, x);
+  if (made >= 0)
+    b.add_operator(schema_of<merge_lod_tensor>(), {x, b.arguments[op.inputs + 1], yes, no}, {made},
+                   op.attributes);
+}
+
+/// Out[Mask] = X; the other outputs get no value. Fluid: select_output.
+struct select_output : operator_definition {
+  static constexpr const char* type = "select_output";
+  static constexpr auto inputs = slots_x_mask;
+  static constexpr std::array<slot_desc, 1> outputs{{{"Out", true}}};
+};
+
+/// Out = X[Mask], where Mask is one whole number; the others need no value. Its gradient is a
+/// select_output. Fluid: select_input.
+struct select_input : operator_definition {
+  static constexpr const char* type = "select_input";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X", true}, {"Mask"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op) {
+    const int n = b.arguments[op.inputs];
+    const int whole = gradient_variable(b, b.arguments[op.outputs]);
+    if (whole < 0) return;
+    const int mask = b.arguments[op.inputs + 1 + n];
+    int* parts = new int[static_cast<unsigned>(n)];
+    bool any = false;
+    for (int i = 0; i < n; ++i) {
+      parts[i] = partial_gradient(b, b.arguments[op.inputs + 1 + i]);
+      any = any || parts[i] >= 0;
+    }
+    if (any) {
+      operator_desc made = b.begin(schema_of<select_output>());
+      b.argument(whole);
+      b.argument(mask);
+      made.outputs = b.arguments.count;
+      b.list(parts, n);
+      made.end = b.arguments.count;
+      b.operators.push(made);
+    }
+    delete[] parts;
+  }
+};
+
+}  // namespace lamina

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/split_merge/layer.hpp - rows that are split by a condition and merged
+// again.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+
+#include <lamina/operators/control/block/layer_conditional.hpp>
+#include <lamina/layers/sequence_rows.hpp>
+
+namespace lamina::layer {
+
+/// Options of if_else.
+struct if_else_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+
+template <class F>
+struct yes_rows {};
+template <class F>
+struct no_rows {};
+
+/// The rows Of with the rows From, which they are or lie below of, replaced by To.
+template <class Of, class From, class To>
+struct replaced_rows {
+  static constexpr bool found = false;
+  using type = Of;
+};
+template <class From, class To>
+struct replaced_rows<From, From, To> {
+  static constexpr bool found = true;
+  using type = To;
+};
+template <class Of, class From, class To>
+requires(is_tokens<Of> && !__is_same(Of, From)) struct replaced_rows<Of, From, To> {
+  using above = replaced_rows<typename Of::parent, From, To>;
+  static constexpr bool found = above::found;
+  using type = tokens<Of::name, typename above::type>;
+};
+
+}  // namespace detail
+
+/// What a branch of if_else is called with.
+template <class R, class Key>
+class if_else_branch {
+ public:
+  /// The rows that this branch works on.
+  using rows = chosen<R, Key>;
+
+  constexpr if_else_branch(program_builder& b, int mask, int outer, bool truth)
+      : b_(b), mask_(mask), outer_(outer), truth_(truth) {}
+
+  /// The rows of x for which the condition is true, or, in the other branch, false. Where x holds
+  /// sequences and the condition one value for each, whole sequences. Fluid: IfElse.input.
+  template <class T, class S, int... D>
+  constexpr auto input(const variable<T, S, D...>& x, int line = __builtin_LINE()) const {
+    lamina::detail::require_visible(b_, x.id, line);
+    using replaced = detail::replaced_rows<S, R, rows>;
+    static_assert(
+        check<replaced::found, expects_type<R>, gets_type<S>>,
+        "lamina: if_else: the input has the rows of the condition, or sequences below them");
+    using out = variable<T, typename replaced::type, D...>;
+    const int here = b_.current_block;
+    b_.current_block = outer_;
+    layer_helper layer(b_, "split_lod_tensor");
+    const int y = layer.template output<out>().id;
+    split(x.id, y);
+    b_.current_block = here;
+    return out{&b_, y};
+  }
+
+  constexpr void split(int x, int y) const {
+    b_.add_operator(schema_of<split_lod_tensor>(), {x, mask_}, {truth_ ? y : -1, truth_ ? -1 : y},
+                    b_.attribute_list(R::lod_level));
+  }
+
+ private:
+  program_builder& b_;
+  int mask_;
+  int outer_;
+  bool truth_;
+};
+
+namespace detail {
+
+/// The type of a branch's result behind the merge.
+template <class R, class Key, class V>
+struct merged_type;
+template <class R, class Key, class T, class S, int... D>
+struct merged_type<R, Key, variable<T, S, D...>> {
+  using replaced = replaced_rows<S, chosen<R, Key>, R>;
+  static constexpr bool fits = replaced::found;
+  using type = variable<T, typename replaced::type, D...>;
+};
+template <class R, class Key, class... V>
+struct merged_type<R, Key, std::tuple<V...>> {
+  static constexpr bool fits = (merged_type<R, Key, V>::fits && ...);
+  using type = std::tuple<typename merged_type<R, Key, V>::type...>;
+};
+
+/// Records one branch; `made` are its results outside of its block.
+template <class R, class Key, class F>
+constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branch, int* made,
+                             int line) {
+  program_builder& b = layer.builder();
+  const int outer = b.current_block;
+  const int domain = b.open_domain(&domain_mark<chosen<R, Key>>, truth ? "true" : "false",
+                                   rows_of<R>(b), domain_kind::subset, -1);
+  if_else_branch<R, Key> given(b, mask, outer, truth);
+  const int some = layer.template output<variable<bool, chosen<R, Key>, 1>>().id;
+  b.variables[some].stop_gradient = true;
+  given.split(mask, some);
+  b.domains[domain].chosen_by = some;
+  recorded_body body;
+  body.first = b.operators.count;
+  open_block opened(b);
+  body.block = b.current_block;
+  const auto result = as_tuple(branch(given));
+  using outputs = outputs_of<std::remove_cv_t<decltype(result)>>;
+  if (b.written.count > b.written_begin)
+    b.report(fault_kind::branch_writes, line, {}, nullptr, 0, nullptr, 0);
+  b.current_block = outer;
+  outputs::make(layer, made);
+  b.current_block = body.block;
+  outputs::copy(b, result, made);
+  opened.close();
+  add_conditional(layer, body, some, false);
+  --b.open_domains.count;
+}
+
+}  // namespace detail
+
+/// Splits the rows by `condition`, one bool a row, lets `yes` and `no` compute with theirs, and
+/// merges what they return in the order of before:
+///
+///   auto y = layer::if_else(positive, [&](auto& yes) { return layer::fc<10>(yes.input(x)); },
+///                           [&](auto& no) { return -layer::fc<10>(no.input(x)); });
+///
+/// Each branch gets its rows of x by input(x), and returns a variable of these rows, or a tuple of
+/// them; both return the same types. A branch without rows does not run. A branch assigns to no
+/// handle of an outer block. Fluid: IfElse.
+template <class R, class Yes, class No>
+constexpr auto if_else(const variable<bool, R, 1>& condition, Yes&& yes, No&& no,
+                       const options<if_else_attr, R>& attr = {}, int line = __builtin_LINE()) {
+  static_assert(check<has_rows<R>, gets_type<variable<bool, R, 1>>>,
+                "lamina: if_else: the condition is one bool a row; see layer::cond for one in all");
+  using yes_key = detail::yes_rows<std::remove_cvref_t<Yes>>;
+  using no_key = detail::no_rows<std::remove_cvref_t<No>>;
+  using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
+  using no_result = decltype(no(*static_cast<if_else_branch<R, no_key>*>(nullptr)));
+  using yes_merged = detail::merged_type<R, yes_key, yes_result>;
+  using no_merged = detail::merged_type<R, no_key, no_result>;
+  constexpr bool own = yes_merged::fits && no_merged::fits;
+  static_assert(check<own, gets_type<yes_result, no_result>>,
+                "lamina: if_else: a branch returns variables of its own rows");
+  using result = typename yes_merged::type;
+  using other = typename no_merged::type;
+  static_assert(check < !own || __is_same(result, other), expects_type<result>,
+                gets_type < other >>, "lamina: if_else: both branches return the same types");
+  program_builder& b = *condition.builder;
+  lamina::detail::require_visible(b, condition.id, line);
+  layer_helper layer(b, "if_else", attr.name);
+  const int mask = condition.id;
+  using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+  int in_true[outputs::count], in_false[outputs::count], merged[outputs::count];
+  detail::record_branch<R, yes_key>(layer, mask, true, yes, in_true, line);
+  detail::record_branch<R, no_key>(layer, mask, false, no, in_false, line);
+  outputs::make(layer, merged);
+  for (int i = 0; i < outputs::count; ++i)
+    b.add_operator(schema_of<merge_lod_tensor>(), {mask, mask, in_true[i], in_false[i]},
+                   {merged[i]}, b.attribute_list(R::lod_level));
+  const auto all = outputs::handles(b, merged);
+  if constexpr (is_variable<result>)
+    return layer.returns(std::get<0>(all));
+  else
+    return all;
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/conv/common.hpp - how two images meet in a filter.
+#pragma once
+
+#include <lamina/engine/common/call_error.hpp>
+
+namespace lamina::engine {
+
+/// Where an operator has its strides, paddings, dilations and groups.
+inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
+inline constexpr int conv_transpose_attributes[4] = {3, 4, 2, 1};
+
+/// One side of a convolution. The larger image is the one that is padded: the input of a
+/// convolution, the output of a transposed one.
+struct conv_side {
+  int large = 1, small = 1, filter = 1;
+  int stride = 1, padding = 0, dilation = 1;
+};
+
+/// A convolution of volumes; images are volumes one deep.
+struct conv_shape {
+  int groups = 1, large_channels = 1, small_channels = 1;  // channels: of one group
+  conv_side side[3];                                       // depth, height, width
+
+  conv_shape() = default;
+  /// Reads the attributes, whose numbers are those of strides, paddings, dilations and groups.
+  conv_shape(const operator_call& c, const operand& large, const operand& small,
+             const operand& filter, const int (&attribute)[4])
+      : groups(c.integer(attribute[3])) {
+    const int sides = filter.rank - 2;
+    for (int i = 0; i < 3; ++i)
+      if (c.list_size(attribute[i]) != sides)
+        fail(c, {"expected ", sides, " strides, paddings and dilations, found ",
+                 c.list_size(attribute[i])});
+    large_channels = filter.dims[1];
+    small_channels = filter.dims[0] / groups;
+    if (large.dims[1] != groups * large_channels || small.dims[1] != filter.dims[0])
+      fail(c, {"expected images of ", groups * large_channels, " and ", filter.dims[0],
+               " channels, found ", large.dims[1], " and ", small.dims[1]});
+    for (int d = 0; d < sides; ++d)
+      side[3 - sides + d] = {large.dims[2 + d],
+                             small.dims[2 + d],
+                             filter.dims[2 + d],
+                             c.integer_at(attribute[0], d),
+                             c.integer_at(attribute[1], d),
+                             c.integer_at(attribute[2], d)};
+  }
+
+  constexpr int taps() const { return side[0].filter * side[1].filter * side[2].filter; }
+  /// Elements of a channel of each image.
+  constexpr int large_size() const { return side[0].large * side[1].large * side[2].large; }
+  constexpr int small_size() const { return side[0].small * side[1].small * side[2].small; }
+};
+
+}  // namespace lamina::engine

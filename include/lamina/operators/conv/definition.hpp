@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/conv/definition.hpp - convolutions of images and volumes.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Output[n, o, y, x] = Bias[o] + ResidualData[n, o, y, x] + sum over c, i, j of Input[n, c, y *
+/// stride - padding + i * dilation, x * stride - padding + j * dilation] * Filter[o, c, i, j]; what
+/// lies outside of the image is 0. Input [N, C, H, W], Filter [O, C / groups, kh, kw], Output [N,
+/// O, (H + 2 padding - (dilation (kh - 1) + 1)) / stride + 1, ...]: with groups, output channels of
+/// one part see the input channels of the same part. Fluid: conv2d.
+struct conv2d : operator_definition {
+  static constexpr const char* type = "conv2d";
+  static constexpr std::array<slot_desc, 4> inputs{
+      {{"Input"}, {"Filter"}, {"Bias", false, true}, {"ResidualData", false, true}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Output"}}};
+  static constexpr std::array<attribute_desc, 6> attributes{
+      {{"strides", attribute_type::integers},
+       {"paddings", attribute_type::integers},
+       {"dilations", attribute_type::integers},
+       {"groups", attribute_type::integer, 1},
+       {"data_format", attribute_type::string, 0, "NCHW"},
+       {"padding_algorithm", attribute_type::string, 0, "EXPLICIT"}}};
+  static constexpr std::uint32_t differentiable = 15;
+  static constexpr std::uint32_t gradient_inputs = 15;
+};
+
+/// conv2d with a group for each channel of the input. Fluid: depthwise_conv2d.
+struct depthwise_conv2d : conv2d {
+  static constexpr const char* type = "depthwise_conv2d";
+};
+
+/// The same with depth: Input [N, C, D, H, W], Filter [O, C / groups, kd, kh, kw].
+/// Fluid: conv3d.
+struct conv3d : conv2d {
+  static constexpr const char* type = "conv3d";
+  static constexpr std::array<attribute_desc, 6> attributes{
+      {{"strides", attribute_type::integers},
+       {"paddings", attribute_type::integers},
+       {"dilations", attribute_type::integers},
+       {"groups", attribute_type::integer, 1},
+       {"data_format", attribute_type::string, 0, "NCDHW"},
+       {"padding_algorithm", attribute_type::string, 0, "EXPLICIT"}}};
+};
+
+/// The gradient of conv2d's input as a forward operator: Input [N, C, H, W] is spread by Filter [C,
+/// O / groups, kh, kw] to Output [N, O, (H - 1) stride - 2 padding + dilation (kh - 1) + 1, ...],
+/// or to output_size, below `stride` more. Bias [O] is added. Fluid: conv2d_transpose.
+struct conv2d_transpose : operator_definition {
+  static constexpr const char* type = "conv2d_transpose";
+  static constexpr std::array<slot_desc, 3> inputs{{{"Input"}, {"Filter"}, {"Bias", false, true}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Output"}}};
+  static constexpr std::array<attribute_desc, 7> attributes{
+      {{"output_size", attribute_type::integers},
+       {"groups", attribute_type::integer, 1},
+       {"dilations", attribute_type::integers},
+       {"strides", attribute_type::integers},
+       {"paddings", attribute_type::integers},
+       {"data_format", attribute_type::string, 0, "NCHW"},
+       {"padding_algorithm", attribute_type::string, 0, "EXPLICIT"}}};
+  static constexpr std::uint32_t differentiable = 7;
+  static constexpr std::uint32_t gradient_inputs = 7;
+};
+
+}  // namespace lamina

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/decode/beam_search/common.hpp - the best candidates of a beam search, for every
+// engine.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/core/config.hpp>
+#include <lamina/core/extremes.hpp>
+
+namespace lamina::engine {
+
+/// A hypothesis and one id more.
+template <class Real>
+struct beam_candidate {
+  std::int64_t id;
+  Real score;
+  std::int32_t parent;
+
+  /// Of two scores NaN is the better one, as in top_k.
+  LAMINA_FN bool operator<(const beam_candidate& other) const {
+    return math::is_same(score, other.score) ? parent < other.parent
+                                             : math::is_above(other.score, score);
+  }
+};
+
+/// The best candidates of one source, the best first.
+template <class Real>
+struct beam_best {
+  using candidate = beam_candidate<Real>;
+
+  candidate* items;
+  int most, count = 0;
+
+  LAMINA_FN bool keeps(const candidate& c) const { return count < most || !(c < items[count - 1]); }
+  /// Of equal ones the first stay, but the last of all replaces the last one that is kept.
+  LAMINA_FN void keep(const candidate& c) {
+    if (!keeps(c)) return;
+    if (count == most) --count;
+    int at = count++;
+    for (; at > 0 && items[at - 1] < c; --at) items[at] = items[at - 1];
+    items[at] = c;
+  }
+};
+
+}  // namespace lamina::engine

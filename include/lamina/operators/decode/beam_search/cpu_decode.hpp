@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/decode/beam_search/cpu_decode.hpp - beam_search_decode: whole hypotheses.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/operators/decode/beam_search/common_steps.hpp>
+#include <lamina/operators/control/array/cpu.hpp>
+#include <lamina/operators/decode/beam_search/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// What the slots of two arrays hold.
+template <class Real>
+struct slot_values {
+  operand ids, scores;
+
+  std::int64_t id(int t, int row) const { return integer_in(slot_of(ids, t), row, 0); }
+  Real score(int t, int row) const { return *slot_of(scores, t).row<const Real>(row); }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<beam_search_decode> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    require_real<Real>(c, c.input(1));
+    const detail::slot_values<Real> values{c.input(0), c.input(1)};
+    const beam_steps steps(c, array_of(values.ids), array_of(values.scores), values);
+    const auto order = [&] { return reinterpret_cast<int*>(c.scratch()); };
+    make_hypotheses(c, steps, order);
+    const operand id = c.output(0), score = c.output(1);
+    for_each_token(c, steps, order, [&](int row, std::int64_t one, Real of_one) {
+      if (id) *id.row<std::int64_t>(row) = one;
+      if (score) *score.row<Real>(row) = of_one;
+    });
+  }
+  template <class = void>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return c.integer(0);
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/decode/beam_search/definition.hpp - the best continuations of the hypotheses of
+// each sentence.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// One step of a beam search. Row r of pre_ids and pre_scores is a hypothesis so far: its last id
+/// and its score; row r of ids and scores [rows, K] are its candidates, ids 0 to K - 1 where slot
+/// ids is empty. The sequences of level `level` of scores are the sources. Of each source the
+/// beam_size candidates with the highest scores stay; of equal ones the later hypothesis first, and
+/// a candidate equal to the last one that is kept replaces it. A hypothesis whose last id is end_id
+/// has one candidate, end_id with its score; a source whose candidates all continue such hypotheses
+/// gets none. Unless is_accumulated, scores are probabilities: pre_scores + log(scores) count.
+/// selected_ids and selected_scores [selected, 1] have two levels: hypotheses of each source,
+/// selected ones of each hypothesis, by descending score. parent_idx [selected] = the row of
+/// pre_ids that each continues. Has no gradient. Fluid: beam_search.
+struct beam_search : operator_definition {
+  static constexpr const char* type = "beam_search";
+  static constexpr std::array<slot_desc, 4> inputs{
+      {{"pre_ids"}, {"pre_scores"}, {"ids", false, true}, {"scores"}}};
+  static constexpr std::array<slot_desc, 3> outputs{
+      {{"selected_ids"}, {"selected_scores"}, {"parent_idx", false, true}}};
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"level", attribute_type::integer, 0},
+       {"beam_size", attribute_type::integer, 1},
+       {"end_id", attribute_type::integer, 0},
+       {"is_accumulated", attribute_type::boolean, 1}}};
+};
+
+/// The hypotheses that the steps of a beam search found: Ids and Scores are the arrays of their
+/// selected_ids and selected_scores, from the first ids on. A hypothesis of a source is read from
+/// its last step backwards along the sequences; only the first of its end_id stays. SentenceIds and
+/// SentenceScores [tokens, 1] have two levels: hypotheses of each source, those with the highest
+/// last score first, and tokens of each hypothesis. Has no gradient. Fluid: beam_search_decode;
+/// unlike there, no empty hypotheses fill up beam_size.
+struct beam_search_decode : operator_definition {
+  static constexpr const char* type = "beam_search_decode";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Ids"}, {"Scores"}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"SentenceIds"}, {"SentenceScores"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"beam_size", attribute_type::integer, 1}, {"end_id", attribute_type::integer, 0}}};
+};
+
+}  // namespace lamina

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/decode/beam_search/layer_decode.hpp - the sentences that a beam search found.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/layers/sequence.hpp>
+#include <lamina/operators/control/array/layer.hpp>
+#include <lamina/operators/decode/beam_search/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of beam_search_decode.
+struct beam_search_decode_attr {
+  std::string_view name{};
+};
+
+/// The hypotheses of each sample from the ids and scores of all steps: `auto [ids, scores] =
+/// beam_search_decode<"found">(id_steps, score_steps, 4, end)`. The arrays hold what beam_search
+/// selected in each step, behind the first ids. Gives int64 and scores [-1, 1] with rows
+/// nested_tokens<"found">: hypotheses of each sample, the best first, and tokens of each. Fluid:
+/// layers.beam_search_decode.
+template <fixed_string Name, class I, class R, int... A, class T, class S, int... B>
+constexpr auto beam_search_decode(tensor_array<I, R, A...> ids, tensor_array<T, S, B...> scores,
+                                  int beam_size, int end_id,
+                                  const options<beam_search_decode_attr, I>& attr = {},
+                                  int line = __builtin_LINE()) {
+  using id = variable<I, R, A...>;
+  using score = variable<T, S, B...>;
+  constexpr bool fits = R::lod_level == 2 && detail::is_real<T> &&
+                        __is_same(id, variable<std::int64_t, R, 1>) &&
+                        __is_same(score, variable<T, R, 1>);
+  static_assert(
+      check<fits, gets_type<id, score>>,
+      "lamina: beam_search_decode: arrays of the ids and scores that beam_search selects");
+  require_one_program(ids, scores, line);
+  program_builder& b = *ids.builder;
+  layer_helper layer(b, "beam_search_decode", attr.name);
+  const auto found = layer.template output<variable<std::int64_t, nested_tokens<Name>, 1>>();
+  const auto of_found = layer.template output<variable<T, nested_tokens<Name>, 1>>();
+  detail::without_gradient(layer, found.id);
+  detail::without_gradient(layer, of_found.id);
+  b.add_operator(schema_of<lamina::beam_search_decode>(), {ids.id, scores.id},
+                 {found.id, of_found.id}, b.attribute_list(beam_size, end_id));
+  return std::tuple{layer.returns(found), of_found};
+}
+
+}  // namespace lamina::layer

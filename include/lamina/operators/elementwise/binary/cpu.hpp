@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/binary/cpu.hpp - the gradient of a sum with one number a channel, as
+// convolutions have it.
+#pragma once
+
+#include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/operators/elementwise/cpu.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Y@GRAD of elementwise_add where Y is one number for each of the elements of dimension 1 is a sum
+/// over rows and what lies inside, in vectors; any other form goes the general way.
+template <>
+struct call_kernel<gradient_of<elementwise_add>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    using general = gradient_of<elementwise_add>;
+    detail::pointwise_output<general, 0, Real>::run(c);
+    const operand slope = c.input(0), dy = c.output(1);
+    if (!dy) return;
+    const bool channels = c.integer(0) == 1 && dy.rank == 1 && slope.rank > 2 &&
+                          slope.domain != 0 && slope.dims[1] == dy.columns &&
+                          slope.type == dtype_of<Real> && dy.type == dtype_of<Real>;
+    if (!channels) return detail::pointwise_output<general, 1, Real>::run(c);
+    clear(dy);
+    detail::add_channels(slope, dy.columns, dy.row<Real>(0));
+  }
+};
+
+}  // namespace lamina::engine::cpu

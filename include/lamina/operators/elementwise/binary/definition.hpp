@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/binary/definition.hpp - elementwise_* of two variables with Fluid's
+// axis broadcast. Y's shape, trailing ones trimmed, is a contiguous part of X's that begins at
+// `axis`; axis -1 stands for rank(X) - rank(Y).
+#pragma once
+
+#include <lamina/core/extremes.hpp>
+#include <lamina/core/remainder.hpp>
+#include <lamina/core/wrapping.hpp>
+#include <lamina/operators/pointwise.hpp>
+
+namespace lamina {
+
+/// Base of the elementwise operators: Out = f(X, Y).
+struct elementwise : pointwise {
+  static constexpr auto inputs = slots_xy;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"axis", attribute_type::integer, -1}}};
+  static constexpr int scalars = 0;
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// Out = X + Y.
+struct elementwise_add : elementwise {
+  static constexpr const char* type = "elementwise_add";
+  static constexpr std::uint32_t gradient_inputs = 0;
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::wrapping_sum(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_NUMBER_FN static T df(T dy) {
+    return dy;
+  }
+};
+
+/// Out = X - Y.
+struct elementwise_sub : elementwise {
+  static constexpr const char* type = "elementwise_sub";
+  static constexpr std::uint32_t gradient_inputs = 0;
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::wrapping_difference(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_NUMBER_FN static T df(T dy) {
+    if constexpr (Slot == 0)
+      return dy;
+    else
+      return -dy;
+  }
+};
+
+/// Out = X * Y.
+struct elementwise_mul : elementwise {
+  static constexpr const char* type = "elementwise_mul";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::wrapping_product(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
+    if constexpr (Slot == 0)
+      return dy * y;
+    else
+      return dy * x;
+  }
+};
+
+/// Out = X / Y.
+struct elementwise_div : elementwise {
+  static constexpr const char* type = "elementwise_div";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::quotient(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
+    // A slope of 0 stays 0 where y is 0; y * y may be more, or less, than a number holds.
+    const T inverse = T(1) / y;
+    const T slope = math::select(dy == T(0), T(0), dy * inverse);
+    if constexpr (Slot == 0)
+      return slope;
+    else
+      return math::select(dy == T(0), T(0), -slope * (x * inverse));
+  }
+};
+
+/// Out = max(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the first.
+struct elementwise_max : elementwise {
+  static constexpr const char* type = "elementwise_max";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::maximum(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
+    if constexpr (Slot == 0)
+      return math::select(math::is_above(y, x), T(0), dy);
+    else
+      return math::select(math::is_above(y, x), dy, T(0));
+  }
+};
+
+/// Out = min(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the first.
+struct elementwise_min : elementwise {
+  static constexpr const char* type = "elementwise_min";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::minimum(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
+    if constexpr (Slot == 0)
+      return math::select(math::is_below(y, x), T(0), dy);
+    else
+      return math::select(math::is_below(y, x), dy, T(0));
+  }
+};
+
+/// Out = X to the power of Y as IEEE 754 has it. Where X is 0 and Y is not below 0, Y's gradient is
+/// 0.
+struct elementwise_pow : elementwise {
+  static constexpr const char* type = "elementwise_pow";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::pow(x, y);
+  }
+  template <int Slot, class T>
+  LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
+    // A slope of 0 stays 0 where the power or the logarithm is infinite.
+    if constexpr (Slot == 0) {
+      const T slope = dy * y;
+      return math::select(slope == T(0), T(0), slope * math::pow(x, y - T(1)));
+    } else {
+      const T slope = dy * math::pow(x, y);
+      return math::select(
+          slope == T(0), T(0),
+          math::select(x == T(0), math::select(y < T(0), -slope, T(0)), slope * math::log(x)));
+    }
+  }
+};
+
+/// Out = the remainder of X / Y with the sign of Y, between 0 and Y: exact, also where X / Y is
+/// beyond what T counts. Y = 0 gives NaN in real numbers and is an error in whole ones.
+struct elementwise_mod : elementwise {
+  static constexpr const char* type = "elementwise_mod";
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::remainder(x, y);
+  }
+};
+
+/// Out = floor(X / Y). Whole numbers: the smallest one by -1 wraps to itself.
+struct elementwise_floordiv : elementwise {
+  static constexpr const char* type = "elementwise_floordiv";
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x, T y) {
+    return math::floored_quotient(x, y);
+  }
+};
+
+/// Out = 0 in the shape of X. Fluid: fill_zeros_like.
+struct fill_zeros_like : pointwise {
+  static constexpr const char* type = "fill_zeros_like";
+  static constexpr std::uint32_t differentiable = 0;
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T) {
+    return T(0);
+  }
+};
+
+}  // namespace lamina

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/binary/layer.hpp - sums, products and the like of two variables,
+// place by place.
+#pragma once
+
+#include <lamina/layers/activation.hpp>
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/elementwise/binary/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of the elementwise layers.
+struct elementwise_attr {
+  activation act = activation::identity;
+  std::string_view name{};
+};
+
+namespace detail {
+
+/// Whether Y's shape, trailing ones trimmed, is a part of X's that begins at `axis`.
+constexpr bool broadcasts(const extents& x, const extents& y, int axis) {
+  const int begin = axis < 0 ? x.rank - y.rank : axis;
+  int rank = y.rank;
+  while (rank > 0 && y.at[rank - 1] == 1) --rank;
+  if (rank == 0) return true;
+  if (begin < 0 || begin + rank > x.rank) return false;
+  for (int i = 0; i < rank; ++i)
+    if (y.at[i] != x.at[begin + i]) return false;
+  return true;
+}
+
+/// Whether two operands fit; where one thing is wrong, the ones behind it count as right, so that
+/// one mistake gives one error.
+template <int Axis, class X, class Y>
+struct operands {
+  using rows_x = typename X::rows_type;
+  using rows_y = typename Y::rows_type;
+  static constexpr bool types = __is_same(typename X::value_type, typename Y::value_type);
+  static constexpr bool rows = !types || __is_same(rows_x, rows_y) || !has_rows<rows_y>;
+  static constexpr bool shapes =
+      !types || !rows || broadcasts(whole_shape<X>, whole_shape<Y>, Axis);
+};
+
+template <class Op, int Axis, class X, class Y>
+constexpr auto elementwise(X x, Y y, const elementwise_attr& attr, int line) {
+  using fit = operands<Axis, X, Y>;
+  static_assert(check<fit::types, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have one element type");
+  static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have the same rows, or the second has none");
+  static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: the shape of the second operand is a part of the first's");
+  require_one_program(x, y, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, Op::type, attr.name);
+  const int out = layer.output_like(x.id);
+  b.add_operator(schema_of<Op>(), {x.id, y.id}, {out}, Axis == -1 ? -1 : b.attribute_list(Axis));
+  return layer.returns(X{&b, apply_activation(layer, attr.act, out)});
+}
+
+}  // namespace detail
+
+// Y's shape is a contiguous part of X's that begins at dimension Axis of the whole shape, or, with
+// Axis -1, that ends where X's ends; trailing ones of Y do not count.
+
+/// x + y. Fluid: elementwise_add.
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_add(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_add, Axis>(x, y, attr, line);
+}
+
+/// x - y. Fluid: elementwise_sub.
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_sub(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_sub, Axis>(x, y, attr, line);
+}
+
+/// x * y. Fluid: elementwise_mul.
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_mul(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_mul, Axis>(x, y, attr, line);
+}
+
+/// x / y. Fluid: elementwise_div.
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_div, Axis>(x, y, attr, line);
+}
+
+/// The larger one of x and y; of equal ones x has the gradient. Fluid: elementwise_max (there y).
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_max, Axis>(x, y, attr, line);
+}
+
+/// The smaller one of x and y; of equal ones x has the gradient. Fluid: elementwise_min (there y).
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_min, Axis>(x, y, attr, line);
+}
+
+/// x to the power of y. Fluid: elementwise_pow.
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_pow, Axis>(x, y, attr, line);
+}
+
+/// The remainder of x / y with the sign of y, exact for any x, without a gradient; whole numbers by
+/// 0 are an error.
+/// Fluid: elementwise_mod.
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<elementwise_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_mod, Axis>(x, y, attr, line);
+}
+
+/// floor(x / y); whole numbers by 0 are an error, the smallest one by -1 is itself.
+/// Fluid: elementwise_floordiv.
+template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...> y,
+                                    const options<elementwise_attr, T>& attr = {},
+                                    int line = __builtin_LINE()) {
+  return detail::elementwise<lamina::elementwise_floordiv, Axis>(x, y, attr, line);
+}
+
+}  // namespace lamina::layer

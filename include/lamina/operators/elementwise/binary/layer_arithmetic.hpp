@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/binary/layer_arithmetic.hpp - the operators + - * / of variables and
+// numbers. They record what the elementwise layers and `scale` do, into variables "tmp_0", "tmp_1"
+// ..., as Fluid's overloaded operators do.
+#pragma once
+
+#include <lamina/operators/elementwise/binary/layer.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
+#include <lamina/operators/elementwise/unary/definition.hpp>
+
+namespace lamina {
+
+namespace detail {
+
+template <class V>
+constexpr V tmp_like(V x) {
+  program_builder& b = *x.builder;
+  const variable_desc v = b.variables[x.id];
+  const int name = b.layer_name("tmp", {});
+  return {&b, b.add_variable(name, "", -1, v.dims, v.rank, v.rows, v.type)};
+}
+
+template <class Op, class X, class Y>
+constexpr auto operate(X x, Y y) {
+  using fit = layer::detail::operands<-1, X, Y>;
+  static_assert(check<fit::types, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have one element type");
+  static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: both operands have the same rows, or the second has none");
+  static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
+                "lamina: elementwise: the shape of the second operand is a part of the first's");
+  // An operator has no default argument that could tell the line.
+  layer::require_one_program(x, y, 0);
+  const X out = tmp_like(x);
+  x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out.id});
+  return out;
+}
+
+template <class V>
+constexpr V scaled(V x, double factor, double bias) {
+  const V out = tmp_like(x);
+  x.builder->add_operator(schema_of<scale>(), {x.id}, {out.id},
+                          x.builder->attribute_list(factor, bias, true));
+  return out;
+}
+
+}  // namespace detail
+
+/// `if (x > 0)` asks for what nobody knows while a program is recorded: an error of one line.
+template <class T, class R, int... D, class Y>
+constexpr int operator<=>(variable<T, R, D...>, const Y&) {
+  static_assert(never<Y>,
+                "lamina: comparison: a variable has no value while a program is recorded; "
+                "layer::less_than and the like compare, layer::if_else and layer::cond choose");
+  return 0;
+}
+template <class T, class R, int... D, class Y>
+constexpr bool operator==(variable<T, R, D...>, const Y&) {
+  static_assert(never<Y>,
+                "lamina: comparison: a variable has no value while a program is recorded; "
+                "layer::less_than and the like compare, layer::if_else and layer::cond choose");
+  return false;
+}
+
+/// elementwise_add.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr auto operator+(variable<T, R, D...> x, variable<U, S, E...> y) {
+  return detail::operate<elementwise_add>(x, y);
+}
+/// elementwise_sub.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr auto operator-(variable<T, R, D...> x, variable<U, S, E...> y) {
+  return detail::operate<elementwise_sub>(x, y);
+}
+/// elementwise_mul.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr auto operator*(variable<T, R, D...> x, variable<U, S, E...> y) {
+  return detail::operate<elementwise_mul>(x, y);
+}
+/// elementwise_div.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr auto operator/(variable<T, R, D...> x, variable<U, S, E...> y) {
+  return detail::operate<elementwise_div>(x, y);
+}
+/// x + number, as `scale`.
+template <class T, class R, int... D>
+constexpr auto operator+(variable<T, R, D...> x, double number) {
+  return detail::scaled(x, 1, number);
+}
+/// number + x, as `scale`.
+template <class T, class R, int... D>
+constexpr auto operator+(double number, variable<T, R, D...> x) {
+  return detail::scaled(x, 1, number);
+}
+/// x - number, as `scale`.
+template <class T, class R, int... D>
+constexpr auto operator-(variable<T, R, D...> x, double number) {
+  return detail::scaled(x, 1, -number);
+}
+/// number - x, as `scale`.
+template <class T, class R, int... D>
+constexpr auto operator-(double number, variable<T, R, D...> x) {
+  return detail::scaled(x, -1, number);
+}
+/// -x, as `scale`.
+template <class T, class R, int... D>
+constexpr auto operator-(variable<T, R, D...> x) {
+  return detail::scaled(x, -1, 0);
+}
+/// x * number, as `scale`.
+template <class T, class R, int... D>
+constexpr auto operator*(variable<T, R, D...> x, double number) {
+  return detail::scaled(x, number, 0);
+}
+/// number * x, as `scale`.
+template <class T, class R, int... D>
+constexpr auto operator*(double number, variable<T, R, D...> x) {
+  return detail::scaled(x, number, 0);
+}
+/// x / number, as `scale`; integers are not divided this way, for scale would round.
+template <class T, class R, int... D>
+constexpr auto operator/(variable<T, R, D...> x, double number) {
+  constexpr bool real = layer::detail::is_real<T>;
+  static_assert(check<real, gets_type<variable<T, R, D...>>>,
+                "lamina: operator/: only floating point is divided by a number");
+  return detail::scaled(x, 1 / number, 0);
+}
+/// number / x, as `reciprocal` and `scale`.
+template <class T, class R, int... D>
+constexpr auto operator/(double number, variable<T, R, D...> x) {
+  constexpr bool real = layer::detail::is_real<T>;
+  static_assert(check<real, gets_type<variable<T, R, D...>>>,
+                "lamina: operator/: a number is divided by floating point only");
+  const auto inverse = detail::tmp_like(x);
+  x.builder->add_operator(schema_of<reciprocal>(), {x.id}, {inverse.id});
+  return detail::scaled(inverse, number, 0);
+}
+
+}  // namespace lamina

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/common.hpp - what pointwise operators are, for kernels that take any
+// element type.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+
+#include <lamina/operators/elementwise/assign/definition.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+#include <lamina/operators/elementwise/compare/definition.hpp>
+#include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
+
+namespace lamina::engine {
+
+/// Operators whose function makes sense in whole numbers; all others compute integers in double.
+template <class Op>
+inline constexpr bool is_exact =
+    std::is_base_of_v<comparison, Op> || std::is_base_of_v<logical, Op> ||
+    std::is_base_of_v<elementwise, Op> || std::is_same_v<Op, assign> || std::is_same_v<Op, cast> ||
+    std::is_same_v<Op, increment> || std::is_same_v<Op, scale> || std::is_same_v<Op, clip> ||
+    std::is_same_v<Op, fill_zeros_like> || std::is_same_v<Op, elementwise_mod> ||
+    std::is_same_v<Op, elementwise_floordiv>;
+template <>
+inline constexpr bool is_exact<elementwise_pow> = false;
+
+template <class Op>
+inline constexpr bool is_division =
+    std::is_same_v<Op, elementwise_div> || std::is_same_v<Op, elementwise_mod> ||
+    std::is_same_v<Op, elementwise_floordiv>;
+
+template <class Op>
+constexpr bool has_axis() {
+  if constexpr (Op::attributes.size() == 0)
+    return false;
+  else
+    return std::string_view(Op::attributes[0].name) == "axis";
+}
+
+}  // namespace lamina::engine

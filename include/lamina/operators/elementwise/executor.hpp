@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/executor.hpp - runs any pointwise operator, a user's own too, from
+// its definition.
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include <lamina/executor/kernel_shape.hpp>
+#include <lamina/operators/elementwise/compare/definition.hpp>
+#include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/pointwise_evaluation.hpp>
+
+namespace lamina::kernel {
+
+namespace detail {
+
+/// The function of a schema for one type.
+template <class T>
+pointwise_function<T> function_of(const operator_schema& schema) {
+  if constexpr (std::is_same_v<T, float>)
+    return schema.evaluate_float;
+  else
+    return schema.evaluate_double;
+}
+
+/// The input in a slot, broadcast to `shape`. One that is there already is not copied: the pointer
+/// is to its own elements then, else to `storage`. Null when the shapes do not fit.
+template <class T, class Real>
+const T* broadcast(const kernel_context<Real>& ctx, const char* slot, const tensor_shape& shape,
+                   int axis, xt::xarray<T>& storage) {
+  const tensor& given = ctx.input(slot);
+  const tensor_shape found = given.shape();
+  const bool own = given.type() == dtype_of<T>;
+  if (own && found == shape) return given.template as<T>().data();
+  xt::xarray<T> converted;
+  if (!own) converted = given.template cast<T>();
+  const T* const from = own ? given.template as<T>().data() : converted.data();
+  const std::vector<std::size_t> place = broadcast_places(shape, found, axis);
+  if (place.size() != size_of(shape)) return nullptr;
+  storage = xt::xarray<T>::from_shape(shape);
+  T* const to = storage.data();
+  for (std::size_t i = 0; i < place.size(); ++i) to[i] = from[place[i]];
+  return to;
+}
+
+/// Computes in T: Real, or double where integers take part, which float cannot hold exactly.
+template <class T, class Real>
+void evaluate(kernel_context<Real>& ctx) {
+  const operator_schema& schema = ctx.schema();
+  const std::size_t inputs = static_cast<std::size_t>(schema.input_count);
+  const T zero = 0;
+
+  // The largest input gives the shape, or one without elements, which has no rows; the others are
+  // broadcast to it.
+  tensor_shape shape{1};
+  std::size_t largest = 0;
+  bool first = true;
+  for (std::size_t s = 0; s < inputs; ++s) {
+    if (!ctx.has(schema.inputs[s].name)) continue;
+    const tensor_shape found = ctx.input(schema.inputs[s].name).shape();
+    const std::size_t n = size_of(found);
+    const bool larger = (n == 0) != (largest == 0)
+                            ? n == 0
+                            : n > largest || (n == largest && found.size() > shape.size());
+    if (!first && !larger) continue;
+    first = false;
+    shape = found;
+    largest = n;
+  }
+  const std::size_t whole = size_of(shape);
+  const int axis = ctx.integer("axis", -1);
+
+  std::vector<xt::xarray<T>> values(inputs);
+  std::vector<const T*> argument;
+  std::vector<int> stride;
+  for (std::size_t s = 0; s < inputs; ++s) {
+    const char* slot = schema.inputs[s].name;
+    argument.push_back(&zero);
+    stride.push_back(0);
+    if (!ctx.has(slot)) continue;
+    argument.back() = broadcast<T>(ctx, slot, shape, axis, values[s]);
+    if (argument.back() == nullptr && whole != 0)
+      ctx.fail("expected a shape that can be broadcast to " + to_string(shape) + " in variable '" +
+               ctx.input_name(slot) + "', found " + to_string(ctx.input(slot).shape()));
+    stride.back() = 1;
+  }
+  std::vector<T> attributes;
+  for (int a = 0; a < schema.attribute_count; ++a)
+    attributes.push_back(static_cast<T>(ctx.attribute(schema.attributes[a].name)));
+  for (const T& a : attributes) {
+    argument.push_back(&a);
+    stride.push_back(0);
+  }
+
+  std::vector<tensor> results(static_cast<std::size_t>(schema.output_count));
+  for (int k = 0; k < schema.output_count; ++k) {
+    const char* slot = schema.outputs[k].name;
+    if (!ctx.wants(slot)) continue;
+    xt::xarray<T> result = xt::xarray<T>::from_shape(shape);
+    function_of<T>(schema)(k, static_cast<std::int64_t>(whole), argument.data(), stride.data(),
+                           result.data());
+    // The gradient of an input that was broadcast is the sum over its copies.
+    const bool gradient = ctx.output_desc(slot).kind == variable_kind::gradient;
+    const tensor_shape wanted = gradient ? ctx.output_shape(slot) : shape;
+    if (size_of(wanted) == whole) {
+      results[static_cast<std::size_t>(k)] = reshaped(std::move(result), wanted);
+      continue;
+    }
+    auto sum = zeros<double>(wanted);
+    const std::vector<std::size_t> place = broadcast_places(shape, wanted, axis);
+    if (place.empty() && whole != 0)
+      ctx.fail("expected an output that can be broadcast to " + to_string(shape) + ", found " +
+               to_string(wanted));
+    for (std::size_t i = 0; i < whole; ++i)
+      sum.flat(place[i]) += static_cast<double>(result.flat(i));
+    results[static_cast<std::size_t>(k)] = xt::xarray<T>(xt::cast<T>(sum));
+  }
+  for (int k = 0; k < schema.output_count; ++k)
+    if (ctx.wants(schema.outputs[k].name))
+      ctx.give(schema.outputs[k].name, std::move(results[static_cast<std::size_t>(k)]));
+}
+
+}  // namespace detail
+
+/// Whether an operator can be run by `pointwise`.
+inline bool is_pointwise(const operator_schema& schema) { return schema.evaluate_float != nullptr; }
+
+namespace detail {
+
+using whole_function = std::int64_t (*)(std::int64_t, std::int64_t);
+template <class Op>
+std::int64_t whole(std::int64_t x, std::int64_t y) {
+  return Op::f(x, y);
+}
+
+/// The function of an elementwise operator or a comparison in whole numbers, which double holds up
+/// to 2^53 only; null for others.
+inline whole_function whole_function_of(const operator_schema& schema) {
+  if (&schema == &schema_of<elementwise_add>()) return &whole<elementwise_add>;
+  if (&schema == &schema_of<elementwise_sub>()) return &whole<elementwise_sub>;
+  if (&schema == &schema_of<elementwise_mul>()) return &whole<elementwise_mul>;
+  if (&schema == &schema_of<elementwise_div>()) return &whole<elementwise_div>;
+  if (&schema == &schema_of<elementwise_max>()) return &whole<elementwise_max>;
+  if (&schema == &schema_of<elementwise_min>()) return &whole<elementwise_min>;
+  if (&schema == &schema_of<elementwise_mod>()) return &whole<elementwise_mod>;
+  if (&schema == &schema_of<elementwise_floordiv>()) return &whole<elementwise_floordiv>;
+  if (&schema == &schema_of<less_than>()) return &whole<less_than>;
+  if (&schema == &schema_of<less_equal>()) return &whole<less_equal>;
+  if (&schema == &schema_of<greater_than>()) return &whole<greater_than>;
+  if (&schema == &schema_of<greater_equal>()) return &whole<greater_equal>;
+  if (&schema == &schema_of<equal>()) return &whole<equal>;
+  if (&schema == &schema_of<not_equal>()) return &whole<not_equal>;
+  return nullptr;
+}
+
+/// Out = f(X, Y) where both are whole numbers and Y is broadcast to X.
+template <class Real>
+bool evaluate_whole(kernel_context<Real>& ctx) {
+  const whole_function f = whole_function_of(ctx.schema());
+  if (f == nullptr || is_floating(ctx.input("X").type()) || is_floating(ctx.input("Y").type()))
+    return false;
+  const tensor_shape shape = ctx.input("X").shape();
+  xt::xarray<std::int64_t> of_x, of_y;
+  const int axis = ctx.integer("axis", -1);
+  const std::int64_t *const x = broadcast<std::int64_t>(ctx, "X", shape, axis, of_x),
+                            *const y = broadcast<std::int64_t>(ctx, "Y", shape, axis, of_y);
+  const std::size_t n = size_of(shape);
+  if (n != 0 && (x == nullptr || y == nullptr)) return false;  // X is broadcast, or nothing fits
+  const bool divides = &ctx.schema() == &schema_of<elementwise_div>() ||
+                       &ctx.schema() == &schema_of<elementwise_mod>() ||
+                       &ctx.schema() == &schema_of<elementwise_floordiv>();
+  xt::xarray<std::int64_t> result = xt::xarray<std::int64_t>::from_shape(shape);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (divides && y[i] == 0)
+      ctx.fail("expected divisors that are not 0, found 0 at element " + std::to_string(i));
+    result.flat(i) = f(x[i], y[i]);
+  }
+  ctx.give("Out", std::move(result));
+  return true;
+}
+
+}  // namespace detail
+
+/// Every output of a pointwise operator, element by element, with Fluid's axis broadcast.
+template <class Real>
+void pointwise(kernel_context<Real>& ctx) {
+  bool exact = false;
+  for (int s = 0; s < ctx.schema().input_count; ++s)
+    if (ctx.has(ctx.schema().inputs[s].name))
+      exact = exact || !is_floating(ctx.input(ctx.schema().inputs[s].name).type());
+  if (exact && detail::evaluate_whole(ctx)) return;
+  if (exact)
+    detail::evaluate<double>(ctx);
+  else
+    detail::evaluate<Real>(ctx);
+}
+
+}  // namespace lamina::kernel

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/sum/layer.hpp - the sum of several variables.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of sum.
+struct sum_attr {
+  std::string_view name{};
+};
+
+/// inputs[0] + inputs[1] + ...: `sum({a, b, c})` of variables of one type. Fluid: sums.
+template <class V, std::size_t N>
+constexpr V sum(const V (&inputs)[N], const options<sum_attr, V>& attr = {},
+                int line = __builtin_LINE()) {
+  program_builder& b = *inputs[0].builder;
+  int ids[N];
+  for (std::size_t i = 0; i < N; ++i) {
+    require_one_program(inputs[0], inputs[i], line);
+    ids[i] = inputs[i].id;
+  }
+  layer_helper layer(b, "sum", attr.name);
+  const int y = layer.output_like(ids[0]);
+  detail::add_joining(b, schema_of<lamina::sum>(), ids, static_cast<int>(N), y);
+  return layer.returns(V{&b, y});
+}
+
+/// x - y of one shape. Fluid: the operator minus.
+template <class X, class Y>
+constexpr auto minus(X x, Y y, const options<sum_attr, X>& attr = {}, int line = __builtin_LINE()) {
+  constexpr bool same = __is_same(X, Y);
+  static_assert(check<same, expects_type<X>, gets_type<Y>>,
+                "lamina: minus: both sides have one shape, one element type and the same rows");
+  require_one_program(x, y, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "minus", attr.name);
+  const int out = layer.output_like(x.id);
+  b.add_operator(schema_of<lamina::minus>(), {x.id, y.id}, {out});
+  return layer.returns(X{&b, out});
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/unary/definition.hpp - the elementary functions of one variable, X
+// -> Out.
+//
+// Where the derivative is infinite, a slope of 0 stays 0: a term without weight has no gradient.
+#pragma once
+
+#include <lamina/operators/pointwise.hpp>
+
+namespace lamina {
+
+/// e^x.
+struct exp : pointwise_by_output {
+  static constexpr const char* type = "exp";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::exp(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
+    return dy * y;
+  }
+};
+
+/// Natural logarithm.
+struct log : pointwise {
+  static constexpr const char* type = "log";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::log(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return math::select(dy == T(0), T(0), dy / x);
+  }
+};
+
+/// Square root.
+struct sqrt : pointwise_by_output {
+  static constexpr const char* type = "sqrt";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::sqrt(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
+    return math::select(dy == T(0), T(0), T(0.5) * dy / y);
+  }
+};
+
+/// 1 / sqrt(x).
+struct rsqrt : pointwise_by_output {
+  static constexpr const char* type = "rsqrt";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return T(1) / math::sqrt(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
+    return math::select(dy == T(0), T(0), T(-0.5) * dy * y * y * y);
+  }
+};
+
+/// x * x.
+struct square : pointwise {
+  static constexpr const char* type = "square";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return x * x;
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    // 0 also where the slope is infinite, as that of a root at 0 is.
+    return math::select(x == T(0), T(0), T(2) * x * dy);
+  }
+};
+
+/// 1 / x.
+struct reciprocal : pointwise_by_output {
+  static constexpr const char* type = "reciprocal";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return T(1) / x;
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T y, T dy) {
+    return math::select(dy == T(0), T(0), -dy * y * y);
+  }
+};
+
+/// |x|; the gradient at 0 is 0.
+struct abs : pointwise {
+  static constexpr const char* type = "abs";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::abs(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return math::select(x > T(0), dy, math::select(x < T(0), -dy, T(0)));
+  }
+};
+
+/// Sine of an angle in radians.
+struct sin : pointwise {
+  static constexpr const char* type = "sin";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::sin(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return dy * math::cos(x);
+  }
+};
+
+/// Cosine of an angle in radians.
+struct cos : pointwise {
+  static constexpr const char* type = "cos";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::cos(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return -dy * math::sin(x);
+  }
+};
+
+/// Arc sine, in radians.
+struct asin : pointwise {
+  static constexpr const char* type = "asin";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::asin(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return math::select(dy == T(0), T(0), dy / math::sqrt((T(1) - x) * (T(1) + x)));
+  }
+};
+
+/// Arc cosine, in radians.
+struct acos : pointwise {
+  static constexpr const char* type = "acos";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::acos(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return math::select(dy == T(0), T(0), -dy / math::sqrt((T(1) - x) * (T(1) + x)));
+  }
+};
+
+/// Arc tangent, in radians.
+struct atan : pointwise {
+  static constexpr const char* type = "atan";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::atan(x);
+  }
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T x, T dy) {
+    return dy / (T(1) + x * x);
+  }
+};
+
+/// Base of the step functions: their gradient is 0 wherever there is one.
+struct step_function : pointwise {
+  static constexpr std::uint32_t gradient_inputs = 0;
+  template <class T>
+  LAMINA_NUMBER_FN static T df(T) {
+    return T(0);
+  }
+};
+
+/// Smallest whole number not below x.
+struct ceil : step_function {
+  static constexpr const char* type = "ceil";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::ceil(x);
+  }
+};
+
+/// Largest whole number not above x.
+struct floor : step_function {
+  static constexpr const char* type = "floor";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::floor(x);
+  }
+};
+
+/// Nearest whole number, halves away from zero.
+struct round : step_function {
+  static constexpr const char* type = "round";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::round(x);
+  }
+};
+
+/// -1, 0 or 1; NaN of NaN.
+struct sign : step_function {
+  static constexpr const char* type = "sign";
+  template <class T>
+  LAMINA_NUMBER_FN static T f(T x) {
+    return math::sign(x);
+  }
+};
+
+}  // namespace lamina

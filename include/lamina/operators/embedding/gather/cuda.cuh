@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/gather/cuda.cuh - entries and rows that numbers choose: scatter,
+// multiplex.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/operators/embedding/lookup_table/cuda.cuh>
+#include <lamina/operators/shape/join/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+struct entry_update_arguments : entry_arguments {
+  dtype type;
+  bool overwrites;
+};
+
+/// The numbers as keys, those out of range reported.
+struct scatter_key {
+  using arguments = entry_update_arguments;
+  using value = int;
+  static LAMINA_INLINE LAMINA_FN int at(const arguments& a, int i) {
+    if (a.chosen_by(i) < 0) report_fault(a.fault, a.group, i);
+    return entry_key::at(a, i);
+  }
+};
+
+/// The first of equal keys writes the entry of that number: the last of its updates, or their sum
+/// in the order in which they came.
+struct scatter_lines {
+  using arguments = entry_update_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const int key = a.keys[i];
+    if (key == a.entries || (i > 0 && a.keys[i - 1] == key)) return;
+    int end = i + 1;
+    while (end < a.lines && a.keys[end] == key) ++end;
+    for (int j = team.rank(); j < a.size; j += team.size()) {
+      const std::ptrdiff_t to = key * a.table_step + j;
+      if (a.overwrites)
+        copy_element(a.to, a.entry(a.places[end - 1]) + j, a.table, to, a.bytes);
+      else if (a.type == dtype::float32)
+        static_cast<float*>(a.table)[to] = sum<float>(a, i, end, j);
+      else if (is_floating(a.type))
+        store_number(a.table, a.type, to, sum<double>(a, i, end, j));
+      else
+        store_integer(a.table, a.type, to, sum<std::int64_t>(a, i, end, j));
+    }
+  }
+
+ private:
+  template <class T>
+  static LAMINA_INLINE LAMINA_FN T sum(const arguments& a, int begin, int end, int j) {
+    T all = 0;
+    for (int k = begin; k < end; ++k) {
+      const std::ptrdiff_t at = a.entry(a.places[k]) + j;
+      if constexpr (__is_same(T, std::int64_t))
+        all += load_integer(a.to, a.type, at);
+      else if constexpr (__is_same(T, float))
+        all += static_cast<const float*>(a.to)[at];
+      else
+        all += load_number(a.to, a.type, at);
+    }
+    return all;
+  }
+};
+
+/// An entry that updates replaced passes no slope to X; an update that a later one replaced gets
+/// none. `table` and `to` are the slopes of X and of the updates here; null: nobody wants them.
+struct scatter_slope_lines {
+  using arguments = entry_update_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const int key = a.keys[i];
+    if (key == a.entries) return;
+    if (a.table == nullptr || (i > 0 && a.keys[i - 1] == key)) return;
+    for (int j = team.rank(); j < a.size; j += team.size())
+      static_cast<float*>(a.table)[key * a.table_step + j] = 0;
+  }
+};
+struct scatter_update_slope_lines {
+  struct arguments : entry_update_arguments {
+    const float* slope;
+    std::ptrdiff_t slope_step;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const int key = a.keys[i];
+    if (key == a.entries) return;
+    const bool replaced = a.overwrites && i + 1 < a.lines && a.keys[i + 1] == key;
+    float* const to = static_cast<float*>(a.to) + a.entry(a.places[i]);
+    for (int j = team.rank(); j < a.size; j += team.size())
+      to[j] = replaced ? 0.0f : a.slope[key * a.slope_step + j];
+  }
+};
+
+/// Rows of one of several arrays: those whose number is `which`, and, of a gradient, zeros
+/// elsewhere.
+template <bool Gradient>
+struct multiplex_body {
+  struct arguments {
+    argument_view ids;
+    const void* from;
+    void* to;
+    std::ptrdiff_t from_stride, to_stride;
+    divider columns;
+    int which, choices, bytes;
+    fault_word* fault;
+    int group, count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int column = i;
+    const int r = a.columns.divide(column);
+    const std::int64_t chosen = a.ids.integer(r * a.ids.columns);
+    if (!Gradient && a.which == 0 && column == 0 && (chosen < 0 || chosen >= a.choices))
+      report_fault(a.fault, a.group, r * a.ids.columns);
+    if (chosen == a.which)
+      copy_element(a.from, r * a.from_stride + column, a.to, r * a.to_stride + column, a.bytes);
+    else if (Gradient)
+      zero_element(a.to, r * a.to_stride + column, a.bytes);
+  }
+};
+
+template <bool Gradient, class Backend>
+void choose_rows(Backend& b, const call_site& c, int which, int choices, const operand& from,
+                 const operand& to) {
+  b.template elements<multiplex_body<Gradient>>(
+      {c.in(0), from.data, to.data, from.stride, to.stride, divider(to.columns), which, choices,
+       size_of(to.type), c.run.fault, c.number_of_group, to.rows * to.columns});
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<scatter> {
+  static constexpr checked_input checked{1, "index", chosen::row};
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand out = c.output(0);
+    if (!out) return;
+    copy_elements(b, c.input(0), out);
+    detail::entry_update_arguments a = entries(c, out, c.input(2));
+    if (a.lines == 0) return;
+    detail::sort_entries<detail::scatter_key>(b, c, a);
+    b.template lines<team_lines<detail::scatter_lines>>(a);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return detail::entry_sum_scratch<Backend>(c.input(1).rows * c.input(1).columns);
+  }
+
+  static detail::entry_update_arguments entries(const call_site& c, const operand& table,
+                                                const operand& updates, int ids = 1) {
+    detail::entry_update_arguments a{};
+    static_cast<detail::entry_arguments&>(a) = detail::entries_of(c, c.input(ids), table, updates);
+    a.type = table.type;
+    a.overwrites = c.flag(0);
+    return a;
+  }
+};
+template <>
+struct call_kernel<gradient_of<scatter>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand slope = c.input(2), dx = c.output(0), du = c.output(1);
+    if (!dx && !du) return;
+    require_float(c, slope);
+    if (dx) copy_elements(b, slope, dx);
+    using forward = call_kernel<scatter>;
+    detail::scatter_update_slope_lines::arguments a{};
+    static_cast<detail::entry_update_arguments&>(a) = forward::entries(c, dx ? dx : slope, du, 0);
+    if (a.lines == 0) return;
+    detail::sort_entries<detail::entry_key>(b, c, a);
+    if (dx) b.template lines<team_lines<detail::scatter_slope_lines>>(a);
+    if (!du) return;
+    a.slope = slope.row<const float>(0);
+    a.slope_step = entry_layout(slope).step;
+    b.template lines<team_lines<detail::scatter_update_slope_lines>>(a);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return detail::entry_sum_scratch<Backend>(c.input(0).rows * c.input(0).columns);
+  }
+};
+
+template <>
+struct call_kernel<multiplex> {
+  static constexpr checked_input checked{
+      .slot = 0, .what = "id", .count = [](const call_site& c) { return c.input_count(1); }};
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand out = c.output(0);
+    if (!out) return;
+    const int choices = c.input_count(1);
+    for (int i = 0; i < choices; ++i)
+      detail::choose_rows<false>(b, c, i, choices, c.input(1, i), out);
+  }
+};
+template <>
+struct call_kernel<gradient_of<multiplex>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const int choices = c.output_count(0);
+    for (int i = 0; i < choices; ++i)
+      if (const operand dx = c.output(0, i))
+        detail::choose_rows<true>(b, c, i, choices, c.input(1), dx);
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/gather/layer.hpp - rows of a variable by number: gather, scatter.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of gather.
+struct gather_attr {
+  std::string_view name{};
+};
+/// Options of scatter.
+struct scatter_attr {
+  bool overwrite = true;  // false: the updates of one id are added up
+  std::string_view name{};
+};
+
+namespace detail {
+/// The index's rows, then x's dimensions behind its first.
+constexpr extents gathered(const extents& x, const extents& index) {
+  extents r{};
+  r.push(index.at[0]);
+  for (int i = 1; i < x.rank; ++i) r.push(x.at[i]);
+  return r;
+}
+}  // namespace detail
+
+/// y[i] = x[index[i]]: rows of dimension 0 of x, one for each number of `index`, which has one
+/// column or none. Fluid: gather.
+template <class T, class R, int... D, class I, class S, int... E>
+constexpr auto gather(variable<T, R, D...> x, variable<I, S, E...> index,
+                      const options<gather_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using numbers = variable<I, S, E...>;
+  constexpr extents which = whole_shape<numbers>;
+  constexpr bool fits = (__is_same(I, std::int64_t) || __is_same(I, std::int32_t)) &&
+                        whole_shape<in>.rank > 0 &&
+                        (which.rank == 1 || (which.rank == 2 && which.at[1] == 1));
+  static_assert(check<fits, expects_type<variable<std::int64_t, S, 1>>, gets_type<numbers>>,
+                "lamina: gather: the index is one whole number a row");
+  require_one_program(x, index, line);
+  constexpr extents shape = detail::gathered(whole_shape<in>, which);
+  using out = handle_of<T, S, shape>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "gather", attr.name);
+  const out y = layer.template output<out>();
+  b.add_operator(schema_of<lamina::gather>(), {x.id, index.id}, {y.id});
+  return layer.returns(y);
+}
+
+/// x with other entries of dimension 0: y[ids[i]] = updates[i], of equal ids the last one; without
+/// `overwrite` their sum. `ids` has one column or none, and updates[i] the shape of an entry of x.
+/// Fluid: scatter.
+template <class T, class R, int... D, class I, class S, int... E, class U, class Q, int... F>
+constexpr auto scatter(variable<T, R, D...> x, variable<I, S, E...> ids,
+                       variable<U, Q, F...> updates, const options<scatter_attr, T>& attr = {},
+                       int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using numbers = variable<I, S, E...>;
+  using given = variable<U, Q, F...>;
+  constexpr extents which = whole_shape<numbers>;
+  constexpr bool fits = (__is_same(I, std::int64_t) || __is_same(I, std::int32_t)) &&
+                        __is_same(T, U) && __is_same(S, Q) && whole_shape<in>.rank > 0 &&
+                        (which.rank == 1 || (which.rank == 2 && which.at[1] == 1)) &&
+                        whole_shape<given> == detail::gathered(whole_shape<in>, which);
+  static_assert(check<fits, gets_type<in>, gets_type<numbers>, gets_type<given>>,
+                "lamina: scatter: one whole number a row, and an update for each, of the shape of "
+                "an entry of the input");
+  require_one_program(x, ids, line);
+  require_one_program(x, updates, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "scatter", attr.name);
+  const in y{x.builder, layer.output_like(x.id)};
+  b.add_operator(schema_of<lamina::scatter>(), {x.id, ids.id, updates.id}, {y.id},
+                 b.attribute_list(attr.overwrite));
+  return layer.returns(y);
+}
+
+}  // namespace lamina::layer

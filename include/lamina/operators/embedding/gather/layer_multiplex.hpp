@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/gather/layer_multiplex.hpp - for each row one of several variables.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/row_ids.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of multiplex.
+struct multiplex_attr {
+  std::string_view name{};
+};
+
+/// y[i] = inputs[ids[i]][i]: `multiplex({x, y, z}, ids)` with one whole number a row, 0 for the
+/// first variable. Fluid: multiplex.
+template <class V, std::size_t N, class I>
+constexpr auto multiplex(const V (&inputs)[N], I ids, const options<multiplex_attr, V>& attr = {},
+                         int line = __builtin_LINE()) {
+  constexpr bool fits = has_rows<typename V::rows_type> && one_id_a_row<I> &&
+                        __is_same(typename V::rows_type, typename I::rows_type);
+  static_assert(check<fits, gets_type<V>, gets_type<I>>,
+                "lamina: multiplex: one whole number for each row of the inputs");
+  program_builder& b = *ids.builder;
+  for (const V& x : inputs) require_one_program(ids, x, line);
+  layer_helper layer(b, "multiplex", attr.name);
+  const int y = layer.output_like(inputs[0].id);
+  operator_desc op = b.begin(schema_of<lamina::multiplex>());
+  b.argument(ids.id);
+  int list[N];
+  for (std::size_t i = 0; i < N; ++i) list[i] = inputs[i].id;
+  b.list(list, static_cast<int>(N));
+  op.outputs = b.arguments.count;
+  b.argument(y);
+  op.end = b.arguments.count;
+  b.operators.push(op);
+  return layer.returns(V{&b, y});
+}
+
+}  // namespace lamina::layer

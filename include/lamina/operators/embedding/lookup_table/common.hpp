@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/lookup_table/common.hpp - arrays as entries that numbers choose.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/common/array_layout.hpp>
+
+namespace lamina::engine {
+
+/// Dimension 0 of an array: how many entries, how far apart and how large they are.
+struct entry_layout {
+  std::ptrdiff_t count, step, size;
+
+  explicit entry_layout(const operand& o) {
+    const array_layout a = layout_of(o);
+    count = a.extent[0];
+    step = a.step[0];
+    size = 1;
+    for (int d = 1; d < a.rank; ++d) size *= a.extent[d];
+  }
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/lookup_table/cpu.hpp - rows by number: lookup_table, gather,
+// scatter, multiplex.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/operators/embedding/lookup_table/common.hpp>
+#include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/engine/cpu/gemm/sweep.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/embedding/lookup_table/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Calls f(offset, column, count) for the contiguous parts of row k of a matrix, which may lie in
+/// panels.
+template <class Real, class F>
+LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
+  if (!table.panel) {
+    f(static_cast<std::ptrdiff_t>(k) * table.stride, 0, table.columns);
+    return;
+  }
+  for (int first = 0; first < table.columns; first += panel_width_in<Real>) {
+    const int width = width_of_panel<Real>(table.columns, first);
+    f(offset_of_panel(table.rows, first) + static_cast<std::ptrdiff_t>(k) * width, first,
+      std::min(width, table.columns - first));
+  }
+}
+
+/// Calls f(table row, the floats of the array's line) for every number in Ids that is not
+/// `padding`; `skipped` for the others.
+template <class Real, class F, class G>
+void for_each_id(const call_context& c, const operand& table, const operand& ids,
+                 const operand& lines, std::int64_t padding, F&& f, G&& skipped) {
+  for (int r = 0; r < ids.rows; ++r)
+    for (int o = 0; o < ids.columns; ++o) {
+      const std::int64_t id = integer_in(ids, r, o);
+      if (id < 0 || id >= table.rows) fail_range(c, "id", id, r, table.rows);
+      Real* line = lines.row<Real>(r) + static_cast<std::ptrdiff_t>(o) * table.columns;
+      if (id == padding)
+        skipped(line);
+      else
+        f(id, line);
+    }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<lookup_table> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand table = c.input(0), ids = c.input(1), out = c.output(0);
+    require_real<Real>(c, table);
+    const Real* from = table.row<const Real>(0);
+    detail::for_each_id<Real>(
+        c, table, ids, out, static_cast<std::int64_t>(c.number(2)),
+        [&](std::int64_t id, Real* line) {
+          detail::for_each_part<Real>(table, id, [&](std::ptrdiff_t at, int column, int n) {
+            std::memcpy(line + column, from + at, static_cast<std::size_t>(n) * sizeof(Real));
+          });
+        },
+        [&](Real* line) { std::fill(line, line + table.columns, Real(0)); });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<lookup_table>> {
+  static constexpr bool in_double = true;
+  /// The numbers of the table, padding included.
+  static std::ptrdiff_t numbers_of(const operand& table) {
+    return table.panel ? panels_floats(table.rows, table.columns)
+                       : static_cast<std::ptrdiff_t>(table.rows) * table.stride;
+  }
+  /// Where one number may be added up from very many, what each sum rounds off is carried on.
+  static bool carries(const operand& ids) {
+    return static_cast<std::int64_t>(ids.rows) * ids.columns > detail::longest_chain;
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand dw = c.output(0);
+    return dw && carries(c.input(1)) ? in_floats<Real>(numbers_of(dw)) : 0;
+  }
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand ids = c.input(1), slope = c.input(2), dw = c.output(0);
+    if (!dw) return;
+    const std::size_t bytes = static_cast<std::size_t>(numbers_of(dw)) * sizeof(Real);
+    if (dw.panel)
+      std::memset(dw.data, 0, bytes);
+    else
+      clear(dw);
+    Real* const to = dw.row<Real>(0);
+    if (carries(ids)) {
+      Real* const rest = numbers_at<Real>(c.scratch());
+      std::memset(rest, 0, bytes);
+      return detail::for_each_id<Real>(
+          c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
+          [&](std::int64_t id, const Real* line) {
+            detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
+              for (int j = 0; j < n; ++j) {
+                const Real more = line[column + j] - rest[at + j], sum = to[at + j] + more;
+                rest[at + j] = (sum - to[at + j]) - more;
+                to[at + j] = sum;
+              }
+            });
+          },
+          [](const Real*) {});
+    }
+    detail::for_each_id<Real>(
+        c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
+        [&](std::int64_t id, const Real* line) {
+          detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
+            for (int j = 0; j < n; ++j) to[at + j] += line[column + j];
+          });
+        },
+        [](const Real*) {});
+  }
+};
+
+template <>
+struct call_kernel<lookup_table_rows_gradient> {
+  static constexpr bool in_double = true;
+  /// None; but this is when rows become known, and memory for theirs is asked for.
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand table = c.input(0), ids = c.input(1), out = c.output(0);
+    if (out)
+      rows_of<Real>(out).reserve(
+          std::min(static_cast<std::size_t>(ids.rows) * static_cast<std::size_t>(ids.columns),
+                   static_cast<std::size_t>(table.rows)),
+          table.columns);
+    return 0;
+  }
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand table = c.input(0), ids = c.input(1), slope = c.input(2), out = c.output(0);
+    if (!out) return;
+    basic_selected_rows<Real>& rows = rows_of<Real>(out);
+    rows.begin(table.columns);
+    detail::for_each_id<Real>(
+        c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
+        [&](std::int64_t id, const Real* line) { rows.add(static_cast<int>(id), line); },
+        [](const Real*) {});
+  }
+};
+
+namespace detail {
+
+/// Calls f(entry of X, entry of Out) for each number of Index.
+template <class F>
+void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t count, F&& f) {
+  std::ptrdiff_t i = 0;
+  for (int r = 0; r < index.rows; ++r)
+    for (int o = 0; o < index.columns; ++o, ++i) {
+      const std::int64_t k = integer_in(index, r, o);
+      if (k < 0 || k >= count) fail_range(c, "index", k, static_cast<int>(i), count);
+      f(static_cast<std::ptrdiff_t>(k), i);
+    }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<gather> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), index = c.input(1), out = c.output(0);
+    const entry_layout x(in), y(out);
+    with_word(in.type, [&]<class T>(T) {
+      detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+        std::memcpy(out.row<T>(0) + i * y.step, in.row<const T>(0) + k * x.step,
+                    static_cast<std::size_t>(x.size) * sizeof(T));
+      });
+    });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<gather>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand index = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_real<Real>(c, dx);
+    clear(dx);
+    const entry_layout x(dx), y(slope);
+    detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+      Real* to = dx.row<Real>(0) + k * x.step;
+      const Real* from = slope.row<const Real>(0) + i * y.step;
+      for (std::ptrdiff_t j = 0; j < x.size; ++j) to[j] += from[j];
+    });
+  }
+};
+
+template <>
+struct call_kernel<scatter> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), ids = c.input(1), updates = c.input(2), out = c.output(0);
+    const entry_layout y(out), u(updates);
+    copy_elements(in, out);
+    if (!c.flag(0)) {
+      detail::for_each_index(c, ids, y.count, [&](std::ptrdiff_t k, std::ptrdiff_t) {
+        const std::ptrdiff_t width = size_of(out.type);
+        std::memset(static_cast<char*>(out.data) + k * y.step * width, 0,
+                    static_cast<std::size_t>(y.size * width));
+      });
+      return with_type(out.type, [&]<class T>(T) {
+        detail::for_each_index(c, ids, y.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+          T* const to = out.row<T>(0) + k * y.step;
+          const T* const from = updates.row<const T>(0) + i * u.step;
+          for (std::ptrdiff_t j = 0; j < y.size; ++j) to[j] = static_cast<T>(to[j] + from[j]);
+        });
+      });
+    }
+    with_word(out.type, [&]<class T>(T) {
+      detail::for_each_index(c, ids, y.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+        std::memcpy(out.row<T>(0) + k * y.step, updates.row<const T>(0) + i * u.step,
+                    static_cast<std::size_t>(y.size) * sizeof(T));
+      });
+    });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<scatter>> {
+  static constexpr bool in_double = true;
+  /// Which update each entry of X has got, one more than its number; 0: none.
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return entry_layout(c.input(2)).count;
+  }
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand ids = c.input(0), slope = c.input(2);
+    const operand dx = c.output(0), du = c.output(1);
+    require_real<Real>(c, slope);
+    const entry_layout d(slope);
+    int* const last = reinterpret_cast<int*>(c.scratch());
+    std::fill(last, last + d.count, 0);
+    detail::for_each_index(c, ids, d.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+      last[k] = static_cast<int>(i) + 1;
+    });
+    if (dx) {
+      copy_elements(slope, dx);
+      const entry_layout x(dx);
+      for (std::ptrdiff_t k = 0; k < x.count; ++k)
+        if (last[k] != 0)
+          std::fill(dx.row<Real>(0) + k * x.step, dx.row<Real>(0) + k * x.step + x.size, Real(0));
+    }
+    if (!du) return;
+    const entry_layout u(du);
+    const bool overwrites = c.flag(0);
+    detail::for_each_index(c, ids, d.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
+      Real* const to = du.row<Real>(0) + i * u.step;
+      const Real* const from = slope.row<const Real>(0) + k * d.step;
+      const bool replaced = overwrites && last[k] != i + 1;
+      for (std::ptrdiff_t j = 0; j < u.size; ++j) to[j] = replaced ? Real(0) : from[j];
+    });
+  }
+};
+
+template <>
+struct call_kernel<multiplex> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand ids = c.input(0), out = c.output(0);
+    const int count = c.input_count(1);
+    for (int r = 0; r < out.rows; ++r) {
+      const std::int64_t k = integer_in(ids, r, 0);
+      if (k < 0 || k >= count) fail_range(c, "id", k, r, count);
+      const operand x = c.input(1, static_cast<int>(k));
+      const std::ptrdiff_t width = size_of(x.type);
+      std::memcpy(static_cast<char*>(out.data) + r * out.stride * width,
+                  static_cast<const char*>(x.data) + r * x.stride * width,
+                  static_cast<std::size_t>(x.columns * width));
+    }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<multiplex>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand ids = c.input(0), slope = c.input(1);
+    for (int i = 0; i < c.output_count(0); ++i) {
+      const operand dx = c.output(0, i);
+      if (!dx) continue;
+      require_real<Real>(c, dx);
+      clear(dx);
+      for (int r = 0; r < dx.rows; ++r)
+        if (integer_in(ids, r, 0) == i)
+          std::memcpy(dx.row<Real>(r), slope.row<const Real>(r),
+                      static_cast<std::size_t>(dx.columns) * sizeof(Real));
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

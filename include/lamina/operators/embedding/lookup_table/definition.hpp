@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/lookup_table/definition.hpp - rows of a table by number: embeddings.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out[i] = W[Ids[i]], or zeros where Ids[i] is padding_idx. Ids [..., 1] int64, Out [..., width].
+/// With is_sparse the gradient of W is a SelectedRows: the rows that were used. The gradient reads
+/// W for its shape only. Fluid: lookup_table.
+struct lookup_table : operator_definition {
+  static constexpr const char* type = "lookup_table";
+  static constexpr std::array<slot_desc, 2> inputs{{{"W"}, {"Ids"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 3> attributes{
+      {{"is_sparse", attribute_type::boolean, 0},
+       {"is_distributed", attribute_type::boolean, 0},
+       {"padding_idx", attribute_type::long_integer, -1}}};
+  static constexpr bool knows_panels = true;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+/// W@GRAD as selected_rows: the row of each number in Ids, once; equal numbers are added up in
+/// their order. Fluid: lookup_table_grad with is_sparse.
+struct lookup_table_rows_gradient : gradient_of<lookup_table> {};
+
+/// In a block of its own, as that of a loop, gradients are added up over the iterations: they are
+/// whole there (Fluid takes no selected_rows in a while_grad).
+constexpr void lookup_table::gradient(program_builder& b, const operator_desc& op) {
+  const int before = b.operators.count;
+  const bool asked = op.attributes >= 0 && b.attributes.items[op.attributes].number != 0;
+  const bool sparse = asked && b.gradients->body == 0;
+  detail::record_gradient(
+      b, op,
+      {gradient_inputs, gradient_outputs, gradient_of_outputs,
+       sparse ? schema_of<lookup_table_rows_gradient>() : schema_of<gradient_of<lookup_table>>()});
+  if (!asked || b.operators.count == before) return;
+  operator_desc& made = b.operators.items[b.operators.count - 1];
+  if (sparse)
+    b.variables.items[b.arguments.items[made.outputs]].kind = variable_kind::selected_rows;
+  else
+    made.attributes = b.attribute_list(false, false, b.attributes.items[op.attributes + 2].number);
+}
+
+}  // namespace lamina

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/lookup_table/layer.hpp - rows of a trained table by number.
+#pragma once
+
+#include <lamina/operators/loss/cross_entropy/layer.hpp>
+#include <lamina/operators/embedding/lookup_table/definition.hpp>
+
+namespace lamina::layer {
+
+/// Says that no number is padding.
+inline constexpr int no_padding = -2147483647 - 1;
+
+/// Options of embedding.
+struct embedding_attr {
+  param_attr param{};            // of the table; initialised by Xavier
+  int padding_idx = no_padding;  // this number's row reads as zeros; negative: from the end
+  bool is_sparse = false;        // its gradient has the rows that were read: selected_rows
+  std::string_view name{};
+};
+
+/// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width]. With
+/// is_sparse a training step costs what the rows cost that it reads, whatever the dictionary's
+/// size. Parameter: a table [dictionary, width]. Fluid: layers.embedding.
+template <int Size, int Width, class T = float, class I, class R, int... D>
+constexpr auto embedding(variable<I, R, D...> ids, const options<embedding_attr, I>& attr = {},
+                         int line = __builtin_LINE()) {
+  using in = variable<I, R, D...>;
+  constexpr bool fits = __is_same(in, detail::label_of<in>);
+  static_assert(check<fits, expects_type<variable<std::int64_t, R, 1>>, gets_type<in>>,
+                "lamina: embedding: the ids are int64 and their last dimension is 1");
+  static_assert(Size > 0 && Width > 0, "lamina: embedding: dictionary and width are positive");
+  constexpr extents shape = detail::with_last(whole_shape<in>, Width);
+  using out = handle_of<T, R, shape>;
+  program_builder& b = *ids.builder;
+  layer_helper layer(b, "embedding", attr.name);
+  const int table =
+      layer.parameter(attr.param, ".w_", {Size, Width}, dtype_of<T>, init::xavier(), line);
+  const out y = layer.template output<out>();
+  const bool pads = attr.padding_idx != no_padding;
+  if (pads && (attr.padding_idx < -Size || attr.padding_idx >= Size)) {
+    const int expected[] = {Size}, found[] = {attr.padding_idx};
+    b.report(fault_kind::embedding_range, line, {}, expected, 1, found, 1);
+  }
+  const int padding = pads ? attr.padding_idx < 0 ? attr.padding_idx + Size : attr.padding_idx : -1;
+  b.add_operator(schema_of<lamina::lookup_table>(), {table, ids.id}, {y.id},
+                 pads || attr.is_sparse ? b.attribute_list(attr.is_sparse, false, padding) : -1);
+  return layer.returns(y);
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<embedding_attr> embedding(...) = delete;  // call embedding<1000, 32>(ids)
+#endif
+
+}  // namespace lamina::layer

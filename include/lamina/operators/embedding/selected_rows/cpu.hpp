@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/selected_rows/cpu.hpp - sums of gradients of which only some rows are
+// there.
+#pragma once
+
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/operators/embedding/selected_rows/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+template <>
+struct call_kernel<selected_rows_sum> {
+  static constexpr bool in_double = true;
+  /// None; but the rows of the operands have their memory now, and so get their sum's.
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand out = c.output(0);
+    std::size_t rows = 0;
+    for (int i = 0; i < c.input_count(0); ++i) rows += rows_of<Real>(c.input(0, i)).capacity();
+    if (out) rows_of<Real>(out).reserve(rows, out.columns);
+    return 0;
+  }
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand out = c.output(0);
+    if (!out) return;
+    basic_selected_rows<Real>& sum = rows_of<Real>(out);
+    sum.begin(out.columns);
+    for (int i = 0; i < c.input_count(0); ++i) sum.add(rows_of<Real>(c.input(0, i)));
+  }
+};
+
+template <>
+struct call_kernel<mixed_rows_sum> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand out = c.output(0);
+    if (!out) return;
+    clear(out);
+    for (int i = 0; i < c.input_count(0); ++i) {
+      const operand x = c.input(0, i);
+      if (has_selected_rows(x)) {
+        const basic_selected_rows<Real>& rows = rows_of<Real>(x);
+        for (int k = 0; k < rows.size(); ++k) add(rows.row(k), out, rows.number(k));
+      } else {
+        for (int r = 0; r < x.rows; ++r) add(x.row<const Real>(r), out, r);
+      }
+    }
+  }
+
+ private:
+  template <class Real>
+  static void add(const Real* from, const operand& to, int row) {
+    Real* const sum = to.row<Real>(row);
+    for (int j = 0; j < to.columns; ++j) sum[j] += from[j];
+  }
+};
+
+}  // namespace lamina::engine::cpu

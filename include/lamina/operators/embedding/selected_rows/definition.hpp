@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/selected_rows/definition.hpp - operators on gradients of which only
+// some rows are there.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = X[0] + X[1] + ..., all selected_rows: each row that one of them has, once. Fluid: sum.
+struct selected_rows_sum : operator_definition {
+  static constexpr const char* type = "sum";
+  static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
+  static constexpr auto outputs = slots_out;
+};
+
+/// The same where only some of X are selected_rows: Out is whole. Fluid: sum.
+struct mixed_rows_sum : selected_rows_sum {};
+
+}  // namespace lamina

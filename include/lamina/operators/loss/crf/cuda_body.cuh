@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/crf/cuda_body.cuh - conditional random fields: a team walks along a
+// sequence, a thread has some of the tags.
+//
+// As on the CPU, sums over all paths are products of e^score, each row scaled to a sum of 1; where
+// transitions differ so much that a product may lose a path that counts, they are logarithms.
+#pragma once
+
+#include <lamina/core/extremes.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/engine/cuda/body/recurrent_body.cuh>
+#include <lamina/operators/loss/crf/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+struct crf_arguments {
+  sequence_view all;
+  row_array emission, transition;
+  argument_view label;  // absent: none
+  row_array alpha, e, w, cost, d;
+  row_array dx, dw, behind, pairs, scores;
+  row_array logs;    // log(alpha), where sums are logarithms
+  row_array slopes;  // of the cost, for each row of its sequence
+  int* holds;        // whether products keep each path that counts
+  int *from, *before;
+  std::int64_t* path;
+  std::ptrdiff_t path_stride;
+  divider tags_divider;
+  int tags, rows;
+  fault_word* fault;
+  int group;
+  int lines, width, count;
+
+  /// The label of a row; 0 where it is out of range, which only the forward kernels report.
+  LAMINA_INLINE LAMINA_FN int tag(int row) const {
+    const std::int64_t l = label.integer(row * label.columns);
+    return l >= 0 && l < tags ? static_cast<int>(l) : 0;
+  }
+  LAMINA_INLINE LAMINA_FN void check(int row) const {
+    const std::int64_t l = label.integer(row * label.columns);
+    if (l < 0 || l >= tags) report_fault(fault, group, row * label.columns);
+  }
+  /// Reports a sum of e^score that no float holds: behind all labels, which count first.
+  LAMINA_INLINE LAMINA_FN void check_sum(float sum) const {
+    if (sum >= 0x1p-149f && sum <= 0x1.fffffep127f) return;
+    report_fault(fault, group, label.rows * label.columns + (sum == sum ? sum > 0 : 2));
+  }
+};
+
+constexpr float crf_none = -__builtin_huge_valf();
+
+/// log(e^f(0) + ... + e^f(n - 1)), by one thread or by a team; NaN where one of them is.
+template <class F>
+LAMINA_INLINE LAMINA_FN float log_sum_over(int n, const F& f) {
+  float most = crf_none, sum = 0;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = 0; j < n; ++j) most = math::maximum(most, f(j));
+  if (most == crf_none) return most;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = 0; j < n; ++j) sum += math::exp(f(j) - most);
+  return most + math::log(sum);
+}
+template <class Team, class F>
+LAMINA_INLINE LAMINA_FN float log_sum_over(const Team& team, int n, const F& f) {
+  float most = crf_none, sum = 0;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) most = math::maximum(most, f(j));
+  most = largest_of(team, most);
+  if (most == crf_none) return most;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) sum += math::exp(f(j) - most);
+  return most + math::log(sum_of(team, sum));
+}
+template <class Team>
+LAMINA_INLINE LAMINA_FN float crf_largest(const Team& team, const float* x, int n) {
+  float most = x[0];
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) most = x[j] > most ? x[j] : most;
+  return largest_of(team, most);
+}
+/// The score of the labels of a sequence; minus infinity for a path that there is not.
+template <class Team>
+LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int end,
+                                        const Team& team) {
+  double path = 0;
+  LAMINA_CUDA_KEEP_LOOP
+  for (int r = begin + team.rank(); r < end; r += team.size()) {
+    const int tag = a.tag(r);
+    path += static_cast<double>(a.emission.row(r)[tag]);
+    path += static_cast<double>(r > begin ? a.transition.row(2 + a.tag(r - 1))[tag]
+                                          : a.transition.row(0)[tag]);
+    if (r + 1 == end) path += static_cast<double>(a.transition.row(1)[tag]);
+  }
+  return sum_of(team, path);
+}
+
+/// One team looks whether products of e^score keep each path that counts: of a tag that has e^-87
+/// of a row's sum e^60 times as much may follow as of the others.
+struct crf_hold_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
+    int fails = 0;
+    for (int i = team.rank(); i < (a.tags + 2) * a.tags; i += team.size()) {
+      int j = i;
+      const int row = a.tags_divider.divide(j);
+      fails += math::abs(a.transition.row(row)[j]) <= 15 ? 0 : 1;
+    }
+    fails = sum_of(team, fails);
+    if (team.rank() == 0) *a.holds = fails == 0 ? 1 : 0;
+  }
+};
+
+/// logs of row r of a sequence, whose e^x add up to 1; the result is what was subtracted, less the
+/// largest score of the row.
+template <class Team>
+LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, int r, float most,
+                                           const Team& team) {
+  const int n = a.tags;
+  const float* const before = r > begin ? a.logs.row(r - 1) : nullptr;
+  float* const to = a.logs.row(r);
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) {
+    const float ways = before == nullptr ? a.transition.row(0)[j] : log_sum_over(n, [&](int i) {
+      return before[i] + a.transition.row(2 + i)[j];
+    });
+    to[j] = ways + (a.emission.row(r)[j] - most);
+  }
+  // A thread reads what it has written itself.
+  const float sum = log_sum_over(team, n, [&](int j) { return to[j]; });
+  LAMINA_CUDA_KEEP_LOOP
+  for (int j = team.rank(); j < n; j += team.size()) to[j] = sum == crf_none ? sum : to[j] - sum;
+  team.barrier();
+  return sum;
+}
+
+/// e^Transition.
+struct crf_weight_body {
+  using arguments = crf_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int j = i;
+    const int row = a.tags_divider.divide(j);
+    a.w.row(row)[j] = math::exp(a.transition.row(row)[j]);
+  }
+};
+
+struct crf_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int r = begin + team.rank(); r < end; r += team.size()) a.check(r);
+    const double path = crf_path(a, begin, end, team);
+    const bool impossible = path == static_cast<double>(crf_none), by_logs = *a.holds == 0;
+    double total = 0;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int r = begin; r < end; ++r) {
+      const float* const x = a.emission.row(r);
+      const float most = crf_largest(team, x, n);
+      if (impossible || by_logs) {
+        float* const alpha = a.alpha.row(r);
+        const float sum = impossible ? most : crf_log_step(a, begin, r, most, team);
+        if (!impossible) total += static_cast<double>(sum) + static_cast<double>(most);
+        if (!impossible && !(sum <= 0x1.fffffep127f) && team.rank() == 0) a.check_sum(sum);
+        LAMINA_CUDA_KEEP_LOOP
+        for (int j = team.rank(); j < n; j += team.size()) {
+          a.e.row(r)[j] = most == crf_none ? 0.0f : math::exp(x[j] - most);
+          alpha[j] = impossible ? 0.0f : math::exp(a.logs.row(r)[j]);
+        }
+        continue;
+      }
+      float sum = 0;
+      LAMINA_CUDA_KEEP_LOOP
+      for (int j = team.rank(); j < n; j += team.size()) {
+        const float score = a.e.row(r)[j] = math::exp(x[j] - most);
+        float ways = r > begin ? 0.0f : a.w.row(0)[j];
+        for (int i = 0; r > begin && i < n; ++i) ways += a.alpha.row(r - 1)[i] * a.w.row(2 + i)[j];
+        sum += a.alpha.row(r)[j] = ways * score;
+      }
+      sum = sum_of(team, sum);
+      if (team.rank() == 0) a.check_sum(sum);
+      const float factor = 1 / sum;
+      LAMINA_CUDA_KEEP_LOOP
+      for (int j = team.rank(); j < n; j += team.size()) a.alpha.row(r)[j] *= factor;
+      total += math::log(static_cast<double>(sum)) + static_cast<double>(most);
+      // The next row reads what all threads have written.
+      team.barrier();
+    }
+    if (begin < end && !impossible) total += log_of_ends(a, end - 1, by_logs, team);
+    if (team.rank() == 0)
+      *a.cost.row(s) = begin == end ? 0.0f
+                       : impossible ? -crf_none
+                                    : static_cast<float>(total - path);
+  }
+
+ private:
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN double log_of_ends(const arguments& a, int last, bool by_logs,
+                                                    const Team& team) {
+    if (by_logs)
+      return static_cast<double>(log_sum_over(
+          team, a.tags, [&](int j) { return a.logs.row(last)[j] + a.transition.row(1)[j]; }));
+    double ends = 0;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int j = team.rank(); j < a.tags; j += team.size())
+      ends += static_cast<double>(a.alpha.row(last)[j] * a.w.row(1)[j]);
+    return math::log(sum_of(team, ends));
+  }
+};
+
+/// From the end of a sequence back: behind[j] is the sum over all continuations behind tag j of a
+/// row, up to a factor. A pair of tags i, j at rows r - 1 and r has the probability
+/// alpha[r - 1][i] w[i][j] pairs[r][j]; all of these are logarithms where sums are.
+struct crf_slope_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
+    const float d = *a.d.row(s);
+    if (d == 0 || crf_path(a, begin, end, team) == static_cast<double>(crf_none)) {
+      // The cost of no path is infinite, and has no gradient.
+      for (int r = begin; r < end; ++r) {
+        if (team.rank() == 0) *a.slopes.row(r) = 0;
+        for (int j = team.rank(); j < n; j += team.size()) a.dx.row(r)[j] = 0;
+      }
+      return;
+    }
+    if (*a.holds == 0) return by_logarithms(a, begin, end, d, team);
+    for (int j = team.rank(); begin < end && j < n; j += team.size())
+      a.behind.row(end - 1)[j] = a.w.row(1)[j];
+    for (int r = end; r-- > begin;) {
+      team.barrier();
+      const float *const alpha = a.alpha.row(r), *const behind = a.behind.row(r),
+                         *const e = a.e.row(r);
+      const int is = a.tag(r);
+      float sum = 0;
+      for (int j = team.rank(); j < n; j += team.size()) sum += alpha[j] * behind[j];
+      sum = sum_of(team, sum);
+      for (int j = team.rank(); j < n; j += team.size())
+        a.dx.row(r)[j] = d * (alpha[j] * behind[j] / sum - (j == is ? 1.0f : 0.0f));
+      if (team.rank() == 0) *a.slopes.row(r) = d;
+      if (r == begin) break;
+      float of_pairs = 0, of_row = 0;
+      for (int i = team.rank(); i < n; i += team.size()) {
+        const float* const w = a.w.row(2 + i);
+        float ways = 0;
+        for (int j = 0; j < n; ++j) ways += w[j] * (e[j] * behind[j]);
+        a.behind.row(r - 1)[i] = ways;
+        of_pairs += a.alpha.row(r - 1)[i] * ways;
+        of_row += ways;
+      }
+      of_pairs = sum_of(team, of_pairs);
+      of_row = sum_of(team, of_row);
+      for (int j = team.rank(); j < n; j += team.size()) {
+        a.pairs.row(r)[j] = e[j] * behind[j] / of_pairs;
+        a.behind.row(r - 1)[j] /= of_row;
+      }
+    }
+  }
+
+ private:
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void by_logarithms(const arguments& a, int begin, int end, float d,
+                                                    const Team& team) {
+    const int n = a.tags;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int r = begin; r < end; ++r)
+      crf_log_step(a, begin, r, crf_largest(team, a.emission.row(r), n), team);
+    for (int j = team.rank(); begin < end && j < n; j += team.size())
+      a.behind.row(end - 1)[j] = a.transition.row(1)[j];
+    LAMINA_CUDA_KEEP_LOOP
+    for (int r = end; r-- > begin;) {
+      const float *const logs = a.logs.row(r), *const behind = a.behind.row(r);
+      const int is = a.tag(r);
+      const float sum = log_sum_over(team, n, [&](int j) { return logs[j] + behind[j]; });
+      for (int j = team.rank(); j < n; j += team.size())
+        a.dx.row(r)[j] = d * (math::exp(logs[j] + behind[j] - sum) - (j == is ? 1.0f : 0.0f));
+      if (team.rank() == 0) *a.slopes.row(r) = d;
+      if (r == begin) break;
+      const float most = crf_largest(team, a.emission.row(r), n);
+      float *const pairs = a.pairs.row(r), *const next = a.behind.row(r - 1);
+      for (int j = team.rank(); j < n; j += team.size())
+        pairs[j] = a.emission.row(r)[j] - most + behind[j];
+      team.barrier();
+      for (int i = team.rank(); i < n; i += team.size())
+        next[i] = log_sum_over(n, [&](int j) { return a.transition.row(2 + i)[j] + pairs[j]; });
+      const float whole =
+          log_sum_over(team, n, [&](int i) { return a.logs.row(r - 1)[i] + next[i]; });
+      const float shift = log_sum_over(team, n, [&](int i) { return next[i]; });
+      // All threads have read the pairs.
+      team.barrier();
+      for (int j = team.rank(); j < n; j += team.size()) pairs[j] -= whole, next[j] -= shift;
+    }
+  }
+};
+
+/// An element of the gradient of Transition, a team each: over all rows, in their order.
+struct crf_transition_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int at, const Team& team) {
+    int j = at;
+    const int i = a.tags_divider.divide(j) - 2;
+    float sum = 0;
+    const bool by_logs = *a.holds == 0;
+    for (int r = team.rank(); r < a.rows; r += team.size()) {
+      const bool is_first = a.before[r] < 0;
+      if (i >= 0 && !is_first) {
+        // Sequences without a gradient have no pairs.
+        if (*a.slopes.row(r) == 0) continue;
+        const float share =
+            by_logs
+                ? math::exp(a.logs.row(r - 1)[i] + a.transition.row(2 + i)[j] + a.pairs.row(r)[j])
+                : a.alpha.row(r - 1)[i] * a.w.row(2 + i)[j] * a.pairs.row(r)[j];
+        sum += *a.slopes.row(r) * (share - (a.tag(r - 1) == i && a.tag(r) == j ? 1.0f : 0.0f));
+      } else if (i == -2 ? is_first : i == -1 && (r + 1 == a.rows || a.before[r + 1] < 0)) {
+        sum += a.dx.row(r)[j];
+      }
+    }
+    sum = sum_of(team, sum);
+    if (team.rank() == 0) a.dw.row(2 + i)[j] = sum;
+  }
+};
+
+/// The best path: of equal ones the one with the lower tag last, as on the CPU.
+struct crf_path_lines {
+  using arguments = crf_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
+    for (int r = begin; r < end; ++r) {
+      const float* const before = r > begin ? a.scores.row(r - 1) : nullptr;
+      for (int j = team.rank(); j < n; j += team.size()) {
+        int best = 0;
+        float most =
+            before == nullptr ? a.transition.row(0)[j] : before[0] + a.transition.row(2)[j];
+        for (int i = 1; before != nullptr && i < n; ++i) {
+          const float score = before[i] + a.transition.row(2 + i)[j];
+          best = score > most ? i : best;
+          most = score > most ? score : most;
+        }
+        a.from[r * n + j] = best;
+        a.scores.row(r)[j] = a.emission.row(r)[j] + most;
+      }
+      team.barrier();
+    }
+    for (int r = begin + team.rank(); a.label && r < end; r += team.size()) a.check(r);
+    if (team.rank() != 0 || begin == end) return;
+    const float *const last = a.scores.row(end - 1), *const stop = a.transition.row(1);
+    int tag = 0;
+    for (int j = 1; j < n; ++j)
+      if (last[j] + stop[j] > last[tag] + stop[tag]) tag = j;
+    for (int r = end; r-- > begin;) {
+      a.path[r * a.path_stride] = a.label ? (a.tag(r) == tag ? 1 : 0) : tag;
+      tag = a.from[r * n + tag];
+    }
+  }
+};
+
+inline crf_arguments crf_of(const call_site& c) {
+  const operand x = c.input(0);
+  require_float(c, x);
+  require_float(c, c.input(1));
+  crf_arguments a{};
+  a.all = c.sequences(x.domain);
+  a.emission = x;
+  a.transition = c.input(1);
+  a.label = c.in(2);
+  a.tags = x.columns;
+  a.tags_divider = divider(x.columns);
+  a.rows = x.rows;
+  a.fault = c.run.fault;
+  a.group = c.number_of_group;
+  a.lines = a.all.count;
+  a.width = a.tags * a.tags;
+  a.count = (a.tags + 2) * a.tags;
+  return a;
+}
+
+/// Memory for sums that are logarithms, and whether they are.
+inline void take_logs(scratch_rows& room, int rows, int tags) {
+  room.take(rows, tags);
+  room.take(1, 1);
+}
+template <class Backend>
+void take_logs(Backend& b, crf_arguments& a, scratch_rows& room) {
+  a.logs = room.take(a.rows, a.tags);
+  a.holds = reinterpret_cast<int*>(room.take(1, 1).data);
+  crf_arguments one = a;
+  one.lines = 1;
+  one.width = a.count;
+  b.template lines<team_lines<crf_hold_lines>>(one);
+}
+
+}  // namespace detail
+
+}  // namespace lamina::engine::cuda

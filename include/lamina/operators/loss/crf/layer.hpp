@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/crf/layer.hpp - the cost of a tagger with a conditional random field.
+#pragma once
+
+#include <lamina/layers/row_ids.hpp>
+#include <lamina/operators/loss/crf/definition.hpp>
+#include <lamina/program/param_attr.hpp>
+
+namespace lamina::layer {
+
+/// Options of linear_chain_crf and crf_decoding.
+struct crf_attr {
+  param_attr param{};  // the transitions; initialised by Xavier
+  std::string_view name{};
+};
+
+namespace detail {
+template <class T, class R, int... D>
+constexpr bool is_emission(variable<T, R, D...>*) {
+  return is_real<T> && is_tokens<R> && sizeof...(D) == 1;
+}
+/// The transitions [tags + 2, tags]; the same ones where `attr` names them.
+template <class T, int... D>
+constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
+  constexpr int tags = (D * ... * 1);
+  return layer.parameter(attr.param, ".w_", {tags + 2, tags}, dtype_of<T>, init::xavier(), line);
+}
+}  // namespace detail
+
+/// -log P(label) of each sequence under a linear chain of tags: `linear_chain_crf(emission, tags,
+/// {.param = {.name = "crf"}})`. The emission is a score a tag, [-1, tags] with rows tokens<"a",
+/// Parent>; labels are [-1, 1] of the same rows, 0 to tags - 1. Gives [-1, 1] with rows Parent.
+/// Parameter: transitions [tags + 2, tags], rows start, end, then from tag to tag. Fluid:
+/// layers.linear_chain_crf, which calls the cost the log-likelihood. A transition is forbidden by
+/// -10000 or minus infinity; a label that has no path costs infinity and has no gradient.
+template <class T, class R, int... D, class I, class S, int... E>
+constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<I, S, E...> label,
+                                const options<crf_attr, T>& attr = {},
+                                int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using given = variable<I, S, E...>;
+  constexpr bool fits =
+      detail::is_emission(static_cast<in*>(nullptr)) && one_id_a_row<given> && __is_same(R, S);
+  static_assert(check<fits, gets_type<in, given>>,
+                "lamina: linear_chain_crf: sequences of one score a tag, and one label a row");
+  require_one_program(input, label, line);
+  program_builder& b = *input.builder;
+  layer_helper layer(b, "linear_chain_crf", attr.name);
+  const int w = detail::transitions<T, D...>(layer, attr, line);
+  const int alpha = detail::without_gradient(layer, layer.output_like(input.id));
+  const int emission = detail::without_gradient(layer, layer.output_like(input.id));
+  const int transition = detail::without_gradient(layer, layer.output_like(w));
+  const auto cost = layer.template output<variable<T, parent_rows<R>, 1>>();
+  b.add_operator(schema_of<lamina::linear_chain_crf>(), {input.id, w, label.id},
+                 {alpha, emission, transition, cost.id});
+  return layer.returns(cost);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/crf/layer_decoding.hpp - the best tags of sequences.
+#pragma once
+
+#include <lamina/operators/loss/crf/layer.hpp>
+
+namespace lamina::layer {
+
+namespace detail {
+template <class T, class R, int... D>
+constexpr variable<std::int64_t, R, 1> viterbi_path(variable<T, R, D...> input, int label,
+                                                    const crf_attr& attr, int line) {
+  program_builder& b = *input.builder;
+  layer_helper layer(b, "crf_decoding", attr.name);
+  const int w = transitions<T, D...>(layer, attr, line);
+  const auto path = layer.template output<variable<std::int64_t, R, 1>>();
+  without_gradient(layer, path.id);
+  b.add_operator(schema_of<lamina::crf_decoding>(), {input.id, w, label}, {path.id});
+  return layer.returns(path);
+}
+}  // namespace detail
+
+/// The tags of each sequence with the highest score: `crf_decoding(emission, {.param = {.name =
+/// "crf"}})` with the transitions that linear_chain_crf trained under this name. Gives int64 [-1,
+/// 1] with the rows of the emission. Fluid: layers.crf_decoding.
+template <class T, class R, int... D>
+constexpr auto crf_decoding(variable<T, R, D...> input, const options<crf_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  static_assert(check<detail::is_emission(static_cast<in*>(nullptr)), gets_type<in>>,
+                "lamina: crf_decoding: the input is sequences of one score a tag");
+  return detail::viterbi_path(input, -1, attr, line);
+}
+
+/// 1 where the best tag is the label, else 0. Fluid: layers.crf_decoding(label=...).
+template <class T, class R, int... D, class I, class S, int... E>
+constexpr auto crf_decoding(variable<T, R, D...> input, variable<I, S, E...> label,
+                            const options<crf_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using given = variable<I, S, E...>;
+  constexpr bool fits =
+      detail::is_emission(static_cast<in*>(nullptr)) && one_id_a_row<given> && __is_same(R, S);
+  static_assert(check<fits, gets_type<in, given>>,
+                "lamina: crf_decoding: sequences of one score a tag, and one label a row");
+  require_one_program(input, label, line);
+  return detail::viterbi_path(input, label.id, attr, line);
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+constexpr no_match<crf_attr> crf_decoding(...) = delete;  // call crf_decoding(scores)
+#endif
+
+}  // namespace lamina::layer

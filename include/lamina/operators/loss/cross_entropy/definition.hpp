@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/cross_entropy/definition.hpp - costs of classifications.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Softmax = e^(x - max) / sum e^(x - max) over the last dimension; Loss = -log Softmax[label], or
+/// -sum label * log Softmax with soft labels. A row whose label is ignore_index costs nothing.
+/// Fluid: softmax_with_cross_entropy.
+struct softmax_with_cross_entropy : operator_definition {
+  static constexpr const char* type = "softmax_with_cross_entropy";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Logits"}, {"Label"}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Softmax", false, false, true}, {"Loss"}}};
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"soft_label", attribute_type::boolean, 0},
+       {"ignore_index", attribute_type::integer, -100},
+       {"numeric_stable_mode", attribute_type::boolean, 1},
+       {"axis", attribute_type::integer, -1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 2;
+  static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr std::uint32_t gradient_of_outputs = 2;
+};
+
+/// Y = -log X[label] a row of probabilities, or -sum label * log X with soft labels; the logarithm
+/// is clipped to +-1e20. A row whose label is ignore_index costs nothing. Fluid: cross_entropy.
+struct cross_entropy : operator_definition {
+  static constexpr const char* type = "cross_entropy";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Label"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"soft_label", attribute_type::boolean, 0},
+       {"ignore_index", attribute_type::integer, -100}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+}  // namespace lamina

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/ctc/cpu.hpp - warpctc: the costs of labels without positions.
+//
+// Sums over paths are logarithms, a vector of states at a time.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <lamina/core/math.hpp>
+#include <lamina/core/padding.hpp>
+#include <lamina/operators/loss/ctc/common.hpp>
+#include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/loss/ctc/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// The paths of one sequence: labels with a blank before, between and behind them, each state
+/// followed by itself, the next one, or, over a blank between two different labels, the one after.
+/// Rows of states have two places without probability before them and behind them.
+template <class Real>
+class ctc_paths {
+ public:
+  static constexpr int margin = alignment_floats;
+  static constexpr Real none = ctc_none;
+
+  ctc_paths(const call_context& c, Real* room)
+      : c_(c), logits_(c.input(0)), label_(c.input(1)), blank_(c.integer(0)), room_(room) {}
+
+  /// Numbers of memory for sequences of at most so many rows and labels.
+  static std::ptrdiff_t floats(int rows, int labels) {
+    const std::ptrdiff_t states = 2 * static_cast<std::ptrdiff_t>(labels) + 1;
+    const std::ptrdiff_t width = 2 * margin + states + margin;
+    const int k = ctc_block(rows);
+    return 2 * static_cast<std::ptrdiff_t>(rows) + states +
+           width * (6 + 2 * static_cast<std::ptrdiff_t>(k) + 1);
+  }
+
+  /// Reads sequence s; throws where its label has no path.
+  void take(const sequence_rows& rows, const sequence_rows& labels, int s) {
+    begin_ = rows.begin(s);
+    rows_count_ = rows.length(s);
+    states_ = 2 * labels.length(s) + 1;
+    width_ = 2 * margin + (states_ + margin - 1) / margin * margin;
+    block_ = ctc_block(rows_count_);
+    Real* at = room_;
+    class_ = reinterpret_cast<std::int32_t*>(at), at += states_;
+    most_ = at, at += rows_count_;
+    log_sum_ = at, at += rows_count_;
+    at += (margin - (at - room_) % margin) % margin;
+    const auto next_row = [&at, this] {
+      Real* const row = at + margin;
+      std::fill_n(at, width_, none);
+      at += width_;
+      return row;
+    };
+    skip_ = next_row();
+    p_ = next_row();
+    for (Real*& row : before_) row = next_row();
+    for (Real*& row : behind_) row = next_row();
+    kept_ = at + margin;
+    const int kept = (rows_count_ + block_ - 1) / block_ + block_;
+    std::fill_n(at, static_cast<std::ptrdiff_t>(kept) * width_, none);
+    take_states(labels, s);
+    take_totals();
+  }
+
+  int rows() const { return rows_count_; }
+
+  /// Whether forward() returned the total of no path: a factor of each was 0.
+  static bool is_impossible(Real total) { return total < none / 2; }
+
+  /// The sums over the beginnings of all rows; the log of the sum of all paths.
+  Real forward(bool keeps) {
+    const Real* before = first_row(before_[0]);
+    for (int t = 0; t < rows_count_; ++t) {
+      Real* const now = keeps && t % block_ == 0 ? kept(t / block_) : before_[(t + 1) % 2];
+      step_forward(t, before, now);
+      before = now;
+    }
+    const Real a = before[states_ - 1], b = states_ > 1 ? before[states_ - 2] : none;
+    return log_sum(a, b, none);
+  }
+
+  /// Writes d cost / d logits of all rows, for the total that forward() returned.
+  void gradient(Real total, const operand& to) {
+    const int blocks = (rows_count_ + block_ - 1) / block_;
+    Real *behind = behind_[0], *next = behind_[1];
+    for (int b = blocks; b-- > 0;) {
+      const int first = b * block_, end = std::min(first + block_, rows_count_);
+      for (int t = first + 1; t < end; ++t)
+        step_forward(t, t == first + 1 ? kept(b) : kept(blocks + t - 1 - first),
+                     kept(blocks + t - first));
+      for (int t = end; t-- > first; std::swap(behind, next)) {
+        step_backward(t, behind, next);
+        give(t, t == first ? kept(b) : kept(blocks + t - first), next, total,
+             to.row<Real>(begin_ + t));
+      }
+    }
+  }
+
+ private:
+  void take_states(const sequence_rows& labels, int s) {
+    const int classes = logits_.columns;
+    int needed = 0;
+    class_[0] = blank_;
+    // From in front of the first state to the first label.
+    if (states_ > 1) skip_[1] = 0;
+    for (int i = 0; i < labels.length(s); ++i) {
+      const int row = labels.begin(s) + i;
+      const std::int64_t label = integer_in(label_, row, 0);
+      if (label < 0 || label >= classes) fail_range(c_, "label", label, row, classes);
+      if (label == blank_)
+        fail(c_, {"expected labels other than the blank ", blank_, ", found it in sequence ", s});
+      const bool repeated = i > 0 && label == class_[2 * i - 1];
+      needed += repeated ? 2 : 1;
+      class_[2 * i + 1] = static_cast<std::int32_t>(label);
+      class_[2 * i + 2] = blank_;
+      if (i > 0 && !repeated) skip_[2 * i + 1] = 0;
+    }
+    if (rows_count_ < needed)
+      fail(c_, {"expected at least ", needed, " rows of scores in sequence ", s,
+                " for its labels, found ", rows_count_});
+  }
+  void take_totals() {
+    const int n = logits_.columns;
+    for (int t = 0; t < rows_count_; ++t) {
+      const Real* const x = logits_.row<const Real>(begin_ + t);
+      const Real most = *std::max_element(x, x + n);
+      Real sum = 0;
+      for (int k = 0; k < n; ++k) sum += std::exp(x[k] - most);
+      // Apart, so that a large number that all logits share takes no digits from the logarithm. A
+      // row of nothing but minus infinity leaves no path.
+      const bool nothing = most == -std::numeric_limits<Real>::infinity();
+      most_[t] = nothing ? Real(0) : most;
+      log_sum_[t] = nothing ? Real(0) : std::log(sum);
+    }
+  }
+  Real* kept(int row) const { return kept_ + static_cast<std::ptrdiff_t>(row) * width_; }
+  // Before the first row a path is in front of its first state.
+  Real* first_row(Real* row) {
+    row[-1] = 0;
+    return row;
+  }
+  void take_probabilities(int t) {
+    const Real* const x = logits_.row<const Real>(begin_ + t);
+    const Real most = most_[t], log_sum = log_sum_[t];
+    for (int s = 0; s < states_; ++s) {
+      const Real p = x[class_[s]] - most - log_sum;
+      p_[s] = p < none ? none : p;  // minus infinity less itself would be no number
+    }
+  }
+
+  // The sums over the beginnings up to row t, that row's own factor included.
+  void step_forward(int t, const Real* before, Real* now) {
+    take_probabilities(t);
+    for_each_place<Real>(states_, [&](std::ptrdiff_t s, auto like) {
+      store(now + s, decltype(like)(log_sum(load(before + s, like), load(before + s - 1, like),
+                                            load(before + s - 2, like) + load(skip_ + s, like)) +
+                                    load(p_ + s, like)));
+    });
+    // Behind the first row no path is in front of its first state.
+    if (t == 0) before_[0][-1] = none;
+  }
+  // The sums over the ends behind row t, that row's own factor excluded.
+  void step_backward(int t, const Real* behind, Real* now) {
+    if (t + 1 == rows_count_) {
+      std::fill_n(now, states_, none);
+      for (int s = std::max(0, states_ - 2); s < states_; ++s) now[s] = 0;
+      return;
+    }
+    take_probabilities(t + 1);
+    // p becomes what follows each state, its own factor included.
+    for_each_place<Real>(states_, [&](std::ptrdiff_t s, auto like) {
+      store(p_ + s, decltype(like)(load(p_ + s, like) + load(behind + s, like)));
+    });
+    for_each_place<Real>(states_, [&](std::ptrdiff_t s, auto like) {
+      store(now + s, decltype(like)(log_sum(load(p_ + s, like), load(p_ + s + 1, like),
+                                            load(p_ + s + 2, like) + load(skip_ + s + 2, like))));
+    });
+  }
+  void give(int t, const Real* before, const Real* behind, Real total, Real* to) const {
+    const Real* const x = logits_.row<const Real>(begin_ + t);
+    const Real most = most_[t], log_sum = log_sum_[t];
+    for (int k = 0; k < logits_.columns; ++k) to[k] = std::exp(x[k] - most - log_sum);
+    for (int s = 0; s < states_; ++s) to[class_[s]] -= std::exp(before[s] + behind[s] - total);
+  }
+
+  const call_context& c_;
+  operand logits_, label_;
+  int blank_;
+  Real* room_;
+  int begin_ = 0, rows_count_ = 0, states_ = 1, block_ = 1;
+  std::ptrdiff_t width_ = 0;
+  std::int32_t* class_ = nullptr;  // of each state
+  Real* most_ = nullptr;           // of each row, the largest logit
+  Real* log_sum_ = nullptr;        // of each row, log of the sum of e^(logit - most)
+  Real* skip_ = nullptr;           // 0 where a state follows the one before the last, else none
+  Real* p_ = nullptr;              // of each state in one row
+  Real* before_[2] = {};
+  Real* behind_[2] = {};
+  Real* kept_ = nullptr;  // the first row of each block, then the rows of one block
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<warpctc> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand logits = c.input(0), gradient = c.output(0), loss = c.output(1);
+    require_real<Real>(c, logits);
+    const sequence_rows rows = c.sequences(logits), labels = c.sequences(c.input(1));
+    if (labels.count != rows.count)
+      fail(c, {"expected ", rows.count, " sequences of labels, found ", labels.count});
+    if (c.integer(0) < 0 || c.integer(0) >= logits.columns)
+      fail(c, {"expected a blank from 0 to ", logits.columns - 1, ", found ", c.integer(0)});
+    detail::ctc_paths<Real> paths(c, numbers_at<Real>(c.scratch()));
+    for (int s = 0; s < rows.count; ++s) {
+      paths.take(rows, labels, s);
+      const bool is_empty = paths.rows() == 0;
+      const Real total = is_empty ? 0 : paths.forward(static_cast<bool>(gradient));
+      const bool impossible = !is_empty && paths.is_impossible(total);
+      if (loss)
+        *loss.row<Real>(s) = is_empty     ? Real(0)
+                             : impossible ? std::numeric_limits<Real>::infinity()
+                                          : -total;
+      if (!gradient || is_empty) continue;
+      if (impossible)
+        for (int r = rows.begin(s); r < rows.end(s); ++r)
+          std::fill_n(gradient.row<Real>(r), gradient.columns, Real(0));
+      else
+        paths.gradient(total, gradient);
+    }
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return in_floats<Real>(detail::ctc_paths<Real>::floats(c.input(0).rows, c.input(1).rows));
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<warpctc>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand of_one = c.input(1), d = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    const sequence_rows rows = c.sequences(dx);
+    for (int s = 0; s < rows.count; ++s) {
+      const Real times = c.flag(1) ? static_cast<Real>(rows.length(s)) : Real(1);
+      const Real factor = *d.row<const Real>(s) / times;
+      for (int r = rows.begin(s); r < rows.end(s); ++r)
+        for (int k = 0; k < dx.columns; ++k)
+          dx.row<Real>(r)[k] = of_one.row<const Real>(r)[k] * factor;
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/ctc/definition.hpp - labels of sequences without knowing where they stand:
+// connectionist temporal classification.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Loss[i] = -log of the sum over all paths that collapse to sequence i of Label, of the products
+/// of softmax(Logits) along the path. A path has one class a row of Logits [rows, classes]; it
+/// collapses by merging equal neighbours, then dropping `blank`. WarpCTCGrad [rows, classes] =
+/// d Loss / d Logits. norm_by_times divides the gradient, not the loss, by the number of rows of
+/// its sequence. Source: Graves et al. 2006. Fluid: warpctc, whose WarpCTCGrad is padded.
+struct warpctc : operator_definition {
+  static constexpr const char* type = "warpctc";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Logits"}, {"Label"}}};
+  static constexpr std::array<slot_desc, 2> outputs{
+      {{"WarpCTCGrad", false, false, true}, {"Loss"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"blank", attribute_type::integer, 0}, {"norm_by_times", attribute_type::boolean, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr std::uint32_t gradient_of_outputs = 2;
+};
+
+/// Each sequence of Input [rows, 1] without `blank` and, with merge_repeated, without rows equal to
+/// the row before: a path of classes collapsed to its label. Has no gradient. Fluid: ctc_align;
+/// unlike there, sequences of which nothing stays are empty.
+struct ctc_align : operator_definition {
+  static constexpr const char* type = "ctc_align";
+  static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Output"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"blank", attribute_type::integer, 0}, {"merge_repeated", attribute_type::boolean, 1}}};
+};
+
+}  // namespace lamina

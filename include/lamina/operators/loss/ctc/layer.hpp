@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/ctc/layer.hpp - the cost of labels that are shorter than what is labelled.
+#pragma once
+
+#include <lamina/layers/row_ids.hpp>
+#include <lamina/operators/loss/ctc/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of warpctc.
+struct warpctc_attr {
+  int blank = 0;               // the class that stands for no label
+  bool norm_by_times = false;  // divides the gradient by the number of rows of its sequence
+  std::string_view name{};
+};
+
+/// -log P(label) of each sequence, whatever rows its labels stand at: `warpctc(logits, label)`.
+/// Logits are [-1, classes] with rows tokens<"a", Parent>, before softmax; labels are ids [-1, 1]
+/// with rows tokens<"b", Parent>, classes other than the blank. Gives [-1, 1] with rows Parent. A
+/// sequence with too few rows for its label is an error at run time; where logits of minus infinity
+/// leave its label no path, it costs infinity and has no gradient. Fluid: layers.warpctc.
+template <class T, class R, int... D, class I, class S, int... E>
+constexpr auto warpctc(variable<T, R, D...> input, variable<I, S, E...> label,
+                       const options<warpctc_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using given = variable<I, S, E...>;
+  constexpr bool fits = detail::is_real<T> && sizeof...(D) == 1 && is_tokens<R> && is_tokens<S> &&
+                        one_id_a_row<given> && __is_same(parent_rows<R>, parent_rows<S>);
+  static_assert(check<fits, gets_type<in, given>>,
+                "lamina: warpctc: a sequence of one score a class and a sequence of whole numbers "
+                "for each row of one parent");
+  require_one_program(input, label, line);
+  program_builder& b = *input.builder;
+  layer_helper layer(b, "warpctc", attr.name);
+  const int gradient = detail::without_gradient(layer, layer.output_like(input.id));
+  const auto loss = layer.template output<variable<T, parent_rows<R>, 1>>();
+  b.add_operator(schema_of<lamina::warpctc>(), {input.id, label.id}, {gradient, loss.id},
+                 b.attribute_list(attr.blank, attr.norm_by_times));
+  return layer.returns(loss);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/row/cuda.cuh - costs that look at whole rows or at all elements:
+// smooth_l1_loss, kldiv_loss, bpr_loss; label_smooth, and clip_by_norm as a layer.
+#pragma once
+
+#include <lamina/core/math.hpp>
+#include <lamina/operators/loss/row/common.hpp>
+#include <lamina/engine/cuda/body/element_sum.cuh>
+#include <lamina/engine/cuda/body/recurrent_body.cuh>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+#include <lamina/operators/loss/row/definition.hpp>
+#include <lamina/optimizer/clip.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+struct smooth_l1_arguments {
+  row_array x, y, inside, outside, diff, out;  // out: the costs, or their slopes
+  row_array dx, dy;
+  float s2;
+  int columns;
+  int lines, width, count;
+};
+
+/// A row a line.
+struct smooth_l1_lines {
+  using arguments = smooth_l1_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
+    float total = 0;
+    for (int j = team.rank(); j < a.columns; j += team.size()) {
+      float d = a.x.row(r)[j] - a.y.row(r)[j];
+      // What has no weight counts nothing, also where it is infinite.
+      if (a.inside) d = a.inside.row(r)[j] == 0 ? 0.0f : d * a.inside.row(r)[j];
+      if (a.diff) a.diff.row(r)[j] = d;
+      const float size = math::abs(d);
+      const float cost = size < 1 / a.s2 ? 0.5f * size * size * a.s2 : size - 0.5f / a.s2;
+      const float weight = a.outside ? a.outside.row(r)[j] : 1.0f;
+      total += weight == 0 ? 0.0f : cost * weight;
+    }
+    total = sum_of(team, total);
+    if (team.rank() == 0) *a.out.row(r) = total;
+  }
+};
+struct smooth_l1_slope_lines {
+  using arguments = smooth_l1_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
+    const float slope = *a.out.row(r);
+    for (int j = team.rank(); j < a.columns; j += team.size()) {
+      const float d = a.diff.row(r)[j];
+      float g = math::abs(d) >= 1 / a.s2 ? (d > 0 ? 1.0f : -1.0f) : a.s2 * d;
+      g *= slope;
+      float weight = a.inside ? a.inside.row(r)[j] : 1.0f;
+      if (a.outside) weight *= a.outside.row(r)[j];
+      g = weight == 0 ? 0.0f : g * weight;
+      if (a.dx) a.dx.row(r)[j] = g;
+      if (a.dy) a.dy.row(r)[j] = -g;
+    }
+  }
+};
+
+struct kldiv_arguments {
+  row_array x, target, to;
+  divider columns;
+  const float* slope;  // of all elements together, or null
+  float factor;
+  int count;
+
+  LAMINA_INLINE LAMINA_FN float cost(int row, int j) const {
+    const float t = target.row(row)[j];
+    return t <= 0 ? 0.0f : t * (math::log(t) - x.row(row)[j]);
+  }
+  /// The costs as terms of a sum.
+  LAMINA_INLINE LAMINA_FN double operator()(int i) const {
+    const int row = columns.divide(i);
+    return static_cast<double>(cost(row, i));
+  }
+};
+struct kldiv_body {
+  using arguments = kldiv_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const int row = a.columns.divide(i);
+    a.to.row(row)[i] = a.cost(row, i);
+  }
+};
+/// x: the slopes, where each element has its own.
+struct kldiv_slope_body {
+  using arguments = kldiv_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const int row = a.columns.divide(i);
+    const float t = a.target.row(row)[i];
+    const float d = a.slope != nullptr ? *a.slope : a.x.row(row)[i];
+    a.to.row(row)[i] = t <= 0 ? 0.0f : -d * t * a.factor;
+  }
+};
+struct label_smooth_body {
+  struct arguments {
+    row_array from, to;
+    divider columns, line;
+    const float* prior;  // null: all classes alike
+    float keeps, adds;   // adds: epsilon, or epsilon / K without a prior
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const int row = a.columns.divide(i);
+    int j = i;
+    a.line.divide(j);
+    const float added = a.prior != nullptr ? a.adds * a.prior[j] : a.adds;
+    a.to.row(row)[i] = a.keeps * a.from.row(row)[i] + added;
+  }
+};
+
+/// The scale of numbers from the sum of their squares, which a float need not hold.
+struct norm_scale_lines {
+  struct arguments {
+    const double* squares;
+    float* to;
+    float limit;
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int, const Team& team) {
+    if (team.rank() == 0) *a.to = optimizer::shared_scale(*a.squares, a.limit);
+  }
+};
+
+struct scaled_body {
+  struct arguments {
+    row_array from, to;
+    divider columns;
+    const float* scale;
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const int row = a.columns.divide(i);
+    a.to.row(row)[i] = *a.scale * a.from.row(row)[i];
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<smooth_l1_loss> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), out = c.output(1);
+    require_float(c, x);
+    if (x.rows == 0 || !out) return;
+    detail::smooth_l1_arguments a{};
+    a.x = x, a.y = c.input(1), a.inside = c.input(2), a.outside = c.input(3);
+    a.diff = c.output(0), a.out = out;
+    a.s2 = static_cast<float>(c.number(0) * c.number(0));
+    a.columns = a.width = x.columns;
+    a.lines = a.count = x.rows;
+    b.template lines<team_lines<detail::smooth_l1_lines>>(a);
+  }
+};
+template <>
+struct call_kernel<gradient_of<smooth_l1_loss>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand diff = c.input(2);
+    if (diff.rows == 0) return;
+    detail::smooth_l1_arguments a{};
+    a.inside = c.input(0), a.outside = c.input(1), a.diff = diff, a.out = c.input(3);
+    a.dx = c.output(0), a.dy = c.output(1);
+    a.s2 = static_cast<float>(c.number(0) * c.number(0));
+    a.columns = a.width = diff.columns;
+    a.lines = a.count = diff.rows;
+    b.template lines<team_lines<detail::smooth_l1_slope_lines>>(a);
+  }
+};
+
+template <>
+struct call_kernel<kldiv_loss> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), out = c.output(0);
+    require_float(c, x);
+    const kldiv_reduction how = kldiv_reduction_of(c);
+    detail::kldiv_arguments a{};
+    a.x = x, a.target = c.input(1), a.to = out;
+    a.columns = divider(x.columns);
+    a.count = x.rows * x.columns;
+    if (how == kldiv_reduction::none) return b.template elements<detail::kldiv_body>(a);
+    sum_terms(b, a.count, a, scaled_sum{out.row<float>(0), kldiv_factor(how, x)}, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    return sum_scratch<detail::kldiv_arguments, scaled_sum, Backend>(x.rows * x.columns);
+  }
+};
+template <>
+struct call_kernel<gradient_of<kldiv_loss>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand target = c.input(0), slope = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    const kldiv_reduction how = kldiv_reduction_of(c);
+    detail::kldiv_arguments a{};
+    a.x = slope, a.target = target, a.to = dx;
+    a.columns = divider(dx.columns);
+    a.slope = how == kldiv_reduction::none ? nullptr : slope.row<const float>(0);
+    a.factor = static_cast<float>(kldiv_factor(how, target));
+    a.count = dx.rows * dx.columns;
+    b.template elements<detail::kldiv_slope_body>(a);
+  }
+};
+
+template <>
+struct call_kernel<bpr_loss> {
+  static constexpr checked_input checked{1, "label"};
+  static constexpr int ignored = -100;
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 2, 1);
+    require_float(c, c.input(0));
+    c.share_lines(a, a.in[0]);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    const int n = a.in[0].line;
+    const float* const x = a.in[0].line_at<const float>(i);
+    const std::int64_t l = a.in[1].integer(i);
+    const bool counts = l >= 0 && l < n;
+    if (!counts && l != ignored && team.rank() == 0) a.report(i);
+    float cost = 0;
+    for (int j = team.rank(); counts && j < n; j += team.size()) {
+      const float d = x[j] - x[counts ? l : 0];
+      if (j != l) cost += (d > 0 ? d : 0.0f) + math::log(1.0f + math::exp(-math::abs(d)));
+    }
+    cost = sum_of(team, cost);
+    if (team.rank() == 0)
+      *a.out[0].line_at<float>(i) = n > 1 ? cost / static_cast<float>(n - 1) : 0.0f;
+  }
+};
+template <>
+struct call_kernel<gradient_of<bpr_loss>> {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 3, 1);
+    c.share_lines(a, a.out[0]);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int i, const Team& team) {
+    const int n = a.out[0].line;
+    const float* const x = a.in[0].line_at<const float>(i);
+    float* const g = a.out[0].line_at<float>(i);
+    const std::int64_t l = a.in[1].integer(i);
+    // The forward kernel has reported what is out of range.
+    const bool counts = l >= 0 && l < n && n > 1;
+    const float d = counts ? *a.in[2].line_at<const float>(i) / static_cast<float>(n - 1) : 0.0f;
+    const float own = x[counts ? l : 0];
+    float total = 0;
+    for (int j = team.rank(); j < n; j += team.size()) {
+      if (counts && j == l) continue;
+      g[j] = counts ? d / (1.0f + math::exp(own - x[j])) : 0.0f;
+      total += g[j];
+    }
+    total = sum_of(team, total);
+    if (counts && team.rank() == 0) g[l] = -total;
+  }
+};
+
+template <>
+struct call_kernel<label_smooth> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), prior = c.input(1), out = c.output(0);
+    require_float(c, x);
+    const float epsilon = static_cast<float>(c.number(0));
+    const int classes = at_least_one(view_of_operand(x).line);
+    const float each = prior ? 1.0f : 1.0f / static_cast<float>(classes);
+    b.template elements<detail::label_smooth_body>(
+        {x, out, divider(x.columns), divider(classes), prior ? prior.row<const float>(0) : nullptr,
+         1 - epsilon, epsilon * each, x.rows * x.columns});
+  }
+};
+template <>
+struct call_kernel<gradient_of<label_smooth>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand dx = c.output(0);
+    if (dx)
+      b.template elements<detail::label_smooth_body>(
+          {c.input(0), dx, divider(dx.columns), divider(dx.columns), nullptr,
+           1 - static_cast<float>(c.number(0)), 0.0f, dx.rows * dx.columns});
+  }
+};
+
+template <>
+struct call_kernel<clip_to_norm> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), out = c.output(0);
+    require_float(c, x);
+    double* const squares = reinterpret_cast<double*>(c.run.scratch);
+    float* const factor = c.run.scratch + 2;
+    const int n = x.rows * x.columns;
+    sum_terms(b, n, terms{x.row<const float>(0), x.stride, divider(x.columns)}, whole_sum{squares},
+              c.run.scratch + found);
+    b.template lines<team_lines<detail::norm_scale_lines>>(
+        {squares, factor, static_cast<float>(c.number(0)), 1, 1, 1});
+    b.template elements<detail::scaled_body>({x, out, divider(x.columns), factor, n});
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    return found + sum_scratch<terms, whole_sum, Backend>(x.rows * x.columns);
+  }
+
+ private:
+  using terms = element_terms<element_square>;
+  static constexpr int found = 4;  // floats for the sum and the factor
+};
+
+}  // namespace lamina::engine::cuda

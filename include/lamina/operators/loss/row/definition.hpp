@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/row/definition.hpp - costs that look at whole rows or at all elements.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Diff = d = InsideWeight * (X - Y); Out = OutsideWeight * (d^2 sigma^2 / 2 if |d| < 1 / sigma^2,
+/// else |d| - 0.5 / sigma^2), summed over each row. Source: Girshick 2015. Fluid: smooth_l1_loss.
+struct smooth_l1_loss : operator_definition {
+  static constexpr const char* type = "smooth_l1_loss";
+  static constexpr std::array<slot_desc, 4> inputs{
+      {{"X"}, {"Y"}, {"InsideWeight", false, true}, {"OutsideWeight", false, true}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Diff", false, false, true}, {"Out"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"sigma", attribute_type::real, 1}}};
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 12;
+  static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr std::uint32_t gradient_of_outputs = 2;
+};
+
+/// t * (log t - x) with X = logarithms of probabilities x and targets t, 0 where t <= 0;
+/// `reduction` "none", "sum", "mean" (over elements) or "batchmean" (over rows). Fluid: kldiv_loss.
+/// The gradient reads Target, which has the shape of X.
+struct kldiv_loss : operator_definition {
+  static constexpr const char* type = "kldiv_loss";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Target"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Loss"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"reduction", attribute_type::string, 0, "mean"}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 2;
+};
+
+/// Y = mean over j != label of log(1 + e^(x_j - x_label)), a row. Source: Hidasi et al. 2016.
+/// Fluid: bpr_loss.
+struct bpr_loss : operator_definition {
+  static constexpr const char* type = "bpr_loss";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Label"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// Out = (1 - epsilon) * X + epsilon * PriorDist, or + epsilon / K without one, where K is the
+/// width of a row. Source: Szegedy et al. 2016. Fluid: label_smooth. The gradient needs Out@GRAD
+/// alone.
+struct label_smooth : operator_definition {
+  static constexpr const char* type = "label_smooth";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PriorDist", false, true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{{{"epsilon", attribute_type::real, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+};
+
+}  // namespace lamina

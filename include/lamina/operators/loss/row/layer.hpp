@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/row/layer.hpp - costs that look at whole rows or at all elements.
+#pragma once
+
+#include <lamina/operators/loss/cross_entropy/layer.hpp>
+#include <lamina/operators/loss/pointwise/layer.hpp>
+
+namespace lamina::layer {
+
+/// Options of smooth_l1.
+struct smooth_l1_attr {
+  float sigma = 1;
+  std::string_view name{};
+};
+/// Options of label_smooth.
+struct label_smooth_attr {
+  float epsilon = 0.1f;
+  std::string_view name{};
+};
+
+/// How kldiv_loss puts its elements together.
+enum class reduction : std::uint8_t { none, sum, mean, batchmean };
+
+namespace detail {
+template <class X>
+constexpr auto smooth_l1(X x, X y, int inside, int outside, const smooth_l1_attr& attr) {
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "smooth_l1_loss", attr.name);
+  const int difference = layer.output_like(x.id);
+  constexpr extents all = whole_shape<X>;
+  constexpr extents shape{2, {all.at[0], 1}};
+  const auto loss =
+      layer.template output<handle_of<typename X::value_type, typename X::rows_type, shape>>();
+  b.add_operator(schema_of<lamina::smooth_l1_loss>(), {x.id, y.id, inside, outside},
+                 {difference, loss.id}, b.attribute_list(attr.sigma));
+  return layer.returns(loss);
+}
+}  // namespace detail
+
+/// With d = inside * (x - y): outside * (d^2 sigma^2 / 2 if |d| < 1 / sigma^2, else
+/// |d| - 0.5 / sigma^2), summed over each row, shape [-1, 1]. Source: Girshick 2015.
+/// Fluid: smooth_l1.
+template <class X, class Y>
+constexpr auto smooth_l1(X x, Y y, const options<smooth_l1_attr, X>& attr = {},
+                         int line = __builtin_LINE()) {
+  using fit = detail::alike<X, Y>;
+  static_assert(check<fit::same, expects_type<X>, gets_type<Y>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<X>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
+  require_one_program(x, y, line);
+  x.builder->require_option(attr.sigma > 0, line, "smooth_l1: sigma > 0");
+  return detail::smooth_l1(x, X{y.builder, y.id}, -1, -1, attr);
+}
+template <class X, class Y, class V, class W>
+requires is_variable<V>
+constexpr auto smooth_l1(X x, Y y, V inside, W outside, const options<smooth_l1_attr, X>& attr = {},
+                         int line = __builtin_LINE()) {
+  using fit = detail::alike<X, Y, V, W>;
+  static_assert(check<fit::same, expects_type<X>, gets_type<Y, V, W>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<X>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
+  require_one_program(x, y, line);
+  require_one_program(x, inside, line);
+  require_one_program(x, outside, line);
+  x.builder->require_option(attr.sigma > 0, line, "smooth_l1: sigma > 0");
+  return detail::smooth_l1(x, X{y.builder, y.id}, inside.id, outside.id, attr);
+}
+
+/// target * (log target - x), 0 where the target is 0 or less; x are logarithms. The mean over
+/// the elements, the sum, the sum over the number of rows, or each element. Fluid: kldiv_loss.
+template <reduction How = reduction::mean, class X, class Y>
+constexpr auto kldiv_loss(X x, Y target, const options<loss_attr, X>& attr = {},
+                          int line = __builtin_LINE()) {
+  using fit = detail::alike<X, Y>;
+  static_assert(check<fit::same, expects_type<X>, gets_type<Y>>,
+                "lamina: loss: the inputs have one shape, one element type and the same rows");
+  static_assert(check<fit::real, gets_type<X>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
+  require_one_program(x, target, line);
+  constexpr extents shape = How == reduction::none ? whole_shape<X> : extents{1, {1}};
+  using out = handle_of<typename X::value_type, typename X::rows_type, shape>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "kldiv_loss", attr.name);
+  const out y = layer.template output<out>();
+  const char* how = How == reduction::none   ? "none"
+                    : How == reduction::sum  ? "sum"
+                    : How == reduction::mean ? "mean"
+                                             : "batchmean";
+  b.add_operator(schema_of<lamina::kldiv_loss>(), {x.id, target.id}, {y.id},
+                 b.attribute_list(b.text(how)));
+  return layer.returns(y);
+}
+
+/// (1 - epsilon) * label + epsilon / K, where K is the width of a row. Source: Szegedy et al. 2016.
+/// Fluid: label_smooth.
+template <class T, class R, int... D>
+constexpr auto label_smooth(variable<T, R, D...> label,
+                            const options<label_smooth_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
+  constexpr bool real = detail::is_real<T>;
+  static_assert(check<real, gets_type<variable<T, R, D...>>>,
+                "lamina: loss: the inputs are floating point; cast integers first");
+  program_builder& b = *label.builder;
+  b.require_option(attr.epsilon >= 0 && attr.epsilon <= 1, line, "label_smooth: 0 <= epsilon <= 1");
+  layer_helper layer(b, "label_smooth", attr.name);
+  const int y = layer.output_like(label.id);
+  b.add_operator(schema_of<lamina::label_smooth>(), {label.id, -1}, {y},
+                 b.attribute_list(attr.epsilon));
+  return layer.returns(variable<T, R, D...>{&b, y});
+}
+/// (1 - epsilon) * label + epsilon * prior, with a prior distribution of shape [1, K].
+template <class T, class R, int K, class U, class S, int... E>
+constexpr auto label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
+                            const options<label_smooth_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
+  using expected = variable<T, once, 1, K>;
+  constexpr bool fits = __is_same(expected, variable<U, S, E...>);
+  static_assert(check<fits, expects_type<expected>, gets_type<variable<U, S, E...>>>,
+                "lamina: label_smooth: the prior is one row as wide as the labels");
+  require_one_program(label, prior, line);
+  program_builder& b = *label.builder;
+  b.require_option(attr.epsilon >= 0 && attr.epsilon <= 1, line, "label_smooth: 0 <= epsilon <= 1");
+  layer_helper layer(b, "label_smooth", attr.name);
+  const int y = layer.output_like(label.id);
+  b.add_operator(schema_of<lamina::label_smooth>(), {label.id, prior.id}, {y},
+                 b.attribute_list(attr.epsilon));
+  return layer.returns(variable<T, R, K>{&b, y});
+}
+
+}  // namespace lamina::layer

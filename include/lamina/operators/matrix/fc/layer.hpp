@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/matrix/fc/layer.hpp - the fully connected layer.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/core/check.hpp>
+#include <lamina/layers/activation.hpp>
+#include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of fc.
+struct fc_attr {
+  activation act = activation::identity;
+  param_attr param{};       // of the weight; with several inputs a name is shared by all
+  bool bias = true;         // false: no bias
+  param_attr bias_param{};  // of the bias
+  std::string_view name{};
+};
+
+namespace detail {
+
+/// Rows keep `Flatten - 1` inner dimensions, the rest is the width of the product.
+template <int Flatten, class V>
+struct flattened;
+template <int Flatten, class T, class R, int... D>
+struct flattened<Flatten, variable<T, R, D...>> {
+  static constexpr int count = static_cast<int>(sizeof...(D));
+  static constexpr int kept = Flatten - 1 + (has_rows<R> ? 0 : 1);
+  static constexpr int width = [] {
+    const int extent[] = {D..., 1};
+    int w = 1;
+    for (int i = kept; i < count; ++i) w *= extent[i];
+    return w;
+  }();
+};
+
+template <class V, int Flatten, int Size>
+struct fc_shape;
+template <class T, class R, int... D, int Flatten, int Size>
+struct fc_shape<variable<T, R, D...>, Flatten, Size> {
+  static constexpr int kept = flattened<Flatten, variable<T, R, D...>>::kept;
+  static constexpr int rank = kept + 1;
+  struct values {
+    int v[rank];
+  };
+  static constexpr values extents = [] {
+    const int from[] = {D..., 1};
+    values r{};
+    for (int i = 0; i < kept; ++i) r.v[i] = from[i];
+    r.v[kept] = Size;
+    return r;
+  }();
+  static constexpr const int (&extent)[rank] = extents.v;
+  using type = variable_of_shape<T, R, fc_shape>;
+};
+
+/// One input's product: weight and mul.
+template <int Size, int Flatten, class T, class R, int... D>
+constexpr int fc_product(layer_helper& layer, const variable<T, R, D...>& x, const fc_attr& attr,
+                         int line) {
+  using in = flattened<Flatten, variable<T, R, D...>>;
+  program_builder& b = layer.builder();
+  const int w =
+      layer.parameter(attr.param, ".w_", {in::width, Size}, dtype_of<T>, init::xavier(), line);
+  using out = typename fc_shape<variable<T, R, D...>, Flatten, Size>::type;
+  const out y = layer.output<out>();
+  b.add_operator(schema_of<lamina::mul>(), {x.id, w}, {y.id},
+                 Flatten == 1 ? -1 : b.attribute_list(Flatten, 1));
+  return y.id;
+}
+
+/// What follows the products: bias and activation.
+template <int Size, int Flatten, class Out>
+constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int line) {
+  program_builder& b = layer.builder();
+  if (attr.bias) {
+    const int bias = layer.parameter(attr.bias_param, ".b_", {Size},
+                                     dtype_of<typename Out::value_type>, init::constant(0), line);
+    const int sum = layer.output_like(y);
+    b.add_operator(schema_of<lamina::elementwise_add>(), {y, bias}, {sum},
+                   b.attribute_list(Flatten));
+    y = sum;
+  }
+  return layer.returns(Out{&b, apply_activation(layer, attr.act, y)});
+}
+
+/// Stands for a width that nobody gave.
+inline constexpr int no_width = -2147483647 - 1;
+
+/// fc of several inputs.
+template <int Size, int Flatten, class First, class... More>
+constexpr auto fc_of_inputs(const std::tuple<First, More...>& inputs, const fc_attr& attr,
+                            int line) {
+  program_builder& b = *std::get<0>(inputs).builder;
+  layer_helper layer(b, "fc", attr.name);
+  int products[1 + sizeof...(More)];
+  int n = 0;
+  std::apply(
+      [&](auto... x) {
+        (require_one_program(std::get<0>(inputs), x, line), ...);
+        ((products[n++] = fc_product<Size, Flatten>(layer, x, attr, line)), ...);
+      },
+      inputs);
+  int y = products[0];
+  if (n > 1) {
+    operator_desc op = b.begin(schema_of<lamina::sum>());
+    y = layer.output_like(products[0]);
+    op.inputs = b.arguments.count;
+    b.list(products, n);
+    op.outputs = b.arguments.count;
+    b.argument(y);
+    op.end = b.arguments.count;
+    b.operators.push(op);
+  }
+  return fc_result<Size, Flatten, typename fc_shape<First, Flatten, Size>::type>(layer, y, attr,
+                                                                                 line);
+}
+
+/// What fc says of its inputs: the element type of the first, and whether the others are like it.
+template <int Size, int Flatten, class V>
+struct fc_input {
+  using first = V;
+  static constexpr bool alike = true;
+  using more = gets_type<>;
+};
+template <int Size, int Flatten, class First, class... More>
+struct fc_input<Size, Flatten, std::tuple<First, More...>> {
+  using first = First;
+  using out = typename fc_shape<First, Flatten, Size>::type;
+  static constexpr bool alike =
+      (__is_same(typename fc_shape<More, Flatten, Size>::type, out) && ...);
+  using more = gets_type<More...>;
+};
+
+}  // namespace detail
+
+/// Out = act(sum over inputs of X * W + b): `fc<Size>(x)`, or `fc<Size>(std::tuple{x, y})` for
+/// several inputs with one weight each. `fc<Size, Flatten>` keeps the first `Flatten` dimensions of
+/// the input as rows (default 1: all inner dimensions are multiplied). Parameters: one weight
+/// [width, Size] an input, initialised by Xavier, and a bias [Size] of zeros.
+/// Fluid: layers.fc.
+template <int Size = detail::no_width, int Flatten = 1, class X>
+constexpr auto fc(const X& x, const options<fc_attr, X>& attr = {}, int line = __builtin_LINE()) {
+  constexpr bool one = is_variable<X>, several = detail::is_tuple<X>;
+  static_assert(check < one || several, gets_type < X >>,
+                "lamina: fc: the input is a variable, or several in a tuple or in braces");
+  static_assert(Size != detail::no_width,
+                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
+  static_assert(Size > 0 || Size == detail::no_width, "lamina: fc: the size is positive");
+  constexpr int size = Size > 0 ? Size : 1;
+  if constexpr (one || several) {
+    using input = detail::fc_input<size, Flatten, X>;
+    using first = typename input::first;
+    static_assert(__is_same(typename first::value_type, float) ||
+                      __is_same(typename first::value_type, double),
+                  "lamina: fc: inputs are floating point; cast or embed integers first");
+    static_assert(check<input::alike, expects_type<first>, typename input::more>,
+                  "lamina: fc: all inputs have the same rows and type");
+  }
+  if constexpr (one) {
+    using out = typename detail::fc_shape<X, Flatten, size>::type;
+    layer_helper layer(*x.builder, "fc", attr.name);
+    lamina::detail::require_visible(*x.builder, x.id, line);
+    const int y = detail::fc_product<size, Flatten>(layer, x, attr, line);
+    return detail::fc_result<size, Flatten, out>(layer, y, attr, line);
+  } else if constexpr (several) {
+    return detail::fc_of_inputs<size, Flatten>(x, attr, line);
+  } else {
+    return x;
+  }
+}
+
+/// `fc<Size>({x, h})`: several inputs of one type.
+template <int Size = detail::no_width, int Flatten = 1, class V, std::size_t N>
+constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
+                  int line = __builtin_LINE()) {
+  static_assert(Size != detail::no_width,
+                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return fc < Size == detail::no_width ? 1 : Size,
+           Flatten > (std::make_tuple(inputs[I]...), attr, line);
+  }
+  (std::make_index_sequence<N>{});
+}
+
+/// The width stands among the arguments, `fc(x, 128)`: an error of one line, and a layer of width 1
+/// for those behind it.
+template <class X>
+constexpr auto fc(const X& x, int, const options<fc_attr, X>& attr = {},
+                  int line = __builtin_LINE()) {
+  static_assert(never<X>,
+                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
+  return fc<1>(x, attr, line);
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<fc_attr> fc(...) = delete;  // call fc<8>(x), fc<8>({x, y})
+#endif
+
+}  // namespace lamina::layer

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/matrix/matmul/cuda.cuh - products of batches of matrices: matmul, and mul where
+// it is no head of a group.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+#include <lamina/operators/matrix/matmul/common.hpp>
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/cuda/body/pack.cuh>
+#include <lamina/engine/cuda/body/product.cuh>
+#include <lamina/operators/matrix/matmul/definition.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// Where the matrices of an array begin: some in a row of it, then those of the next row. One
+/// serves all if both steps are 0.
+struct matrix_list {
+  int in_row = 1;
+  std::ptrdiff_t row_step = 0, step = 0;
+
+  matrix_list() = default;
+  matrix_list(int each, std::ptrdiff_t from_row, std::ptrdiff_t from_matrix)
+      : in_row(at_least_one(each)), row_step(from_row), step(from_matrix) {}
+  explicit matrix_list(const matrix_side& m)
+      : matrix_list(m.in_row, m.count == 1 ? 0 : m.row_step, m.count == 1 ? 0 : m.step) {}
+  std::ptrdiff_t at(int i) const { return i / in_row * row_step + i % in_row * step; }
+  /// How many of `count` follow each other by one step.
+  int even(int count) const {
+    return in_row == 1 || in_row >= count || row_step == in_row * step ? count : in_row;
+  }
+  std::ptrdiff_t batch_stride() const { return in_row == 1 ? row_step : step; }
+};
+
+/// Matrices of an array as a side of products reads them.
+struct read_matrices {
+  const float* data;
+  matrix_list list;
+  int rows, columns;
+  std::ptrdiff_t stride;  // of the rows as stored
+  bool is_turned;         // stored with rows and columns exchanged
+
+  read_matrices(const operand& o, const matrix_side& m)
+      : read_matrices(o.row<const float>(0), matrix_list(m), m.height(), m.width(), m.stride,
+                      m.transposed) {}
+  read_matrices(const float* from, const matrix_list& matrices, int height, int width,
+                std::ptrdiff_t row_stride, bool turned)
+      : data(from),
+        list(matrices),
+        rows(height),
+        columns(width),
+        stride(row_stride),
+        is_turned(turned) {}
+  read_matrices turned() const { return {data, list, columns, rows, stride, !is_turned}; }
+  product::side side(int first) const {
+    return {data + list.at(first), stride, is_turned, list.batch_stride()};
+  }
+};
+
+/// Where the results of products go.
+struct written_matrices {
+  float* data;
+  matrix_list list;
+  std::ptrdiff_t stride;
+};
+
+/// `to` = alpha * left * right, `count` times.
+template <class Backend>
+void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
+              const written_matrices& to, int count, float alpha, float* workspace) {
+  const auto follows = [](const matrix_list& l, int rows, std::ptrdiff_t stride) {
+    return l.batch_stride() == rows * stride;
+  };
+  // Batches for one product: as many as every side has at equal distances.
+  const int even =
+      std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
+  for (int first = 0; first < count; first += even) {
+    product p{left.rows,
+              right.columns,
+              left.columns,
+              left.side(first),
+              right.side(first),
+              to.data + to.list.at(first),
+              to.stride,
+              to.list.batch_stride(),
+              even,
+              alpha};
+    // One matrix on the right serves all on the left: they are one tall matrix.
+    if (even > 1 && p.right.batch_stride == 0 && !left.is_turned &&
+        follows(left.list, left.rows, left.stride) && follows(to.list, left.rows, to.stride)) {
+      p.rows *= even;
+      p.batches = 1;
+    }
+    run_product(b, p, workspace);
+  }
+}
+
+/// to[row][column] (+)= the sum of `count` matrices that lie behind each other.
+struct matrix_sum_body {
+  struct arguments {
+    const float* from;
+    float* to;
+    std::ptrdiff_t from_stride, batch_stride, to_stride;
+    divider columns;
+    int matrices, count;  // count: elements of the sum
+    bool adds;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int column = i;
+    const int row = a.columns.divide(column);
+    float* const to = a.to + row * a.to_stride + column;
+    const float* from = a.from + row * a.from_stride + column;
+    double sum = a.adds ? *to : 0.0f;
+    for (int n = 0; n < a.matrices; ++n, from += a.batch_stride) sum += *from;
+    *to = static_cast<float>(sum);
+  }
+};
+
+/// The sum of `count` products: their depths lie behind each other, or products of their own are
+/// added, some at a time.
+class product_sum {
+ public:
+  product_sum(const read_matrices& left, const read_matrices& right, int count)
+      : left_(left), right_(right), count_(count) {
+    const auto follows = [&](const read_matrices& m) {
+      return m.list.even(count) == count && m.list.batch_stride() == left.columns * m.stride;
+    };
+    const bool is_deep =
+        count > 1 && left.is_turned && !right.is_turned && follows(left) && follows(right);
+    if (is_deep || count == 0) {
+      left_.columns *= count;
+      right_.rows *= count;
+      count_ = 1;
+    }
+  }
+  template <class Backend>
+  std::ptrdiff_t scratch() const {
+    return Backend::product_workspace + (count_ > 1 ? std::min(most(), count_) * size() : 0);
+  }
+  template <class Backend>
+  void run(Backend& b, float* to, std::ptrdiff_t stride, float alpha, float* scratch) const {
+    if (count_ == 1) return multiply(b, left_, right_, {to, {}, stride}, 1, alpha, scratch);
+    float* const parts = scratch + Backend::product_workspace;
+    const int row = static_cast<int>(row_floats());
+    for (int first = 0; first < count_; first += most()) {
+      const int some = std::min(most(), count_ - first);
+      multiply(b, part(left_, first), part(right_, first), {parts, {1, size(), 0}, row}, some,
+               alpha, scratch);
+      b.template elements<matrix_sum_body>({parts, to, row, size(), stride, divider(right_.columns),
+                                            some, left_.rows * right_.columns, first > 0});
+    }
+  }
+
+ private:
+  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1} << 24;  // of products at a time
+
+  std::ptrdiff_t row_floats() const { return padded(right_.columns); }
+  std::ptrdiff_t size() const { return left_.rows * row_floats(); }
+  /// Whole rows of the arrays at a time, so that every part begins with one.
+  int most() const {
+    const int each = std::lcm(left_.list.in_row, right_.list.in_row);
+    const std::ptrdiff_t fit = most_floats / std::max<std::ptrdiff_t>(1, size());
+    return static_cast<int>(std::max<std::ptrdiff_t>(each, fit / each * each));
+  }
+  static read_matrices part(read_matrices m, int first) {
+    m.data += m.list.at(first);
+    return m;
+  }
+
+  read_matrices left_, right_;
+  int count_;
+};
+
+template <class Backend>
+void run_matmul(Backend& b, const matmul_shape& s, const operand& x, const operand& y,
+                const operand& out, float alpha, float* scratch) {
+  multiply(b, read_matrices(x, s.x), read_matrices(y, s.y),
+           {out.row<float>(0), {s.out_in_row, s.out_row_step, s.out_step}, s.out_stride}, s.count,
+           alpha, scratch);
+}
+
+/// f(left, right, to, side, is_left) for the gradient of each side that is wanted: the products of
+/// left and right are gradients of the matrices of the side.
+template <class F>
+void each_matmul_gradient(const call_site& c, const matmul_shape& s, const F& f) {
+  const operand dx = c.output(0), dy = c.output(1);
+  const read_matrices left(c.input(0), s.x), right(c.input(1), s.y);
+  const read_matrices d(c.input(2).row<const float>(0), {s.out_in_row, s.out_row_step, s.out_step},
+                        s.m, s.n, s.out_stride, false);
+  if (dx && s.x.transposed) f(right, d.turned(), dx, s.x, true);
+  if (dx && !s.x.transposed) f(d, right.turned(), dx, s.x, true);
+  if (dy && s.y.transposed) f(d.turned(), left, dy, s.y, false);
+  if (dy && !s.y.transposed) f(left.turned(), d, dy, s.y, false);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<matmul> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), y = c.input(1), out = c.output(0);
+    require_float(c, x);
+    detail::run_matmul(b, matmul_shape(c, x, y, out), x, y, out, static_cast<float>(c.number(2)),
+                       c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site&) {
+    return Backend::product_workspace;
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<matmul>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const matmul_shape s(c, c.input(0), c.input(1), c.input(2));
+    const float alpha = static_cast<float>(c.number(2));
+    detail::each_matmul_gradient(
+        c, s,
+        [&](const detail::read_matrices& l, const detail::read_matrices& r, const operand& to,
+            const matrix_side& side, bool is_left) {
+          const matrix_side at = side_like(to, side, c.flag(is_left ? 0 : 1), is_left);
+          if (side.count == 1)  // it served all
+            return detail::product_sum(l, r, s.count)
+                .run(b, to.row<float>(0), at.stride, alpha, c.run.scratch);
+          detail::multiply(b, l, r, {to.row<float>(0), detail::matrix_list(at), at.stride}, s.count,
+                           alpha, c.run.scratch);
+        });
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    std::ptrdiff_t floats = Backend::product_workspace;
+    // While domains get their rows, one after the other, the sides may not fit yet.
+    const matrix_side x(c.input(0), c.flag(0), true), y(c.input(1), c.flag(1), false);
+    if (x.width() != y.height() || (x.count != y.count && x.count != 1 && y.count != 1))
+      return floats;
+    const matmul_shape s(c, c.input(0), c.input(1), c.input(2));
+    detail::each_matmul_gradient(
+        c, s,
+        [&](const detail::read_matrices& l, const detail::read_matrices& r, const operand&,
+            const matrix_side& side, bool) {
+          if (side.count == 1)
+            floats = std::max(floats, detail::product_sum(l, r, s.count).scratch<Backend>());
+        });
+    return floats;
+  }
+};
+
+namespace detail {
+
+/// X or Out of a mul: with x_num_col_dims above 1 each row is several rows of the product.
+struct mul_rows {
+  operand array;
+  int height, width;  // of each matrix
+  int count = 1;      // of matrices
+  matrix_list matrices;
+  std::ptrdiff_t stride;
+
+  mul_rows(const call_site& c, const operand& o, int columns)
+      : array(o), height(o.rows), width(columns), stride(o.stride) {
+    if (c.integer(0) <= 1) return;
+    height = columns > 0 ? o.columns / columns : 0;
+    count = o.rows;
+    stride = columns;
+    matrices = {1, o.stride, 0};
+  }
+  read_matrices read() const {
+    return {array.row<const float>(0), matrices, height, width, stride, false};
+  }
+  written_matrices write() const { return {array.row<float>(0), matrices, stride}; }
+};
+/// Y of a mul, a matrix of rows.
+inline operand mul_right(const call_site& c, const operand& y) {
+  require_float(c, y);
+  if (c.integer(1) > 1) fail(c, {"expected y_num_col_dims 1, found ", c.integer(1)});
+  return y;
+}
+inline read_matrices mul_matrix(const operand& y) {
+  return {y.row<const float>(0), {}, y.rows, y.columns, y.stride, false};
+}
+/// The sum that is the gradient of Y.
+inline product_sum mul_right_gradient(const call_site& c) {
+  const operand y = c.input(1);
+  const mul_rows x(c, c.input(0), y.rows), d(c, c.input(2), y.columns);
+  return {x.read().turned(), d.read(), x.count};
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<mul> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand y = detail::mul_right(c, c.input(1));
+    const detail::mul_rows x(c, c.input(0), y.rows), out(c, c.output(0), y.columns);
+    require_float(c, x.array);
+    detail::multiply(b, x.read(), detail::mul_matrix(y), out.write(), x.count, 1, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site&) {
+    return Backend::product_workspace;
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<mul>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand y = detail::mul_right(c, c.input(1)), dx = c.output(0), dy = c.output(1);
+    const detail::mul_rows d(c, c.input(2), y.columns);
+    if (dx) {
+      const detail::mul_rows to(c, dx, y.rows);
+      detail::multiply(b, d.read(), detail::mul_matrix(y).turned(), to.write(), d.count, 1,
+                       c.run.scratch);
+    }
+    if (dy) detail::mul_right_gradient(c).run(b, dy.row<float>(0), dy.stride, 1, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return c.output(1) ? detail::mul_right_gradient(c).scratch<Backend>()
+                       : Backend::product_workspace;
+  }
+};
+
+}  // namespace lamina::engine::cuda

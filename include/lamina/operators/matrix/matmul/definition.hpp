@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/matrix/matmul/definition.hpp - products of matrices and of batches of matrices.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = alpha * X * Y over the last two dimensions, each transposed first where its flag says so.
+/// Leading dimensions are equal, or one side has none and serves every matrix of the other; a
+/// vector X is a row, a vector Y a column, and the dimension that was added is left out again.
+/// Fluid: matmul.
+struct matmul : operator_definition {
+  static constexpr const char* type = "matmul";
+  static constexpr auto inputs = slots_xy;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 3> attributes{
+      {{"transpose_X", attribute_type::boolean, 0},
+       {"transpose_Y", attribute_type::boolean, 0},
+       {"alpha", attribute_type::real, 1}}};
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+}  // namespace lamina

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/matrix/matmul/executor.hpp - matrix products: mul, matmul and their gradients.
+#pragma once
+
+#include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
+#include <lamina/executor/matrix_product.hpp>
+
+namespace lamina::kernel {
+
+/// Out = X * Y with both flattened to matrices.
+template <class Real>
+void mul_forward(kernel_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  const auto& y = ctx.real("Y");
+  const tensor_shape xs = shape_of(x), ys = shape_of(y);
+  const std::size_t xn = static_cast<std::size_t>(ctx.integer("x_num_col_dims", 1));
+  const std::size_t yn = static_cast<std::size_t>(ctx.integer("y_num_col_dims", 1));
+  const matrix a(xs, xn), b(ys, yn);
+  if (a.columns != b.rows)
+    ctx.fail("expected X and Y to fit, found matrices of " + to_string({a.rows, a.columns}) +
+             " and " + to_string({b.rows, b.columns}));
+  tensor_shape shape(xs.begin(), xs.begin() + static_cast<std::ptrdiff_t>(xn));
+  shape.insert(shape.end(), ys.begin() + static_cast<std::ptrdiff_t>(yn), ys.end());
+  auto out = zeros<Real>(shape);
+  add_product(x.data(), false, y.data(), false, out.data(), a.rows, a.columns, b.columns);
+  ctx.give("Out", std::move(out));
+}
+
+/// dX = dOut * Y^T, dY = X^T * dOut.
+template <class Real>
+void mul_gradient(kernel_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  const auto& y = ctx.real("Y");
+  const auto& d = ctx.real("Out@GRAD");
+  const tensor_shape xs = shape_of(x), ys = shape_of(y);
+  const matrix a(xs, static_cast<std::size_t>(ctx.integer("x_num_col_dims", 1)));
+  const matrix b(ys, static_cast<std::size_t>(ctx.integer("y_num_col_dims", 1)));
+  auto dx = zeros<Real>(xs), dy = zeros<Real>(ys);
+  add_product(d.data(), false, y.data(), true, dx.data(), a.rows, b.columns, a.columns);
+  add_product(x.data(), true, d.data(), false, dy.data(), a.columns, a.rows, b.columns);
+  ctx.give("X@GRAD", std::move(dx));
+  ctx.give("Y@GRAD", std::move(dy));
+}
+
+/// One side of a matmul: a stack of matrices as they are stored, and how they are read.
+struct matmul_side {
+  std::size_t batches = 1, rows = 1, columns = 1;  // as read: after the transposition
+  bool transposed = false;
+
+  matmul_side(tensor_shape shape, bool transpose, bool left) : transposed(transpose) {
+    if (shape.size() == 1) {
+      shape.insert(left ? shape.begin() : shape.end(), 1);
+      transposed = false;
+    }
+    const std::size_t n = shape.size();
+    for (std::size_t d = 0; d + 2 < n; ++d) batches *= shape[d];
+    rows = transposed ? shape[n - 1] : shape[n - 2];
+    columns = transposed ? shape[n - 2] : shape[n - 1];
+  }
+  /// Where the i-th matrix begins; a single one serves all.
+  std::size_t at(std::size_t i) const { return batches == 1 ? 0 : i * rows * columns; }
+};
+
+/// Out = alpha * X * Y over the last two dimensions.
+template <class Real>
+void matmul_forward(kernel_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  const auto& y = ctx.real("Y");
+  const tensor_shape xs = shape_of(x), ys = shape_of(y);
+  const matmul_side a(xs, ctx.flag("transpose_X"), true), b(ys, ctx.flag("transpose_Y"), false);
+  if (a.columns != b.rows || (a.batches != b.batches && a.batches != 1 && b.batches != 1))
+    ctx.fail("expected X and Y to fit, found " + to_string(xs) + " and " + to_string(ys));
+  const std::size_t batches = a.batches == 1 ? b.batches : a.batches;
+  tensor_shape shape = xs.size() >= ys.size() ? xs : ys;
+  shape.resize(shape.size() > 2 ? shape.size() - 2 : 0);
+  if (xs.size() > 1) shape.push_back(a.rows);
+  if (ys.size() > 1) shape.push_back(b.columns);
+  if (shape.empty()) shape.push_back(1);
+  auto out = zeros<Real>(shape);
+  const std::size_t size = a.rows * b.columns;
+  for (std::size_t i = 0; i < batches; ++i)
+    add_product(x.data() + a.at(i), a.transposed, y.data() + b.at(i), b.transposed,
+                out.data() + i * size, a.rows, a.columns, b.columns);
+  out *= ctx.real_attribute("alpha", 1);
+  ctx.give("Out", std::move(out));
+}
+
+/// Of the matrices as read, dA = alpha * dOut * B^T and dB = alpha * A^T * dOut; a matrix that is
+/// stored transposed receives the transposed product, a matrix that served all the sum.
+template <class Real>
+void matmul_gradient(kernel_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  const auto& y = ctx.real("Y");
+  const auto& d = ctx.real("Out@GRAD");
+  const matmul_side a(shape_of(x), ctx.flag("transpose_X"), true);
+  const matmul_side b(shape_of(y), ctx.flag("transpose_Y"), false);
+  const std::size_t batches = a.batches == 1 ? b.batches : a.batches;
+  const std::size_t m = a.rows, k = a.columns, n = b.columns;
+  auto dx = zeros<Real>(shape_of(x)), dy = zeros<Real>(shape_of(y));
+  for (std::size_t i = 0; i < batches; ++i) {
+    const Real* slope = d.data() + i * m * n;
+    const Real* left = x.data() + a.at(i);
+    const Real* right = y.data() + b.at(i);
+    if (a.transposed)
+      add_product(right, b.transposed, slope, true, dx.data() + a.at(i), k, n, m);
+    else
+      add_product(slope, false, right, !b.transposed, dx.data() + a.at(i), m, n, k);
+    if (b.transposed)
+      add_product(slope, true, left, a.transposed, dy.data() + b.at(i), n, m, k);
+    else
+      add_product(left, !a.transposed, slope, false, dy.data() + b.at(i), k, m, n);
+  }
+  dx *= ctx.real_attribute("alpha", 1);
+  dy *= ctx.real_attribute("alpha", 1);
+  ctx.give("X@GRAD", std::move(dx));
+  ctx.give("Y@GRAD", std::move(dy));
+}
+
+template <class Real>
+void add_matrix_kernels(kernel_table<Real>& table) {
+  table["mul"] = mul_forward<Real>;
+  table["mul_grad"] = mul_gradient<Real>;
+  table["matmul"] = matmul_forward<Real>;
+  table["matmul_grad"] = matmul_gradient<Real>;
+}
+
+}  // namespace lamina::kernel

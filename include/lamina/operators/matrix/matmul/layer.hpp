@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/matrix/matmul/layer.hpp - products of matrices.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/matrix/matmul/definition.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of matmul.
+struct matmul_attr {
+  float alpha = 1;
+  std::string_view name{};
+};
+
+/// Which sides of matmul are transposed first: `matmul<matmul_form{.transpose_y = true}>(q, k)`.
+struct matmul_form {
+  bool transpose_x = false;
+  bool transpose_y = false;
+};
+
+/// Options of mul.
+struct mul_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+
+struct product_shape {
+  int left, right;  // the dimensions that are summed over
+  bool widths;      // they are equal
+  bool fits;        // the rest makes a shape with the rows in front
+  extents shape;
+};
+
+template <bool First, class R, class S>
+struct either_rows {
+  using type = R;
+};
+template <class R, class S>
+struct either_rows<false, R, S> {
+  using type = S;
+};
+
+constexpr product_shape matmul_shape(extents x, extents y, matmul_form form) {
+  const bool row = x.rank == 1, column = y.rank == 1;
+  if (row) x = {2, {1, x.at[0]}};
+  if (column) y = {2, {y.at[0], 1}};
+  const int xr = form.transpose_x ? 1 : 0, yr = form.transpose_y ? 1 : 0;
+  const int m = x.at[x.rank - 2 + xr], k = x.at[x.rank - 1 - xr];
+  const int l = y.at[y.rank - 2 + yr], n = y.at[y.rank - 1 - yr];
+  product_shape r{k, l, k == l, true, {}};
+  const extents& batches = x.rank >= y.rank ? x : y;
+  if (x.rank > 2 && y.rank > 2) {
+    r.fits = x.rank == y.rank;
+    for (int i = 0; r.fits && i < x.rank - 2; ++i) r.fits = x.at[i] == y.at[i];
+  }
+  for (int i = 0; i < batches.rank - 2; ++i) r.shape.push(batches.at[i]);
+  if (!row) r.shape.push(m);
+  if (!column) r.shape.push(n);
+  if (r.shape.rank == 0) r.shape.push(1);
+  for (int i = 1; i < r.shape.rank; ++i) {
+    if (r.shape.at[i] < 0) r.fits = false;
+    if (r.shape.at[i] < 0) r.shape.at[i] = 1;
+  }
+  return r;
+}
+
+constexpr product_shape mul_shape(const extents& x, const extents& y, int x_columns,
+                                  int y_columns) {
+  product_shape r{0, 0, true, true, {}};
+  if (x_columns < 1 || x_columns >= x.rank || y_columns < 1 || y_columns >= y.rank || y.has_rows())
+    return {0, 0, true, false, x};
+  r.left = x.product(x_columns, x.rank);
+  r.right = y.product(0, y_columns);
+  r.widths = r.left == r.right;
+  for (int i = 0; i < x_columns; ++i) r.shape.push(x.at[i]);
+  for (int i = y_columns; i < y.rank; ++i) r.shape.push(y.at[i]);
+  return r;
+}
+
+}  // namespace detail
+
+/// alpha * x * y over the last two dimensions of the whole shapes; leading dimensions are equal, or
+/// one side has none. A vector is a row on the left, a column on the right. Rows may be a batch of
+/// matrices, the rows of x, or be summed over. Fluid: matmul.
+template <matmul_form Form = matmul_form{}, class T, class R, int... D, class U, class S, int... E>
+constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
+                      const options<matmul_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  using left = variable<T, R, D...>;
+  using right = variable<U, S, E...>;
+  constexpr detail::product_shape r =
+      detail::matmul_shape(whole_shape<left>, whole_shape<right>, Form);
+  constexpr bool types = __is_same(T, U) && (__is_same(R, S) || !has_rows<R> || !has_rows<S>);
+  constexpr bool widths = !types || r.widths;
+  constexpr bool fits = !types || !widths || r.fits;
+  static_assert(check<types, expects_type<left>, gets_type<right>>,
+                "lamina: matmul: both sides have one element type, and not two kinds of rows");
+  static_assert(check<widths, expects<r.left>, gets<r.right>, gets_type<left, right>>,
+                "lamina: matmul: the width of the left side is the height of the right one");
+  static_assert(check<fits, gets_type<left, right>>,
+                "lamina: matmul: leading dimensions are equal or missing, and rows stay in front");
+  require_one_program(x, y, line);
+  using domain = typename detail::either_rows<has_rows<R>, R, S>::type;
+  using out = handle_of<T, domain, r.shape>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "matmul", attr.name);
+  const out z = layer.template output<out>();
+  b.add_operator(schema_of<lamina::matmul>(), {x.id, y.id}, {z.id},
+                 b.attribute_list(Form.transpose_x, Form.transpose_y, attr.alpha));
+  return layer.returns(z);
+}
+
+/// x * y with both flattened to matrices: the first XColumns dimensions of x's whole shape are its
+/// rows, the first YColumns of y's its rows. Fluid: mul.
+template <int XColumns = 1, int YColumns = 1, class T, class R, int... D, class U, class S,
+          int... E>
+constexpr auto mul(variable<T, R, D...> x, variable<U, S, E...> y,
+                   const options<mul_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  using left = variable<T, R, D...>;
+  using right = variable<U, S, E...>;
+  constexpr detail::product_shape r =
+      detail::mul_shape(whole_shape<left>, whole_shape<right>, XColumns, YColumns);
+  constexpr bool fits = r.fits && __is_same(T, U);
+  constexpr bool widths = !fits || r.widths;
+  static_assert(check<fits, gets<XColumns, YColumns>, gets_type<left, right>>,
+                "lamina: mul: the right side has no rows, and both have columns of one type");
+  static_assert(check<widths, expects<r.left>, gets<r.right>, gets_type<left, right>>,
+                "lamina: mul: the width of the left side is the height of the right one");
+  require_one_program(x, y, line);
+  using out = handle_of<T, R, r.shape>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "mul", attr.name);
+  const out z = layer.template output<out>();
+  b.add_operator(schema_of<lamina::mul>(), {x.id, y.id}, {z.id},
+                 b.attribute_list(XColumns, YColumns));
+  return layer.returns(z);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/matrix/mul/cpu.hpp - the product of mul where it is not one fused product: X
+// with several dimensions of rows, or a right side that is no weight.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// An array as a matrix of a given width. Its rows are at even steps, unless a row of the array
+/// holds several of them and gaps follow, or it lies in panels: then a copy takes its place.
+struct even_matrix {
+  int rows = 0, columns = 1;
+  bool is_copied = false;
+  std::ptrdiff_t stride = 0;
+
+  even_matrix(const operand& o, int row_dims) {
+    const array_layout a = layout_of(o);
+    for (int d = row_dims; d < a.rank; ++d) columns *= static_cast<int>(a.extent[d]);
+    rows = static_cast<int>(columns == 0 ? 0 : a.size() / columns);
+    const bool by_row = rows == o.rows;
+    is_copied = o.panel || (!by_row && o.rows > 1 && o.stride != o.columns);
+    stride = by_row && !o.panel ? o.stride : columns;
+  }
+  template <class Real>
+  const Real* read(const operand& o, Real*& room) const {
+    if (!o.panel) return is_copied ? without_gaps(o, room) : o.row<const Real>(0);
+    Real* const copy = room;
+    unpack(o.rows, o.columns, o.row<const Real>(0), copy);
+    room += copy_size(o);
+    return copy;
+  }
+  /// Where a result is written before `finish`.
+  template <class Real>
+  Real* write(const operand& o, Real*& room) const {
+    if (!is_copied) return o.row<Real>(0);
+    Real* const at = room;
+    room += copy_size(o);
+    return at;
+  }
+  template <class Real>
+  void finish(const operand& o, const Real* written) const {
+    if (!is_copied) return;
+    if (o.panel) return pack(o.rows, o.columns, written, o.row<Real>(0));
+    for (int r = 0; r < o.rows; ++r)
+      std::copy_n(written + static_cast<std::ptrdiff_t>(r) * o.columns, o.columns, o.row<Real>(r));
+  }
+  static std::ptrdiff_t copy_size(const operand& o) {
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;
+    return (size + alignment_floats - 1) / alignment_floats * alignment_floats;
+  }
+};
+
+/// Numbers for a copy of every argument.
+inline std::ptrdiff_t mul_room(const call_context& c) {
+  std::ptrdiff_t room = 0;
+  for (int i = 0; i < c.schema().input_count; ++i) room += even_matrix::copy_size(c.input(i));
+  for (int i = 0; i < c.schema().output_count; ++i)
+    if (const operand o = c.output(i)) room += even_matrix::copy_size(o);
+  return room;
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<mul> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.input(1), out = c.output(0);
+    require_real<Real>(c, x);
+    const int x_dims = c.integer(0);
+    const detail::even_matrix a(x, x_dims), b(y, c.integer(1)), z(out, x_dims);
+    Real* room = numbers_at<Real>(c.scratch());
+    const Real* from = a.read(x, room);
+    Real* to = z.write(out, room);
+    if (y.panel) {
+      const detail::basic_plain_store<Real> store{to, z.stride, b.columns, 1, false};
+      gemm(a.rows, a.columns, b.columns, from, a.stride, y.row<const Real>(0), z.stride,
+           &detail::basic_plain_store<Real>::run, &store, room);
+    } else {
+      const Real* weight = b.read(y, room);
+      gemm_row_major(a.rows, a.columns, b.columns, 1, {from, a.stride}, {weight, b.stride}, to,
+                     z.stride, false, room);
+    }
+    z.finish(out, to);
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
+    return in_floats<Real>(detail::mul_room(c) +
+                           gemm_row_major_scratch_floats<Real>(a.rows, a.columns, b.columns));
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<mul>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.input(1), slope = c.input(2);
+    const operand dx = c.output(0), dy = c.output(1);
+    const int x_dims = c.integer(0), y_dims = c.integer(1);
+    const detail::even_matrix a(x, x_dims), b(y, y_dims), z(slope, x_dims);
+    const int m = a.rows, k = a.columns, n = b.columns;
+    Real* room = numbers_at<Real>(c.scratch());
+    const Real* d = z.read(slope, room);
+    if (dx) {
+      const detail::even_matrix g(dx, x_dims);
+      Real* after = room;
+      Real* to = g.write(dx, after);
+      if (y.panel) {
+        const detail::basic_plain_store<Real> store{to, g.stride, k, 1, false};
+        gemm_dx(m, k, n, d, z.stride, y.row<const Real>(0), g.stride,
+                &detail::basic_plain_store<Real>::run, &store, after);
+      } else {
+        const Real* weight = b.read(y, after);
+        gemm_row_major(m, n, k, 1, {d, z.stride}, {weight, b.stride, true}, to, g.stride, false,
+                       after);
+      }
+      g.finish(dx, to);
+    }
+    if (dy) {
+      Real* after = room;
+      const Real* from = a.read(x, after);
+      if (dy.panel) {
+        gemm_dw(m, k, n, from, a.stride, d, z.stride, &store_tile<Real>, dy.row<Real>(0), after);
+        return;
+      }
+      const detail::even_matrix g(dy, y_dims);
+      Real* to = g.write(dy, after);
+      gemm_row_major(k, m, n, 1, {from, a.stride, true}, {d, z.stride}, to, g.stride, false, after);
+      g.finish(dy, to);
+    }
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
+    const int m = a.rows, k = a.columns, n = b.columns;
+    return in_floats<Real>(
+        detail::mul_room(c) +
+        std::max({gemm_row_major_scratch_floats<Real>(m, n, k),
+                  gemm_row_major_scratch_floats<Real>(k, m, n),
+                  gemm_dx_scratch_floats<Real>(m, k, n), gemm_dw_scratch_floats<Real>(m, k, n)}));
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/matrix/mul/definition.hpp - the matrix product of fc.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = X * Y with both flattened to matrices: the first x_num_col_dims dimensions of X are its
+/// rows, the first y_num_col_dims of Y its rows. Out: X.dims[:x_num_col_dims] +
+/// Y.dims[y_num_col_dims:]. Fluid: mul.
+struct mul : operator_definition {
+  static constexpr const char* type = "mul";
+  static constexpr auto kind = operator_kind::mul;
+  static constexpr bool knows_panels = true;
+  static constexpr auto inputs = slots_xy;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"x_num_col_dims", attribute_type::integer, 1},
+       {"y_num_col_dims", attribute_type::integer, 1}}};
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+}  // namespace lamina

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/metric/classification/definition.hpp - operators that measure predictions; only
+// top_k has a gradient.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = the k largest elements of each row, largest first; Indices = where they stand. The
+/// gradient reads X for its shape only. Fluid: top_k.
+struct top_k : operator_definition {
+  static constexpr const char* type = "top_k";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"Indices"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"k", attribute_type::integer, 1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+/// Of the rows of Indices, Correct have the Label among them, of Total; Accuracy = Correct / Total.
+/// All shape [1]. A row whose Label has a NaN in Out is none of the correct ones. Fluid: accuracy.
+struct accuracy : operator_definition {
+  static constexpr const char* type = "accuracy";
+  static constexpr std::array<slot_desc, 3> inputs{{{"Out"}, {"Indices"}, {"Label"}}};
+  static constexpr std::array<slot_desc, 3> outputs{{{"Accuracy"}, {"Correct"}, {"Total"}}};
+};
+
+/// The area under the curve of true against false positives, over all batches so far: StatPos and
+/// StatNeg count the rows of each Label by floor(Predict[:, 1] * num_thresholds), and are written
+/// in place (StatPosOut, StatNegOut). Fluid: auc.
+struct auc : operator_definition {
+  static constexpr const char* type = "auc";
+  static constexpr std::array<slot_desc, 4> inputs{
+      {{"Predict"}, {"Label"}, {"StatPos"}, {"StatNeg"}}};
+  static constexpr std::array<slot_desc, 3> outputs{{{"AUC"}, {"StatPosOut"}, {"StatNegOut"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"curve", attribute_type::string, 0, "ROC"},
+       {"num_thresholds", attribute_type::integer, 4095}}};
+};
+
+/// Out[i, j] = 1 if X[i] = j, else 0. X [..., 1] integer, Out [..., depth]. A number outside gives
+/// a row of zeros when allow_out_of_range, else it is an error. Fluid: one_hot.
+struct one_hot : operator_definition {
+  static constexpr const char* type = "one_hot";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"depth", attribute_type::integer, 1}, {"allow_out_of_range", attribute_type::boolean, 0}}};
+};
+
+}  // namespace lamina

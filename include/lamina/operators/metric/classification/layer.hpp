@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/metric/classification/layer.hpp - the largest elements of each row, and what is
+// measured by them.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/operators/loss/cross_entropy/layer.hpp>
+#include <lamina/operators/metric/classification/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of topk.
+struct topk_attr {
+  std::string_view name{};
+};
+/// Options of accuracy.
+struct accuracy_attr {
+  std::string_view name{};
+};
+/// Options of auc.
+struct auc_attr {
+  int num_thresholds = 4095;
+  std::string_view name{};
+};
+/// Options of one_hot.
+struct one_hot_attr {
+  bool allow_out_of_range = false;  // a number outside gives a row of zeros
+  std::string_view name{};
+};
+
+/// The K largest elements of each row, largest first, and where they stand:
+/// `auto [values, indices] = topk<5>(x)`. Fluid: topk.
+template <int K, class T, class R, int... D>
+constexpr auto topk(variable<T, R, D...> x, const options<topk_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr extents all = whole_shape<in>;
+  constexpr int width = all.rank > 0 ? all.at[all.rank > 0 ? all.rank - 1 : 0] : 0;
+  constexpr bool fits = K > 0 && K <= width;
+  static_assert(check<fits, gets<K>, gets_type<in>>,
+                "lamina: topk: K is positive and at most the width of a row");
+  constexpr extents shape = detail::with_last(all, K);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "top_k", attr.name);
+  const auto values = layer.template output<handle_of<T, R, shape>>();
+  const auto indices = layer.template output<handle_of<std::int64_t, R, shape>>();
+  detail::without_gradient(layer, indices.id);
+  b.add_operator(schema_of<lamina::top_k>(), {x.id}, {values.id, indices.id},
+                 K == 1 ? -1 : b.attribute_list(K));
+  return std::tuple{layer.returns(values), indices};
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<topk_attr> topk(...) = delete;  // call topk<2>(x)
+#endif
+
+/// The part of the rows whose label is among the K largest elements, shape [1]. NaN is among these,
+/// but no hit. Fluid: accuracy.
+template <int K = 1, class T, class R, int... D, class L, class S, int... E>
+constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
+                        const options<accuracy_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using given = variable<L, S, E...>;
+  constexpr bool fits = detail::hard_labels<in, given>;
+  static_assert(check<fits, gets_type<in>, expects_type<detail::label_of<in>>, gets_type<given>>,
+                "lamina: accuracy: labels are one int64 a row");
+  require_one_program(x, label, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "accuracy", attr.name);
+  const auto [values, indices] = topk<K>(x);
+  const auto part = layer.template output<variable<float, once, 1>>();
+  const int correct = layer.template output<variable<std::int32_t, once, 1>>().id;
+  const int total = layer.template output<variable<std::int32_t, once, 1>>().id;
+  for (int v : {part.id, correct, total}) detail::without_gradient(layer, v);
+  b.add_operator(schema_of<lamina::accuracy>(), {values.id, indices.id, label.id},
+                 {part.id, correct, total});
+  return layer.returns(part);
+}
+
+/// The area under the curve of true against false positives over all batches of a pass so far, [1],
+/// from probabilities [-1, 2] of the classes 0 and 1. Its counts are two persistable int64
+/// variables [num_thresholds + 1], which the startup program sets to 0. It is 0 as long as one of
+/// the classes is missing. Fluid: auc.
+template <class T, class R, int... D, class L, class S, int... E>
+constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
+                   const options<auc_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using given = variable<L, S, E...>;
+  constexpr bool fits = __is_same(in, variable<T, R, 2>) && detail::hard_labels<in, given>;
+  static_assert(check<fits, expects_type<variable<T, R, 2>, variable<std::int64_t, R, 1>>,
+                      gets_type<in, given>>,
+                "lamina: auc: two probabilities a row, and one int64 label a row");
+  require_one_program(x, label, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "auc", attr.name);
+  const auto area = layer.template output<variable<double, once, 1>>();
+  detail::without_gradient(layer, area.id);
+  const int positive = layer.counter(attr.num_thresholds + 1);
+  const int negative = layer.counter(attr.num_thresholds + 1);
+  const attribute_value curve = b.text("ROC");
+  b.add_operator(schema_of<lamina::auc>(), {x.id, label.id, positive, negative},
+                 {area.id, positive, negative}, b.attribute_list(curve, attr.num_thresholds));
+  return layer.returns(area);
+}
+
+/// A row of Depth zeros with a one where the number says. Ids [..., 1] whole numbers give
+/// [..., Depth]. Fluid: one_hot.
+template <int Depth, class T = float, class I, class R, int... D>
+constexpr auto one_hot(variable<I, R, D...> ids, const options<one_hot_attr, I>& attr = {}) {
+  using in = variable<I, R, D...>;
+  constexpr bool fits = Depth > 0 && __is_same(in, detail::one_a_row<in>) &&
+                        (__is_same(I, std::int64_t) || __is_same(I, std::int32_t));
+  static_assert(check<fits, expects_type<variable<std::int64_t, R, 1>>, gets_type<in>>,
+                "lamina: one_hot: the ids are whole numbers and their last dimension is 1");
+  constexpr extents shape = detail::with_last(whole_shape<in>, Depth);
+  program_builder& b = *ids.builder;
+  layer_helper layer(b, "one_hot", attr.name);
+  const auto y = layer.template output<handle_of<T, R, shape>>();
+  b.add_operator(schema_of<lamina::one_hot>(), {ids.id}, {y.id},
+                 b.attribute_list(Depth, attr.allow_out_of_range));
+  return layer.returns(y);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/metric/sequence/definition.hpp - how well sequences are found: edit distance,
+// chunks.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out[i] = the fewest insertions, deletions and substitutions that turn sequence i of Hyps into
+/// sequence i of Refs; with `normalized` divided by the length of the latter. SequenceNum = the
+/// number of sequences. Has no gradient. Source: Levenshtein 1966. Fluid: edit_distance.
+struct edit_distance : operator_definition {
+  static constexpr const char* type = "edit_distance";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Hyps"}, {"Refs"}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"SequenceNum"}, {"Out"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"normalized", attribute_type::boolean, 0}}};
+};
+
+/// Counts the chunks of the tags Inference and Label and those that both have, and Precision =
+/// correct / inferred, Recall = correct / labelled, F1-Score = their harmonic mean; 0 where there
+/// are none. A tag is chunk type * tags of the scheme + tag in the scheme (IOB: begin, inside; IOE:
+/// inside, end; IOBES: begin, inside, end, single; plain: one tag); the tag behind all of them is
+/// outside of chunks. Types in excluded_chunk_types are not counted. Has no gradient.
+/// Fluid: chunk_eval.
+struct chunk_eval : operator_definition {
+  static constexpr const char* type = "chunk_eval";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Inference"}, {"Label"}}};
+  static constexpr std::array<slot_desc, 6> outputs{{{"Precision"},
+                                                     {"Recall"},
+                                                     {"F1-Score"},
+                                                     {"NumInferChunks"},
+                                                     {"NumLabelChunks"},
+                                                     {"NumCorrectChunks"}}};
+  static constexpr std::array<attribute_desc, 3> attributes{
+      {{"num_chunk_types", attribute_type::integer, 1},
+       {"chunk_scheme", attribute_type::string, 0, "IOB"},
+       {"excluded_chunk_types", attribute_type::integers}}};
+};
+
+}  // namespace lamina

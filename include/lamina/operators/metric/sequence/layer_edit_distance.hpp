@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/metric/sequence/layer_edit_distance.hpp - how far sequences are from those they
+// should be.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/layers/row_ids.hpp>
+#include <lamina/operators/metric/sequence/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of edit_distance.
+struct edit_distance_attr {
+  bool normalized = true;  // divided by the length of the label; an empty one is then an error
+  std::string_view name{};
+};
+
+/// The edit distance of each sequence of `input` from its sequence of `label`, and the number of
+/// sequences: `auto [distance, count] = edit_distance(decoded, label)`. Both are ids [-1, 1] with
+/// rows of one parent, tokens<"a", Parent> and tokens<"b", Parent>; the distances are float [-1, 1]
+/// with rows Parent, the count int64 [1]. To ignore ids, sequence_erase both first. Fluid:
+/// layers.edit_distance.
+template <class I, class R, int... D, class L, class S, int... E>
+constexpr auto edit_distance(variable<I, R, D...> input, variable<L, S, E...> label,
+                             const options<edit_distance_attr, I>& attr = {},
+                             int line = __builtin_LINE()) {
+  using in = variable<I, R, D...>;
+  using given = variable<L, S, E...>;
+  constexpr bool fits = is_tokens<R> && is_tokens<S> && one_id_a_row<in> && one_id_a_row<given> &&
+                        __is_same(parent_rows<R>, parent_rows<S>);
+  static_assert(check<fits, gets_type<in, given>>,
+                "lamina: edit_distance: two sequences of whole numbers for each row of one parent");
+  require_one_program(input, label, line);
+  program_builder& b = *input.builder;
+  layer_helper layer(b, "edit_distance", attr.name);
+  const auto distance = layer.template output<variable<float, parent_rows<R>, 1>>();
+  const auto count = layer.template output<variable<std::int64_t, once, 1>>();
+  detail::without_gradient(layer, distance.id);
+  detail::without_gradient(layer, count.id);
+  b.add_operator(schema_of<lamina::edit_distance>(), {input.id, label.id}, {count.id, distance.id},
+                 b.attribute_list(attr.normalized));
+  return std::tuple{layer.returns(distance), count};
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/norm/group_norm/cpu.hpp - normalisation inside of each image: group_norm,
+// instance_norm, lrn.
+#pragma once
+
+#include <cmath>
+
+#include <lamina/core/math.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/norm/group_norm/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// group_norm, or with Instance instance_norm, whose groups are the channels and which saves the
+/// inverse of the deviation instead of the variance.
+template <bool Instance>
+struct group_norm_kernel {
+  static constexpr bool in_double = true;
+  struct groups {
+    int count, channels, size;  // channels of a group, elements of a channel
+
+    groups(const call_context& c, const operand& x) : count(Instance ? x.dims[1] : c.integer(1)) {
+      if (count < 1 || x.dims[1] % count != 0)
+        fail(c,
+             {"expected a number of groups that divides ", x.dims[1], " channels, found ", count});
+      channels = x.dims[1] / count;
+      size = x.columns / x.dims[1];
+    }
+    int elements() const { return channels * size; }
+  };
+  template <class Real>
+  static Real inverse_of(const Real* x, int n, Real mean, Real saved, Real epsilon) {
+    return Instance ? saved : inverse_deviation(x, n, mean, saved, epsilon);
+  }
+
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), scale = c.input(1), bias = c.input(2);
+    const operand y = c.output(0), means = c.output(1), variances = c.output(2);
+    require_real<Real>(c, x);
+    const groups g(c, x);
+    const Real epsilon = static_cast<Real>(c.number(0));
+    for (int r = 0; r < x.rows; ++r)
+      for (int i = 0; i < g.count; ++i) {
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * g.elements();
+        const Real* const from = x.row<const Real>(r) + at;
+        const moments<Real> of_group = row_moments(from, g.elements(), epsilon);
+        const Real mean = of_group.mean, inverse = of_group.inverse;
+        if (means) means.row<Real>(r)[i] = mean;
+        if (variances) variances.row<Real>(r)[i] = Instance ? inverse : of_group.variance;
+        if (!y) continue;
+        for (int k = 0; k < g.channels; ++k) {
+          const int channel = i * g.channels + k;
+          const Real factor = (scale ? scale.row<const Real>(0)[channel] : 1) * inverse;
+          const Real shift = bias ? bias.row<const Real>(0)[channel] : 0;
+          const Real* const source = from + static_cast<std::ptrdiff_t>(k) * g.size;
+          Real* const to = y.row<Real>(r) + at + static_cast<std::ptrdiff_t>(k) * g.size;
+          for_each_place<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
+            using number = decltype(like);
+            store(to + j,
+                  number((load(source + j, like) - number(mean)) * number(factor) + number(shift)));
+          });
+        }
+      }
+  }
+
+  /// With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g) - h * mean(g * h)) *
+  /// inverse over each group.
+  template <class Real>
+  static void run_gradient(const call_context& c) {
+    const operand x = c.input(0), scale = c.input(1), means = c.input(2), saved = c.input(3),
+                  d = c.input(4);
+    const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
+    const groups g(c, x);
+    const Real epsilon = static_cast<Real>(c.number(0)), n = static_cast<Real>(g.elements());
+    if (dscale) clear(dscale);
+    if (dbias) clear(dbias);
+    const int channels = x.dims[1];
+    blocked_sums<Real> of_scale(dscale ? dscale.row<Real>(0) : nullptr, channels, c.scratch());
+    blocked_sums<Real> of_bias(dbias ? dbias.row<Real>(0) : nullptr, channels,
+                               c.scratch() + in_floats<double>(padded(channels)));
+    for (int r = 0; r < x.rows; ++r) {
+      of_scale.begin_row();
+      of_bias.begin_row();
+      for (int i = 0; i < g.count; ++i) {
+        const Real mean = means.row<const Real>(r)[i];
+        const Real inverse =
+            inverse_of<Real>(x.row<const Real>(r) + static_cast<std::ptrdiff_t>(i) * g.elements(),
+                             g.elements(), mean, saved.row<const Real>(r)[i], epsilon);
+        Real mean_g = 0, mean_gh = 0;
+        for (int k = 0; k < g.channels; ++k) {
+          const int channel = i * g.channels + k;
+          const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * g.size;
+          const Real *const from = x.row<const Real>(r) + at, *const slope =
+                                                                  d.row<const Real>(r) + at;
+          const Real sum_d = row_sum(slope, g.size);
+          const Real sum_dh = normalised_dot(slope, from, mean, inverse, g.size);
+          if (dscale) dscale.row<Real>(0)[channel] += sum_dh;
+          if (dbias) dbias.row<Real>(0)[channel] += sum_d;
+          const Real factor = scale ? scale.row<const Real>(0)[channel] : 1;
+          mean_g += factor * sum_d / n;
+          mean_gh += factor * sum_dh / n;
+        }
+        if (!dx) continue;
+        for (int k = 0; k < g.channels; ++k) {
+          const int channel = i * g.channels + k;
+          const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel) * g.size;
+          const Real *const from = x.row<const Real>(r) + at, *const slope =
+                                                                  d.row<const Real>(r) + at;
+          Real* const to = dx.row<Real>(r) + at;
+          const Real factor = (scale ? scale.row<const Real>(0)[channel] : 1) * inverse;
+          const Real shift = mean_g * inverse, tilt = mean_gh * inverse;
+          for_each_place<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
+            using number = decltype(like);
+            store(to + j,
+                  number(load(slope + j, like) * number(factor) - number(shift) -
+                         (load(from + j, like) - number(mean)) * number(inverse) * number(tilt)));
+          });
+        }
+      }
+    }
+    of_scale.finish();
+    of_bias.finish();
+  }
+  /// Sums of the gradients of Scale and Bias.
+  static std::ptrdiff_t gradient_scratch(const call_context& c) {
+    return 2 * in_floats<double>(padded(c.input(0).dims[1]));
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<group_norm> : detail::group_norm_kernel<false> {};
+template <>
+struct call_kernel<instance_norm> : detail::group_norm_kernel<true> {};
+template <>
+struct call_kernel<gradient_of<group_norm>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    detail::group_norm_kernel<false>::run_gradient<Real>(c);
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return detail::group_norm_kernel<false>::gradient_scratch(c);
+  }
+};
+template <>
+struct call_kernel<gradient_of<instance_norm>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    detail::group_norm_kernel<true>::run_gradient<Real>(c);
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return detail::group_norm_kernel<true>::gradient_scratch(c);
+  }
+};
+
+template <>
+struct call_kernel<lrn> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.output(0), middle = c.output(1);
+    require_real<Real>(c, x);
+    const int n = c.integer(0), channels = x.dims[1], size = x.columns / channels;
+    const Real k = static_cast<Real>(c.number(1)), alpha = static_cast<Real>(c.number(2)),
+               beta = static_cast<Real>(c.number(3));
+    for (int r = 0; r < x.rows; ++r)
+      for (int i = 0; i < channels; ++i) {
+        const channels_around near(i, n, channels);
+        const Real* const from = x.row<const Real>(r);
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
+        Real* const to = y ? y.row<Real>(r) + at : nullptr;
+        Real* const kept = middle ? middle.row<Real>(r) + at : nullptr;
+        for_each_place<Real>(size, [=](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          number sum(Real(0));
+          for (int m = near.first; m < near.end; ++m) {
+            const number v = load(from + static_cast<std::ptrdiff_t>(m) * size + j, like);
+            sum += v * v;
+          }
+          const number whole = number(k) + number(alpha) * sum;
+          if (kept != nullptr) store(kept + j, whole);
+          if (to != nullptr)
+            store(to + j, number(math::select(whole == number(Real(0)), number(Real(0)),
+                                              number(load(from + at + j, like) *
+                                                     math::pow(whole, number(-beta))))));
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<lrn>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.input(1), middle = c.input(2), d = c.input(3);
+    const operand dx = c.output(0);
+    if (!dx) return;
+    const int n = c.integer(0), channels = x.dims[1], size = x.columns / channels;
+    const Real beta = static_cast<Real>(c.number(3));
+    const Real factor = 2 * static_cast<Real>(c.number(2)) * beta;
+    for (int r = 0; r < x.rows; ++r)
+      for (int i = 0; i < channels; ++i) {
+        const channels_around near(i, n, channels, true);
+        const Real *const from = x.row<const Real>(r), *const out = y.row<const Real>(r),
+                          *const whole = middle.row<const Real>(r),
+                          *const slope = d.row<const Real>(r);
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
+        Real* const to = dx.row<Real>(r) + at;
+        for_each_place<Real>(size, [=](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          number sum(Real(0));
+          for (int m = near.first; m < near.end; ++m) {
+            const std::ptrdiff_t p = static_cast<std::ptrdiff_t>(m) * size + j;
+            const number v = load(whole + p, like);
+            sum += math::select(v == number(Real(0)), number(Real(0)),
+                                number(load(slope + p, like) * load(out + p, like) / v));
+          }
+          // Where k and all around are 0 the power is infinite: there is no gradient.
+          const number own = load(whole + at + j, like);
+          const number power =
+              math::select(own == number(Real(0)), number(Real(0)), math::pow(own, number(-beta)));
+          store(to + j, number(load(slope + at + j, like) * power -
+                               number(factor) * load(from + at + j, like) * sum));
+        });
+      }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/norm/layer_norm/cpu.hpp - layer_norm, norm, clip_by_norm.
+#pragma once
+
+#include <cmath>
+
+#include <lamina/operators/norm/layer_norm/common.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+#include <lamina/operators/norm/layer_norm/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// The number of part o of row r, in an array of one number a part, whatever its shape.
+template <class Real>
+inline Real& part_number(const operand& o, int outer, int r, int part) {
+  const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(r) * outer + part;
+  return o.row<Real>(static_cast<int>(i / o.columns))[i % o.columns];
+}
+
+/// Numbers in a vector, or the one that a number is.
+template <class T>
+inline constexpr int lanes_of_number = 1;
+template <class Real>
+inline constexpr int lanes_of_number<xsimd::batch<Real>> = lanes_in<Real>;
+
+/// holds_squares for each number.
+template <class T>
+LAMINA_INLINE bool all_hold_squares(T sum) {
+  if constexpr (lanes_of_number<T> == 1) {
+    return holds_squares(sum);
+  } else {
+    using limits = std::numeric_limits<typename T::value_type>;
+    return xsimd::all(sum >= T(limits::min() / limits::epsilon()) && sum <= T(limits::max()));
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<layer_norm> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), scale = c.input(1), bias = c.input(2);
+    const operand out = c.output(0), means = c.output(1), variances = c.output(2);
+    require_real<Real>(c, in);
+    const normalised_parts parts(c, in);
+    const int n = parts.n;
+    const Real epsilon = static_cast<Real>(c.number(0));
+    const Real* factor = scale ? scale.row<const Real>(0) : nullptr;
+    const Real* shift = bias ? bias.row<const Real>(0) : nullptr;
+    for (int r = 0; r < parts.rows; ++r)
+      for (int o = 0; o < parts.outer; ++o) {
+        const Real* x = in.row<const Real>(r) + o * n;
+        const moments<Real> of_part = row_moments(x, n, epsilon);
+        const Real mean = of_part.mean, inverse = of_part.inverse;
+        if (means) detail::part_number<Real>(means, parts.outer, r, o) = mean;
+        if (variances) detail::part_number<Real>(variances, parts.outer, r, o) = of_part.variance;
+        if (!out) continue;
+        Real* y = out.row<Real>(r) + o * n;
+        for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          number v = (load(x + j, like) - number(mean)) * number(inverse);
+          if (factor != nullptr) v *= load(factor + j, like);
+          if (shift != nullptr) v += load(shift + j, like);
+          store(y + j, v);
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<layer_norm>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), scale = c.input(1), means = c.input(2), variances = c.input(3),
+                  slope = c.input(4);
+    const operand dx = c.output(0), dscale = c.output(1), dbias = c.output(2);
+    const normalised_parts parts(c, in);
+    const int n = parts.n;
+    const Real epsilon = static_cast<Real>(c.number(0));
+    const Real* factor = scale ? scale.row<const Real>(0) : nullptr;
+    if (dscale) clear(dscale);
+    if (dbias) clear(dbias);
+    Real* const ds = dscale ? dscale.row<Real>(0) : nullptr;
+    Real* const db = dbias ? dbias.row<Real>(0) : nullptr;
+    detail::blocked_sums<Real> of_scale(ds, n, c.scratch());
+    detail::blocked_sums<Real> of_bias(db, n, c.scratch() + in_floats<double>(padded(n)));
+    for (int r = 0; r < parts.rows; ++r)
+      for (int o = 0; o < parts.outer; ++o) {
+        of_scale.begin_row();
+        of_bias.begin_row();
+        const Real* x = in.row<const Real>(r) + o * n;
+        const Real* d = slope.row<const Real>(r) + o * n;
+        const Real mean = detail::part_number<Real>(means, parts.outer, r, o);
+        const Real inverse = inverse_deviation(
+            x, n, mean, detail::part_number<Real>(variances, parts.outer, r, o), epsilon);
+        const auto h = [&](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          return number((load(x + j, like) - number(mean)) * number(inverse));
+        };
+        const auto g = [&](std::ptrdiff_t j, auto like) {
+          const auto v = load(d + j, like);
+          return factor != nullptr ? decltype(v)(v * load(factor + j, like)) : v;
+        };
+        vector_in<Real> sums(Real(0)), products(Real(0));
+        Real sum_g = 0, sum_gh = 0;
+        for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+          const auto hj = h(j, like);
+          const auto gj = g(j, like);
+          if constexpr (__is_same(decltype(like), Real)) {
+            sum_g += gj;
+            sum_gh += gj * hj;
+          } else {
+            sums += gj;
+            products += gj * hj;
+          }
+          if (ds != nullptr)
+            store(ds + j, decltype(like)(load(ds + j, like) + load(d + j, like) * hj));
+          if (db != nullptr) store(db + j, decltype(like)(load(db + j, like) + load(d + j, like)));
+        });
+        if (!dx) continue;
+        const Real mean_g = (sum_g + sum_of(sums)) / static_cast<Real>(n);
+        const Real mean_gh = (sum_gh + sum_of(products)) / static_cast<Real>(n);
+        Real* to = dx.row<Real>(r) + o * n;
+        for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+          using number = decltype(like);
+          store(to + j, number((g(j, like) - number(mean_g) - h(j, like) * number(mean_gh)) *
+                               number(inverse)));
+        });
+      }
+    of_scale.finish();
+    of_bias.finish();
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return 2 * in_floats<double>(padded(normalised_parts(c, c.input(0)).n));
+  }
+};
+
+template <>
+struct call_kernel<norm> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), norms = c.output(0), out = c.output(1);
+    require_real<Real>(c, in);
+    const array_layout shape = layout_of(in);
+    const int axis = dimension_of(c, c.integer(0), shape.rank);
+    const line_layout from(shape, axis), to(layout_of(out), axis), length(layout_of(norms), axis);
+    const Real epsilon = static_cast<Real>(c.number(1));
+    for (int r = 0; r < from.rows; ++r)
+      for (int o = 0; o < from.outer; ++o) {
+        const Real* x = in.row<const Real>(0) + from.at(r, o);
+        Real* y = out.row<Real>(0) + to.at(r, o);
+        Real* size = norms.row<Real>(0) + length.at(r, o);
+        if (from.inner == 1 && from.step == 1) {
+          *size = euclidean_norm(x, from.n, epsilon);
+          const Real divisor = *size == 0 ? Real(1) : *size;
+          for (int k = 0; k < from.n; ++k) y[k] = x[k] / divisor;
+          continue;
+        }
+        for_each_place<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
+          using number = decltype(like);
+          number square(epsilon);
+          for (int k = 0; k < from.n; ++k) {
+            const number v = load(x + i + k * from.step, like);
+            square += v * v;
+          }
+          number whole = math::sqrt(square);
+          store(size + i, whole);
+          if (!detail::all_hold_squares(square)) {
+            for (int lane = 0; lane < detail::lanes_of_number<number>; ++lane)
+              size[i + lane] =
+                  std::hypot(scaled_norm(x + i + lane, from.n, 0, from.step), std::sqrt(epsilon));
+            whole = load(size + i, like);
+          }
+          const number divisor = math::select(whole == number(Real(0)), number(Real(1)), whole);
+          for (int k = 0; k < from.n; ++k)
+            store(y + i + k * to.step, number(load(x + i + k * from.step, like) / divisor));
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<norm>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), norms = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    const array_layout shape = layout_of(in);
+    const int axis = dimension_of(c, c.integer(0), shape.rank);
+    const line_layout x_lines(shape, axis), length(layout_of(norms), axis),
+        d_lines(layout_of(slope), axis), g_lines(layout_of(dx), axis);
+    for (int r = 0; r < x_lines.rows; ++r)
+      for (int o = 0; o < x_lines.outer; ++o) {
+        const Real* x = in.row<const Real>(0) + x_lines.at(r, o);
+        const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
+        const Real* size = norms.row<const Real>(0) + length.at(r, o);
+        Real* g = dx.row<Real>(0) + g_lines.at(r, o);
+        if (x_lines.inner == 1 && x_lines.step == 1) {
+          // A vector of length 0 has no direction, and its gradient is 0.
+          const Real inverse = *size == 0 ? Real(0) : 1 / *size;
+          const Real part = dot(x, d, x_lines.n) * inverse * inverse;
+          for (int k = 0; k < x_lines.n; ++k) g[k] = (d[k] - x[k] * part) * inverse;
+          continue;
+        }
+        for_each_place<Real>(x_lines.inner, [&](std::ptrdiff_t i, auto like) {
+          using number = decltype(like);
+          const number whole = load(size + i, like);
+          number product(Real(0));
+          for (int k = 0; k < x_lines.n; ++k)
+            product += load(x + i + k * x_lines.step, like) * load(d + i + k * d_lines.step, like);
+          const number inverse = math::select(whole == number(Real(0)), number(Real(0)),
+                                              number(number(Real(1)) / whole));
+          const number part = product * inverse * inverse;
+          for (int k = 0; k < x_lines.n; ++k)
+            store(g + i + k * g_lines.step, number((load(d + i + k * d_lines.step, like) -
+                                                    load(x + i + k * x_lines.step, like) * part) *
+                                                   inverse));
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<clip_to_norm> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    require_real<Real>(c, in);
+    double square = 0;
+    for (int r = 0; r < in.rows; ++r)
+      square += static_cast<double>(dot(in.row<const Real>(r), in.row<const Real>(r), in.columns));
+    const double most = c.number(0);
+    const double whole =
+        holds_squares(static_cast<Real>(square)) ? std::sqrt(square) : norm_of_all<Real>(in);
+    const Real factor = whole > most ? static_cast<Real>(most / whole) : Real(1);
+    for (int r = 0; r < in.rows; ++r)
+      for (int j = 0; j < in.columns; ++j) out.row<Real>(r)[j] = factor * in.row<const Real>(r)[j];
+  }
+
+ private:
+  /// The norm of what has squares that a number does not hold.
+  template <class Real>
+  LAMINA_COLD static double norm_of_all(const operand& in) {
+    double whole = 0;
+    for (int r = 0; r < in.rows; ++r)
+      whole =
+          std::hypot(whole, static_cast<double>(scaled_norm(in.row<const Real>(r), in.columns)));
+    return whole;
+  }
+};
+
+}  // namespace lamina::engine::cpu

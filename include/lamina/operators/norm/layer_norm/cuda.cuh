@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/norm/layer_norm/cuda.cuh - normalisation inside of each row: layer_norm,
+// group_norm, instance_norm; a part of a row a team.
+#pragma once
+
+#include <limits>
+
+#include <lamina/core/math.hpp>
+#include <lamina/operators/norm/layer_norm/common.hpp>
+#include <lamina/engine/cuda/body/channel_sums.cuh>
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/operators/norm/group_norm/definition.hpp>
+#include <lamina/operators/norm/layer_norm/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// One number a part, whatever the shape of the array.
+struct part_numbers {
+  float* data;
+  divider columns;
+  std::ptrdiff_t stride;
+
+  part_numbers() = default;
+  explicit part_numbers(const operand& o)
+      : data(o ? o.row<float>(0) : nullptr), columns(o.columns), stride(o.stride) {}
+  LAMINA_INLINE LAMINA_FN float& at(int i) const {
+    const int row = columns.divide(i);
+    return data[row * stride + i];
+  }
+};
+
+/// Parts of `n` elements that are normalised together, `outer` a row. Element j of part o has the
+/// factor and shift of number o * of_part + j / size.
+struct normalise_arguments {
+  const float *x, *slope, *scale, *bias;
+  float *to, *to_scale, *to_bias;
+  std::ptrdiff_t x_stride, slope_stride, to_stride;
+  part_numbers means, spreads;
+  divider outer, size;
+  int rows, n, of_part;
+  bool saves_inverse;
+  float epsilon;
+  int lines, width, count;
+
+  LAMINA_INLINE LAMINA_FN float inverse(int part) const {
+    const float saved = spreads.at(part);
+    return saves_inverse ? saved : inverse_of(part, means.at(part), saved);
+  }
+  /// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. Where the variance of a
+  /// part is more than a float holds its root may be none: it is computed anew, by each thread.
+  LAMINA_INLINE LAMINA_FN float inverse_of(int part, float mean, float variance) const {
+    if (variance > std::numeric_limits<float>::max()) return inverse_of_large(part, mean);
+    const float sum = variance + epsilon;
+    return sum == 0 ? 0.0f : 1 / math::sqrt(sum);
+  }
+
+ private:
+  LAMINA_NOINLINE LAMINA_FN float inverse_of_large(int part, float mean) const {
+    int o = part;
+    const int row = outer.divide(o);
+    const float* const from = x + row * x_stride + static_cast<std::ptrdiff_t>(o) * n;
+    double squares = 0;
+    for (int j = 0; j < n; ++j) {
+      const double off = static_cast<double>(from[j]) - static_cast<double>(mean);
+      squares += off * off;
+    }
+    return static_cast<float>(math::sqrt(static_cast<double>(n) / squares));
+  }
+};
+
+struct normalise_lines {
+  using arguments = normalise_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    int o = i;
+    const int row = a.outer.divide(o);
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(o) * a.n;
+    const float* const x = a.x + row * a.x_stride + at;
+    const float all = static_cast<float>(a.n);
+    float sum = 0, squares = 0;
+    // The mean of equal numbers is exactly these.
+    for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j] - x[0];
+    float mean = x[0] + sum_of(team, sum) / all;
+    // The sum may be more than a float holds where the mean is not.
+    if (!(math::abs(mean) <= std::numeric_limits<float>::max())) {
+      double whole = 0;
+      for (int j = team.rank(); j < a.n; j += team.size()) whole += static_cast<double>(x[j]);
+      mean = static_cast<float>(sum_of(team, whole) / a.n);
+    }
+    for (int j = team.rank(); j < a.n; j += team.size()) squares += (x[j] - mean) * (x[j] - mean);
+    const float variance = sum_of(team, squares) / all;
+    const float inverse = a.inverse_of(i, mean, variance);
+    if (team.rank() == 0) {
+      if (a.means.data != nullptr) a.means.at(i) = mean;
+      if (a.spreads.data != nullptr) a.spreads.at(i) = a.saves_inverse ? inverse : variance;
+    }
+    if (a.to == nullptr) return;
+    float* const y = a.to + row * a.to_stride + at;
+    for (int j = team.rank(); j < a.n; j += team.size()) {
+      const int k = o * a.of_part + a.size.quotient(j);
+      const float h = (x[j] - mean) * inverse;
+      y[j] = (a.scale != nullptr ? h * a.scale[k] : h) + (a.bias != nullptr ? a.bias[k] : 0.0f);
+    }
+  }
+};
+
+/// With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g) - h * mean(g * h)) *
+/// inverse over each part.
+struct normalise_slope_lines {
+  using arguments = normalise_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    int o = i;
+    const int row = a.outer.divide(o);
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(o) * a.n;
+    const float *const x = a.x + row * a.x_stride + at, *const d =
+                                                            a.slope + row * a.slope_stride + at;
+    const float mean = a.means.at(i), inverse = a.inverse(i), all = static_cast<float>(a.n);
+    float sum = 0, weighted = 0;
+    for (int j = team.rank(); j < a.n; j += team.size()) {
+      const float g = slope_at(a, d, o, j);
+      sum += g;
+      weighted += g * ((x[j] - mean) * inverse);
+    }
+    sum = sum_of(team, sum) / all;
+    weighted = sum_of(team, weighted) / all;
+    float* const to = a.to + row * a.to_stride + at;
+    for (int j = team.rank(); j < a.n; j += team.size())
+      to[j] = (slope_at(a, d, o, j) - sum - (x[j] - mean) * inverse * weighted) * inverse;
+  }
+
+ private:
+  static LAMINA_INLINE LAMINA_FN float slope_at(const arguments& a, const float* d, int o, int j) {
+    return a.scale != nullptr ? d[j] * a.scale[o * a.of_part + a.size.quotient(j)] : d[j];
+  }
+};
+
+/// The gradients of scale and bias of one term of the sums: the slope of element `at` of a row, and
+/// that times the normalised x.
+struct normalise_terms {
+  normalise_arguments of;
+  LAMINA_INLINE LAMINA_FN void add(int part, int row, int at, double (&to)[2]) const {
+    const float d = of.slope[row * of.slope_stride + at];
+    const float off = of.x[row * of.x_stride + at] - of.means.at(part);
+    to[0] += static_cast<double>(d);
+    to[1] += static_cast<double>(d * (off * of.inverse(part)));
+  }
+  LAMINA_INLINE LAMINA_FN void store(int, int k, const double (&sums)[2]) const {
+    if (of.to_scale != nullptr) of.to_scale[k] = static_cast<float>(sums[1]);
+    if (of.to_bias != nullptr) of.to_bias[k] = static_cast<float>(sums[0]);
+  }
+};
+/// A scale per element of a part: a sum over the parts of all rows ...
+struct normalise_columns : normalise_terms {
+  static constexpr int sums = 2;
+  LAMINA_INLINE LAMINA_FN void add(int part, int column, double (&to)[2]) const {
+    int outer = part;
+    const int row = of.outer.divide(outer);
+    normalise_terms::add(part, row, outer * of.n + column, to);
+  }
+};
+/// ... or per channel: a sum over the elements of a channel.
+struct normalise_channel_lines {
+  struct arguments {
+    normalise_terms terms;
+    channel_elements elements;
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int k, const Team& team) {
+    double sums[2] = {};
+    const normalise_arguments& n = a.terms.of;
+    a.elements.each(k, team, [&](int row, int at) {
+      a.terms.add(row * n.outer.divisor() + k / n.of_part, row, at, sums);
+    });
+    for (double& sum : sums) sum = sum_of(team, sum);
+    if (team.rank() == 0) a.terms.store(0, k, sums);
+  }
+};
+
+inline const float* row_of(const operand& o) { return o ? o.row<const float>(0) : nullptr; }
+
+/// What parts of which arrays an operator normalises.
+template <class Op>
+normalise_arguments normalise_of(const call_site& c, const operand& x) {
+  normalise_arguments a{};
+  a.epsilon = static_cast<float>(c.number(0));
+  a.x = row_of(x);
+  a.x_stride = x.stride;
+  a.scale = row_of(c.input(1));
+  if constexpr (__is_same(Op, layer_norm)) {
+    const normalised_parts parts(c, x);
+    a.rows = parts.rows;
+    a.outer = divider(parts.outer);
+    a.n = parts.n;
+  } else {
+    constexpr bool instance = __is_same(Op, instance_norm);
+    const int channels = x.dims[1], groups = instance ? channels : c.integer(1);
+    if (groups < 1 || channels % groups != 0)
+      fail(c, {"expected a number of groups that divides ", channels, " channels, found ", groups});
+    a.rows = x.rows;
+    a.outer = divider(groups);
+    a.n = x.columns / groups;
+    a.of_part = channels / groups;
+    a.size = divider(x.columns / channels);
+    a.saves_inverse = instance;
+  }
+  return a;
+}
+
+template <class Op>
+struct normalise_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), y = c.output(0);
+    require_float(c, x);
+    auto a = normalise_of<Op>(c, x);
+    a.bias = row_of(c.input(2));
+    a.to = y ? y.template row<float>(0) : nullptr;
+    a.to_stride = y.stride;
+    a.means = part_numbers(c.output(1));
+    a.spreads = part_numbers(c.output(2));
+    run_lines<normalise_lines>(b, a, a.rows * a.outer.divisor(), a.n, false);
+  }
+};
+
+template <class Op>
+struct normalise_gradient_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), slope = c.input(4), dx = c.output(0);
+    const operand dscale = c.output(1), dbias = c.output(2);
+    auto a = normalise_of<Op>(c, x);
+    a.slope = row_of(slope);
+    a.slope_stride = slope.stride;
+    a.means = part_numbers(c.input(2));
+    a.spreads = part_numbers(c.input(3));
+    if (dx) {
+      a.to = dx.template row<float>(0);
+      a.to_stride = dx.stride;
+      run_lines<normalise_slope_lines>(b, a, a.rows * a.outer.divisor(), a.n, false);
+    }
+    if (!dscale && !dbias) return;
+    a.to_scale = dscale ? dscale.template row<float>(0) : nullptr;
+    a.to_bias = dbias ? dbias.template row<float>(0) : nullptr;
+    if constexpr (__is_same(Op, layer_norm)) {
+      const normalise_columns columns{{a}};
+      sum_columns(b, columns, columns, a.rows * a.outer.divisor(), a.n, c.run.scratch);
+    } else {
+      normalise_channel_lines::arguments channels{};
+      channels.terms = {a};
+      run_channels<normalise_channel_lines>(b, channels, {x, x.dims[1]});
+    }
+  }
+  template <class Backend>
+  requires(__is_same(Op, layer_norm)) static std::ptrdiff_t scratch(const call_site& c) {
+    const auto a = normalise_of<Op>(c, c.input(0));
+    return column_scratch<Backend>(2, a.rows * a.outer.divisor(), a.n);
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<layer_norm> : detail::normalise_kernel<layer_norm> {};
+template <>
+struct call_kernel<group_norm> : detail::normalise_kernel<group_norm> {};
+template <>
+struct call_kernel<instance_norm> : detail::normalise_kernel<instance_norm> {};
+template <>
+struct call_kernel<gradient_of<layer_norm>> : detail::normalise_gradient_kernel<layer_norm> {};
+template <>
+struct call_kernel<gradient_of<group_norm>> : detail::normalise_gradient_kernel<group_norm> {};
+template <>
+struct call_kernel<gradient_of<instance_norm>> : detail::normalise_gradient_kernel<instance_norm> {
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/norm/layer_norm/layer.hpp - normalises each row.
+#pragma once
+
+#include <lamina/layers/activation.hpp>
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/norm/layer_norm/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of layer_norm.
+struct layer_norm_attr {
+  bool scale = true;  // false: no trained factor
+  bool shift = true;  // false: no trained offset
+  float epsilon = 1e-5f;
+  param_attr param{};       // of the factor; initialised with 1
+  param_attr bias_param{};  // of the offset; initialised with 0
+  activation act = activation::identity;
+  std::string_view name{};
+};
+
+/// Options of l2_normalize.
+struct l2_normalize_attr {
+  float epsilon = 1e-12f;
+  std::string_view name{};
+};
+
+namespace detail {
+/// The dimensions before `begin`; where none is left, one.
+constexpr extents before(const extents& x, int begin) {
+  extents r{};
+  for (int i = 0; i < begin && i < x.rank; ++i) r.push(x.at[i]);
+  if (r.rank == 0) r.push(1);
+  return r;
+}
+}  // namespace detail
+
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias, mean and variance over the dimensions from
+/// Begin of the whole shape on. Parameters: scale and bias, as wide as those dimensions together.
+/// Source: Ba et al. 2016. Fluid: layer_norm.
+template <int Begin = 1, class T, class R, int... D>
+constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr, T>& attr = {},
+                          int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  constexpr extents all = whole_shape<in>;
+  constexpr bool fits =
+      detail::is_real<T> && Begin < all.rank && Begin >= static_cast<int>(all.has_rows());
+  static_assert(check<fits, gets<Begin>, gets_type<in>>,
+                "lamina: layer_norm: floating point, normalised from an inner dimension on");
+  constexpr int width = fits ? all.product(Begin, all.rank) : 1;
+  program_builder& b = *x.builder;
+  b.require_option(attr.epsilon >= 0, line, "layer_norm: epsilon >= 0");
+  layer_helper layer(b, "layer_norm", attr.name);
+  const int scale =
+      attr.scale ? layer.parameter(attr.param, ".w_", {width}, dtype_of<T>, init::constant(1), line)
+                 : -1;
+  const int bias = attr.shift ? layer.parameter(attr.bias_param, ".b_", {width}, dtype_of<T>,
+                                                init::constant(0), line)
+                              : -1;
+  constexpr extents shape = detail::before(all, Begin);
+  using moment = handle_of<T, R, shape>;
+  const int mean = detail::without_gradient(layer, layer.template output<moment>().id);
+  const int variance = detail::without_gradient(layer, layer.template output<moment>().id);
+  const int y = layer.output_like(x.id);
+  b.add_operator(schema_of<lamina::layer_norm>(), {x.id, scale, bias}, {y, mean, variance},
+                 b.attribute_list(attr.epsilon, Begin));
+  return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
+}
+
+/// x / sqrt(sum x^2 + epsilon) along dimension Axis of the whole shape; 0, with a gradient of 0,
+/// where that root is 0. Fluid: l2_normalize.
+template <int Axis = -1, class T, class R, int... D>
+constexpr auto l2_normalize(variable<T, R, D...> x, const options<l2_normalize_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  constexpr extents all = whole_shape<in>;
+  constexpr int axis = dimension(Axis, all.rank);
+  constexpr bool fits = detail::is_real<T> && axis >= static_cast<int>(all.has_rows());
+  static_assert(check<fits, gets<Axis>, gets_type<in>>,
+                "lamina: l2_normalize: floating point, along an inner dimension");
+  constexpr extents shape = [] {
+    extents r = whole_shape<in>;
+    if (dimension(Axis, r.rank) >= 0) r.at[dimension(Axis, r.rank)] = 1;
+    return r;
+  }();
+  program_builder& b = *x.builder;
+  b.require_option(attr.epsilon >= 0, line, "l2_normalize: epsilon >= 0");
+  layer_helper layer(b, "l2_normalize", attr.name);
+  const int y = layer.output_like(x.id);
+  const int norm = layer.template output<handle_of<T, R, shape>>().id;
+  b.add_operator(schema_of<lamina::norm>(), {x.id}, {norm, y},
+                 b.attribute_list(Axis, attr.epsilon));
+  return layer.returns(in{&b, y});
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/order/argsort/common.hpp - the lines among which arg_max and arg_min choose.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/common/array_layout.hpp>
+#include <lamina/engine/common/call_error.hpp>
+
+namespace lamina::engine {
+
+/// The lines of X along a dimension, each of which gives one element of Out. The call fails where
+/// a line has no elements to choose from.
+struct arg_extreme_layout {
+  loop_nest<2> lines;      // where each begins in X, and its place in Out
+  std::ptrdiff_t n, step;  // the elements of a line, and from one to the next
+
+  arg_extreme_layout(const operator_call& c, const operand& in, const operand& out) {
+    const array_layout x = layout_of(in), y = layout_of(out);
+    const int axis = dimension_of(c, c.integer(0), x.rank);
+    const bool keeps = c.flag(1);
+    n = x.extent[axis];
+    step = x.step[axis];
+    for (int d = 0, o = 0; d < x.rank; ++d)
+      if (d != axis)
+        lines.add(x.extent[d], x.step[d], y.step[o++]);
+      else if (keeps)
+        ++o;
+    if (n == 0 && !lines.is_empty)
+      fail(c, {"expected elements along dimension ", axis, ", found none"});
+  }
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/order/argsort/definition.hpp - the order of elements along a dimension, and its
+// ends.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = X in order along `axis`, smallest first unless `descending`; Indices = where the elements
+/// stood. Equal ones keep their order; NaN counts as the largest. The gradient reads X for its
+/// shape only. Fluid: argsort.
+struct argsort : operator_definition {
+  static constexpr const char* type = "argsort";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"Indices"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"axis", attribute_type::integer, -1}, {"descending", attribute_type::boolean, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+/// Out = where the largest element along `axis` stands, the first one of several. Has no gradient.
+/// Fluid: arg_max.
+struct arg_max : operator_definition {
+  static constexpr const char* type = "arg_max";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"axis", attribute_type::long_integer, 0}, {"keepdims", attribute_type::boolean, 0}}};
+};
+
+/// Out = where the smallest element along `axis` stands, the first one of several. Has no gradient.
+/// Fluid: arg_min.
+struct arg_min : arg_max {
+  static constexpr const char* type = "arg_min";
+};
+
+}  // namespace lamina

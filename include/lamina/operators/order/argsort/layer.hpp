@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/order/argsort/layer.hpp - the order of elements along a dimension: argsort,
+// argmax, argmin.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/order/argsort/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of argsort.
+struct argsort_attr {
+  bool descending = false;  // the largest first
+  std::string_view name{};
+};
+/// Options of argmax and argmin.
+struct argmax_attr {
+  std::string_view name{};
+};
+
+/// The elements in order along dimension Axis of the whole shape, and where they stood:
+/// `auto [sorted, indices] = argsort(x)`. Equal ones keep their order. NaN is larger than all
+/// numbers here: behind them, in descending order in front of them. Fluid: argsort.
+template <int Axis = -1, class T, class R, int... D>
+constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr bool exists = dimension(Axis, whole_shape<in>.rank) >= 0;
+  static_assert(check<exists, gets<Axis>, gets_type<in>>,
+                "lamina: argsort: the axis is a dimension of the input");
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "argsort", attr.name);
+  const in sorted{x.builder, layer.output_like(x.id)};
+  const auto indices = layer.template output<variable<std::int64_t, R, D...>>();
+  detail::without_gradient(layer, indices.id);
+  b.add_operator(schema_of<lamina::argsort>(), {x.id}, {sorted.id, indices.id},
+                 b.attribute_list(Axis, attr.descending));
+  return std::tuple{layer.returns(sorted), indices};
+}
+
+namespace detail {
+
+template <class Op, int Axis, class T, class R, int... D>
+constexpr auto place_of_extreme(variable<T, R, D...> x, const argmax_attr& attr) {
+  using in = variable<T, R, D...>;
+  constexpr extents whole = whole_shape<in>;
+  constexpr int axis = dimension(Axis, whole.rank);
+  constexpr bool exists = axis >= 0;
+  static_assert(check<exists, gets<Axis>, gets_type<in>>,
+                "lamina: argmax, argmin: the axis is a dimension of the input");
+  constexpr extents shape = without_dimension(whole, axis);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, Op::type, attr.name);
+  const auto y = layer.template output<handle_of<std::int64_t, R, shape>>();
+  without_gradient(layer, y.id);
+  b.add_operator(schema_of<Op>(), {x.id}, {y.id}, b.attribute_list(Axis, false));
+  return layer.returns(y);
+}
+
+}  // namespace detail
+
+/// Where the largest element along dimension Axis of the whole shape stands, int64, the first one
+/// of several: `argmax<1>(scores)`; axis 0 of a batch is its rows. Fluid: argmax.
+template <int Axis = 0, class T, class R, int... D>
+constexpr auto argmax(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
+  return detail::place_of_extreme<lamina::arg_max, Axis>(x, attr);
+}
+
+/// Where the smallest element stands. Fluid: argmin.
+template <int Axis = 0, class T, class R, int... D>
+constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
+  return detail::place_of_extreme<lamina::arg_min, Axis>(x, attr);
+}
+
+}  // namespace lamina::layer

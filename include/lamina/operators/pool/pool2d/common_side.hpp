@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/pool/pool2d/common_side.hpp - the windows of a pool2d along one side of an
+// image; without what throws, for static evaluators.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <lamina/core/config.hpp>
+
+namespace lamina::engine {
+
+/// One side of the windows of a pool2d.
+struct pool_side {
+  int in, out, size, stride, padding;
+  bool adaptive;
+
+  LAMINA_FN constexpr bool is_halved() const {
+    return !adaptive && size == 2 && stride == 2 && padding == 0 && 2 * out <= in;
+  }
+  LAMINA_FN constexpr bool lies_side_by_side() const {
+    return !adaptive && size == stride && padding == 0;
+  }
+  /// The first window that holds element i, or a later one if none does.
+  LAMINA_FN constexpr int first_window(int i) const {
+    if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * out / in);
+    return i + padding < size ? 0 : (i + padding - size) / stride + 1;
+  }
+  /// The elements from first to before end that window i holds.
+  LAMINA_FN constexpr int first(int i) const {
+    if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * in / out);
+    return std::max(i * stride - padding, 0);
+  }
+  LAMINA_FN constexpr int end(int i) const {
+    if (adaptive)
+      return static_cast<int>((static_cast<std::ptrdiff_t>(i + 1) * in + out - 1) / out);
+    return std::min(i * stride - padding + size, in);
+  }
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/pool/pool2d/layer.hpp - the largest or the average element of the windows of an
+// image.
+#pragma once
+
+#include <lamina/core/pool.hpp>
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/window.hpp>
+#include <lamina/operators/pool/pool2d/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of pool2d, global_pool2d and adaptive_pool2d, and of pool3d and its kind.
+struct pool2d_attr {
+  pool type = pool::max;  // or pool::average
+  bool exclusive = true;  // padding does not count in an average
+  std::string_view name{};
+};
+
+namespace detail {
+
+/// Records pool2d; sizes and flags are Fluid's.
+template <class Out>
+constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, extent2 size,
+                         const window& w, bool global, bool adaptive, int line) {
+  if (attr.type != pool::max && attr.type != pool::average)
+    b.report(fault_kind::pooling_type, line, attr.name, nullptr, 0, nullptr, 0);
+  layer_helper layer(b, adaptive ? "adaptive_pool2d" : "pool2d", attr.name);
+  const Out y = layer.template output<Out>();
+  const attribute_value ksize = pair_attribute(b, size);
+  const attribute_value strides = pair_attribute(b, w.stride);
+  const attribute_value paddings = pair_attribute(b, w.padding);
+  b.add_operator(
+      schema_of<lamina::pool2d>(), {x}, {y.id},
+      b.attribute_list(b.text(attr.type == pool::average ? "avg" : "max"), ksize, global, strides,
+                       paddings, attr.exclusive, adaptive, w.ceil_mode, b.text("NCHW")));
+  return layer.returns(y);
+}
+
+}  // namespace detail
+
+/// The largest element, or with pool::average the average, of each window of an image [C, H, W]:
+/// `pool2d<2, lamina::window{.stride = 2}>(x)`. The result is [C, OH, OW] with OH = (H + 2 padding
+/// - size) / stride + 1, rounded up with window::ceil_mode. An average divides by the elements of
+/// the image that the window holds, or with exclusive = false by the size of a whole window, also
+/// where ceil_mode lets the last one end behind the padding. Fluid: layers.pool2d.
+template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
+constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
+                      int line = __builtin_LINE()) {
+  constexpr bool real = detail::is_real<T> && has_rows<R>;
+  static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,
+                "lamina: pool2d: the images are floating point, one a row");
+  constexpr bool sound = Size.least(1) && Window.stride.least(1) && Window.padding.least(0) &&
+                         Window.padding.height < Size.height && Window.padding.width < Size.width &&
+                         Window.dilation == 1 && Window.groups == 1;
+  static_assert(check<sound, expects<Size.height, Size.width>,
+                      gets<Window.padding.height, Window.padding.width>>,
+                "lamina: pool2d: sizes and strides are positive, padding is below the size, there "
+                "is no dilation and there are no groups");
+  constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
+  // With ceil_mode the last window may begin behind the image.
+  constexpr bool fits =
+      !sound ||
+      (out.least(1) && (out.height - 1) * Window.stride.height - Window.padding.height < H &&
+       (out.width - 1) * Window.stride.width - Window.padding.width < W);
+  static_assert(check<fits, expects<Size.height, Size.width>, gets<H, W>>,
+                "lamina: pool2d: every window holds a part of the image");
+  constexpr bool good = real && sound && fits;
+  using result = variable<T, R, C, (good ? out.height : H), (good ? out.width : W)>;
+  return detail::add_pool2d<result>(*x.builder, x.id, attr, Size, Window, false, false, line);
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<pool2d_attr> pool2d(...) = delete;  // call pool2d<2>(image), a [C, H, W]
+#endif
+
+/// One number a channel: the largest element or the average of the whole image; [C, 1, 1].
+/// Fluid: layers.pool2d(global_pooling=True).
+template <class T, class R, int C, int H, int W>
+constexpr auto global_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
+                             int line = __builtin_LINE()) {
+  constexpr bool real = detail::is_real<T> && has_rows<R>;
+  static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,
+                "lamina: global_pool2d: the images are floating point, one a row");
+  using result = variable<T, R, C, 1, 1>;
+  return detail::add_pool2d<result>(*x.builder, x.id, attr, {H, W}, window{}, true, false, line);
+}
+
+/// An image of `Size` from one of any size: window y of OH holds the rows from floor(y H / OH) to
+/// before ceil((y + 1) H / OH): `adaptive_pool2d<7>(x)`. Fluid: layers.adaptive_pool2d.
+template <extent2 Size, class T, class R, int C, int H, int W>
+constexpr auto adaptive_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  constexpr bool real = detail::is_real<T> && has_rows<R>;
+  static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,
+                "lamina: adaptive_pool2d: the images are floating point, one a row");
+  constexpr bool sound = Size.least(1);
+  static_assert(check<sound, gets<Size.height, Size.width>>,
+                "lamina: adaptive_pool2d: the size of the result is positive");
+  using result = variable<T, R, C, (sound ? Size.height : H), (sound ? Size.width : W)>;
+  return detail::add_pool2d<result>(*x.builder, x.id, attr, Size, window{}, false, true, line);
+}
+
+}  // namespace lamina::layer

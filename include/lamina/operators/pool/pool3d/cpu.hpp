@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/pool/pool3d/cpu.hpp - pools that networks seldom have: pool3d,
+// max_pool2d_with_index, unpool.
+#pragma once
+
+#include <lamina/core/extremes.hpp>
+#include <lamina/operators/pool/pool3d/common.hpp>
+#include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/pool/pool2d/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Whether a pool3d averages; its sums are divided by whole windows if padding counts.
+struct volume_pooling {
+  bool is_average, counts_padding;
+
+  explicit volume_pooling(const call_context& c)
+      : is_average(text_of(c, 0) == "avg"), counts_padding(!c.flag(5) && !c.flag(6)) {
+    if (!is_average && text_of(c, 0) != "max")
+      fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
+  }
+  template <class Real>
+  Real share(const volume_windows& w, std::ptrdiff_t held) const {
+    return Real(1) / static_cast<Real>(counts_padding ? w.window_size() : held);
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<pool3d> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0);
+    require_real<Real>(c, x);
+    const volume_windows w(c, pool3d_attributes, x, out);
+    const detail::volume_pooling how(c);
+    for (int r = 0; r < x.rows; ++r)
+      for (int channel = 0; channel < w.channels; ++channel) {
+        const Real* const from = x.row<const Real>(r) + channel * w.in_size();
+        Real* const to = out.row<Real>(r) + channel * w.out_size();
+        w.for_each_window([&](std::ptrdiff_t at, auto held) {
+          Real sum = 0, most = 0;
+          std::ptrdiff_t n = 0;
+          held([&](std::ptrdiff_t i) {
+            sum += from[i];
+            most = n++ == 0 ? from[i] : math::maximum(most, from[i]);
+          });
+          to[at] = how.is_average ? sum * how.share<Real>(w, n) : most;
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<pool3d>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    clear(dx);
+    const volume_windows w(c, pool3d_attributes, x, out);
+    const detail::volume_pooling how(c);
+    for (int r = 0; r < x.rows; ++r)
+      for (int channel = 0; channel < w.channels; ++channel) {
+        const Real* const from = x.row<const Real>(r) + channel * w.in_size();
+        const Real* const most = out.row<const Real>(r) + channel * w.out_size();
+        const Real* const d = slope.row<const Real>(r) + channel * w.out_size();
+        Real* const to = dx.row<Real>(r) + channel * w.in_size();
+        w.for_each_window([&](std::ptrdiff_t at, auto held) {
+          std::ptrdiff_t n = 0, place = -1;
+          held([&](std::ptrdiff_t i) {
+            if (n++ == 0 ||
+                (!math::is_same(from[place], most[at]) && math::is_same(from[i], most[at])))
+              place = i;
+          });
+          if (n == 0) return;
+          const Real part = how.is_average ? d[at] * how.share<Real>(w, n) : Real(0);
+          if (how.is_average)
+            held([&](std::ptrdiff_t i) { to[i] += part; });
+          else
+            to[place] += d[at];
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<max_pool2d_with_index> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0), places = c.output(1);
+    require_real<Real>(c, x);
+    const operand& made = out ? out : places;
+    const volume_windows w(c, indexed_pool_attributes, x, made);
+    for (int r = 0; r < x.rows; ++r)
+      for (int channel = 0; channel < w.channels; ++channel) {
+        const Real* const from = x.row<const Real>(r) + channel * w.in_size();
+        const std::ptrdiff_t first = channel * w.out_size();
+        w.for_each_window([&](std::ptrdiff_t at, auto held) {
+          std::ptrdiff_t place = -1;
+          held([&](std::ptrdiff_t i) {
+            if (place < 0 || math::is_above(from[i], from[place])) place = i;
+          });
+          if (out) out.row<Real>(r)[first + at] = place < 0 ? Real(0) : from[place];
+          if (places) places.row<std::int32_t>(r)[first + at] = static_cast<std::int32_t>(place);
+        });
+      }
+  }
+};
+
+namespace detail {
+
+/// Calls f(element of a row, its place in the same row of `many`) for all places of a row; they are
+/// checked.
+template <class F>
+void for_each_place_of(const call_context& c, const operand& places, const operand& many, int r,
+                       F f) {
+  const std::ptrdiff_t few = places.columns / places.dims[1];
+  const std::ptrdiff_t size = many.columns / places.dims[1];
+  for (int i = 0; i < places.columns; ++i) {
+    const std::int64_t place = integer_in(places, r, i);
+    if (place < 0 || place >= size) fail_range(c, "place", place, r, size);
+    f(i, i / few * size + place);
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<gradient_of<max_pool2d_with_index>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand places = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    clear(dx);
+    for (int r = 0; r < dx.rows; ++r)
+      detail::for_each_place_of(c, places, dx, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        dx.row<Real>(r)[at] += slope.row<const Real>(r)[i];
+      });
+  }
+};
+
+template <>
+struct call_kernel<unpool> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), places = c.input(1), out = c.output(0);
+    require_real<Real>(c, x);
+    if (text_of(c, 3) != "max")
+      fail(c, {"expected an unpooling_type 'max', found '", text_of(c, 3), "'"});
+    clear(out);
+    for (int r = 0; r < x.rows; ++r)
+      detail::for_each_place_of(c, places, out, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        out.row<Real>(r)[at] = x.row<const Real>(r)[i];
+      });
+  }
+};
+
+/// An element that a later one has replaced gets no slope.
+template <>
+struct call_kernel<gradient_of<unpool>> {
+  static constexpr bool in_double = true;
+  /// Which element each place of a row has got.
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return c.input(3).columns;
+  }
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand places = c.input(1), slope = c.input(3), dx = c.output(0);
+    if (!dx) return;
+    int* const last = reinterpret_cast<int*>(c.scratch());
+    for (int r = 0; r < places.rows; ++r) {
+      detail::for_each_place_of(c, places, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        last[at] = static_cast<int>(i);
+      });
+      detail::for_each_place_of(c, places, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        dx.row<Real>(r)[i] = last[at] == i ? slope.row<const Real>(r)[at] : Real(0);
+      });
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

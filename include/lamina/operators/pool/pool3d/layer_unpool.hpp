@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/pool/pool3d/layer_unpool.hpp - the largest elements of windows with their
+// places, and the way back.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/window.hpp>
+#include <lamina/operators/pool/pool2d/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of max_pool2d_with_index and unpool.
+struct unpool_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+constexpr bool is_plain_window(extent2 size, const window& w) {
+  return size.least(1) && w.stride.least(1) && w.padding.least(0) &&
+         w.padding.height < size.height && w.padding.width < size.width && w.dilation == 1 &&
+         w.groups == 1 && !w.ceil_mode;
+}
+}  // namespace detail
+
+/// The largest element of each window of an image [C, H, W] and its place in the channel, int32:
+/// `auto [y, places] = max_pool2d_with_index<2, lamina::window{.stride = 2}>(x)`.
+/// Fluid: the operator max_pool2d_with_index.
+template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
+constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
+                                     const options<unpool_attr, T>& attr = {}) {
+  constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
+  constexpr bool good =
+      detail::is_real<T> && has_rows<R> && detail::is_plain_window(Size, Window) && out.least(1);
+  static_assert(check<good, expects<Size.height, Size.width>, gets_type<variable<T, R, C, H, W>>>,
+                "lamina: max_pool2d_with_index: floating point images, one a row, into which a "
+                "window fits; padding is below its size");
+  constexpr int height = good ? out.height : H, width = good ? out.width : W;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "max_pool2d_with_index", attr.name);
+  const auto y = layer.template output<variable<T, R, C, height, width>>();
+  const auto places = layer.template output<variable<std::int32_t, R, C, height, width>>();
+  detail::without_gradient(layer, places.id);
+  const attribute_value ksize = detail::pair_attribute(b, Size);
+  const attribute_value strides = detail::pair_attribute(b, Window.stride);
+  const attribute_value paddings = detail::pair_attribute(b, Window.padding);
+  b.add_operator(schema_of<lamina::max_pool2d_with_index>(), {x.id}, {y.id, places.id},
+                 b.attribute_list(ksize, false, false, strides, paddings));
+  return std::tuple{layer.returns(y), places};
+}
+
+/// An image of zeros with the elements of x at their places in the channel, where
+/// max_pool2d_with_index of the same window found them: `unpool<2, lamina::window{.stride =
+/// 2}>(y, places)`. The result is [C, OH, OW] with OH = (H - 1) stride - 2 padding + size.
+/// Source: Zeiler and Fergus 2014. Fluid: the operator unpool.
+template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W, class I>
+constexpr auto unpool(variable<T, R, C, H, W> x, I places, const options<unpool_attr, T>& attr = {},
+                      int line = __builtin_LINE()) {
+  constexpr int height = (H - 1) * Window.stride.height - 2 * Window.padding.height + Size.height;
+  constexpr int width = (W - 1) * Window.stride.width - 2 * Window.padding.width + Size.width;
+  constexpr bool good = detail::is_real<T> && has_rows<R> &&
+                        detail::is_plain_window(Size, Window) && height > 0 && width > 0 &&
+                        __is_same(I, variable<std::int32_t, R, C, H, W>);
+  static_assert(check<good, expects_type<variable<std::int32_t, R, C, H, W>>, gets_type<I>>,
+                "lamina: unpool: floating point images, one a row, a place int32 for each element; "
+                "padding is below the size of a window");
+  require_one_program(x, places, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "unpool", attr.name);
+  const auto y =
+      layer.template output<variable<T, R, C, (good ? height : H), (good ? width : W)>>();
+  const attribute_value ksize = detail::pair_attribute(b, Size);
+  const attribute_value strides = detail::pair_attribute(b, Window.stride);
+  const attribute_value paddings = detail::pair_attribute(b, Window.padding);
+  b.add_operator(schema_of<lamina::unpool>(), {x.id, places.id}, {y.id},
+                 b.attribute_list(ksize, strides, paddings, b.text("max")));
+  return layer.returns(y);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/random/dropout/common.hpp - what dropout multiplies by.
+#pragma once
+
+#include <lamina/engine/common/operator_call.hpp>
+
+namespace lamina::engine {
+
+/// What an element that is kept is multiplied by.
+template <class Real = float>
+inline Real dropout_factor(const operator_call& c) {
+  const double p = c.number(0);
+  const bool upscale = text_of(c, 4) == "upscale_in_train";
+  if (c.flag(1)) return upscale ? Real(1) : static_cast<Real>(1 - p);
+  if (!upscale) return 1;
+  return p >= 1 ? Real(0) : static_cast<Real>(1 / (1 - p));
+}
+
+}  // namespace lamina::engine

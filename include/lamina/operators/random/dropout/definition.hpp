@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/random/dropout/definition.hpp - dropout.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// In training each element is kept with probability 1 - dropout_prob; Mask is 1 where it is.
+/// dropout_implementation "downgrade_in_infer": Out = X * Mask, and X * (1 - dropout_prob) when
+/// is_test; "upscale_in_train": Out = X * Mask / (1 - dropout_prob), and X when is_test.
+/// Source: Srivastava et al. 2014. Fluid: dropout.
+struct dropout : operator_definition {
+  static constexpr const char* type = "dropout";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Seed", false, true}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"Mask", false, false, true}}};
+  static constexpr std::array<attribute_desc, 5> attributes{
+      {{"dropout_prob", attribute_type::real, 0.5},
+       {"is_test", attribute_type::boolean, 0},
+       {"fix_seed", attribute_type::boolean, 0},
+       {"seed", attribute_type::integer, 0},
+       {"dropout_implementation", attribute_type::string, 0, "downgrade_in_infer"}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+}  // namespace lamina

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/random/dropout/layer.hpp - dropout.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/random/dropout/definition.hpp>
+
+namespace lamina::layer {
+
+/// When the factor that keeps the mean is applied: in inference, or while training.
+enum class dropout_implementation : std::uint8_t { downgrade_in_infer, upscale_in_train };
+
+/// Options of dropout.
+struct dropout_attr {
+  bool is_test = false;
+  int seed = 0;  // 0: the program's seed
+  dropout_implementation implementation = dropout_implementation::downgrade_in_infer;
+  std::string_view name{};
+};
+
+/// x with each element set to 0 with this probability while training. downgrade_in_infer: the kept
+/// ones as they are, in inference x * (1 - probability); upscale_in_train: the kept ones over
+/// (1 - probability), in inference x. Source: Srivastava et al. 2014. Fluid: dropout.
+template <class T, class R, int... D>
+constexpr auto dropout(variable<T, R, D...> x, float probability,
+                       const options<dropout_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  constexpr bool real = detail::is_real<T>;
+  static_assert(check<real, gets_type<variable<T, R, D...>>>,
+                "lamina: dropout: the input is floating point");
+  program_builder& b = *x.builder;
+  b.require_option(probability >= 0 && probability <= 1, line, "dropout: 0 <= probability <= 1");
+  layer_helper layer(b, "dropout", attr.name);
+  const int y = layer.output_like(x.id);
+  const int mask =
+      detail::without_gradient(layer, layer.template output<variable<std::uint8_t, R, D...>>().id);
+  const bool downgrade = attr.implementation == dropout_implementation::downgrade_in_infer;
+  const attribute_value how = b.text(downgrade ? "downgrade_in_infer" : "upscale_in_train");
+  b.add_operator(schema_of<lamina::dropout>(), {x.id, -1}, {y, mask},
+                 b.attribute_list(probability, attr.is_test, attr.seed != 0, attr.seed, how));
+  return layer.returns(variable<T, R, D...>{&b, y});
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+constexpr no_match<dropout_attr> dropout(...) = delete;  // call dropout(x, 0.5f)
+#endif
+
+}  // namespace lamina::layer

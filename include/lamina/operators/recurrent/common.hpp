@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/common.hpp - the functions of gates, cells and candidates.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/core/config.hpp>
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/recurrent/definition.hpp>
+
+namespace lamina::engine {
+
+/// The function that an attribute names.
+LAMINA_COLD inline recurrent_activation recurrent_activation_of(const operator_call& c,
+                                                                int attribute) {
+  const std::string_view name = text_of(c, attribute);
+  const int found = find_recurrent_activation(name);
+  if (found < 0) fail(c, {"expected sigmoid, tanh, relu or identity, found ", name});
+  return static_cast<recurrent_activation>(found);
+}
+
+/// The function that a number among the attributes stands for.
+LAMINA_COLD inline recurrent_activation recurrent_activation_numbered(const operator_call& c,
+                                                                      int attribute) {
+  const int number = c.integer(attribute);
+  if (number < 0 || number > 3) fail(c, {"expected an activation from 0 to 3, found ", number});
+  return static_cast<recurrent_activation>(number);
+}
+
+/// x between -limit and limit, NaN where it is; x itself where the limit is 0.
+template <class T, class Real>
+LAMINA_INLINE LAMINA_NUMBER_FN T clipped(T x, Real limit) {
+  return limit > 0 ? T(math::min(T(limit), T(math::max(T(-limit), x)))) : x;
+}
+/// The gradient dy of a clipped y: 0 where the limit holds.
+template <class T, class Real>
+LAMINA_INLINE LAMINA_NUMBER_FN T through_clip(T y, T dy, Real limit) {
+  return limit > 0 ? T(math::select(math::abs(y) >= T(limit), T(0), dy)) : dy;
+}
+
+/// f(x).
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T value_of(recurrent_activation f, T x) {
+  switch (f) {
+    case recurrent_activation::sigmoid:
+      return sigmoid::f(x);
+    case recurrent_activation::tanh:
+      return tanh::f(x);
+    case recurrent_activation::relu:
+      return relu::f(x);
+    default:
+      return x;
+  }
+}
+
+/// dy * f'(x) for y = f(x).
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T slope_of(recurrent_activation f, T y, T dy) {
+  switch (f) {
+    case recurrent_activation::sigmoid:
+      return sigmoid::df(y, dy);
+    case recurrent_activation::tanh:
+      return tanh::df(y, dy);
+    case recurrent_activation::relu:
+      return relu::df(y, dy);
+    default:
+      return dy;
+  }
+}
+
+}  // namespace lamina::engine

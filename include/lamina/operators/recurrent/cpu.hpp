@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/cpu.hpp - sequences of different lengths, step by step together.
+//
+// Sequences are taken in the order of falling length. Those that are long enough for a step are
+// then the first ones, and the rows of a step, one for each of them, are one matrix: one product a
+// step serves all sequences, and states of the step before stand where the step finds them.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/operators/recurrent/common.hpp>
+#include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/recurrent/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Scratch memory that is given out piece by piece. Counting, without memory, tells how much.
+class scratch_pieces {
+ public:
+  explicit scratch_pieces(float* memory) : memory_(memory) {}
+
+  /// The next piece, so many numbers at a multiple of 64 bytes; null while counting.
+  template <class Real = float>
+  Real* take(std::ptrdiff_t numbers) {
+    float* const piece = memory_ == nullptr ? nullptr : memory_ + used_;
+    used_ +=
+        (in_floats<Real>(numbers) + alignment_floats - 1) / alignment_floats * alignment_floats;
+    return numbers_at<Real>(piece);
+  }
+  /// A matrix whose rows are padded.
+  template <class Real = float>
+  Real* take(int rows, int columns) {
+    return take<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns));
+  }
+  int* take_integers(std::ptrdiff_t n) {
+    static_assert(sizeof(int) == sizeof(float));
+    return reinterpret_cast<int*>(take(n));
+  }
+  std::ptrdiff_t used() const { return used_; }
+
+ private:
+  float* memory_;
+  std::ptrdiff_t used_ = 0;
+};
+
+/// The floats of scratch memory that the pieces of a kernel take: `Pieces(c, scratch_pieces&)`.
+template <class Pieces>
+std::ptrdiff_t scratch_floats(const call_context& c) {
+  scratch_pieces pieces(nullptr);
+  const Pieces m(c, pieces);
+  return pieces.used();
+}
+
+/// Which sequence has which rank, and where the rows of a step begin in arrays ordered by steps.
+class step_schedule {
+ public:
+  /// Takes its memory from `pieces`; without any it only counts.
+  step_schedule(const call_context& c, const operand& rows, bool reverse, scratch_pieces& pieces)
+      : all_(c.sequences(rows)), reverse_(reverse) {
+    order_ = pieces.take_integers(all_.count);
+    start_ = pieces.take_integers(static_cast<std::ptrdiff_t>(rows.rows) + 1);
+    if (order_ == nullptr) return;
+    for (int i = 0; i < all_.count; ++i) order_[i] = i;
+    std::sort(order_, order_ + all_.count, [this](int a, int b) {
+      const int first = all_.length(a), second = all_.length(b);
+      return first != second ? first > second : a < b;
+    });
+    steps_ = all_.count > 0 ? all_.length(order_[0]) : 0;
+    start_[0] = 0;
+    for (int k = 0, n = all_.count; k < steps_; ++k) {
+      while (all_.length(order_[n - 1]) <= k) --n;
+      start_[k + 1] = start_[k] + n;
+    }
+  }
+
+  int sequences() const { return all_.count; }
+  /// The length of the longest sequence.
+  int steps() const { return steps_; }
+  /// How many sequences have a step k, and where their rows begin.
+  int active(int k) const { return start_[k + 1] - start_[k]; }
+  int start(int k) const { return start_[k]; }
+  /// The sequence of a rank.
+  int sequence(int rank) const { return order_[rank]; }
+  /// The row that the sequence of a rank visits at step k.
+  int row(int rank, int k) const {
+    const int s = order_[rank];
+    return reverse_ ? all_.end(s) - 1 - k : all_.begin(s) + k;
+  }
+
+ private:
+  sequence_rows all_;
+  bool reverse_;
+  int* order_;
+  int* start_;
+  int steps_ = 0;
+};
+
+namespace detail {
+template <class Op, class Real>
+inline void apply_in_place(Real* x, std::ptrdiff_t n) {
+  for_each_place<Real>(
+      n, [x](std::ptrdiff_t j, auto like) { store(x + j, Op::f(load(x + j, like))); });
+}
+}  // namespace detail
+
+/// x[j] = f(x[j]).
+template <class Real>
+LAMINA_NOINLINE inline void apply(recurrent_activation f, Real* x, std::ptrdiff_t n) {
+  if (f == recurrent_activation::sigmoid) detail::apply_in_place<sigmoid>(x, n);
+  if (f == recurrent_activation::tanh) detail::apply_in_place<tanh>(x, n);
+  if (f == recurrent_activation::relu) detail::apply_in_place<relu>(x, n);
+}
+
+/// A weight in panels, packed once for all steps, and the memory of its products.
+template <class Real>
+struct basic_step_product {
+  int depth, width;
+  Real *panels, *room;
+
+  /// For `fewest` to `rows` rows a step.
+  basic_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
+      : depth(depth_of), width(width_of), panels(pieces.take<Real>(panels_floats(depth, width))) {
+    std::ptrdiff_t most = 0;
+    for (int n = fewest; n <= rows; ++n)
+      most = std::max(most, gemm_scratch_floats<Real>(n, depth, width));
+    room = pieces.take<Real>(most);
+  }
+  /// Takes a weight[depth, width] for the steps that follow.
+  void take(const operand& weight) {
+    pack(depth, width, weight.row<const Real>(0), weight.stride, panels);
+  }
+  /// to[rows, width] = or += from[rows, depth] times the weight.
+  void run(int rows, const Real* from, std::ptrdiff_t from_stride, Real* to,
+           std::ptrdiff_t to_stride, bool adds) const {
+    const detail::basic_plain_store<Real> store{to, to_stride, width, 1, adds};
+    gemm(rows, depth, width, from, from_stride, panels, to_stride,
+         &detail::basic_plain_store<Real>::run, &store, room);
+  }
+};
+using step_product = basic_step_product<float>;
+
+/// Copies a state for each sequence to the rows of their ranks; zeros where none is given.
+template <class Real>
+inline void take_states(const step_schedule& steps, const operand& given, Real* to, int width) {
+  const int stride = padded(width);
+  for (int r = 0; r < steps.sequences(); ++r)
+    if (given)
+      std::copy_n(given.row<const Real>(steps.sequence(r)), width,
+                  to + static_cast<std::ptrdiff_t>(r) * stride);
+    else
+      std::fill_n(to + static_cast<std::ptrdiff_t>(r) * stride, width, Real(0));
+}
+
+/// The state in which the sequence of a rank begins step k: its row of `all` that the step before
+/// made; at first its row of `given`, or `nothing` where none is given.
+template <class Real>
+inline const Real* state_before(const step_schedule& steps, int rank, int k, const operand& all,
+                                const operand& given, const Real* nothing) {
+  return k > 0   ? all.row<const Real>(steps.row(rank, k - 1))
+         : given ? given.row<const Real>(steps.sequence(rank))
+                 : nothing;
+}
+
+/// The way back, where anybody wants them.
+template <class Real>
+inline void give_states(const step_schedule& steps, const Real* from, int width,
+                        const operand& to) {
+  if (!to) return;
+  for (int r = 0; r < steps.sequences(); ++r)
+    std::copy_n(from + static_cast<std::ptrdiff_t>(r) * padded(width), width,
+                to.row<Real>(steps.sequence(r)));
+}
+
+/// to = x + bias, without a bias x.
+template <class Real>
+inline void add_bias(const Real* x, const Real* bias, Real* to, int width) {
+  if (bias == nullptr) {
+    std::copy_n(x, width, to);
+    return;
+  }
+  for_each_place<Real>(width, [=](std::ptrdiff_t j, auto like) {
+    store(to + j, load(x + j, like) + load(bias + j, like));
+  });
+}
+
+/// to[j] += the sum of x over its rows.
+template <class Real>
+inline void add_rows(const Real* x, std::ptrdiff_t stride, int rows, int width, Real* to) {
+  for (int first = 0; first < width; first += detail::summed_columns) {
+    const int n = width - first < detail::summed_columns ? width - first : detail::summed_columns;
+    alignas(64) double sums[detail::summed_columns];
+    for (int j = 0; j < n; ++j) sums[j] = static_cast<double>(to[first + j]);
+    detail::sum_rows(x + first, rows, stride, n, sums);
+    for (int j = 0; j < n; ++j) to[first + j] = static_cast<Real>(sums[j]);
+  }
+}
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/definition.hpp - the functions of gates, cells and candidates.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace lamina {
+
+/// The functions that gates, cells and candidates of recurrent operators may have. The numbers are
+/// those of Fluid's gru_unit.
+enum class recurrent_activation : std::uint8_t { identity = 0, sigmoid = 1, tanh = 2, relu = 3 };
+
+/// What attributes of text call them, by number.
+inline constexpr std::string_view recurrent_activation_names[] = {"identity", "sigmoid", "tanh",
+                                                                  "relu"};
+
+/// The number of the one that has a name; -1 for another name.
+constexpr int find_recurrent_activation(std::string_view name) {
+  for (int i = 0; i < 4; ++i)
+    if (recurrent_activation_names[i] == name) return i;
+  return -1;
+}
+
+}  // namespace lamina

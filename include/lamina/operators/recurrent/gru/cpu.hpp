@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/gru/cpu.hpp - gated recurrent units over sequences: gru.
+#pragma once
+
+#include <lamina/operators/recurrent/cpu.hpp>
+#include <lamina/operators/recurrent/gru/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// What one row of a GRU's step needs besides its numbers.
+struct gru_cell {
+  int width;
+  recurrent_activation candidate, gate;
+  bool origin_mode;
+
+  gru_cell(int width_of, recurrent_activation of_candidate, recurrent_activation of_gates,
+           bool mode)
+      : width(width_of), candidate(of_candidate), gate(of_gates), origin_mode(mode) {}
+  static gru_cell of_sequences(const call_context& c, int width) {
+    return {width, recurrent_activation_of(c, 0), recurrent_activation_of(c, 1), c.flag(3)};
+  }
+
+  /// Finishes u and r; `reset` becomes r * hidden.
+  template <class Real>
+  void forward_gates(Real* g, const Real* hidden, Real* reset) const {
+    const int n = width;
+    apply(gate, g, 2 * n);
+    for_each_place<Real>(n, [=](std::ptrdiff_t j, auto like) {
+      store(reset + j, load(g + n + j, like) * load(hidden + j, like));
+    });
+  }
+  /// Finishes c and takes the state a step further.
+  template <class Real>
+  void forward_state(Real* g, Real* hidden) const {
+    const int n = width;
+    apply(candidate, g + 2 * n, n);
+    for_each_place<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
+      const auto u = load(g + j, like), c = load(g + 2 * n + j, like), h = load(hidden + j, like);
+      store(hidden + j, origin_mode ? c + u * (h - c) : h + u * (c - h));
+    });
+  }
+  /// From the gradient of the state, back + d: those of u and c, and what the state before gets
+  /// past the gates, in `back`.
+  template <class Real>
+  void backward_state(const Real* g, const Real* before, const Real* d, Real* back,
+                      Real* dg) const {
+    const int n = width;
+    for_each_place<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
+      using number = decltype(like);
+      const number u = load(g + j, like), c = load(g + 2 * n + j, like);
+      const number h = load(before + j, like), dh = load(back + j, like) + load(d + j, like);
+      const number share = origin_mode ? number(Real(1)) - u : u;
+      const number difference = origin_mode ? h - c : c - h;
+      store(dg + j, slope_of(gate, u, number(dh * difference)));
+      store(dg + 2 * n + j, slope_of(candidate, c, number(dh * share)));
+      store(back + j, dh - dh * share);
+    });
+  }
+  /// From the gradient of r * before: that of r, and what the state before gets.
+  template <class Real>
+  void backward_reset(const Real* g, const Real* before, const Real* d_reset, Real* back,
+                      Real* dg) const {
+    const int n = width;
+    for_each_place<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
+      using number = decltype(like);
+      const number r = load(g + n + j, like), d = load(d_reset + j, like);
+      store(dg + n + j, slope_of(gate, r, number(d * load(before + j, like))));
+      store(back + j, load(back + j, like) + d * r);
+    });
+  }
+};
+
+/// The gradient of the weight of `rows` steps, from the states before, r * before and the gradients
+/// of the gates. `copy` has room for the weight without gaps.
+template <class Real>
+inline void gru_weight_gradient(int rows, const Real* before, std::ptrdiff_t stride,
+                                const operand& reset, const Real* d_gates,
+                                std::ptrdiff_t gate_stride, const operand& d_weight, Real* copy,
+                                Real* room) {
+  const int n = d_weight.rows;
+  Real* const to = d_weight.stride == d_weight.columns ? d_weight.row<Real>(0) : copy;
+  gemm_row_major(n, rows, 2 * n, 1, {before, stride, true}, {d_gates, gate_stride}, to, 2 * n,
+                 false, room);
+  gemm_row_major(n, rows, n, 1, {reset.row<const Real>(0), reset.stride, true},
+                 {d_gates + 2 * n, gate_stride}, to + static_cast<std::ptrdiff_t>(2) * n * n, n,
+                 false, room);
+  if (to != copy) return;
+  for (int r = 0; r < n; ++r)
+    std::copy_n(to + static_cast<std::ptrdiff_t>(r) * 3 * n, 3 * n, d_weight.row<Real>(r));
+}
+
+}  // namespace detail
+
+/// Takes the two matrices of a weight; `copy` has room for it without gaps.
+template <class Real>
+inline void take_gru_weight(const operand& weight, Real* copy, basic_step_product<Real>& of_gates,
+                            basic_step_product<Real>& of_candidate) {
+  const int n = weight.rows;
+  const Real* const w = without_gaps(weight, copy);
+  pack(n, 2 * n, w, 2 * n, of_gates.panels);
+  pack(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, of_candidate.panels);
+}
+
+/// The outputs for the gradient are ordered by steps.
+template <>
+struct call_kernel<gru> {
+  static constexpr bool in_double = true;
+  /// The argument that Products keep for all steps, a bit: its first two thirds are one matrix, the
+  /// rest is another one.
+  static constexpr unsigned step_weights = 1u << 2;
+  static constexpr bool two_matrices = true;
+  template <class Real = float, class Product = basic_step_product<Real>>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), h0 = c.input(1), weight = c.input(2), bias = c.input(3);
+    const operand gates = c.output(0), reset = c.output(1), by_step = c.output(2);
+    const operand hidden = c.output(3);
+    require_real<Real>(c, x);
+    scratch_pieces pieces(c.scratch());
+    pieces_of<Real, Product> m(c, pieces);
+    const step_schedule& steps = m.steps;
+    const int n = weight.rows;
+    const std::ptrdiff_t stride = padded(n);
+    const auto one = detail::gru_cell::of_sequences(c, n);
+    take_gru_weight(weight, m.weight, m.of_gates, m.of_candidate);
+    take_states(steps, h0, m.hidden, n);
+    const std::ptrdiff_t gate_stride = gates ? gates.stride : padded(3 * n);
+    const std::ptrdiff_t reset_stride = reset ? reset.stride : stride;
+    for (int k = 0; k < steps.steps(); ++k) {
+      const int count = steps.active(k), first = steps.start(k);
+      Real* const g = gates ? gates.row<Real>(first) : m.gates;
+      Real* const q = reset ? reset.row<Real>(first) : m.reset;
+      for (int r = 0; r < count; ++r)
+        add_bias(x.row<const Real>(steps.row(r, k)), bias ? bias.row<const Real>(0) : nullptr,
+                 g + r * gate_stride, 3 * n);
+      const bool has_state = k > 0 || h0;
+      if (has_state) m.of_gates.run(count, m.hidden, stride, g, gate_stride, true);
+      for (int r = 0; r < count; ++r)
+        one.forward_gates(g + r * gate_stride, m.hidden + r * stride, q + r * reset_stride);
+      if (has_state) m.of_candidate.run(count, q, reset_stride, g + 2 * n, gate_stride, true);
+      for (int r = 0; r < count; ++r) {
+        Real* const h = m.hidden + r * stride;
+        one.forward_state(g + r * gate_stride, h);
+        if (hidden) std::copy_n(h, n, hidden.row<Real>(steps.row(r, k)));
+        if (by_step) std::copy_n(h, n, by_step.row<Real>(first + r));
+      }
+    }
+  }
+  template <class Real = float, class Product = basic_step_product<Real>>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return scratch_floats<pieces_of<Real, Product>>(c);
+  }
+
+ private:
+  template <class Real, class Product>
+  struct pieces_of {
+    step_schedule steps;
+    int width;
+    Real *weight, *hidden;
+    Real *gates, *reset;  // of one step, where nobody wants them
+    Product of_gates, of_candidate;
+
+    pieces_of(const call_context& c, scratch_pieces& p)
+        : steps(c, c.input(0), c.flag(2), p),
+          width(c.input(2).rows),
+          weight(p.take<Real>(room_without_gaps(c.input(2)))),
+          hidden(p.take<Real>(steps.sequences(), width)),
+          gates(p.take<Real>(c.output(0) ? 0 : steps.sequences(), 3 * width)),
+          reset(p.take<Real>(c.output(1) ? 0 : steps.sequences(), width)),
+          of_gates(steps.sequences(), width, 2 * width, p),
+          of_candidate(steps.sequences(), width, width, p) {}
+  };
+};
+
+template <>
+struct call_kernel<gradient_of<gru>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), h0 = c.input(1), weight = c.input(2), gates = c.input(4);
+    const operand reset = c.input(5), by_step = c.input(6), d = c.input(8);
+    const operand dx = c.output(0), d_weight = c.output(2), d_bias = c.output(3);
+    scratch_pieces pieces(c.scratch());
+    const pieces_of<Real> m(c, pieces);
+    const step_schedule& steps = m.steps;
+    const int n = weight.rows;
+    const std::ptrdiff_t stride = padded(n), gate_stride = padded(3 * n);
+    const auto one = detail::gru_cell::of_sequences(c, n);
+    Real* copy = m.weight;
+    const Real* const w = without_gaps(weight, copy);
+    pack_transposed(2 * n, n, w, 2 * n, m.of_gates.panels);
+    pack_transposed(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
+    std::fill_n(m.back, steps.sequences() * stride, Real(0));
+    // The states before all rows, ordered by steps.
+    for (int k = 0; k < steps.steps(); ++k)
+      for (int r = 0; r < steps.active(k); ++r) {
+        Real* const to = m.before + (steps.start(k) + r) * stride;
+        if (k > 0)
+          std::copy_n(by_step.row<const Real>(steps.start(k - 1) + r), n, to);
+        else if (h0)
+          std::copy_n(h0.row<const Real>(steps.sequence(r)), n, to);
+        else
+          std::fill_n(to, n, Real(0));
+      }
+    for (int k = steps.steps(); k-- > 0;) {
+      const int count = steps.active(k), first = steps.start(k);
+      Real* const dg = m.d_gates + first * gate_stride;
+      const Real* const before = m.before + first * stride;
+      for (int r = 0; r < count; ++r)
+        one.backward_state(gates.row<const Real>(first + r), before + r * stride,
+                           d.row<const Real>(steps.row(r, k)), m.back + r * stride,
+                           dg + r * gate_stride);
+      m.of_candidate.run(count, dg + 2 * n, gate_stride, m.d_reset, stride, false);
+      for (int r = 0; r < count; ++r) {
+        Real* const row = dg + r * gate_stride;
+        one.backward_reset(gates.row<const Real>(first + r), before + r * stride,
+                           m.d_reset + r * stride, m.back + r * stride, row);
+        if (dx) std::copy_n(row, 3 * n, dx.row<Real>(steps.row(r, k)));
+      }
+      if (k > 0 || c.output(1)) m.of_gates.run(count, dg, gate_stride, m.back, stride, true);
+    }
+    give_states(steps, m.back, n, c.output(1));
+    if (d_bias) {
+      clear(d_bias);
+      add_rows(m.d_gates, gate_stride, x.rows, 3 * n, d_bias.row<Real>(0));
+    }
+    if (!d_weight) return;
+    detail::gru_weight_gradient(x.rows, m.before, stride, reset, m.d_gates, gate_stride, d_weight,
+                                m.d_weight, m.room);
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return scratch_floats<pieces_of<Real>>(c);
+  }
+
+ private:
+  template <class Real>
+  struct pieces_of {
+    step_schedule steps;
+    int width, rows;
+    Real *weight, *d_weight;
+    Real *back, *d_reset;    // by rank
+    Real *d_gates, *before;  // by steps
+    basic_step_product<Real> of_gates, of_candidate;
+    Real* room;
+
+    pieces_of(const call_context& c, scratch_pieces& p)
+        : steps(c, c.input(0), c.flag(2), p),
+          width(c.input(2).rows),
+          rows(c.input(0).rows),
+          weight(p.take<Real>(room_without_gaps(c.input(2)))),
+          d_weight(p.take<Real>(static_cast<std::ptrdiff_t>(3) * width * width)),
+          back(p.take<Real>(steps.sequences(), width)),
+          d_reset(p.take<Real>(steps.sequences(), width)),
+          d_gates(p.take<Real>(rows, 3 * width)),
+          before(p.take<Real>(rows, width)),
+          of_gates(steps.sequences(), 2 * width, width, p),
+          of_candidate(steps.sequences(), width, width, p),
+          room(p.take<Real>(gemm_row_major_scratch_floats<Real>(width, rows, 2 * width) +
+                            gemm_row_major_scratch_floats<Real>(width, rows, width))) {}
+  };
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/gru/cuda.cuh - gru, gru_unit: a walk along sequences, and the
+// gradients of the parameters.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/operators/recurrent/gru/cuda_body.cuh>
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/recurrent/gru/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// gru over sequences, or with Unit gru_unit, whose rows are sequences of one step. The slots of
+/// what Hidden is behind: Gate and ResetHiddenPrev are the same.
+template <bool Unit>
+struct gru_call {
+  static constexpr int hidden = Unit ? 2 : 3;
+
+  static gru_arguments arguments(const call_site& c) {
+    const operand x = c.input(0), weight = c.input(2), bias = c.input(3);
+    gru_arguments a{};
+    if constexpr (Unit) {
+      a.steps = {{nullptr, x.rows}, false};
+      a.candidate = recurrent_activation_numbered(c, 0);
+      a.gate = recurrent_activation_numbered(c, 1);
+      a.origin_mode = c.flag(2);
+    } else {
+      a.steps = {c.sequences(x.domain), c.flag(2)};
+      a.candidate = recurrent_activation_of(c, 0);
+      a.gate = recurrent_activation_of(c, 1);
+      a.origin_mode = c.flag(3);
+    }
+    a.n = weight.rows;
+    a.weight = {weight.row<const float>(0), weight.stride, divider(weight.columns), a.n};
+    a.bias = bias ? bias.row<const float>(0) : nullptr;
+    a.x = x;
+    a.h0 = c.input(1);
+    a.rows = x.rows;
+    a.lines = a.count = a.steps.all.count;
+    a.width = 3 * a.n * a.n;  // a block a sequence, unless it is tiny
+    return a;
+  }
+};
+
+template <bool Unit>
+struct gru_kernel {
+  using call = gru_call<Unit>;
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    require_float(c, c.input(0));
+    auto a = call::arguments(c);
+    scratch_rows room(c.run.scratch);
+    a.gates = room.or_take(c.output(0), a.rows, 3 * a.n);
+    a.reset = room.or_take(c.output(1), a.rows, a.n);
+    a.hidden = room.or_take(c.output(call::hidden), a.rows, a.n);
+    if (a.lines > 0) b.template lines<team_lines<gru_lines>>(a);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const int n = c.input(2).rows, rows = c.input(0).rows;
+    scratch_rows room(nullptr);
+    room.take(rows, 3 * n);
+    room.take(rows, n);
+    room.take(rows, n);
+    return room.used();
+  }
+};
+
+template <bool Unit>
+struct gru_gradient_kernel {
+  using call = gru_call<Unit>;
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand reset = c.input(5), d_weight = c.output(2), d_bias = c.output(3);
+    auto a = call::arguments(c);
+    const int n = a.n;
+    scratch_rows room(c.run.scratch);
+    a.gates = c.input(4);
+    a.hidden = c.input(4 + call::hidden);
+    a.d_hidden = c.input(5 + call::hidden);
+    a.d_gates = room.or_take(c.output(0), a.rows, 3 * n);
+    a.back = room.take(a.lines, n);
+    a.dh0 = c.output(1);
+    const row_array seen = room.take(a.rows, n);
+    int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
+    float* const weight = room.take(1, 3 * n * n).data;
+    if (a.lines > 0) b.template lines<team_lines<gru_slope_lines>>(a);
+    if (d_bias)
+      sum_columns(b, array_terms{a.d_gates.data, a.d_gates.stride},
+                  store_sums{d_bias.template row<float>(0)}, a.rows, 3 * n, room.rest());
+    if (!d_weight) return;
+    find_steps_before(b, a.steps, a.rows, before);
+    b.template elements<gather_before_body>({a.hidden, a.h0, seen, before, divider(n), a.rows * n});
+    recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n, room.rest());
+    // The candidate saw the states that were reset for this very step.
+    recurrent_weight_gradient(b, reset, {a.d_gates.data + 2 * n, a.d_gates.stride}, a.rows, n, n,
+                              weight + 2 * n * n, n, room.rest());
+    operand made = d_weight;
+    made.data = weight;
+    made.stride = 3 * n;
+    copy_elements(b, made, d_weight);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const int n = c.input(2).rows, rows = c.input(0).rows;
+    scratch_rows room(nullptr);
+    room.take(rows, 3 * n);
+    room.take(call::arguments(c).lines, n);
+    room.take(rows, n);
+    room.take(1, rows);
+    room.take(1, 3 * n * n);
+    return room.used() +
+           std::max(column_scratch<Backend>(1, rows, 3 * n), Backend::product_workspace);
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<gru> : detail::gru_kernel<false> {};
+template <>
+struct call_kernel<gradient_of<gru>> : detail::gru_gradient_kernel<false> {};
+template <>
+struct call_kernel<gru_unit> : detail::gru_kernel<true> {};
+template <>
+struct call_kernel<gradient_of<gru_unit>> : detail::gru_gradient_kernel<true> {};
+
+}  // namespace lamina::engine::cuda

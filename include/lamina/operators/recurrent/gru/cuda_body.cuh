@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/gru/cuda_body.cuh - what the threads of gru and gru_unit do: a team
+// walks along a sequence, or takes the one step of a row; a thread has some of the states. What is
+// kept for the gradient is ordered by rows.
+#pragma once
+
+#include <lamina/engine/cuda/body/recurrent_body.cuh>
+
+namespace lamina::engine::cuda::detail {
+
+/// The weight [n, 3n] holds, one element behind the other, those of the gates [n, 2n] and those of
+/// the candidate [n, n].
+struct gru_weight {
+  const float* data;
+  std::ptrdiff_t stride;
+  divider columns;
+  int n;
+
+  LAMINA_INLINE LAMINA_FN const float* at(int i) const {
+    const int row = columns.divide(i);
+    return data + row * stride + i;
+  }
+  LAMINA_INLINE LAMINA_FN float element(int i) const { return *at(i); }
+  LAMINA_INLINE LAMINA_FN float gate(int i, int q) const { return element(i * 2 * n + q); }
+  LAMINA_INLINE LAMINA_FN float candidate(int i, int j) const {
+    return element(2 * n * n + i * n + j);
+  }
+};
+
+struct gru_arguments {
+  sequence_steps steps;
+  recurrent_activation candidate, gate;
+  bool origin_mode;
+  int n;  // states
+  gru_weight weight;
+  const float* bias;  // null: none
+  row_array x, h0, hidden, gates, reset;
+  row_array d_hidden, d_gates, back, dh0;
+  int rows;
+  int lines, width, count;
+
+  LAMINA_INLINE LAMINA_FN float input(int row, int q) const {
+    return x.row(row)[q] + (bias != nullptr ? bias[q] : 0.0f);
+  }
+};
+
+struct gru_lines {
+  using arguments = gru_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int n = a.n;
+    for (int k = 0; k < a.steps.length(s); ++k) {
+      const int row = a.steps.row(s, k);
+      const float* h = a.h0 ? a.h0.row(s) : nullptr;
+      if (k > 0) h = a.hidden.row(a.steps.row(s, k - 1));
+      float *const g = a.gates.row(row), *const reset = a.reset.row(row);
+      for (int j = team.rank(); j < n; j += team.size()) {
+        float u = a.input(row, j), r = a.input(row, n + j);
+        for (int i = 0; h != nullptr && i < n; ++i) {
+          u += h[i] * a.weight.gate(i, j);
+          r += h[i] * a.weight.gate(i, n + j);
+        }
+        g[j] = value_of(a.gate, u);
+        g[n + j] = value_of(a.gate, r);
+        reset[j] = h != nullptr ? g[n + j] * h[j] : 0.0f;
+      }
+      team.barrier();
+      for (int j = team.rank(); j < n; j += team.size()) {
+        float c = a.input(row, 2 * n + j);
+        for (int i = 0; h != nullptr && i < n; ++i) c += reset[i] * a.weight.candidate(i, j);
+        c = value_of(a.candidate, c);
+        const float u = g[j], before = h != nullptr ? h[j] : 0.0f;
+        g[2 * n + j] = c;
+        a.hidden.row(row)[j] = a.origin_mode ? c + u * (before - c) : before + u * (c - before);
+      }
+      // The next step reads what all threads have written.
+      team.barrier();
+    }
+  }
+};
+
+struct gru_slope_lines {
+  using arguments = gru_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int n = a.n, length = a.steps.length(s);
+    float* const back = a.back.row(s);
+    for (int j = team.rank(); j < n; j += team.size()) back[j] = 0;
+    for (int k = length; k-- > 0;) {
+      const int row = a.steps.row(s, k);
+      const float* h = a.h0 ? a.h0.row(s) : nullptr;
+      if (k > 0) h = a.hidden.row(a.steps.row(s, k - 1));
+      const float* const g = a.gates.row(row);
+      float* const dg = a.d_gates.row(row);
+      for (int j = team.rank(); j < n; j += team.size()) {
+        const float u = g[j], c = g[2 * n + j], before = h != nullptr ? h[j] : 0.0f;
+        const float dh = back[j] + a.d_hidden.row(row)[j];
+        const float share = a.origin_mode ? 1 - u : u;
+        const float difference = a.origin_mode ? before - c : c - before;
+        dg[j] = slope_of(a.gate, u, dh * difference);
+        dg[2 * n + j] = slope_of(a.candidate, c, dh * share);
+        back[j] = dh - dh * share;
+      }
+      team.barrier();
+      for (int j = team.rank(); j < n; j += team.size()) {
+        float d_reset = 0;
+        for (int q = 0; q < n; ++q) d_reset += dg[2 * n + q] * a.weight.candidate(j, q);
+        const float r = g[n + j], before = h != nullptr ? h[j] : 0.0f;
+        dg[n + j] = slope_of(a.gate, r, d_reset * before);
+        back[j] += d_reset * r;
+      }
+      team.barrier();
+      for (int j = team.rank(); j < n; j += team.size())
+        for (int q = 0; q < 2 * n; ++q) back[j] += dg[q] * a.weight.gate(j, q);
+    }
+    for (int j = team.rank(); a.dh0 && j < n; j += team.size()) a.dh0.row(s)[j] = back[j];
+  }
+};
+
+}  // namespace lamina::engine::cuda::detail

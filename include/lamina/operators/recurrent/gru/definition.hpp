@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/gru/definition.hpp - gated recurrent units over sequences and of a
+// single step.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is by
+/// element, h' is the state of the step before (H0, else 0):
+///   u = gate(x_u + h' W_u + b_u)    r = gate(x_r + h' W_r + b_r)
+///   c = activation(x_c + (r * h') W_c + b_c)
+///   h = (1 - u) * h' + u * c, with origin_mode u * h' + (1 - u) * c
+/// Input [T, 3D] holds x and Bias [1, 3D] holds b in the order u, r, c. The elements of Weight
+/// [D, 3D] are first those of a matrix [D, 2D], W_u beside W_r, then those of W_c [D, D]. BatchGate
+/// [T, 3D] is u, r, c, BatchResetHiddenPrev r * h' and BatchHidden h, for the gradient only; an
+/// engine may keep them in another order of the rows. Source: Cho et al. 2014. Fluid: gru.
+struct gru : operator_definition {
+  static constexpr const char* type = "gru";
+  static constexpr std::array<slot_desc, 4> inputs{
+      {{"Input"}, {"H0", false, true}, {"Weight"}, {"Bias", false, true}}};
+  static constexpr std::array<slot_desc, 4> outputs{{{"BatchGate", false, false, true},
+                                                     {"BatchResetHiddenPrev", false, false, true},
+                                                     {"BatchHidden", false, false, true},
+                                                     {"Hidden"}}};
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"activation", attribute_type::string, 0, "tanh"},
+       {"gate_activation", attribute_type::string, 0, "sigmoid"},
+       {"is_reverse", attribute_type::boolean, 0},
+       {"origin_mode", attribute_type::boolean, 0}}};
+  static constexpr std::uint32_t differentiable = 15;
+  static constexpr std::uint32_t gradient_inputs = 15;
+  static constexpr std::uint32_t gradient_outputs = 15;
+  static constexpr std::uint32_t gradient_of_outputs = 8;
+};
+
+/// One step of gru for every row: Input [N, 3D], HiddenPrev [N, D]. Functions are numbers here: 0
+/// identity, 1 sigmoid, 2 tanh, 3 relu. Gate [N, 3D] is u, r, c, ResetHiddenPrev r * h'. Fluid:
+/// gru_unit.
+struct gru_unit : operator_definition {
+  static constexpr const char* type = "gru_unit";
+  static constexpr std::array<slot_desc, 4> inputs{
+      {{"Input"}, {"HiddenPrev"}, {"Weight"}, {"Bias", false, true}}};
+  static constexpr std::array<slot_desc, 3> outputs{
+      {{"Gate", false, false, true}, {"ResetHiddenPrev", false, false, true}, {"Hidden"}}};
+  static constexpr std::array<attribute_desc, 3> attributes{
+      {{"activation", attribute_type::integer, 2},
+       {"gate_activation", attribute_type::integer, 1},
+       {"origin_mode", attribute_type::boolean, 0}}};
+  static constexpr std::uint32_t differentiable = 15;
+  static constexpr std::uint32_t gradient_inputs = 15;
+  static constexpr std::uint32_t gradient_outputs = 7;
+  static constexpr std::uint32_t gradient_of_outputs = 4;
+};
+
+}  // namespace lamina

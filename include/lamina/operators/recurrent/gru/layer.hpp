@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/gru/layer.hpp - gated recurrent units over sequences.
+#pragma once
+
+#include <lamina/operators/recurrent/layer.hpp>
+#include <lamina/operators/recurrent/gru/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of dynamic_gru.
+struct dynamic_gru_attr {
+  bool is_reverse = false;   // from the last element of each sequence to the first
+  bool origin_mode = false;  // the update gate keeps the old state, as in the paper
+  recurrent_activation gate_activation = recurrent_activation::sigmoid;
+  recurrent_activation candidate_activation = recurrent_activation::tanh;
+  param_attr param{};       // of the weight
+  bool bias = true;         // false: no bias
+  param_attr bias_param{};  // of the bias
+  std::string_view name{};
+};
+
+namespace detail {
+
+template <int Size, class V>
+struct gru_of;
+template <int Size, class T, class R, int... D>
+struct gru_of<Size, variable<T, R, D...>> {
+  using state = variable<T, R, Size>;
+
+  static constexpr state record(variable<T, R, D...> x, int h_0, const dynamic_gru_attr& attr,
+                                int line) {
+    program_builder& b = *x.builder;
+    layer_helper layer(b, "gru", attr.name);
+    const int weight =
+        layer.parameter(attr.param, ".w_", {Size, 3 * Size}, dtype_of<T>, init::xavier(), line);
+    const int bias = attr.bias ? layer.parameter(attr.bias_param, ".b_", {1, 3 * Size}, dtype_of<T>,
+                                                 init::constant(0), line)
+                               : -1;
+    const auto hidden = layer.template output<state>();
+    const int gates = layer.template output<variable<T, R, 3 * Size>>().id;
+    const int reset = layer.template output<state>().id;
+    const int batch_hidden = layer.template output<state>().id;
+    for (int v : {gates, reset, batch_hidden}) without_gradient(layer, v);
+    const attribute_value candidate = text_of(b, attr.candidate_activation);
+    const attribute_value gate = text_of(b, attr.gate_activation);
+    b.add_operator(schema_of<lamina::gru>(), {x.id, h_0, weight, bias},
+                   {gates, reset, batch_hidden, hidden.id},
+                   b.attribute_list(candidate, gate, attr.is_reverse, attr.origin_mode));
+    return layer.returns(hidden);
+  }
+};
+
+}  // namespace detail
+
+/// A GRU of width Size over each sequence of x, which holds the products of the inputs with their
+/// weights already: `dynamic_gru<128>(fc<3 * 128>(words))`. The states have the rows of x;
+/// equation: the operator, operators/recurrent/gru/definition.hpp. Parameters: weight [Size, 3 *
+/// Size] initialised by Xavier, bias [1, 3 * Size] of zeros. Fluid: layers.dynamic_gru.
+template <int Size, class T, class R, int... D>
+constexpr auto dynamic_gru(variable<T, R, D...> x, const options<dynamic_gru_attr, T>& attr = {},
+                           int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  static_assert(check<(Size > 0), gets<Size>>,
+                "lamina: recurrent: the size is positive, and of all gates together a multiple of "
+                "their number");
+  static_assert(check<is_tokens<R>, gets_type<in>>,
+                "lamina: recurrent: the rows of the input form sequences");
+  static_assert(check < !is_tokens<R> || detail::is_real_row<in, 3 * Size>, expects<3 * Size>,
+                gets_type < in >>,
+                "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  return detail::gru_of<detail::gate_width<Size, 1>, in>::record(x, -1, attr, line);
+}
+
+/// The same from a given state on: h_0 holds one row [Size] for each sequence.
+template <int Size, class T, class R, int... D, class H, class HR, int... HD>
+constexpr auto dynamic_gru(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
+                           const options<dynamic_gru_attr, T>& attr = {},
+                           int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  constexpr int width = detail::gate_width<Size, 1>;
+  using state = variable<T, parent_rows<R>, width>;
+  static_assert(check<(Size > 0), gets<Size>>,
+                "lamina: recurrent: the size is positive, and of all gates together a multiple of "
+                "their number");
+  static_assert(check<is_tokens<R>, gets_type<in>>,
+                "lamina: recurrent: the rows of the input form sequences");
+  static_assert(check < !is_tokens<R> || detail::is_real_row<in, 3 * Size>, expects<3 * Size>,
+                gets_type < in >>,
+                "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  static_assert(check < !is_tokens<R> || __is_same(decltype(h_0), state), expects_type<state>,
+                gets_type < decltype(h_0) >>,
+                "lamina: recurrent: an initial state has one row for each sequence, of the width "
+                "of the state");
+  require_one_program(x, h_0, line);
+  return detail::gru_of<width, in>::record(x, h_0.id, attr, line);
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<dynamic_gru_attr> dynamic_gru(...) = delete;  // call dynamic_gru<32>(x)
+#endif
+
+}  // namespace lamina::layer

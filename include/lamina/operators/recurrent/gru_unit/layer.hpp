@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/gru_unit/layer.hpp - one step of a gated recurrent unit.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/operators/recurrent/layer.hpp>
+#include <lamina/operators/recurrent/gru/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of gru_unit.
+struct gru_unit_attr {
+  bool origin_mode = false;  // the update gate keeps the old state, as in the paper
+  recurrent_activation activation = recurrent_activation::tanh;  // of the candidate
+  recurrent_activation gate_activation = recurrent_activation::sigmoid;
+  param_attr param{};       // of the weight
+  bool bias = true;         // false: no bias
+  param_attr bias_param{};  // of the bias
+  std::string_view name{};
+};
+
+/// One step of a GRU in every row: x [Size] holds the products of the inputs with their weights,
+/// hidden [Size / 3] the state before. `auto [next, reset_hidden, gates] = gru_unit<3 * 128>(x,
+/// hidden)`: the state after, reset gate * state before, and all gates; equation: the operator gru,
+/// operators/recurrent/gru/definition.hpp. Gradients flow through the first only. Parameters:
+/// weight [Size / 3, Size] initialised by Xavier, bias [1, Size] of zeros. Fluid: layers.gru_unit.
+template <int Size, class T, class R, int... D, class H, class HR, int... HD>
+constexpr auto gru_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
+                        const options<gru_unit_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  constexpr int width = detail::gate_width<Size, 3>;
+  using state = variable<T, R, width>;
+  static_assert(check < Size >= 3 && Size % 3 == 0, gets < Size >>,
+                "lamina: recurrent: the size is positive, and of all gates together a multiple of "
+                "their number");
+  static_assert(check<detail::is_real_row<in, Size>, expects<Size>, gets_type<in>>,
+                "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  static_assert(
+      check<__is_same(decltype(hidden), state), expects_type<state>, gets_type<decltype(hidden)>>,
+      "lamina: recurrent: the state has the rows of the input and the width of one gate");
+  require_one_program(x, hidden, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "gru_unit", attr.name);
+  const int weight =
+      layer.parameter(attr.param, ".w_", {width, 3 * width}, dtype_of<T>, init::xavier(), line);
+  const int bias = attr.bias ? layer.parameter(attr.bias_param, ".b_", {1, 3 * width}, dtype_of<T>,
+                                               init::constant(0), line)
+                             : -1;
+  const auto gates = layer.template output<variable<T, R, 3 * width>>();
+  const auto reset = layer.template output<state>();
+  const auto next = layer.template output<state>();
+  detail::without_gradient(layer, gates.id);
+  detail::without_gradient(layer, reset.id);
+  b.add_operator(schema_of<lamina::gru_unit>(), {x.id, hidden.id, weight, bias},
+                 {gates.id, reset.id, next.id},
+                 b.attribute_list(static_cast<int>(attr.activation),
+                                  static_cast<int>(attr.gate_activation), attr.origin_mode));
+  return std::tuple{layer.returns(next), reset, gates};
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/layer.hpp - what recurrent layers have in common.
+#pragma once
+
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/recurrent/definition.hpp>
+
+namespace lamina::layer::detail {
+
+/// An activation as an attribute of text.
+constexpr attribute_value text_of(program_builder& b, recurrent_activation act) {
+  return b.text(recurrent_activation_names[static_cast<int>(act)]);
+}
+
+/// The width of one of `Gates` equal parts; 1 where they do not fit, so that one mistake gives one
+/// error.
+template <int Size, int Gates>
+inline constexpr int gate_width = Size >= Gates ? Size / Gates : 1;
+
+/// Whether a variable is one floating point row of `Width` numbers.
+template <class V, int Width>
+inline constexpr bool is_real_row = false;
+template <class T, class R, int... D, int Width>
+inline constexpr bool is_real_row<variable<T, R, D...>, Width> = is_real<T> && sizeof...(D) == 1 &&
+                                                                 ((D == Width) && ...);
+
+}  // namespace lamina::layer::detail

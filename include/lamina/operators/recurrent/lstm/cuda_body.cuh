@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/lstm/cuda_body.cuh - what the threads of lstm and lstmp do: a team
+// walks along a sequence, a thread has some of the cells. What is kept for the gradient is ordered
+// by rows.
+#pragma once
+
+#include <lamina/engine/cuda/body/recurrent_body.cuh>
+
+namespace lamina::engine::cuda::detail {
+
+struct lstm_arguments {
+  sequence_steps steps;
+  recurrent_activation gate, of_cell, candidate;
+  int n, depth;  // cells, and the width of the state that the next step sees
+  row_array weight;
+  const float *bias, *peepholes;  // null: none
+  row_array x, h0, c0, hidden, cell, gates, activated;
+  row_array d_hidden, d_cell, d_gates, back_cell, dh0, dc0;
+  // Of lstmp: the state is a projection of the hidden one.
+  recurrent_activation of_projection;
+  float cell_clip, proj_clip;
+  row_array proj_weight, projection, d_projection, d_projected;
+  int rows;
+  int lines, width, count;
+};
+
+template <bool Projects>
+struct lstm_lines {
+  using arguments = lstm_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int n = a.n, length = a.steps.length(s);
+    for (int k = 0; k < length; ++k) {
+      const int row = a.steps.row(s, k);
+      const float* h = a.h0 ? a.h0.row(s) : nullptr;
+      const float* c = a.c0 ? a.c0.row(s) : nullptr;
+      if (k > 0) {
+        const int before = a.steps.row(s, k - 1);
+        h = (Projects ? a.projection : a.hidden).row(before), c = a.cell.row(before);
+      }
+      for (int j = team.rank(); j < n; j += team.size()) step(a, row, j, h, c);
+      // What follows reads what all threads have written.
+      team.barrier();
+      if constexpr (Projects) {
+        for (int q = team.rank(); q < a.depth; q += team.size())
+          a.projection.row(row)[q] = clipped(
+              value_of(a.of_projection,
+                       dot(a.hidden.row(row), a.proj_weight.data + q, a.proj_weight.stride, n)),
+              a.proj_clip);
+        team.barrier();
+      }
+    }
+  }
+
+ private:
+  static LAMINA_INLINE LAMINA_FN void step(const arguments& a, int row, int j, const float* h,
+                                           const float* c) {
+    const int n = a.n;
+    float g[4];
+    LAMINA_CUDA_UNROLL
+    for (int q = 0; q < 4; ++q) g[q] = a.x.row(row)[q * n + j] + a.bias[q * n + j];
+    for (int i = 0; h != nullptr && i < a.depth; ++i) {
+      const float v = h[i];
+      const float* const w = a.weight.row(i) + j;
+      LAMINA_CUDA_UNROLL
+      for (int q = 0; q < 4; ++q) g[q] += v * w[q * n];
+    }
+    const float before = c != nullptr ? c[j] : 0.0f;
+    if (a.peepholes != nullptr) {
+      g[1] += a.peepholes[j] * before;
+      g[2] += a.peepholes[n + j] * before;
+    }
+    g[0] = value_of(a.candidate, g[0]);
+    g[1] = value_of(a.gate, g[1]);
+    g[2] = value_of(a.gate, g[2]);
+    float now = g[2] * before + g[1] * g[0];
+    if constexpr (Projects) now = clipped(now, a.cell_clip);
+    if (a.peepholes != nullptr) g[3] += a.peepholes[2 * n + j] * now;
+    g[3] = value_of(a.gate, g[3]);
+    const float activated = value_of(a.of_cell, now);
+    a.cell.row(row)[j] = now;
+    a.hidden.row(row)[j] = g[3] * activated;
+    if (a.activated) a.activated.row(row)[j] = activated;
+    if (a.gates) {
+      LAMINA_CUDA_UNROLL
+      for (int q = 0; q < 4; ++q) a.gates.row(row)[q * n + j] = g[q];
+    }
+  }
+};
+
+template <bool Projects>
+struct lstm_slope_lines {
+  using arguments = lstm_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int n = a.n, length = a.steps.length(s);
+    for (int k = length; k-- > 0;) {
+      const int row = a.steps.row(s, k);
+      const float* before = a.c0 ? a.c0.row(s) : nullptr;
+      if (k > 0) before = a.cell.row(a.steps.row(s, k - 1));
+      const float* const behind = k + 1 < length ? a.d_gates.row(a.steps.row(s, k + 1)) : nullptr;
+      if constexpr (Projects) {
+        for (int q = team.rank(); q < a.depth; q += team.size()) {
+          const float y = a.projection.row(row)[q];
+          float dy = a.d_projection.row(row)[q];
+          if (behind != nullptr) dy += dot(behind, a.weight.row(q), 1, 4 * n);
+          a.d_projected.row(row)[q] =
+              slope_of(a.of_projection, y, through_clip(y, dy, a.proj_clip));
+        }
+        team.barrier();
+      }
+      for (int j = team.rank(); j < n; j += team.size()) step(a, s, row, j, before, behind);
+      // The step before reads what all threads have written.
+      team.barrier();
+    }
+    for (int q = team.rank(); a.dh0 && q < a.depth; q += team.size())
+      a.dh0.row(s)[q] =
+          length > 0 ? dot(a.d_gates.row(a.steps.row(s, 0)), a.weight.row(q), 1, 4 * n) : 0.0f;
+    for (int j = team.rank(); a.dc0 && j < n; j += team.size())
+      a.dc0.row(s)[j] = length > 0 ? a.back_cell.row(s)[j] : 0.0f;
+  }
+
+ private:
+  static LAMINA_INLINE LAMINA_FN void step(const arguments& a, int s, int row, int j,
+                                           const float* before, const float* behind) {
+    const int n = a.n;
+    float* const back_cell = a.back_cell.row(s) + j;
+    float dh, dc = a.d_cell.row(row)[j];
+    if constexpr (Projects) {
+      dh = dot(a.d_projected.row(row), a.proj_weight.row(j), 1, a.depth);
+    } else {
+      dh = a.d_hidden.row(row)[j];
+      if (behind != nullptr) dh += dot(behind, a.weight.row(j), 1, 4 * n);
+    }
+    if (behind != nullptr) dc += *back_cell;
+    const float* const g = a.gates.row(row) + j;
+    const float x = g[0], i = g[n], f = g[2 * n], o = g[3 * n];
+    const float activated = a.activated.row(row)[j], old = before != nullptr ? before[j] : 0.0f;
+    const float d_o = slope_of(a.gate, o, dh * activated);
+    dc += slope_of(a.of_cell, activated, dh * o);
+    if (a.peepholes != nullptr) dc += a.peepholes[2 * n + j] * d_o;
+    if constexpr (Projects) dc = through_clip(a.cell.row(row)[j], dc, a.cell_clip);
+    const float d_i = slope_of(a.gate, i, dc * x), d_f = slope_of(a.gate, f, dc * old);
+    float back = dc * f;
+    if (a.peepholes != nullptr) back += a.peepholes[j] * d_i + a.peepholes[n + j] * d_f;
+    *back_cell = back;
+    float* const to = a.d_gates.row(row) + j;
+    to[0] = slope_of(a.candidate, x, dc * i);
+    to[n] = d_i;
+    to[2 * n] = d_f;
+    to[3 * n] = d_o;
+  }
+};
+
+/// The gradient of the bias and, behind it, of the peepholes, as sums over rows.
+struct lstm_bias_terms {
+  static constexpr int sums = 1;
+  row_array d_gates, cells_before, cells;
+  int n;
+
+  LAMINA_INLINE LAMINA_FN void add(int row, int column, double (&to)[1]) const {
+    const int peephole = column / n - 4, j = column % n;
+    float term = d_gates.row(row)[peephole < 0 ? column : (peephole + 1) * n + j];
+    // To i and f from the cell before, to o from the new one.
+    if (peephole >= 0) term *= (peephole == 2 ? cells : cells_before).row(row)[j];
+    to[0] += static_cast<double>(term);
+  }
+};
+
+}  // namespace lamina::engine::cuda::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/lstm/definition.hpp - long short-term memory over sequences and of a
+// single step.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is by
+/// element, c' and h' are the cell and the hidden state of the step before (C0 and H0, else 0):
+///   n = candidate(x_n + h' W_n + b_n)             i = gate(x_i + h' W_i + b_i + W_ic * c')
+///   f = gate(x_f + h' W_f + b_f + W_fc * c')      c = f * c' + i * n
+///   o = gate(x_o + h' W_o + b_o + W_oc * c)       h = o * cell(c)
+/// Input [T, 4D] holds x, Weight [D, 4D] holds W, both in the order n, i, f, o; Bias [1, 4D], with
+/// use_peepholes [1, 7D]: then W_ic, W_fc and W_oc follow. H0 and C0 [sequences, D], both or none.
+/// BatchGate [T, 4D] is n, i, f, o and BatchCellPreAct [T, D] is cell(c), for the gradient only; an
+/// engine may keep them in another order of the rows. Source: Hochreiter and Schmidhuber 1997, Gers
+/// et al. 2002 (peepholes). Fluid: lstm.
+struct lstm : operator_definition {
+  static constexpr const char* type = "lstm";
+  static constexpr std::array<slot_desc, 5> inputs{
+      {{"Input"}, {"H0", false, true}, {"C0", false, true}, {"Weight"}, {"Bias"}}};
+  static constexpr std::array<slot_desc, 4> outputs{{{"Hidden"},
+                                                     {"Cell"},
+                                                     {"BatchGate", false, false, true},
+                                                     {"BatchCellPreAct", false, false, true}}};
+  static constexpr std::array<attribute_desc, 5> attributes{
+      {{"use_peepholes", attribute_type::boolean, 1},
+       {"is_reverse", attribute_type::boolean, 0},
+       {"gate_activation", attribute_type::string, 0, "sigmoid"},
+       {"cell_activation", attribute_type::string, 0, "tanh"},
+       {"candidate_activation", attribute_type::string, 0, "tanh"}}};
+  static constexpr std::uint32_t differentiable = 31;
+  static constexpr std::uint32_t gradient_inputs = 31;
+  static constexpr std::uint32_t gradient_outputs = 15;
+  static constexpr std::uint32_t gradient_of_outputs = 3;
+};
+
+/// lstm with a recurrent projection: what the next step sees in the place of h is
+///   p = proj(h ProjWeight), clipped to [-proj_clip, proj_clip] where proj_clip > 0,
+/// and c is clipped to [-cell_clip, cell_clip] where cell_clip > 0. ProjWeight [D, P], Weight
+/// [P, 4D], H0 [sequences, P], Projection [T, P]. Clipped elements pass no gradient. Source: Sak et
+/// al. 2014. Fluid: lstmp.
+struct lstmp : operator_definition {
+  static constexpr const char* type = "lstmp";
+  static constexpr std::array<slot_desc, 6> inputs{
+      {{"Input"}, {"H0", false, true}, {"C0", false, true}, {"Weight"}, {"ProjWeight"}, {"Bias"}}};
+  static constexpr std::array<slot_desc, 5> outputs{{{"Projection"},
+                                                     {"Cell"},
+                                                     {"BatchGate", false, false, true},
+                                                     {"BatchCellPreAct", false, false, true},
+                                                     {"BatchHidden", false, false, true}}};
+  static constexpr std::array<attribute_desc, 8> attributes{
+      {{"use_peepholes", attribute_type::boolean, 1},
+       {"is_reverse", attribute_type::boolean, 0},
+       {"cell_clip", attribute_type::real, 0},
+       {"proj_clip", attribute_type::real, 0},
+       {"gate_activation", attribute_type::string, 0, "sigmoid"},
+       {"cell_activation", attribute_type::string, 0, "tanh"},
+       {"candidate_activation", attribute_type::string, 0, "tanh"},
+       {"proj_activation", attribute_type::string, 0, "tanh"}}};
+  static constexpr std::uint32_t differentiable = 63;
+  static constexpr std::uint32_t gradient_inputs = 63;
+  static constexpr std::uint32_t gradient_outputs = 31;
+  static constexpr std::uint32_t gradient_of_outputs = 3;
+};
+
+/// One step of every row: X [N, 4D] holds i, f, o, g before their functions.
+///   C = C_prev * sigmoid(f + forget_bias) + sigmoid(i) * tanh(g)      H = tanh(C) * sigmoid(o)
+/// Fluid: lstm_unit.
+struct lstm_unit : operator_definition {
+  static constexpr const char* type = "lstm_unit";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"C_prev"}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"C"}, {"H"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"forget_bias", attribute_type::real, 0}}};
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr std::uint32_t gradient_of_outputs = 3;
+};
+
+}  // namespace lamina

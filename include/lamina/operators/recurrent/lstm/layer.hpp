@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/lstm/layer.hpp - long short-term memory over sequences.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/operators/recurrent/layer.hpp>
+#include <lamina/operators/recurrent/lstm/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of dynamic_lstm.
+struct dynamic_lstm_attr {
+  bool use_peepholes = true;  // the gates see the cell
+  bool is_reverse = false;    // from the last element of each sequence to the first
+  recurrent_activation gate_activation = recurrent_activation::sigmoid;
+  recurrent_activation cell_activation = recurrent_activation::tanh;
+  recurrent_activation candidate_activation = recurrent_activation::tanh;
+  param_attr param{};       // of the weight
+  param_attr bias_param{};  // of the bias and the peepholes
+  std::string_view name{};
+};
+
+namespace detail {
+
+template <int Width, class V>
+struct lstm_of;
+template <int Width, class T, class R, int... D>
+struct lstm_of<Width, variable<T, R, D...>> {
+  using state = variable<T, R, Width>;
+
+  static constexpr auto record(variable<T, R, D...> x, int h_0, int c_0,
+                               const dynamic_lstm_attr& attr, int line) {
+    program_builder& b = *x.builder;
+    layer_helper layer(b, "lstm", attr.name);
+    const int weight =
+        layer.parameter(attr.param, ".w_", {Width, 4 * Width}, dtype_of<T>, init::xavier(), line);
+    const int bias =
+        layer.parameter(attr.bias_param, ".b_", {1, (attr.use_peepholes ? 7 : 4) * Width},
+                        dtype_of<T>, init::constant(0), line);
+    const auto hidden = layer.template output<state>();
+    const auto cell = layer.template output<state>();
+    const auto gates = layer.template output<variable<T, R, 4 * Width>>();
+    const auto activated = layer.template output<state>();
+    without_gradient(layer, gates.id);
+    without_gradient(layer, activated.id);
+    const attribute_value gate = text_of(b, attr.gate_activation);
+    const attribute_value of_cell = text_of(b, attr.cell_activation);
+    const attribute_value candidate = text_of(b, attr.candidate_activation);
+    b.add_operator(schema_of<lamina::lstm>(), {x.id, h_0, c_0, weight, bias},
+                   {hidden.id, cell.id, gates.id, activated.id},
+                   b.attribute_list(attr.use_peepholes, attr.is_reverse, gate, of_cell, candidate));
+    return std::tuple{layer.returns(hidden), cell};
+  }
+};
+
+}  // namespace detail
+
+/// An LSTM over each sequence of x, which holds the products of the inputs with their weights
+/// already: `auto [hidden, cell] = dynamic_lstm<4 * 128>(fc<4 * 128>(words))`. Size is 4 times the
+/// width of hidden and cell, which have the rows of x; equation: the operator,
+/// operators/recurrent/lstm/definition.hpp. Parameters: weight [Size / 4, Size] initialised by
+/// Xavier, bias [1, Size], with peepholes [1, 7 * Size / 4], of zeros. Fluid: layers.dynamic_lstm.
+template <int Size, class T, class R, int... D>
+constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  static_assert(check < Size >= 4 && Size % 4 == 0, gets < Size >>,
+                "lamina: recurrent: the size is positive, and of all gates together a multiple of "
+                "their number");
+  static_assert(check<is_tokens<R>, gets_type<in>>,
+                "lamina: recurrent: the rows of the input form sequences");
+  static_assert(check < !is_tokens<R> || detail::is_real_row<in, Size>, expects<Size>,
+                gets_type < in >>,
+                "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  return detail::lstm_of<detail::gate_width<Size, 4>, in>::record(x, -1, -1, attr, line);
+}
+
+/// The same from given states on: h_0 and c_0 hold one row [Size / 4] for each sequence.
+template <int Size, class T, class R, int... D, class H, class HR, int... HD, class C, class CR,
+          int... CD>
+constexpr auto dynamic_lstm(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
+                            variable<C, CR, CD...> c_0,
+                            const options<dynamic_lstm_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  constexpr int width = detail::gate_width<Size, 4>;
+  using state = variable<T, parent_rows<R>, width>;
+  static_assert(check < Size >= 4 && Size % 4 == 0, gets < Size >>,
+                "lamina: recurrent: the size is positive, and of all gates together a multiple of "
+                "their number");
+  static_assert(check<is_tokens<R>, gets_type<in>>,
+                "lamina: recurrent: the rows of the input form sequences");
+  static_assert(check < !is_tokens<R> || detail::is_real_row<in, Size>, expects<Size>,
+                gets_type < in >>,
+                "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  static_assert(
+      check < !is_tokens<R> || (__is_same(decltype(h_0), state) && __is_same(decltype(c_0), state)),
+      expects_type<state>, gets_type < decltype(h_0), decltype(c_0) >>,
+      "lamina: recurrent: an initial state has one row for each sequence, of the width "
+      "of the state");
+  require_one_program(x, h_0, line);
+  require_one_program(x, c_0, line);
+  return detail::lstm_of<width, in>::record(x, h_0.id, c_0.id, attr, line);
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<dynamic_lstm_attr> dynamic_lstm(...) = delete;  // call dynamic_lstm<4 * 32>(x)
+#endif
+
+}  // namespace lamina::layer

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/lstm_unit/common.hpp - the equation of lstm_unit at one cell, for all
+// engines.
+#pragma once
+
+#include <lamina/core/config.hpp>
+#include <lamina/operators/activation/simple/definition.hpp>
+
+namespace lamina::engine {
+
+/// The gates of a cell behind their functions.
+template <class T>
+struct lstm_unit_step {
+  T i, f, o, candidate;
+
+  /// From what X holds; the forget gate with its bias.
+  LAMINA_INLINE LAMINA_NUMBER_FN lstm_unit_step(T x_i, T x_f, T x_o, T x_candidate)
+      : i(sigmoid::f(x_i)),
+        f(sigmoid::f(x_f)),
+        o(sigmoid::f(x_o)),
+        candidate(tanh::f(x_candidate)) {}
+
+  LAMINA_INLINE LAMINA_NUMBER_FN T cell(T before) const { return f * before + i * candidate; }
+  LAMINA_INLINE LAMINA_NUMBER_FN T hidden(T cell) const { return o * tanh::f(cell); }
+
+  /// The slopes of what X holds, and of the cell before.
+  struct slopes {
+    T i, f, o, candidate, before;
+  };
+  LAMINA_INLINE LAMINA_NUMBER_FN slopes backward(T cell, T before, T d_cell, T d_hidden) const {
+    const T a = tanh::f(cell);
+    const T dc = d_cell + tanh::df(a, T(d_hidden * o));
+    return {sigmoid::df(i, T(dc * candidate)), sigmoid::df(f, T(dc * before)),
+            sigmoid::df(o, T(d_hidden * a)), tanh::df(candidate, T(dc * i)), T(dc * f)};
+  }
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/lstm_unit/cpu.hpp - one step of a long short-term memory: lstm_unit.
+#pragma once
+
+#include <lamina/operators/recurrent/lstm_unit/common.hpp>
+#include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/recurrent/lstm/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// The gates at a place of a row of X.
+template <class Real, class T>
+LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const Real* g, int n, Real forget_bias, T like) {
+  return {load(g, like), T(load(g + n, like) + T(forget_bias)), load(g + 2 * n, like),
+          load(g + 3 * n, like)};
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<lstm_unit> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), before = c.input(1), cell = c.output(0), hidden = c.output(1);
+    require_real<Real>(c, x);
+    const int n = before.columns;
+    const Real forget_bias = static_cast<Real>(c.number(0));
+    for (int r = 0; r < x.rows; ++r) {
+      const Real* const g = x.row<const Real>(r);
+      for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+        const auto gates = detail::lstm_unit_at(g + j, n, forget_bias, like);
+        const auto now = gates.cell(load(before.row<const Real>(r) + j, like));
+        if (cell) store(cell.row<Real>(r) + j, now);
+        if (hidden) store(hidden.row<Real>(r) + j, gates.hidden(now));
+      });
+    }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<lstm_unit>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), before = c.input(1), cell = c.input(2);
+    const operand d_cell = c.input(3), d_hidden = c.input(4);
+    const operand dx = c.output(0), d_before = c.output(1);
+    const int n = before.columns;
+    const Real forget_bias = static_cast<Real>(c.number(0));
+    for (int r = 0; r < x.rows; ++r) {
+      const Real* const g = x.row<const Real>(r);
+      for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+        const auto slopes = detail::lstm_unit_at(g + j, n, forget_bias, like)
+                                .backward(load(cell.row<const Real>(r) + j, like),
+                                          load(before.row<const Real>(r) + j, like),
+                                          load(d_cell.row<const Real>(r) + j, like),
+                                          load(d_hidden.row<const Real>(r) + j, like));
+        if (d_before) store(d_before.row<Real>(r) + j, slopes.before);
+        if (!dx) return;
+        Real* const to = dx.row<Real>(r) + j;
+        store(to, slopes.i);
+        store(to + n, slopes.f);
+        store(to + 2 * n, slopes.o);
+        store(to + 3 * n, slopes.candidate);
+      });
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

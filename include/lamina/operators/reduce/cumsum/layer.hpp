@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/cumsum/layer.hpp - running sums.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/reduce/dimensions/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of cumsum.
+struct cumsum_attr {
+  bool exclusive = false;  // leaves the element itself out
+  bool reverse = false;    // sums from the end
+  std::string_view name{};
+};
+
+/// y[i] = x[0] + ... + x[i] along dimension Axis of the whole shape. Fluid: cumsum.
+template <int Axis = -1, class T, class R, int... D>
+constexpr auto cumsum(variable<T, R, D...> x, const options<cumsum_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr bool exists = dimension(Axis, whole_shape<in>.rank) >= 0;
+  static_assert(check<exists, gets<Axis>, gets_type<in>>,
+                "lamina: cumsum: the axis is a dimension of the input");
+  return detail::same_shape<lamina::cumsum>(
+      x, "cumsum", attr.name, x.builder->attribute_list(Axis, attr.exclusive, attr.reverse));
+}
+
+}  // namespace lamina::layer

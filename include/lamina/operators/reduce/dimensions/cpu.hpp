@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/dimensions/cpu.hpp - sums and extremes along dimensions: reduce_*,
+// cumsum.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include <lamina/core/wrapping.hpp>
+#include <lamina/operators/reduce/dimensions/common.hpp>
+#include <lamina/operators/fill/cpu.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/operators/reduce/dimensions/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+/// The extreme of `best` and n numbers that lie side by side.
+template <reduction_kind Kind, class T>
+LAMINA_NOINLINE inline T row_extreme(T best, const T* x, std::ptrdiff_t n) {
+  using vector = vector_in<T>;
+  constexpr int lanes = lanes_in<T>;
+  std::ptrdiff_t j = 0;
+  if (n >= lanes) {
+    vector all = vector::load_unaligned(x);
+    for (j = lanes; j + lanes <= n; j += lanes)
+      all = reduced<Kind>(all, vector::load_unaligned(x + j));
+    alignas(64) T part[lanes];
+    all.store_aligned(part);
+    for (const T p : part) best = reduced<Kind>(best, p);
+  }
+  for (; j < n; ++j) best = reduced<Kind>(best, x[j]);
+  return best;
+}
+
+template <reduction_kind Kind>
+struct reduce_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    const reduced_layout l(c, in, out);
+    with_type(in.type, [&]<class T>(T) {
+      if constexpr (is_real<T> && adds)
+        sums<T>(l, in, out);
+      else
+        one_by_one<T>(l, in, out);
+    });
+    // Of nothing, as of no rows, there is no extreme.
+    if (l.count == 0 && is_extreme) clear(out);
+  }
+
+ private:
+  static constexpr bool adds = Kind == reduction_kind::sum || Kind == reduction_kind::mean;
+  static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
+
+  /// Sums in double.
+  template <class T>
+  static void sums(const reduced_layout& l, const operand& in, const operand& out) {
+    const loop_nest<3> kept = l.kept(l.x);
+    const loop_nest<2> over = l.over(l.x);
+    const std::ptrdiff_t step = kept.inner_step(2);
+    const double count = static_cast<double>(l.count);
+    T* const to = out.row<T>(0);
+    sum_over(kept, over, in.row<const T>(0),
+             [&](const std::ptrdiff_t* at, std::ptrdiff_t k, double sum) {
+               if constexpr (Kind == reduction_kind::mean)
+                 if (l.count > 0) sum /= count;
+               to[at[2] + k * step] = static_cast<T>(sum);
+             });
+  }
+  template <class T>
+  static void one_by_one(const reduced_layout& l, const operand& in, const operand& out) {
+    for (int r = 0; r < out.rows; ++r)
+      for (int j = 0; j < out.columns; ++j) out.row<T>(r)[j] = identity_of<Kind, T>();
+    const T* from = in.row<const T>(0);
+    T* to = out.row<T>(0);
+    const loop_nest<2> loops = l.all();
+    const std::ptrdiff_t s = loops.inner_step(0), t = loops.inner_step(1);
+    loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+      const T* x = from + at[0];
+      T* y = to + at[1];
+      if constexpr (is_real<T> && is_extreme)
+        if (s == 1 && t <= 1) {
+          if (t == 0)
+            *y = row_extreme<Kind>(*y, x, n);
+          else
+            for_each_place<T>(n, [=](std::ptrdiff_t j, auto like) {
+              store(y + j, decltype(like)(reduced<Kind>(load(y + j, like), load(x + j, like))));
+            });
+          return;
+        }
+      if (t == 0) {
+        T so_far = *y;
+        for (std::ptrdiff_t i = 0; i < n; ++i) so_far = reduced<Kind>(so_far, x[i * s]);
+        *y = so_far;
+      } else {
+        for (std::ptrdiff_t i = 0; i < n; ++i) y[i * t] = reduced<Kind>(y[i * t], x[i * s]);
+      }
+    });
+    if constexpr (Kind == reduction_kind::mean && !std::is_same_v<T, bool>)
+      for (int r = 0; l.count > 0 && r < out.rows; ++r)
+        for (int j = 0; j < out.columns; ++j)
+          out.row<T>(r)[j] = static_cast<T>(out.row<T>(r)[j] / static_cast<T>(l.count));
+  }
+};
+
+template <bool All>
+struct reduce_truth_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    const reduced_layout l(c, in, out);
+    fill(out, All ? 1 : 0);
+    const loop_nest<2> loops = l.all();
+    with_type(in.type, [&]<class T>(T) {
+      const T* from = in.row<const T>(0);
+      bool* to = out.row<bool>(0);
+      loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+        for (std::ptrdiff_t i = 0; i < n; ++i)
+          if ((from[at[0] + i * loops.inner_step(0)] != T(0)) != All)
+            to[at[1] + i * loops.inner_step(1)] = !All;
+      });
+    });
+  }
+};
+
+/// dX of sums and means: the slope of the element's result, or a part of it.
+template <reduction_kind Kind>
+struct reduce_gradient_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const reduce_gradient_layout<Kind, Real> l(c);
+    if (!l.dx) return;
+    const loop_nest<4>& loops = l.loops;
+    const Real factor = l.factor;
+    const std::ptrdiff_t gs = loops.inner_step(0), ds = loops.inner_step(1);
+    loops.run([&](const std::ptrdiff_t* at, std::ptrdiff_t n) {
+      Real* to = l.dx.template row<Real>(0) + at[0];
+      const Real* from = l.slope.template row<const Real>(0) + at[1];
+      for (std::ptrdiff_t i = 0; i < n; ++i) to[i * gs] = from[i * ds] * factor;
+    });
+  }
+};
+
+/// dX of extremes: the slope of a result goes to the first element that has its value.
+template <reduction_kind Kind>
+struct extreme_gradient_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_real<Real>(c, dx);
+    clear(dx);
+    const array_layout g = layout_of(dx);
+    const reduced_layout l(c, in, slope), y(c, in, out);
+    loop_nest<4> kept;  // over X, dX, the slope, Out
+    for (int d = 0; d < l.x.rank; ++d)
+      if (!l.is_reduced[d]) kept.add(l.x.extent[d], l.x.step[d], g.step[d], l.out[d], y.out[d]);
+    const loop_nest<2> over = l.over(g);
+    const std::ptrdiff_t xs = over.inner_step(0), gs = over.inner_step(1);
+    kept.run([&](const std::ptrdiff_t* first, std::ptrdiff_t n) {
+      for (std::ptrdiff_t k = 0; k < n; ++k) {
+        const Real* const x = in.row<const Real>(0) + first[0] + k * kept.inner_step(0);
+        Real* const to = dx.row<Real>(0) + first[1] + k * kept.inner_step(1);
+        const Real d = slope.row<const Real>(0)[first[2] + k * kept.inner_step(2)];
+        const Real best = out.row<const Real>(0)[first[3] + k * kept.inner_step(3)];
+        bool found = false;
+        over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+          for (std::ptrdiff_t i = 0; i < m && !found; ++i) {
+            if (!math::is_same(x[at[0] + i * xs], best)) continue;
+            to[at[1] + i * gs] = d;
+            found = true;
+          }
+        });
+      }
+    });
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<reduce_sum> : detail::reduce_kernel<reduction_kind::sum> {};
+template <>
+struct call_kernel<reduce_mean> : detail::reduce_kernel<reduction_kind::mean> {};
+template <>
+struct call_kernel<reduce_max> : detail::reduce_kernel<reduction_kind::max> {};
+template <>
+struct call_kernel<reduce_min> : detail::reduce_kernel<reduction_kind::min> {};
+template <>
+struct call_kernel<reduce_prod> : detail::reduce_kernel<reduction_kind::product> {};
+template <>
+struct call_kernel<reduce_all> : detail::reduce_truth_kernel<true> {};
+template <>
+struct call_kernel<reduce_any> : detail::reduce_truth_kernel<false> {};
+template <>
+struct call_kernel<gradient_of<reduce_sum>> : detail::reduce_gradient_kernel<reduction_kind::sum> {
+};
+template <>
+struct call_kernel<gradient_of<reduce_mean>>
+    : detail::reduce_gradient_kernel<reduction_kind::mean> {};
+template <>
+struct call_kernel<gradient_of<reduce_max>> : detail::extreme_gradient_kernel<reduction_kind::max> {
+};
+template <>
+struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel<reduction_kind::min> {
+};
+
+/// dX of a product: the slope times the product of all other factors, which is not Out / x where
+/// factors are 0 or their product leaves the range of the numbers: there each is multiplied anew.
+template <>
+struct call_kernel<gradient_of<reduce_prod>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_real<Real>(c, dx);
+    const reduced_layout l(c, in, slope);
+    const array_layout g = layout_of(dx);
+    const loop_nest<3> kept = l.kept(g);
+    const loop_nest<2> over = l.over(g);
+    kept.run([&](const std::ptrdiff_t* first, std::ptrdiff_t n) {
+      for (std::ptrdiff_t k = 0; k < n; ++k) {
+        const Real* x = in.row<const Real>(0) + first[0] + k * kept.inner_step(0);
+        Real* to = dx.row<Real>(0) + first[1] + k * kept.inner_step(1);
+        const Real d = slope.row<const Real>(0)[first[2] + k * kept.inner_step(2)];
+        Real product = 1;
+        int zeros = 0;
+        over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+          for (std::ptrdiff_t i = 0; i < m; ++i) {
+            const Real v = x[at[0] + i * over.inner_step(0)];
+            if (v == 0)
+              ++zeros;
+            else
+              product *= v;
+          }
+        });
+        const bool divides = zeros == 0 ? std::isnormal(product) : std::isfinite(product);
+        over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+          for (std::ptrdiff_t i = 0; i < m; ++i) {
+            const std::ptrdiff_t own = at[0] + i * over.inner_step(0);
+            const Real v = x[own];
+            if (!divides) {
+              to[at[1] + i * over.inner_step(1)] = product_but(d, x, own, over);
+              continue;
+            }
+            const Real others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : Real(0);
+            to[at[1] + i * over.inner_step(1)] = d * others;
+          }
+        });
+      }
+    });
+  }
+
+ private:
+  /// The slope times all factors but the one at `own`.
+  template <class Real>
+  LAMINA_COLD static Real product_but(Real product, const Real* x, std::ptrdiff_t own,
+                                      const loop_nest<2>& over) {
+    over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
+      for (std::ptrdiff_t i = 0; i < m; ++i)
+        if (const std::ptrdiff_t place = at[0] + i * over.inner_step(0); place != own)
+          product *= x[place];
+    });
+    return product;
+  }
+};
+
+template <>
+struct call_kernel<cumsum> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    if (!out) return;
+    const array_layout shape = layout_of(in);
+    const int axis = dimension_of(c, c.integer(0), shape.rank);
+    const bool exclusive = c.flag(1), reverse = c.flag(2);
+    const line_layout from(shape, axis), to(layout_of(out), axis);
+    with_type(in.type, [&]<class T>(T) {
+      for (int r = 0; r < from.rows; ++r)
+        for (int o = 0; o < from.outer; ++o)
+          for (int i = 0; i < from.inner; ++i) {
+            const T* x = in.row<const T>(0) + from.at(r, o) + i;
+            T* y = out.row<T>(0) + to.at(r, o) + i;
+            using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+            wide sum = 0;
+            for (int k = 0; k < from.n; ++k) {
+              const int at = reverse ? from.n - 1 - k : k;
+              const wide next = math::wrapping_sum(sum, static_cast<wide>(x[at * from.step]));
+              y[at * to.step] = static_cast<T>(exclusive ? sum : next);
+              sum = next;
+            }
+          }
+    });
+  }
+};
+
+}  // namespace lamina::engine::cpu

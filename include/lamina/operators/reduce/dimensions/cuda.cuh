@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/dimensions/cuda.cuh - sums and extremes along dimensions: reduce_*. A
+// result is a line, in the order of a team.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <lamina/operators/reduce/dimensions/common.hpp>
+#include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/operators/reduce/dimensions/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// How two numbers become one.
+template <reduction_kind Kind>
+struct reducer {
+  template <class T>
+  LAMINA_INLINE LAMINA_FN T operator()(T a, T b) const {
+    if constexpr (Kind == reduction_kind::all)
+      return static_cast<T>(a != 0 && b != 0);
+    else if constexpr (Kind == reduction_kind::any)
+      return static_cast<T>(a != 0 || b != 0);
+    else
+      return reduced<Kind>(a, b);
+  }
+};
+
+struct reduce_arguments {
+  argument_view from, to;
+  element_loops<2> kept;  // of X and Out
+  element_loops<1> over;  // of X
+  int lines, width, count;
+};
+
+/// In float, sums of it in double, or in whole numbers of any type.
+template <reduction_kind Kind, class T>
+struct reduce_lines {
+  using arguments = reduce_arguments;
+  static constexpr bool adds = Kind == reduction_kind::sum || Kind == reduction_kind::mean;
+  using wide = std::conditional_t<adds&& __is_same(T, float), double, T>;
+  static constexpr wide first = Kind == reduction_kind::all ? wide(1) : identity_of<Kind, wide>();
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const auto at = a.kept.at(i);
+    wide so_far = first;
+    for (int k = team.rank(); k < a.over.count; k += team.size())
+      so_far =
+          reducer<Kind>{}(so_far, static_cast<wide>(element(a, at.of[0] + a.over.at(k).of[0])));
+    so_far = team.reduce(so_far, reducer<Kind>{});
+    if (team.rank() != 0) return;
+    if constexpr (Kind == reduction_kind::mean)
+      if (a.over.count > 0) so_far = static_cast<wide>(so_far / static_cast<wide>(a.over.count));
+    // Of nothing, as of no rows, there is no extreme.
+    if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min)
+      if (a.over.count == 0) so_far = wide(0);
+    if constexpr (__is_same(T, float))
+      static_cast<float*>(a.to.data)[at.of[1]] = static_cast<float>(so_far);
+    else
+      store_integer(a.to.data, a.to.type, at.of[1], so_far);
+  }
+
+ private:
+  static LAMINA_INLINE LAMINA_FN T element(const arguments& a, std::ptrdiff_t at) {
+    if constexpr (__is_same(T, float))
+      return static_cast<const float*>(a.from.data)[at];
+    else
+      return load_integer(a.from.data, a.from.type, at);
+  }
+};
+
+/// `to` at the places of `kept` = all elements of `from` at those of `over`; array 0 of both is
+/// `from`, array 1 of `kept` is `to`.
+template <reduction_kind Kind, class Backend>
+void reduce(Backend& b, const operator_call& c, const operand& from, const operand& to,
+            const loop_nest<2>& kept, const loop_nest<2>& over) {
+  reduce_arguments a{view_of_operand(from),
+                     view_of_operand(to),
+                     element_loops<2>(c, kept),
+                     element_loops<1>(c, over),
+                     0,
+                     0,
+                     0};
+  const bool side_by_side = over.inner_step(0) != 1 && kept.inner_step(0) == 1;
+  if (from.type == dtype::float32)
+    run_lines<reduce_lines<Kind, float>>(b, a, a.kept.count, a.over.count, side_by_side);
+  else if (!is_floating(from.type))
+    run_lines<reduce_lines<Kind, std::int64_t>>(b, a, a.kept.count, a.over.count, side_by_side);
+  else
+    fail(c, {"expected elements of float32 or whole numbers, found ", name_of(from.type)});
+}
+
+template <reduction_kind Kind>
+struct reduce_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand in = c.input(0), out = c.output(0);
+    const reduced_layout l(c, in, out);
+    loop_nest<2> kept, over;
+    for (int d = 0; d < l.x.rank; ++d)
+      (l.is_reduced[d] ? over : kept).add(l.x.extent[d], l.x.step[d], l.out[d]);
+    reduce<Kind>(b, c, in, out, kept, over);
+  }
+};
+
+struct reduce_slope_body {
+  struct arguments {
+    const float* slope;
+    float* to;
+    element_loops<4> loops;  // of dX, slope, and what only extremes read
+    float factor;
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const auto at = a.loops.at(i);
+    a.to[at.of[0]] = a.slope[at.of[1]] * a.factor;
+  }
+};
+
+/// dX of sums and means: the slope of the element's result, or a part of it.
+template <reduction_kind Kind>
+struct reduce_gradient_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const reduce_gradient_layout<Kind> l(c);
+    if (!l.dx) return;
+    const element_loops<4> loops(c, l.loops);
+    b.template elements<reduce_slope_body>({l.slope.template row<const float>(0),
+                                            l.dx.template row<float>(0), loops, l.factor,
+                                            loops.count});
+  }
+};
+
+/// dX of extremes: the slope of a result goes to the first element that has its value.
+struct extreme_slope_lines {
+  struct arguments {
+    const float *x, *out, *slope;
+    float* to;
+    element_loops<4> kept;  // of X, dX, slope, Out
+    element_loops<2> over;  // of X, dX
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const auto first = a.kept.at(i);
+    const float best = a.out[first.of[3]], d = a.slope[first.of[2]];
+    int found = a.over.count;
+    for (int k = team.rank(); k < a.over.count && found == a.over.count; k += team.size())
+      if (math::is_same(a.x[first.of[0] + a.over.at(k).of[0]], best)) found = k;
+    found = smallest_of(team, found);
+    for (int k = team.rank(); k < a.over.count; k += team.size())
+      a.to[first.of[1] + a.over.at(k).of[1]] = k == found ? d : 0.0f;
+  }
+};
+struct extreme_gradient_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_float(c, dx);
+    const array_layout g = layout_of(dx);
+    const reduced_layout l(c, in, slope), y(c, in, out);
+    loop_nest<4> kept;
+    for (int d = 0; d < l.x.rank; ++d)
+      if (!l.is_reduced[d]) kept.add(l.x.extent[d], l.x.step[d], g.step[d], l.out[d], y.out[d]);
+    const loop_nest<2> over = l.over(g);
+    extreme_slope_lines::arguments a{in.row<const float>(0),
+                                     out.row<const float>(0),
+                                     slope.row<const float>(0),
+                                     dx.row<float>(0),
+                                     element_loops<4>(c, kept),
+                                     element_loops<2>(c, over),
+                                     0,
+                                     0,
+                                     0};
+    run_lines<extreme_slope_lines>(b, a, a.kept.count, a.over.count,
+                                   over.inner_step(0) != 1 && kept.inner_step(0) == 1);
+  }
+};
+
+/// How many factors are 0, and the product of all others: for each result, and what becomes of its
+/// slope. Out / x would not do where factors are 0 or their product leaves the range of float:
+/// there each slope is a product of its own.
+struct product_slope_lines {
+  struct arguments {
+    const float *x, *slope;
+    float* to;
+    element_loops<3> kept;  // of X, dX, slope
+    element_loops<2> over;  // of X, dX
+    int lines, width, count;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const auto first = a.kept.at(i);
+    float product = 1;
+    int zeros = 0;
+    for (int k = team.rank(); k < a.over.count; k += team.size()) {
+      const float v = a.x[first.of[0] + a.over.at(k).of[0]];
+      zeros += v == 0 ? 1 : 0;
+      product *= v == 0 ? 1.0f : v;
+    }
+    product = team.reduce(product, reducer<reduction_kind::product>{});
+    zeros = sum_of(team, zeros);
+    const float d = a.slope[first.of[2]], size = math::abs(product);
+    // The smallest normal number and the largest one; NaN is in no range.
+    const bool divides = size <= 0x1.fffffep127f && (zeros != 0 || size >= 0x1p-126f);
+    for (int k = team.rank(); k < a.over.count; k += team.size()) {
+      const auto at = a.over.at(k);
+      if (!divides) {
+        a.to[first.of[1] + at.of[1]] = product_but(d, a, first.of[0], k);
+        continue;
+      }
+      const float v = a.x[first.of[0] + at.of[0]];
+      const float others = zeros == 0 ? product / v : zeros == 1 && v == 0 ? product : 0.0f;
+      a.to[first.of[1] + at.of[1]] = d * others;
+    }
+  }
+
+ private:
+  /// The slope times all factors but number `own`.
+  static LAMINA_INLINE LAMINA_FN float product_but(float product, const arguments& a,
+                                                   std::ptrdiff_t first, int own) {
+    LAMINA_CUDA_KEEP_LOOP
+    for (int k = 0; k < a.over.count; ++k)
+      if (k != own) product *= a.x[first + a.over.at(k).of[0]];
+    return product;
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<reduce_sum> : detail::reduce_kernel<reduction_kind::sum> {};
+template <>
+struct call_kernel<reduce_mean> : detail::reduce_kernel<reduction_kind::mean> {};
+template <>
+struct call_kernel<reduce_max> : detail::reduce_kernel<reduction_kind::max> {};
+template <>
+struct call_kernel<reduce_min> : detail::reduce_kernel<reduction_kind::min> {};
+template <>
+struct call_kernel<reduce_prod> : detail::reduce_kernel<reduction_kind::product> {};
+template <>
+struct call_kernel<reduce_all> : detail::reduce_kernel<reduction_kind::all> {};
+template <>
+struct call_kernel<reduce_any> : detail::reduce_kernel<reduction_kind::any> {};
+template <>
+struct call_kernel<gradient_of<reduce_sum>> : detail::reduce_gradient_kernel<reduction_kind::sum> {
+};
+template <>
+struct call_kernel<gradient_of<reduce_mean>>
+    : detail::reduce_gradient_kernel<reduction_kind::mean> {};
+template <>
+struct call_kernel<gradient_of<reduce_max>> : detail::extreme_gradient_kernel {};
+template <>
+struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel {};
+template <>
+struct call_kernel<gradient_of<reduce_prod>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    require_float(c, dx);
+    const reduced_layout l(c, in, slope);
+    const array_layout g = layout_of(dx);
+    const loop_nest<3> kept = l.kept(g);
+    const loop_nest<2> over = l.over(g);
+    detail::product_slope_lines::arguments a{in.row<const float>(0),
+                                             slope.row<const float>(0),
+                                             dx.row<float>(0),
+                                             element_loops<3>(c, kept),
+                                             element_loops<2>(c, over),
+                                             0,
+                                             0,
+                                             0};
+    run_lines<detail::product_slope_lines>(b, a, a.kept.count, a.over.count,
+                                           over.inner_step(0) != 1 && kept.inner_step(0) == 1);
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/dimensions/definition.hpp - sums, means and extremes along dimensions.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Base of the reductions over the dimensions `dim` (counted over the whole shape, from the end
+/// when negative), or over all when reduce_all is true. keep_dim leaves ones in their places. The
+/// result of a reduction over everything has shape [1].
+/// The gradient reads X: for its shape, and reduce_max, reduce_min and reduce_prod for its values.
+struct reduction : operator_definition {
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 3> attributes{
+      {{"dim", attribute_type::integers},
+       {"keep_dim", attribute_type::boolean, 0},
+       {"reduce_all", attribute_type::boolean, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Sums.
+struct reduce_sum : reduction {
+  static constexpr const char* type = "reduce_sum";
+};
+
+/// Means; 0 where there is nothing to reduce, as in mean.
+struct reduce_mean : reduction {
+  static constexpr const char* type = "reduce_mean";
+};
+
+/// Largest elements; every element that equals the result receives the whole gradient.
+struct reduce_max : reduction {
+  static constexpr const char* type = "reduce_max";
+  static constexpr std::uint32_t gradient_outputs = 1;
+};
+
+/// Smallest elements; every element that equals the result receives the whole gradient.
+struct reduce_min : reduction {
+  static constexpr const char* type = "reduce_min";
+  static constexpr std::uint32_t gradient_outputs = 1;
+};
+
+/// Products; an element's gradient is dy * Out / x.
+struct reduce_prod : reduction {
+  static constexpr const char* type = "reduce_prod";
+  static constexpr std::uint32_t gradient_outputs = 1;
+};
+
+/// Whether all elements hold; of bool.
+struct reduce_all : reduction {
+  static constexpr const char* type = "reduce_all";
+  static constexpr std::uint32_t differentiable = 0;
+};
+
+/// Whether any element holds; of bool.
+struct reduce_any : reduction {
+  static constexpr const char* type = "reduce_any";
+  static constexpr std::uint32_t differentiable = 0;
+};
+
+/// Out[i] = X[0] + ... + X[i] along `axis`; `exclusive` leaves X[i] out, `reverse` sums from the
+/// end. Fluid: cumsum. Its gradient is a `cumsum` in the other direction.
+struct cumsum : operator_definition {
+  static constexpr const char* type = "cumsum";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 3> attributes{
+      {{"axis", attribute_type::integer, -1},
+       {"exclusive", attribute_type::boolean, 0},
+       {"reverse", attribute_type::boolean, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op) {
+    const int whole = gradient_variable(b, b.arguments[op.outputs]);
+    if (whole < 0) return;
+    const int made = partial_gradient(b, b.arguments[op.inputs]);
+    if (made < 0) return;
+    attribute_value axis{-1, 0, 0}, exclusive{0, 0, 0}, reverse{0, 0, 0};
+    if (op.attributes >= 0) {
+      axis = b.attributes[op.attributes];
+      exclusive = b.attributes[op.attributes + 1];
+      reverse = b.attributes[op.attributes + 2];
+    }
+    reverse.number = 1 - reverse.number;
+    b.add_operator(schema_of<cumsum>(), {whole}, {made},
+                   b.attribute_list(axis, exclusive, reverse));
+  }
+};
+
+}  // namespace lamina

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/dimensions/executor.hpp - sums and extremes: sum, mean, reduce_*, cumsum.
+#pragma once
+
+#include <lamina/core/extremes.hpp>
+#include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
+
+namespace lamina::kernel {
+
+/// Out = X[0] + X[1] + ...; of selected rows, it has those of all.
+template <class Real>
+void sum_forward(kernel_context<Real>& ctx) {
+  auto out = ctx.real("X", 0);
+  for (int i = 1; i < ctx.count("X"); ++i) {
+    const auto& x = ctx.real("X", i);
+    if (shape_of(x) != shape_of(out))
+      ctx.fail("expected the shape " + to_string(shape_of(out)) + " in variable '" +
+               ctx.input_name("X", i) + "', found " + to_string(shape_of(x)));
+    out += x;
+  }
+  if (std::set<std::int64_t>* const rows = ctx.selected_output("Out")) {
+    std::set<std::int64_t> all;
+    for (int i = 0; i < ctx.count("X"); ++i)
+      if (const auto* const part = ctx.selected_rows("X", i))
+        all.insert(part->begin(), part->end());
+    *rows = std::move(all);
+  }
+  ctx.give("Out", std::move(out));
+}
+
+/// Out = sum of all elements / their number; 0 where there are none.
+template <class Real>
+void mean_forward(kernel_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(x.flat(i));
+  if (x.size() > 0) sum /= static_cast<double>(x.size());
+  ctx.give("Out", tensor::filled<Real>({1}, static_cast<Real>(sum)));
+}
+
+/// dX = dOut / number of elements, everywhere.
+template <class Real>
+void mean_gradient(kernel_context<Real>& ctx) {
+  if (!ctx.wants("X@GRAD")) return;
+  auto dx = zeros<Real>(ctx.output_shape("X@GRAD"));
+  dx.fill(ctx.real("Out@GRAD").flat(0) / static_cast<Real>(dx.size()));
+  ctx.give("X@GRAD", std::move(dx));
+}
+
+/// Which element of the result each element of X goes to, and the shape of the result.
+struct reduction_plan {
+  tensor_shape shape;
+  std::vector<std::size_t> place;
+  std::size_t count = 1;  // elements that go to one place
+};
+template <class Real>
+reduction_plan plan_reduction(const kernel_context<Real>& ctx, const tensor_shape& from) {
+  std::vector<bool> reduced(from.size(), ctx.flag("reduce_all"));
+  std::vector<int> dims = ctx.integer_list("dim");
+  if (dims.empty()) dims.push_back(0);
+  for (const int d : dims) reduced[ctx.checked_axis(d, from.size())] = true;
+  reduction_plan plan;
+  std::vector<std::size_t> stride(from.size(), 0);
+  std::size_t size = 1;
+  for (std::size_t d = from.size(); d-- > 0;) {
+    if (reduced[d]) {
+      plan.count *= from[d];
+    } else {
+      stride[d] = size;
+      size *= from[d];
+    }
+  }
+  for (std::size_t d = 0; d < from.size(); ++d) {
+    if (!reduced[d]) plan.shape.push_back(from[d]);
+    if (reduced[d] && ctx.flag("keep_dim")) plan.shape.push_back(1);
+  }
+  if (plan.shape.empty()) plan.shape.push_back(1);
+  plan.place.resize(size_of(from));
+  for (std::size_t i = 0; i < plan.place.size(); ++i) {
+    std::size_t rest = i, at = 0;
+    for (std::size_t d = from.size(); d-- > 0; rest /= from[d]) at += rest % from[d] * stride[d];
+    plan.place[i] = at;
+  }
+  return plan;
+}
+
+/// What a reduction does with two elements.
+enum class reduction_kind { sum, mean, max, min, product };
+
+/// Out = the reduction of X over some dimensions, computed in double.
+template <class Real, reduction_kind Kind>
+void reduce_forward(kernel_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  const reduction_plan plan = plan_reduction(ctx, shape_of(x));
+  auto out = zeros<double>(plan.shape);
+  if (Kind == reduction_kind::product) out.fill(1);
+  std::vector<bool> begun(out.size(), false);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t p = plan.place[i];
+    double& to = out.flat(p);
+    const double value = static_cast<double>(x.flat(i));
+    if (!begun[p])
+      to = value;
+    else if (Kind == reduction_kind::sum || Kind == reduction_kind::mean)
+      to += value;
+    else if (Kind == reduction_kind::product)
+      to *= value;
+    else if (Kind == reduction_kind::max ? math::is_above(value, to) : math::is_below(value, to))
+      to = value;
+    begun[p] = true;
+  }
+  if (Kind == reduction_kind::mean && plan.count > 0) out /= static_cast<double>(plan.count);
+  ctx.give("Out", xt::xarray<Real>(xt::cast<Real>(out)));
+}
+
+/// sum: dOut; mean: dOut / count; max, min: dOut for the first element that is the result; product: dOut times the
+/// product of all other elements.
+template <class Real, reduction_kind Kind>
+void reduce_gradient(kernel_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  const auto& d = ctx.real("Out@GRAD");
+  const reduction_plan plan = plan_reduction(ctx, shape_of(x));
+  auto dx = zeros<Real>(shape_of(x));
+  std::vector<bool> found(d.size(), false);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Real slope = d.flat(plan.place[i]);
+    if constexpr (Kind == reduction_kind::sum) dx.flat(i) = slope;
+    if constexpr (Kind == reduction_kind::mean) dx.flat(i) = slope / static_cast<Real>(plan.count);
+    if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min) {
+      if (found[plan.place[i]] ||
+          !math::is_same(x.flat(i), ctx.real("Out").flat(plan.place[i])))
+        continue;
+      dx.flat(i) = slope;
+      found[plan.place[i]] = true;
+    }
+    if constexpr (Kind == reduction_kind::product) {
+      Real others = slope;
+      for (std::size_t j = 0; j < x.size(); ++j)
+        if (j != i && plan.place[j] == plan.place[i]) others *= x.flat(j);
+      dx.flat(i) = others;
+    }
+  }
+  ctx.give("X@GRAD", std::move(dx));
+}
+
+/// Whether all (or any) elements along some dimensions hold.
+template <class Real, bool All>
+void reduce_truth(kernel_context<Real>& ctx) {
+  const xt::xarray<bool> x = ctx.input("X").template cast<bool>();
+  const reduction_plan plan = plan_reduction(ctx, shape_of(x));
+  xt::xarray<bool> out = zeros<bool>(plan.shape);
+  out.fill(All);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (x.flat(i) != All) out.flat(plan.place[i]) = !All;
+  ctx.give("Out", std::move(out));
+}
+
+/// Running sums along an axis.
+template <class Real>
+void cumsum_forward(kernel_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  const lines l(shape_of(x), ctx.axis("axis", x.dimension(), -1));
+  const bool exclusive = ctx.flag("exclusive"), reverse = ctx.flag("reverse");
+  auto out = zeros<Real>(shape_of(x));
+  for (std::size_t o = 0; o < l.outer; ++o)
+    for (std::size_t i = 0; i < l.inner; ++i) {
+      double sum = 0;
+      for (std::size_t k = 0; k < l.n; ++k) {
+        const std::size_t at = l.at(o, reverse ? l.n - 1 - k : k, i);
+        const double next = sum + static_cast<double>(x.flat(at));
+        out.flat(at) = static_cast<Real>(exclusive ? sum : next);
+        sum = next;
+      }
+    }
+  ctx.give("Out", std::move(out));
+}
+
+template <class Real>
+void add_reduction_kernels(kernel_table<Real>& table) {
+  table["sum"] = sum_forward<Real>;
+  table["mean"] = mean_forward<Real>;
+  table["mean_grad"] = mean_gradient<Real>;
+  table["reduce_sum"] = reduce_forward<Real, reduction_kind::sum>;
+  table["reduce_mean"] = reduce_forward<Real, reduction_kind::mean>;
+  table["reduce_max"] = reduce_forward<Real, reduction_kind::max>;
+  table["reduce_min"] = reduce_forward<Real, reduction_kind::min>;
+  table["reduce_prod"] = reduce_forward<Real, reduction_kind::product>;
+  table["reduce_sum_grad"] = reduce_gradient<Real, reduction_kind::sum>;
+  table["reduce_mean_grad"] = reduce_gradient<Real, reduction_kind::mean>;
+  table["reduce_max_grad"] = reduce_gradient<Real, reduction_kind::max>;
+  table["reduce_min_grad"] = reduce_gradient<Real, reduction_kind::min>;
+  table["reduce_prod_grad"] = reduce_gradient<Real, reduction_kind::product>;
+  table["reduce_all"] = reduce_truth<Real, true>;
+  table["reduce_any"] = reduce_truth<Real, false>;
+  table["cumsum"] = cumsum_forward<Real>;
+}
+
+}  // namespace lamina::kernel

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/dimensions/layer.hpp - sums, means and extremes along dimensions.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/reduce/dimensions/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of the reductions.
+struct reduce_attr {
+  std::string_view name{};
+};
+
+/// Asks a reduction to leave ones in the places of the dimensions it reduces.
+struct keep_dim_t {};
+inline constexpr keep_dim_t keep_dim{};
+
+namespace detail {
+
+struct reduced {
+  bool exists;  // all dimensions are there, once each
+  extents shape;
+};
+
+/// The shape that is left; over everything [1], as Fluid has it.
+template <int... Dim>
+constexpr reduced reduce_shape(const extents& x, bool keep) {
+  bool gone[extents::most] = {};
+  bool exists = true;
+  for (int d : {dimension(Dim, x.rank)..., -2}) {
+    if (d == -2) break;
+    if (d < 0 || gone[d]) exists = false;
+    if (d >= 0) gone[d] = true;
+  }
+  reduced r{exists, {}};
+  for (int i = 0; i < x.rank; ++i)
+    if (!gone[i] && sizeof...(Dim) > 0)
+      r.shape.push(x.at[i]);
+    else if (keep)
+      r.shape.push(1);
+  if (r.shape.rank == 0) r.shape.push(1);
+  return r;
+}
+
+template <class Op, bool Keep, int... Dim, class T, class R, int... D>
+constexpr auto reduce(variable<T, R, D...> x, const reduce_attr& attr) {
+  using in = variable<T, R, D...>;
+  constexpr reduced r = reduce_shape<Dim...>(whole_shape<in>, Keep);
+  constexpr bool exists = r.exists;
+  constexpr bool logic = __is_same(Op, lamina::reduce_all) || __is_same(Op, lamina::reduce_any);
+  constexpr bool type = logic == __is_same(T, bool);
+  static_assert(check<exists, gets<Dim...>, gets_type<in>>,
+                "lamina: reduce: the dimensions exist, each is named once");
+  static_assert(check<type, gets_type<in>>,
+                "lamina: reduce: reduce_all and reduce_any take bool, the others take numbers");
+  using out = handle_of<T, R, r.shape>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, Op::type, attr.name);
+  const out y = layer.template output<out>();
+  const int dim[] = {Dim..., 0};
+  const int count = sizeof...(Dim) > 0 ? static_cast<int>(sizeof...(Dim)) : 1;
+  const attribute_value list = b.integer_list(dim, count);
+  b.add_operator(schema_of<Op>(), {x.id}, {y.id},
+                 b.attribute_list(list, Keep, sizeof...(Dim) == 0));
+  return layer.returns(y);
+}
+
+}  // namespace detail
+
+// `reduce_sum(x)` reduces everything to shape [1]; `reduce_sum<1, 2>(x)` the dimensions 1 and 2 of
+// the whole shape, counted from the end when negative; `reduce_sum<1>(x, keep_dim)` leaves a one.
+// Over no rows, a product is 1; a sum, a mean, a largest and a smallest element are 0.
+
+/// Sums. Fluid: reduce_sum.
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_sum(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_sum, false, Dim...>(x, attr);
+}
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_sum(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_sum, true, Dim...>(x, attr);
+}
+
+/// Means. Fluid: reduce_mean.
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_mean(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_mean, false, Dim...>(x, attr);
+}
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_mean(variable<T, R, D...> x, keep_dim_t,
+                           const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_mean, true, Dim...>(x, attr);
+}
+
+/// Largest elements; the first of equal ones has the gradient. Fluid: reduce_max (there each has).
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_max(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_max, false, Dim...>(x, attr);
+}
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_max(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_max, true, Dim...>(x, attr);
+}
+
+/// Smallest elements; the first of equal ones has the gradient. Fluid: reduce_min (there each has).
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_min(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_min, false, Dim...>(x, attr);
+}
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_min(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_min, true, Dim...>(x, attr);
+}
+
+/// Products. Fluid: reduce_prod.
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_prod(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_prod, false, Dim...>(x, attr);
+}
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_prod(variable<T, R, D...> x, keep_dim_t,
+                           const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_prod, true, Dim...>(x, attr);
+}
+
+/// Whether all hold. Fluid: reduce_all.
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_all(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_all, false, Dim...>(x, attr);
+}
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_all(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_all, true, Dim...>(x, attr);
+}
+
+/// Whether any holds. Fluid: reduce_any.
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_any(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_any, false, Dim...>(x, attr);
+}
+template <int... Dim, class T, class R, int... D>
+constexpr auto reduce_any(variable<T, R, D...> x, keep_dim_t,
+                          const options<reduce_attr, T>& attr = {}) {
+  return detail::reduce<lamina::reduce_any, true, Dim...>(x, attr);
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<reduce_attr> reduce_sum(...) = delete;  // call reduce_sum<1>(x)
+template <auto...>
+constexpr no_match<reduce_attr> reduce_mean(...) = delete;  // call reduce_mean<1>(x)
+template <auto...>
+constexpr no_match<reduce_attr> reduce_max(...) = delete;  // call reduce_max<1>(x)
+#endif
+
+}  // namespace lamina::layer

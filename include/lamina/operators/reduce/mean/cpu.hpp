@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/mean/cpu.hpp - the mean of all elements.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <lamina/operators/fill/cpu.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/operators/reduce/mean/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Large arrays are summed in as many parts whatever the number of threads, so that it does not
+/// change the result.
+template <>
+struct call_kernel<mean> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0);
+    const std::int64_t count = static_cast<std::int64_t>(x.rows) * x.columns;
+    const int parts = count < 1 << 14 ? 1 : shared_sums::parts;
+    double own[shared_sums::parts];
+    const shared_sums s = c.run().sums.of != nullptr ? c.run().sums : shared_sums{own, 0, parts};
+    for (int p = s.first; p < s.end && p < parts; ++p)
+      s.of[p] = sum(x, count * p / parts, count * (p + 1) / parts);
+    if (s.of != own && s.first < s.end) return;
+    double all = 0;
+    for (int p = 0; p < parts; ++p) all += s.of[p];
+    store_as(out.data, out.type, 0, count > 0 ? all / static_cast<double>(count) : 0.0);
+  }
+
+ private:
+  /// Of the elements [first, end), row by row.
+  static double sum(const operand& x, std::int64_t first, std::int64_t end) {
+    double total = 0;
+    while (first < end) {
+      const std::int64_t r = first / x.columns, j = first % x.columns;
+      const std::int64_t n = std::min<std::int64_t>(x.columns - j, end - first);
+      if (x.type == dtype::float32)
+        total += detail::double_sum(x.row<const float>(static_cast<int>(r)) + j, n);
+      else if (x.type == dtype::float64)
+        total += row_sum(x.row<const double>(static_cast<int>(r)) + j, n);
+      else
+        for (std::int64_t i = j; i < j + n; ++i)
+          total += load_as<double>(x.data, x.type, r * x.stride + i);
+      first += n;
+    }
+    return total;
+  }
+};
+
+/// What the program computes in has a fused form; this serves the other types.
+template <>
+struct call_kernel<gradient_of<mean>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand slope = c.input(0), dx = c.output(0);
+    if (!dx) return;
+    const double count = static_cast<double>(dx.rows) * dx.columns;
+    detail::fill(dx, load_as<double>(slope.data, slope.type, 0) / count);
+  }
+};
+
+}  // namespace lamina::engine::cpu

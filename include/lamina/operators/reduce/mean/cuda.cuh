@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/mean/cuda.cuh - sums over all elements, and their mean.
+#pragma once
+
+#include <lamina/engine/cuda/body/element_sum.cuh>
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/reduce/mean/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// Out = the sum of F over all elements of X, in double; or their mean.
+template <class F, bool Mean>
+struct whole_sum_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0);
+    require_float(c, x);
+    const int n = x.rows * x.columns;
+    const scaled_sum to{c.output(0).row<float>(0), Mean && n > 0 ? 1.0 / n : 1.0};
+    sum_terms(b, n, element_terms<F>{x.row<const float>(0), x.stride, divider(x.columns)}, to,
+              c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand x = c.input(0);
+    return sum_scratch<element_terms<F>, scaled_sum, Backend>(x.rows * x.columns);
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<mean> : detail::whole_sum_kernel<element_itself, true> {};
+
+}  // namespace lamina::engine::cuda

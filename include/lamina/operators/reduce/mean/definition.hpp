@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/mean/definition.hpp - the mean of all elements.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = sum of all elements of X / their number, shape [1]; 0 where X has no rows: a side of a
+/// branch that no row took adds nothing to a cost, where Fluid's 0 / 0 would spoil it. Fluid: mean.
+struct mean : operator_definition {
+  static constexpr const char* type = "mean";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+};
+
+}  // namespace lamina

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/squared_l2/cuda.cuh - norms of all elements, and the squared distance of
+// two rows: l1_norm, squared_l2_norm, squared_l2_distance.
+#pragma once
+
+#include <lamina/operators/reduce/mean/cuda.cuh>
+#include <lamina/operators/reduce/squared_l2/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+template <bool Squares>
+struct norm_slope_body {
+  struct arguments {
+    const float *x, *slope;
+    float* to;
+    std::ptrdiff_t x_stride, to_stride;
+    divider columns;
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int j = i;
+    const int r = a.columns.divide(j);
+    const float v = a.x[r * a.x_stride + j], slope = *a.slope;
+    a.to[r * a.to_stride + j] = Squares ? 2 * slope * v : v > 0 ? slope : v < 0 ? -slope : 0.0f;
+  }
+};
+template <bool Squares>
+struct whole_norm_slope_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), dx = c.output(0);
+    if (dx)
+      b.template elements<norm_slope_body<Squares>>(
+          {x.row<const float>(0), c.input(1).row<const float>(0), dx.row<float>(0), x.stride,
+           dx.stride, divider(x.columns), x.rows * x.columns});
+  }
+};
+
+/// dY of one row that all share is the sum of what each row gives it, in their order.
+struct shared_difference_body {
+  struct arguments {
+    const float *difference, *slope;
+    float* to;
+    std::ptrdiff_t difference_stride, slope_stride;
+    int rows, count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int j) {
+    float sum = 0;
+    for (int r = 0; r < a.rows; ++r)
+      sum -= 2 * a.slope[r * a.slope_stride] * a.difference[r * a.difference_stride + j];
+    a.to[j] = sum;
+  }
+};
+struct difference_slope_body {
+  struct arguments {
+    const float *difference, *slope;
+    float *dx, *dy;
+    std::ptrdiff_t difference_stride, slope_stride, dx_stride, dy_stride;
+    divider columns;
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int j = i;
+    const int r = a.columns.divide(j);
+    const float g = 2 * a.slope[r * a.slope_stride] * a.difference[r * a.difference_stride + j];
+    if (a.dx != nullptr) a.dx[r * a.dx_stride + j] = g;
+    if (a.dy != nullptr) a.dy[r * a.dy_stride + j] = -g;
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<l1_norm> : detail::whole_sum_kernel<element_size, false> {};
+template <>
+struct call_kernel<gradient_of<l1_norm>> : detail::whole_norm_slope_kernel<false> {};
+template <>
+struct call_kernel<squared_l2_norm> : detail::whole_sum_kernel<element_square, false> {};
+template <>
+struct call_kernel<gradient_of<squared_l2_norm>> : detail::whole_norm_slope_kernel<true> {};
+
+template <>
+struct call_kernel<squared_l2_distance> {
+  static void prepare(const call_site& c, call_arguments& a) {
+    c.set_arrays(a, 2, 2);
+    require_float(c, c.input(0));
+    c.share_rows(a, a.in[0]);
+  }
+  template <class Team>
+  static LAMINA_FN void line(const call_arguments& a, int r, const Team& team) {
+    const float* const x = a.in[0].row<const float>(r);
+    const float* const y = a.in[1].row<const float>(a.in[1].rows == 1 ? 0 : r);
+    float sum = 0;
+    for (int j = team.rank(); j < a.in[0].columns; j += team.size()) {
+      const float d = x[j] - y[j];
+      if (a.out[0]) a.out[0].row<float>(r)[j] = d;
+      sum += d * d;
+    }
+    sum = sum_of(team, sum);
+    if (team.rank() == 0 && a.out[1]) *a.out[1].row<float>(r) = sum;
+  }
+};
+template <>
+struct call_kernel<gradient_of<squared_l2_distance>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand y = c.input(1), difference = c.input(2), slope = c.input(3);
+    const operand dx = c.output(0), dy = c.output(1);
+    const bool shared = dy && dy.rows == 1 && y.rows == 1;
+    const float* const d = difference.row<const float>(0);
+    const float* const s = slope.row<const float>(0);
+    if (shared)
+      b.template elements<detail::shared_difference_body>({d, s, dy.row<float>(0),
+                                                           difference.stride, slope.stride,
+                                                           difference.rows, difference.columns});
+    if (dx || (dy && !shared))
+      b.template elements<detail::difference_slope_body>(
+          {d, s, dx ? dx.row<float>(0) : nullptr, dy && !shared ? dy.row<float>(0) : nullptr,
+           difference.stride, slope.stride, dx.stride, dy.stride, divider(difference.columns),
+           difference.rows * difference.columns});
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/squared_l2/definition.hpp - norms of all elements, and the squared
+// distance of two rows.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = the sum of |X| over all elements, shape [1]. Fluid: l1_norm.
+struct l1_norm : operator_definition {
+  static constexpr const char* type = "l1_norm";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Out = the sum of X^2 over all elements, shape [1]. Fluid: squared_l2_norm.
+struct squared_l2_norm : l1_norm {
+  static constexpr const char* type = "squared_l2_norm";
+};
+
+/// sub_result = X - Y, Out = the sum of its squares a row, [rows, 1]; Y may have one row for all.
+/// The gradient reads X and Y for their shapes only. Fluid: squared_l2_distance.
+struct squared_l2_distance : operator_definition {
+  static constexpr const char* type = "squared_l2_distance";
+  static constexpr auto inputs = slots_xy;
+  static constexpr std::array<slot_desc, 2> outputs{{{"sub_result", false, false, true}, {"Out"}}};
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr std::uint32_t gradient_of_outputs = 2;
+};
+
+}  // namespace lamina

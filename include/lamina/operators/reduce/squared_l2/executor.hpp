@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/squared_l2/executor.hpp - norms of all elements, and the squared distance
+// of two rows: l1_norm, squared_l2_norm, squared_l2_distance.
+#pragma once
+
+#include <cmath>
+
+#include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
+
+namespace lamina::kernel {
+
+template <class Real, bool Squared>
+void whole_norm_forward(kernel_context<Real>& ctx) {
+  Real sum = 0;
+  for (const Real x : ctx.real("X")) sum += Squared ? x * x : std::abs(x);
+  ctx.give("Out", tensor::filled<Real>({1}, sum));
+}
+template <class Real, bool Squared>
+void whole_norm_gradient(kernel_context<Real>& ctx) {
+  const Real slope = ctx.real("Out@GRAD").flat(0);
+  xt::xarray<Real> dx = ctx.real("X");
+  for (Real& x : dx) x = slope * (Squared ? 2 * x : static_cast<Real>((x > 0) - (x < 0)));
+  ctx.give("X@GRAD", std::move(dx));
+}
+
+/// The sum of squares of X - Y a row; Y may have one row for all.
+template <class Real>
+void squared_l2_distance_forward(kernel_context<Real>& ctx) {
+  xt::xarray<Real> difference = ctx.real("X");
+  const auto& y = ctx.real("Y");
+  const matrix m(shape_of(difference), 1);
+  if (y.size() != difference.size() && y.size() != m.columns)
+    ctx.fail("expected rows of " + to_string(shape_of(difference)) + ", or one, found " +
+             to_string(shape_of(y)));
+  auto out = zeros<Real>({m.rows, 1});
+  for (std::size_t i = 0; i < difference.size(); ++i) {
+    difference.flat(i) -= y.flat(i % y.size());
+    out.flat(i / m.columns) += difference.flat(i) * difference.flat(i);
+  }
+  ctx.give("sub_result", std::move(difference));
+  ctx.give("Out", std::move(out));
+}
+template <class Real>
+void squared_l2_distance_gradient(kernel_context<Real>& ctx) {
+  const auto& d = ctx.real("Out@GRAD");
+  xt::xarray<Real> dx = ctx.real("sub_result");
+  const matrix m(shape_of(dx), 1);
+  auto dy = zeros<Real>(ctx.input("Y").shape());
+  for (std::size_t i = 0; i < dx.size(); ++i) {
+    dx.flat(i) *= 2 * d.flat(i / m.columns);
+    dy.flat(i % dy.size()) -= dx.flat(i);
+  }
+  ctx.give("X@GRAD", std::move(dx));
+  ctx.give("Y@GRAD", std::move(dy));
+}
+
+template <class Real>
+void add_squared_l2_kernels(kernel_table<Real>& table) {
+  table["l1_norm"] = whole_norm_forward<Real, false>;
+  table["l1_norm_grad"] = whole_norm_gradient<Real, false>;
+  table["squared_l2_norm"] = whole_norm_forward<Real, true>;
+  table["squared_l2_norm_grad"] = whole_norm_gradient<Real, true>;
+  table["squared_l2_distance"] = squared_l2_distance_forward<Real>;
+  table["squared_l2_distance_grad"] = squared_l2_distance_gradient<Real>;
+}
+
+}  // namespace lamina::kernel

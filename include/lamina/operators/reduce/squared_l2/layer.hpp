@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/squared_l2/layer.hpp - norms of all elements, and the squared distance of
+// two rows.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/reduce/squared_l2/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of l1_norm, squared_l2_norm and squared_l2_distance.
+struct squared_l2_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+template <class Op, class T, class R, int... D>
+constexpr auto whole_norm(variable<T, R, D...> x, const squared_l2_attr& attr) {
+  static_assert(check<is_real<T>, gets_type<variable<T, R, D...>>>,
+                "lamina: l1_norm, squared_l2_norm: the input is floating point");
+  program_builder& b = *x.builder;
+  layer_helper layer(b, Op::type, attr.name);
+  const auto y = layer.template output<variable<T, once, 1>>();
+  b.add_operator(schema_of<Op>(), {x.id}, {y.id});
+  return layer.returns(y);
+}
+}  // namespace detail
+
+/// The sum of |x| over all elements, shape [1]. Fluid: the operator l1_norm.
+template <class T, class R, int... D>
+constexpr auto l1_norm(variable<T, R, D...> x, const options<squared_l2_attr, T>& attr = {}) {
+  return detail::whole_norm<lamina::l1_norm>(x, attr);
+}
+
+/// The sum of x^2 over all elements, shape [1]. Fluid: the operator squared_l2_norm.
+template <class T, class R, int... D>
+constexpr auto squared_l2_norm(variable<T, R, D...> x,
+                               const options<squared_l2_attr, T>& attr = {}) {
+  return detail::whole_norm<lamina::squared_l2_norm>(x, attr);
+}
+
+/// |x - y|^2 a row, shape [-1, 1]; y may be one row [1, ...] for all.
+/// Fluid: the operator squared_l2_distance.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr auto squared_l2_distance(variable<T, R, D...> x, variable<U, S, E...> y,
+                                   const options<squared_l2_attr, T>& attr = {},
+                                   int line = __builtin_LINE()) {
+  using left = variable<T, R, D...>;
+  using right = variable<U, S, E...>;
+  constexpr bool fits = [] {
+    constexpr extents a = whole_shape<left>, c = whole_shape<right>;
+    bool same = a.rank > 1 && a.rank == c.rank && detail::is_real<T> && __is_same(T, U);
+    for (int d = 1; same && d < a.rank; ++d) same = a.at[d] == c.at[d];
+    if (!same || c.at[0] == 1) return same;
+    return a.at[0] == c.at[0] && __is_same(R, S);
+  }();
+  static_assert(check<fits, gets_type<left>, gets_type<right>>,
+                "lamina: squared_l2_distance: floating point rows of one shape, on the right one "
+                "for each on the left, or one");
+  require_one_program(x, y, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "squared_l2_distance", attr.name);
+  const int difference = layer.output_like(x.id);
+  constexpr extents a = whole_shape<left>;
+  constexpr extents shape{2, {a.at[0], 1}};
+  const auto out = layer.template output<handle_of<T, R, shape>>();
+  b.add_operator(schema_of<lamina::squared_l2_distance>(), {x.id, y.id}, {difference, out.id});
+  return layer.returns(out);
+}
+
+}  // namespace lamina::layer

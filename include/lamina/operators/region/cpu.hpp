@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/region/cpu.hpp - where a region of an image lies.
+#pragma once
+
+#include <lamina/engine/cpu/memory/array_layout.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Left, top, right and bottom of region r, in float for programs in double too: a border that is
+/// rounded otherwise is another region (operators/region/definition.hpp).
+struct region_corners {
+  float of[4];
+
+  region_corners(const operand& regions, int r) {
+    for (int i = 0; i < 4; ++i)
+      of[i] = load_as<float>(regions.data, regions.type, r * regions.stride + i);
+  }
+  float operator[](int i) const { return of[i]; }
+};
+
+}  // namespace lamina::engine::cpu

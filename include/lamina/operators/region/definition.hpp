@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/region/definition.hpp - parts of images: regions, pyramids, patches as
+// sequences.
+#pragma once
+
+#include <lamina/core/math.hpp>
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// The largest element of each part of regions of images: Out [regions, C, pooled_height,
+/// pooled_width], Argmax its place in the channel, -1 in an empty part, whose Out is 0. ROIs
+/// [regions, 4] are left, top, right, bottom, times spatial_scale elements of X [N, C, H, W];
+/// sequence i of them lies in image i. Source: Girshick 2015. Fluid: roi_pool.
+struct roi_pool : operator_definition {
+  static constexpr const char* type = "roi_pool";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"Argmax", false, false, true}}};
+  static constexpr std::array<attribute_desc, 3> attributes{
+      {{"pooled_height", attribute_type::integer, 1},
+       {"pooled_width", attribute_type::integer, 1},
+       {"spatial_scale", attribute_type::real, 1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+/// A range of rows or columns, `end` not included.
+struct image_range {
+  int begin, end;
+};
+
+/// A whole number as an int. Far outside of every image it is the nearest of +-2^28, which sums of
+/// a few still hold; NaN is 0.
+LAMINA_FN inline int bounded_int(float whole) {
+  constexpr int most = 1 << 28;
+  if (!(whole < static_cast<float>(most))) return whole == whole ? most : 0;
+  return whole > -static_cast<float>(most) ? static_cast<int>(whole) : -most;
+}
+
+/// The rows (or columns) of an image with `size` of them that part k of `parts` of a region holds.
+/// One function for all engines: a border that is rounded otherwise is another region.
+LAMINA_FN inline image_range region_part(float first, float last, float scale, int parts, int k,
+                                         int size) {
+  const int begin = bounded_int(math::round(first * scale));
+  const int end = bounded_int(math::round(last * scale));
+  const int length = end - begin + 1 > 1 ? end - begin + 1 : 1;
+  const float part = static_cast<float>(length) / static_cast<float>(parts);
+  const int from = bounded_int(math::floor(static_cast<float>(k) * part)) + begin;
+  const int to = bounded_int(math::ceil(static_cast<float>(k + 1) * part)) + begin;
+  return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
+}
+
+/// The averages of the parts of regions of images, without rounding: Out [regions, C,
+/// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio points, or, if that is
+/// not positive, one for each begun element, evenly over it; their values are interpolated, and 0
+/// more than an element outside of the image. X and ROIs as roi_pool. Source: He et al. 2017.
+/// Fluid: roi_align.
+struct roi_align : operator_definition {
+  static constexpr const char* type = "roi_align";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"spatial_scale", attribute_type::real, 1},
+       {"pooled_height", attribute_type::integer, 1},
+       {"pooled_width", attribute_type::integer, 1},
+       {"sampling_ratio", attribute_type::integer, -1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// One side of a region cut into parts for roi_align: where it begins, how long a part is, and how
+/// many points of it are looked at.
+struct region_side {
+  float begin, part;
+  int points;
+
+  /// Point k of part i.
+  LAMINA_FN float at(int i, int k) const {
+    return begin + static_cast<float>(i) * part +
+           (static_cast<float>(k) + 0.5f) * part / static_cast<float>(points);
+  }
+};
+LAMINA_FN inline region_side region_side_of(float first, float last, float scale, int parts,
+                                            int ratio) {
+  const float begin = first * scale, rest = last * scale - begin;
+  const float length = rest < 1.0f ? 1.0f : rest;
+  const float part = length / static_cast<float>(parts);
+  // Too long to be walked through: without points.
+  const bool walks = part < static_cast<float>(1 << 28);
+  return {begin, part, ratio > 0 ? ratio : walks ? static_cast<int>(math::ceil(part)) : 0};
+}
+
+/// Two neighbours along a side of an image and how much of the second one a point between them
+/// has.
+struct neighbours {
+  int low, high;
+  float part;
+  bool outside;  // more than an element away from the image
+};
+LAMINA_FN inline neighbours neighbours_of(float at, int size) {
+  // NaN lies nowhere.
+  if (!(at >= -1.0f && at <= static_cast<float>(size))) return {0, 0, 0, true};
+  const float from = at < 0 ? 0.0f : at;
+  const int low = static_cast<int>(from);
+  if (low >= size - 1) return {size - 1, size - 1, 0, false};
+  return {low, low + 1, from - static_cast<float>(low), false};
+}
+
+/// The averages of the parts of regions of images, each part of a channel of its own: Out [regions,
+/// output_channels, pooled_height, pooled_width], X [N, output_channels * pooled_height *
+/// pooled_width, H, W]. 0 for a part without elements. Source: Dai et al. 2016. Fluid: psroi_pool.
+struct psroi_pool : operator_definition {
+  static constexpr const char* type = "psroi_pool";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"output_channels", attribute_type::integer},
+       {"spatial_scale", attribute_type::real, 1},
+       {"pooled_height", attribute_type::integer, 1},
+       {"pooled_width", attribute_type::integer, 1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// The rows (or columns) that part k of `parts` of a region holds, for psroi_pool: its corners are
+/// rounded before they are scaled.
+LAMINA_FN inline image_range scored_part(float first, float last, float scale, int parts, int k,
+                                         int size) {
+  const float begin = math::round(first) * scale;
+  const float rest = (math::round(last) + 1.0f) * scale - begin;
+  const float part = (rest < 0.1f ? 0.1f : rest) / static_cast<float>(parts);
+  // In double the product is exact, so that no compiler's fused product and sum rounds otherwise.
+  const double exact = static_cast<double>(part), first_at = static_cast<double>(begin);
+  const int from = bounded_int(math::floor(static_cast<float>(k * exact + first_at)));
+  const int to = bounded_int(math::ceil(static_cast<float>((k + 1) * exact + first_at)));
+  return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
+}
+
+/// The largest elements or the averages of an image cut into 1, 4, 16 ... windows, side by side:
+/// X [N, C, H, W], Out [N, C (4^pyramid_height - 1) / 3], level by level.
+/// Source: He et al. 2014. Fluid: spp.
+struct spp : operator_definition {
+  static constexpr const char* type = "spp";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"pyramid_height", attribute_type::integer, 1},
+       {"pooling_type", attribute_type::string, 0, "max"}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr std::uint32_t gradient_outputs = 1;
+};
+
+/// Window k of `windows` along a side of an image: all are as long as the longest has to be, and
+/// padding is shared by both ends.
+LAMINA_FN constexpr image_range pyramid_window(int k, int windows, int size) {
+  const int length = (size + windows - 1) / windows;
+  const int padding = (length * windows - size + 1) / 2;
+  const int first = k * length - padding;
+  const int end = first + length;
+  return {first < 0 ? 0 : first < size ? first : size, end < 0 ? 0 : end < size ? end : size};
+}
+
+/// The window that an element is in.
+LAMINA_FN constexpr int pyramid_window_of(int at, int windows, int size) {
+  const int length = (size + windows - 1) / windows;
+  return (at + (length * windows - size + 1) / 2) / length;
+}
+
+/// The windows of each image as a sequence, row by row: Out [N * OH * OW, C * kh * kw], paddings
+/// above, left, below and right are 0. kernels are height and width.
+/// OH = (H + above + below - kh) / stride + 1. Fluid: im2sequence.
+struct im2sequence : operator_definition {
+  static constexpr const char* type = "im2sequence";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 3> attributes{
+      {{"kernels", attribute_type::integers},
+       {"strides", attribute_type::integers},
+       {"paddings", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+}  // namespace lamina

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/region/onnx.hpp - regions and windows of images as sequences, as ONNX nodes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <lamina/operators/conv/onnx.hpp>
+#include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/operators/sequence/onnx.hpp>
+
+namespace lamina {
+
+namespace onnx {
+
+/// ONNX has the number of its image before the corners of each region.
+inline void lower_roi_pool(onnx_operator& op) {
+  if (op.wants("Argmax")) op.fail("expected that nothing reads Argmax, which ONNX has not");
+  const sequence_places at = places_in(op, "ROIs");
+  const std::string image = column(op, op.cast(at.id, op.type_of("ROIs")));
+  const std::string regions = op.node("Concat", {image, op.in("ROIs")}, {{"axis", 1}});
+  const std::vector<std::int64_t> size{op.integer("pooled_height", 1),
+                                       op.integer("pooled_width", 1)};
+  op.out("Out", "MaxRoiPool", {op.in("X"), regions},
+         {{"pooled_shape", size}, {"spatial_scale", op.real("spatial_scale", 1)}});
+  op.program().set_lengths(op.name_of_output("Out"), at.lengths);
+}
+
+inline void lower_roi_align(onnx_operator& op) {
+  const sequence_places at = places_in(op, "ROIs");
+  op.out("Out", "RoiAlign", {op.in("X"), op.in("ROIs"), op.cast(at.id, dtype::int64)},
+         {{"coordinate_transformation_mode", "output_half_pixel"},
+          {"output_height", op.integer("pooled_height", 1)},
+          {"output_width", op.integer("pooled_width", 1)},
+          {"sampling_ratio", std::max<std::int64_t>(op.integer("sampling_ratio", -1), 0)},
+          {"spatial_scale", op.real("spatial_scale", 1)}});
+  op.program().set_lengths(op.name_of_output("Out"), at.lengths);
+}
+
+/// Windows of the padded image side by side.
+inline void lower_im2sequence(onnx_operator& op) {
+  if (op.has("Y")) op.fail("expected images of one size, found sizes in slot 'Y'");
+  const std::vector<std::int64_t> kernel = each_side(op, "kernels", 2, 1);
+  const std::vector<std::int64_t> stride = each_side(op, "strides", 2, 1);
+  const std::vector<std::int64_t> pads = each_side(op, "paddings", 4, 0);
+  const std::int64_t channels = op.extent("X", 1), elements = channels * kernel[0] * kernel[1];
+  std::int64_t extent[2], windows[2];  // of the padded image
+  for (int side = 0; side < 2; ++side) {
+    const auto i = static_cast<std::size_t>(side);
+    extent[side] = op.extent("X", 2 + side) + pads[i] + pads[i + 2];
+    windows[side] = (extent[side] - kernel[i]) / stride[i] + 1;
+  }
+  // Elements are copied; a convolution by ones and zeros would spread NaN.
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < windows[0]; ++i)
+    for (std::int64_t j = 0; j < windows[1]; ++j)
+      for (std::int64_t k = 0; k < kernel[0]; ++k)
+        for (std::int64_t l = 0; l < kernel[1]; ++l)
+          places.push_back((i * stride[0] + k) * extent[1] + j * stride[1] + l);
+  const std::int64_t count = windows[0] * windows[1];
+  const std::string padded =
+      op.node("Pad", {op.in("X"), op.list({0, 0, pads[0], pads[1], 0, 0, pads[2], pads[3]}),
+                      op.number(0, op.type_of("X"))});
+  const std::string flat = op.reshape(padded, {0, 0, extent[0] * extent[1]});
+  const std::string copied = op.node("Gather", {flat, op.list(places)}, {{"axis", 2}});
+  const std::string each = op.reshape(copied, {0, 0, count, kernel[0] * kernel[1]});
+  const std::vector<std::int64_t> windows_first{0, 2, 1, 3};
+  const std::string rows = op.node("Transpose", {each}, {{"perm", windows_first}});
+  op.out("Out", "Reshape", {rows, op.list({-1, elements})});
+  op.program().set_lengths(
+      op.name_of_output("Out"),
+      filled(op, static_cast<double>(count), dtype::int64, dimension_of(op, op.in("X"), 0)));
+}
+
+inline void add_regions(onnx_operators& to) {
+  to.add("roi_pool", lower_roi_pool);
+  to.add("roi_align", lower_roi_align);
+  to.add("im2sequence", lower_im2sequence);
+}
+
+}  // namespace onnx
+
+}  // namespace lamina

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/region/roi_align/cpu.hpp - averages of parts of regions: roi_align, psroi_pool.
+#pragma once
+
+#include <lamina/operators/region/cpu.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/operators/region/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Calls f(image, region) for all regions.
+template <class F>
+void for_each_region(const call_context& c, const operand& x, const operand& regions, F f) {
+  const sequence_rows all = c.sequences(regions);
+  if (all.count != x.rows) fail(c, {"expected regions of ", x.rows, " images, found ", all.count});
+  for (int n = 0; n < x.rows; ++n)
+    for (int r = all.begin(n); r < all.end(n); ++r) f(n, r);
+}
+
+/// Calls f(image, region, place in Out, place in X, weight) for all elements of images that count
+/// for an element of Out of roi_align: none with a weight of 0, so that infinities stay where they
+/// are.
+template <class F>
+void for_each_aligned(const call_context& c, const operand& x, const operand& regions, F f) {
+  const float scale = static_cast<float>(c.number(0));
+  const int height = c.integer(1), width = c.integer(2), ratio = c.integer(3);
+  const int h = x.dims[2], w = x.dims[3];
+  for_each_region(c, x, regions, [&](int n, int r) {
+    const region_corners region(regions, r);
+    const region_side rows = region_side_of(region[1], region[3], scale, height, ratio);
+    const region_side columns = region_side_of(region[0], region[2], scale, width, ratio);
+    const float share = 1.0f / static_cast<float>(rows.points * columns.points);
+    for (int i = 0; i < height; ++i)
+      for (int j = 0; j < width; ++j)
+        for (int k = 0; k < rows.points * columns.points; ++k) {
+          const neighbours y = neighbours_of(rows.at(i, k / columns.points), h);
+          const neighbours z = neighbours_of(columns.at(j, k % columns.points), w);
+          if (y.outside || z.outside) continue;
+          const int place[] = {y.low * w + z.low, y.low * w + z.high, y.high * w + z.low,
+                               y.high * w + z.high};
+          const float weight[] = {(1 - y.part) * (1 - z.part), (1 - y.part) * z.part,
+                                  y.part * (1 - z.part), y.part * z.part};
+          for (int channel = 0; channel < x.dims[1]; ++channel)
+            for (int q = 0; q < 4; ++q)
+              if (weight[q] != 0)
+                f(n, r, (channel * height + i) * width + j,
+                  static_cast<std::ptrdiff_t>(channel) * h * w + place[q], weight[q] * share);
+        }
+  });
+}
+
+/// The same for psroi_pool.
+template <class F>
+void for_each_scored(const call_context& c, const operand& x, const operand& regions, F f) {
+  const int channels = c.integer(0), height = c.integer(2), width = c.integer(3);
+  const float scale = static_cast<float>(c.number(1));
+  if (channels * height * width != x.dims[1])
+    fail(c, {"expected ", channels * height * width, " channels, found ", x.dims[1]});
+  const int w = x.dims[3];
+  for_each_region(c, x, regions, [&](int n, int r) {
+    const region_corners region(regions, r);
+    for (int i = 0; i < height; ++i)
+      for (int j = 0; j < width; ++j) {
+        const image_range rows = scored_part(region[1], region[3], scale, height, i, x.dims[2]);
+        const image_range columns = scored_part(region[0], region[2], scale, width, j, w);
+        const int count = (rows.end - rows.begin) * (columns.end - columns.begin);
+        for (int channel = 0; channel < channels; ++channel) {
+          const int at = (channel * height + i) * width + j;
+          const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(at) * x.dims[2] * w;
+          for (int v = rows.begin; v < rows.end; ++v)
+            for (int u = columns.begin; u < columns.end; ++u)
+              f(n, r, at, plane + static_cast<std::ptrdiff_t>(v) * w + u,
+                1.0f / static_cast<float>(count));
+        }
+      }
+  });
+}
+
+template <class Real, class ForEach>
+void sum_regions(const call_context& c, ForEach for_each) {
+  const operand x = c.input(0), regions = c.input(1), out = c.output(0);
+  require_real<Real>(c, x);
+  clear(out);
+  for_each(c, x, regions, [&](int n, int r, int to, std::ptrdiff_t from, float weight) {
+    out.row<Real>(r)[to] += weight * x.row<const Real>(n)[from];
+  });
+}
+template <class Real, class ForEach>
+void spread_regions(const call_context& c, ForEach for_each) {
+  const operand x = c.input(0), regions = c.input(1), slope = c.input(2), dx = c.output(0);
+  if (!dx) return;
+  clear(dx);
+  for_each(c, x, regions, [&](int n, int r, int from, std::ptrdiff_t to, float weight) {
+    dx.row<Real>(n)[to] += weight * slope.row<const Real>(r)[from];
+  });
+}
+
+inline constexpr auto aligned = [](const auto&... a) { for_each_aligned(a...); };
+inline constexpr auto scored = [](const auto&... a) { for_each_scored(a...); };
+
+}  // namespace detail
+
+template <>
+struct call_kernel<roi_align> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    detail::sum_regions<Real>(c, detail::aligned);
+  }
+};
+template <>
+struct call_kernel<gradient_of<roi_align>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    detail::spread_regions<Real>(c, detail::aligned);
+  }
+};
+template <>
+struct call_kernel<psroi_pool> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    detail::sum_regions<Real>(c, detail::scored);
+  }
+};
+template <>
+struct call_kernel<gradient_of<psroi_pool>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    detail::spread_regions<Real>(c, detail::scored);
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/resize/common.hpp - which element of an image each of a pad2d is.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/operators/resize/definition.hpp>
+
+namespace lamina::engine {
+
+/// One side of the images, with what is put before its elements.
+struct padded_side {
+  int before, in, out;
+  bool reflects, repeats;
+
+  /// The element of the image that element k of the padded one is; -1: of none.
+  LAMINA_FN constexpr int at(int k) const {
+    return place_in_padded(k, before, in, reflects, repeats);
+  }
+  /// The next element behind k that may be element i of the image; `out` or more: there is none.
+  LAMINA_FN constexpr int next(int k, int i) const {
+    ++k;
+    if (!reflects && !repeats) return k <= before + i ? before + i : out;
+    if (k >= before && k < before + i) return before + i;
+    return k > before + i && k < before + in ? before + in : k;
+  }
+};
+
+/// Both sides. Throws lamina::error for attributes that pad2d has not.
+struct padded_image {
+  padded_side rows{}, columns{};
+
+  padded_image() = default;
+  padded_image(const operator_call& c, const operand& image, const operand& padded) {
+    const std::string_view mode = text_of(c, 2);
+    const bool reflects = mode == "reflect", repeats = mode == "edge";
+    if (c.list_size(0) != 4 || (!reflects && !repeats && mode != "constant"))
+      fail(c, {"expected 4 paddings and a mode 'constant', 'reflect' or 'edge', found ",
+               c.list_size(0), " and '", mode, "'"});
+    rows = {c.integer_at(0, 0), image.dims[2], padded.dims[2], reflects, repeats};
+    columns = {c.integer_at(0, 2), image.dims[3], padded.dims[3], reflects, repeats};
+  }
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/resize/cuda.cuh - images of another size: bilinear_interp,
+// nearest_interp, a thread an element.
+#pragma once
+
+#include <lamina/engine/cuda/body/channel_place.cuh>
+#include <lamina/engine/cuda/body/recurrent_body.cuh>
+#include <lamina/operators/resize/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// One side of the images: how the elements of the result lie between those of the source.
+struct interpolated_side {
+  int in, out;
+  bool is_nearest, align;
+  int mode;
+
+  LAMINA_INLINE LAMINA_FN interpolation_place at(int k) const {
+    return place_between(k, in, out, is_nearest, align, mode);
+  }
+  /// The first element of the result whose place is not before element `low` of the source.
+  LAMINA_INLINE LAMINA_FN int first_from(int low) const {
+    int begin = 0, end = out;
+    while (begin < end) {
+      const int middle = (begin + end) / 2;
+      if (at(middle).low < low)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    return begin;
+  }
+  /// How much of element h of the source is in the result's element at p.
+  static LAMINA_INLINE LAMINA_FN float share(const interpolation_place& p, int h) {
+    return (p.low == h ? 1 - p.part : 0.0f) + (p.high == h ? p.part : 0.0f);
+  }
+};
+
+/// The number at `part` of the way from a to b, as on the CPU. An infinity stays one where nothing
+/// else has a part.
+LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
+  return part == 0 || a == b ? a : (1 - part) * a + part * b;
+}
+
+struct resize_arguments {
+  row_array from, to;
+  divider columns, plane, width;  // of the array with a thread for each element, of its channels
+  interpolated_side rows, lines;
+  int count;
+};
+
+struct resize_body {
+  using arguments = resize_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const channel_place to(a.columns, a.plane, i);
+    int k = to.inside;
+    const int y = a.width.divide(k);
+    const interpolation_place v = a.rows.at(y), h = a.lines.at(k);
+    const float* const image = a.from.row(to.row) + to.channel * a.rows.in * a.lines.in;
+    const float *const u = image + v.low * a.lines.in, *const l = image + v.high * a.lines.in;
+    const float above = between(u[h.low], u[h.high], h.part);
+    const float below = between(l[h.low], l[h.high], h.part);
+    a.to.row(to.row)[to.at] = a.rows.is_nearest ? u[h.low] : between(above, below, v.part);
+  }
+};
+/// An element of the source takes its share of the slopes of all elements that it is in. A share of
+/// 0 adds nothing, also of an infinity.
+struct resize_slope_body {
+  using arguments = resize_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const channel_place to(a.columns, a.plane, i);
+    int k = to.inside;
+    const int y = a.width.divide(k);
+    const float* const image = a.from.row(to.row) + to.channel * a.rows.out * a.lines.out;
+    const int first = a.lines.first_from(k - 1);
+    float sum = 0;
+    for (int row = a.rows.first_from(y - 1); row < a.rows.out; ++row) {
+      const interpolation_place v = a.rows.at(row);
+      if (v.low > y) break;
+      const float share = interpolated_side::share(v, y);
+      if (share == 0) continue;
+      float of_row = 0;
+      for (int column = first; column < a.lines.out; ++column) {
+        const interpolation_place h = a.lines.at(column);
+        if (h.low > k) break;
+        if (const float part = interpolated_side::share(h, k); part != 0)
+          of_row += part * image[row * a.lines.out + column];
+      }
+      sum += share * of_row;
+    }
+    a.to.row(to.row)[to.at] = sum;
+  }
+};
+
+/// `x`: the source or its gradient; `y`: the result or its slope; `each`: has a thread an element.
+template <bool Nearest>
+resize_arguments resize_of(const call_site& c, const operand& x, const operand& y,
+                           const operand& each) {
+  require_float(c, x);
+  resize_arguments a{};
+  a.columns = divider(each.columns);
+  a.plane = divider(each.dims[2] * each.dims[3]);
+  a.width = divider(each.dims[3]);
+  a.rows = {x.dims[2], y.dims[2], Nearest, c.flag(3), c.integer(4)};
+  a.lines = {x.dims[3], y.dims[3], Nearest, c.flag(3), c.integer(4)};
+  a.count = each.rows * each.columns;
+  return a;
+}
+
+template <bool Nearest>
+struct resize_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), y = c.output(0);
+    if (c.input(1)) fail(c, {"expected a size that the program knows, found OutSize"});
+    auto a = resize_of<Nearest>(c, x, y, y);
+    a.from = x;
+    a.to = y;
+    b.template elements<resize_body>(a);
+  }
+};
+template <bool Nearest>
+struct resize_gradient_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand d = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    auto a = resize_of<Nearest>(c, dx, d, dx);
+    a.from = d;
+    a.to = dx;
+    b.template elements<resize_slope_body>(a);
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<bilinear_interp> : detail::resize_kernel<false> {};
+template <>
+struct call_kernel<gradient_of<bilinear_interp>> : detail::resize_gradient_kernel<false> {};
+template <>
+struct call_kernel<nearest_interp> : detail::resize_kernel<true> {};
+template <>
+struct call_kernel<gradient_of<nearest_interp>> : detail::resize_gradient_kernel<true> {};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/resize/definition.hpp - images of another size: interpolation and padding.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Base of the interpolations: X [N, C, H, W] to Out [N, C, out_h, out_w]. OutSize, when it is
+/// given, repeats the size; scale is what a user asked for instead of a size.
+struct interpolation : operator_definition {
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"OutSize", false, true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 5> attributes{
+      {{"out_h", attribute_type::integer, 0},
+       {"out_w", attribute_type::integer, 0},
+       {"scale", attribute_type::real, 0},
+       {"align_corners", attribute_type::boolean, 1},
+       {"align_mode", attribute_type::integer, 1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Each element from the four around its place. Place k along a side is k (in - 1) / (out - 1) with
+/// align_corners, else k in / out, or with align_mode 0 (k + 0.5) in / out - 0.5.
+/// Fluid: bilinear_interp.
+struct bilinear_interp : interpolation {
+  static constexpr const char* type = "bilinear_interp";
+};
+/// The element at the place: rounded with align_corners, else cut off. Fluid: nearest_interp.
+struct nearest_interp : interpolation {
+  static constexpr const char* type = "nearest_interp";
+};
+
+/// Where an element comes from along one side: (1 - part) of element `low`, part of `high`.
+struct interpolation_place {
+  int low, high;
+  float part;
+};
+/// Element k of `out` from `in`. One function for all engines: a place that is rounded otherwise is
+/// another element. In float, as Fluid.
+constexpr interpolation_place place_between(int k, int in, int out, bool is_nearest,
+                                            bool align_corners, int align_mode) {
+  float ratio = 0;
+  if (out > 1)
+    ratio = align_corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                          : static_cast<float>(in) / static_cast<float>(out);
+  const float at = ratio * static_cast<float>(k);
+  if (is_nearest) {
+    const int low = static_cast<int>(align_corners ? at + 0.5F : at);
+    return {low, low, 0};
+  }
+  const bool centred = align_mode == 0 && !align_corners;
+  float place = centred ? ratio * (static_cast<float>(k) + 0.5F) - 0.5F : at;
+  if (place < 0) place = 0;
+  int low = static_cast<int>(place);
+  if (low > in - 1) low = in - 1;
+  return {low, low + 1 < in ? low + 1 : in - 1, place - static_cast<float>(low)};
+}
+
+/// Rows and columns around an image: paddings are those above, below, left and right. Their
+/// elements are pad_value ("constant"), the image in a mirror that stands on its last element
+/// ("reflect"), or its nearest element ("edge"). Fluid: pad2d.
+struct pad2d : operator_definition {
+  static constexpr const char* type = "pad2d";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Paddings", false, true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"paddings", attribute_type::integers},
+       {"pad_value", attribute_type::real, 0},
+       {"mode", attribute_type::string, 0, "constant"},
+       {"data_format", attribute_type::string, 0, "NCHW"}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// The element of an image that element k of the padded one is, along one side; -1: pad_value.
+LAMINA_FN constexpr int place_in_padded(int k, int before, int in, bool reflects, bool repeats) {
+  int at = k - before;
+  if (at >= 0 && at < in) return at;
+  if (reflects) {
+    at = at < 0 ? -at : 2 * (in - 1) - at;
+    return at < 0 ? 0 : at < in ? at : in - 1;
+  }
+  return repeats ? (at < 0 ? 0 : in - 1) : -1;
+}
+
+}  // namespace lamina

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/resize/layer.hpp - images of another size: resize_bilinear, resize_nearest,
+// pad2d.
+#pragma once
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/window.hpp>
+#include <lamina/operators/resize/definition.hpp>
+
+namespace lamina {
+
+/// What pad2d puts around an image.
+enum class pad_mode : std::uint8_t { constant, reflect, edge };
+
+namespace layer {
+
+/// Options of resize_bilinear and resize_nearest.
+struct resize_attr {
+  bool align_corners = true;  // the corners of both images are the same elements
+  int align_mode = 1;         // 0: without align_corners, places are counted from the middle
+  std::string_view name{};
+};
+
+/// Options of pad2d.
+struct pad2d_attr {
+  float value = 0;  // with pad_mode::constant
+  std::string_view name{};
+};
+
+namespace detail {
+template <class Op, extent2 Size, class T, class R, int C, int H, int W>
+constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_attr& attr) {
+  constexpr bool good = is_real<T> && has_rows<R> && Size.least(1);
+  static_assert(check<good, gets<Size.height, Size.width>, gets_type<variable<T, R, C, H, W>>>,
+                "lamina: resize: the images are floating point, one a row, the new size is "
+                "positive");
+  using result = variable<T, R, C, (good ? Size.height : H), (good ? Size.width : W)>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, key, attr.name);
+  const auto y = layer.template output<result>();
+  b.add_operator(schema_of<Op>(), {x.id, -1}, {y.id},
+                 b.attribute_list(Size.height, Size.width, 0, attr.align_corners, attr.align_mode));
+  return layer.returns(y);
+}
+}  // namespace detail
+
+/// An image [C, H, W] of another size, each element between the four around its place:
+/// `resize_bilinear<lamina::extent2{64, 48}>(x)`. One row or column is the first one of x. Fluid:
+/// layers.resize_bilinear.
+template <extent2 Size, class T, class R, int C, int H, int W>
+constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
+                               const options<resize_attr, T>& attr = {}) {
+  return detail::resized<lamina::bilinear_interp, Size>(x, "bilinear_interp", attr);
+}
+/// The same with the nearest element. Fluid: layers.resize_nearest.
+template <extent2 Size, class T, class R, int C, int H, int W>
+constexpr auto resize_nearest(variable<T, R, C, H, W> x, const options<resize_attr, T>& attr = {}) {
+  return detail::resized<lamina::nearest_interp, Size>(x, "nearest_interp", attr);
+}
+
+/// Rows and columns above, below, left and right of an image: `pad2d<1, 1, 2, 2>(x)`,
+/// `pad2d<1, 1, 1, 1, lamina::pad_mode::reflect>(x)`. Fluid: layers.pad2d.
+template <int Above, int Below, int Left, int Right, pad_mode Mode = pad_mode::constant, class T,
+          class R, int C, int H, int W>
+constexpr auto pad2d(variable<T, R, C, H, W> x, const options<pad2d_attr, T>& attr = {}) {
+  constexpr bool reflects = Mode == pad_mode::reflect;
+  constexpr bool good = detail::is_real<T> && has_rows<R> && Above >= 0 && Below >= 0 &&
+                        Left >= 0 && Right >= 0 &&
+                        (!reflects || (Above < H && Below < H && Left < W && Right < W));
+  static_assert(check<good, gets<Above, Below, Left, Right>, gets_type<variable<T, R, C, H, W>>>,
+                "lamina: pad2d: floating point images, paddings are not negative, and below the "
+                "image's size where it is reflected");
+  using result = variable<T, R, C, (good ? H + Above + Below : H), (good ? W + Left + Right : W)>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "pad2d", attr.name);
+  const auto y = layer.template output<result>();
+  const int around[] = {Above, Below, Left, Right};
+  const attribute_value paddings = b.integer_list(around, 4);
+  const attribute_value mode = b.text(reflects                 ? "reflect"
+                                      : Mode == pad_mode::edge ? "edge"
+                                                               : "constant");
+  b.add_operator(schema_of<lamina::pad2d>(), {x.id, -1}, {y.id},
+                 b.attribute_list(paddings, attr.value, mode, b.text("NCHW")));
+  return layer.returns(y);
+}
+
+}  // namespace layer
+}  // namespace lamina

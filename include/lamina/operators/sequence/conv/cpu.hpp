@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/conv/cpu.hpp - what a sequence_conv multiplies.
+#pragma once
+
+#include <algorithm>
+
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/plan/plan_operators.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Calls f(row, column of the window, row of X or -1, row of PaddingData or -1) for each place of
+/// each window; both are -1 where the window sees zeros.
+template <class F>
+void for_each_window_row(const call_context& c, const operand& rows, F&& f) {
+  const int length = c.integer(0), start = c.integer(1);
+  const int before = std::max(0, -start);
+  const bool trains_padding = c.flag(3);
+  const sequence_rows all = c.sequences(rows);
+  for (int s = 0; s < all.count; ++s) {
+    const int begin = all.begin(s), n = all.length(s);
+    for (int t = 0; t < n; ++t)
+      for (int j = 0; j < length; ++j) {
+        const int at = t + start + j;
+        if (at >= 0 && at < n)
+          f(begin + t, j, begin + at, -1);
+        else
+          f(begin + t, j, -1, !trains_padding ? -1 : at < 0 ? before + at : before + at - n);
+      }
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_windows> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), padding = c.input(1), out = c.output(0);
+    if (c.integer(2) != 1) fail(c, {"expected a contextStride of 1, found ", c.integer(2)});
+    const int width = x.columns;
+    detail::for_each_window_row(c, x, [&](int row, int j, int from, int pad) {
+      Real* const to = out.row<Real>(row) + static_cast<std::ptrdiff_t>(j) * width;
+      if (from >= 0)
+        std::copy(x.row<const Real>(from), x.row<const Real>(from) + width, to);
+      else if (pad >= 0)
+        std::copy(padding.row<const Real>(pad), padding.row<const Real>(pad) + width, to);
+      else
+        std::fill(to, to + width, Real(0));
+    });
+  }
+};
+
+template <>
+struct call_kernel<sequence_windows_grad> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand d = c.input(0), dx = c.output(0), dpadding = c.output(1);
+    if (dx) clear(dx);
+    if (dpadding) clear(dpadding);
+    const int width = d.columns / c.integer(0);
+    detail::for_each_window_row(c, d, [&](int row, int j, int from, int pad) {
+      Real* const to = from >= 0 && dx        ? dx.row<Real>(from)
+                       : pad >= 0 && dpadding ? dpadding.row<Real>(pad)
+                                              : nullptr;
+      if (to == nullptr) return;
+      const Real* const add = d.row<const Real>(row) + static_cast<std::ptrdiff_t>(j) * width;
+      for_each_place<Real>(width, [&](std::ptrdiff_t i, auto like) {
+        store(to + i, load(to + i, like) + load(add + i, like));
+      });
+    });
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/conv/definition.hpp - convolutions along the rows of sequences.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out[t] = sum_j X[t + contextStart + j] * Filter[j], 0 <= j < contextLength: the window over the
+/// rows of t's sequence times Filter [contextLength * width, filters], whose rows from j * width on
+/// belong to row j of the window. Rows beyond the ends of the sequence are 0, or, with
+/// paddingTrainable, rows of PaddingData: first max(0, -contextStart) before it, nearest last, then
+/// max(0, contextStart + contextLength - 1) behind it, nearest first. contextStride is 1.
+/// Fluid: sequence_conv.
+struct sequence_conv : operator_definition {
+  static constexpr const char* type = "sequence_conv";
+  static constexpr std::array<slot_desc, 3> inputs{
+      {{"X"}, {"PaddingData", false, true}, {"Filter"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"contextLength", attribute_type::integer, 0},
+       {"contextStart", attribute_type::integer, 0},
+       {"contextStride", attribute_type::integer, 1},
+       {"paddingTrainable", attribute_type::boolean, 0}}};
+  static constexpr std::uint32_t differentiable = 7;
+  static constexpr std::uint32_t gradient_inputs = 7;
+};
+
+/// Out[t] = sum_j X[t + j] * Filter[j], element by element, for 0 <= j < rows of Filter and t + j
+/// inside the sequence of t: each column looks ahead on its own. Filter [future + 1, width].
+/// Fluid: row_conv, of Deep Speech 2 (Amodei et al., 2015, section 3.6).
+struct row_conv : operator_definition {
+  static constexpr const char* type = "row_conv";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Filter"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+}  // namespace lamina

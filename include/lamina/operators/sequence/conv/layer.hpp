@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/conv/layer.hpp - a convolution along the rows of sequences.
+#pragma once
+
+#include <lamina/layers/activation.hpp>
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/sequence/conv/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of sequence_conv.
+struct sequence_conv_attr {
+  /// The window begins FilterSize / 2 rows before the row of the result.
+  static constexpr int centred = -2147483647;
+
+  int padding_start = centred;     // where the window begins, beside the row of the result
+  bool padding_trainable = false;  // rows beyond the ends are a parameter, not 0
+  activation act = activation::identity;
+  param_attr param{};          // of the filter
+  param_attr padding_param{};  // of the rows beyond the ends
+  bool bias = true;            // false: no bias
+  param_attr bias_param{};     // of the bias
+  std::string_view name{};
+};
+
+/// y[t] = act(x[t + start .. t + start + FilterSize - 1] * W + b) in each sequence:
+/// `sequence_conv<NumFilters, FilterSize>(x, {.act = lamina::activation::tanh})`. `start` is
+/// -(FilterSize / 2) unless padding_start says more; rows beyond the ends of a sequence are 0.
+/// Parameters: a filter [FilterSize * width, NumFilters], initialised by Xavier, a bias
+/// [NumFilters] of zeros, with padding_trainable rows of zeros before and behind each sequence.
+/// Fluid: layers.sequence_conv; the rows that are trained are those of v2's context projection.
+template <int NumFilters, int FilterSize = 3, class T, class R, int... D>
+constexpr auto sequence_conv(variable<T, R, D...> x,
+                             const options<sequence_conv_attr, T>& attr = {},
+                             int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  constexpr bool fits = is_tokens<R> && detail::is_real<T> && in::rank == 1;
+  constexpr bool positive = NumFilters > 0 && FilterSize > 0;
+  static_assert(check<fits, gets_type<in>>,
+                "lamina: sequence_conv: the input holds sequences of floating point rows with one "
+                "dimension");
+  static_assert(check<positive, gets<NumFilters, FilterSize>>,
+                "lamina: sequence_conv: number and size of the filters are positive");
+  using out = variable<T, R, (NumFilters > 0 ? NumFilters : 1)>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "sequence_conv", attr.name);
+  const int start = attr.padding_start == attr.centred ? -(FilterSize / 2) : attr.padding_start;
+  const int before = start < 0 ? -start : 0;
+  const int behind = start + FilterSize > 1 ? start + FilterSize - 1 : 0;
+  const bool padded = attr.padding_trainable && before + behind > 0;
+  const int filter = layer.parameter(attr.param, ".w_", {FilterSize * in::size, NumFilters},
+                                     dtype_of<T>, init::xavier(), line);
+  const int padding = padded
+                          ? layer.parameter(attr.padding_param, ".w_", {before + behind, in::size},
+                                            dtype_of<T>, init::constant(0), line)
+                          : -1;
+  int y = layer.template output<out>().id;
+  b.add_operator(schema_of<lamina::sequence_conv>(), {x.id, padding, filter}, {y},
+                 b.attribute_list(FilterSize, start, 1, padded));
+  if (attr.bias) {
+    const int bias =
+        layer.parameter(attr.bias_param, ".b_", {NumFilters}, dtype_of<T>, init::constant(0), line);
+    const int sum = layer.output_like(y);
+    b.add_operator(schema_of<lamina::elementwise_add>(), {y, bias}, {sum}, b.attribute_list(1));
+    y = sum;
+  }
+  return layer.returns(out{&b, apply_activation(layer, attr.act, y)});
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/expand/definition.hpp - rows repeated as often as sequences are long.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Item i of X, length of item i of level ref_level of Y times (-1: the last level). An item of X
+/// is a row where X has ref_level levels or none, and a sequence where it has one level more. The
+/// levels of Out are those of Y down to ref_level, and below them the lengths of the copies where X
+/// has sequences. The gradient adds the copies up; it reads X and Y for their shapes and sequences.
+/// Fluid: sequence_expand, which keeps the last level only and knows X with at most one level.
+struct sequence_expand : operator_definition {
+  static constexpr const char* type = "sequence_expand";
+  static constexpr auto inputs = slots_xy;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"ref_level", attribute_type::integer, -1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// Row i of X, once for each row of sequence i of Y: Out has the rows of Y. The gradient adds the
+/// copies up; it reads X and Y for their shapes and sequences. Fluid: sequence_expand_as.
+struct sequence_expand_as : operator_definition {
+  static constexpr const char* type = "sequence_expand_as";
+  static constexpr auto inputs = slots_xy;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+}  // namespace lamina

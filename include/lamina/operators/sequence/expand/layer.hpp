@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/expand/layer.hpp - rows or sequences repeated as often as others are
+// long.
+#pragma once
+
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/sequence/expand/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of sequence_expand.
+struct sequence_expand_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+
+/// The rows whose sequences are level L of R, counted from 0 or from the last, -1; R itself for a
+/// level that does not exist.
+template <class R, int L>
+struct rows_of_level {
+  using type = R;
+};
+template <class R, int L>
+requires(is_tokens<R>&& L >= 0 && L + 1 < R::lod_level) struct rows_of_level<R, L>
+    : rows_of_level<typename R::parent, L> {
+};
+template <class R, int L>
+requires(is_tokens<R>&& L < 0 && -L <= R::lod_level) struct rows_of_level<R, L>
+    : rows_of_level<R, R::lod_level + L> {
+};
+
+template <class R, int L>
+inline constexpr bool has_level = is_tokens<R>&& L >= -R::lod_level&& L < R::lod_level;
+
+/// The number of a level as the operator has it: from the outermost, or -1 for the last.
+template <class R, int L>
+inline constexpr int level_from_above = L < -1 && has_level<R, L> ? R::lod_level + L : L;
+
+/// Whether rows R are those of a variable with rows S, or lie above them.
+template <class R, class S>
+inline constexpr bool are_among = __is_same(R, S);
+template <class R, class S>
+requires(is_tokens<S> &&
+         !__is_same(R, S)) inline constexpr bool are_among<R, S> = are_among<R, typename S::parent>;
+
+template <class Out, class X, class Y>
+constexpr Out expand_sequences(X x, Y y, int level, std::string_view name, int line) {
+  require_one_program(x, y, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "sequence_expand", name);
+  const Out made = layer.template output<Out>();
+  b.add_operator(schema_of<lamina::sequence_expand>(), {x.id, y.id}, {made.id},
+                 level == -1 ? -1 : b.attribute_list(level));
+  return layer.returns(made);
+}
+
+}  // namespace detail
+
+/// Row i of x, as many times as item i of level RefLevel of y is long; -1 is y's last level, 0 the
+/// outermost. The result has one row for each item of the level below: the rows of y where RefLevel
+/// is its last. Fluid: layers.sequence_expand of an x without LoD.
+template <int RefLevel = -1, class T, class R, int... D, class U, class S, int... E>
+constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<sequence_expand_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using copies = typename detail::rows_of_level<S, RefLevel>::type;
+  constexpr bool level = detail::has_level<S, RefLevel>;
+  constexpr bool fits = !level || __is_same(R, parent_rows<copies>);
+  static_assert(check<level, gets<RefLevel>, gets_type<variable<U, S, E...>>>,
+                "lamina: sequence_expand: y holds sequences and has the level that is asked for");
+  static_assert(check<fits, gets_type<in>, expects_type<parent_rows<copies>>>,
+                "lamina: sequence_expand: x has one row for each item of the level of y");
+  return detail::expand_sequences<with_rows<copies, in>>(
+      x, y, detail::level_from_above<S, RefLevel>, attr.name, line);
+}
+
+/// Sequence i of x, as many times as item i of level RefLevel of y is long: the copies are
+/// sequences under Name, one for each item of the level below of y,
+/// `sequence_expand<"hypotheses">(x, y)`. Fluid: layers.sequence_expand of an x with LoD, which
+/// forgets whose copy each sequence is.
+template <fixed_string Name, int RefLevel = -1, class T, class R, int... D, class U, class S,
+          int... E>
+constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
+                               const options<sequence_expand_attr, T>& attr = {},
+                               int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using copies = typename detail::rows_of_level<S, RefLevel>::type;
+  constexpr bool level = detail::has_level<S, RefLevel>;
+  constexpr bool fits = !level || (is_tokens<R> && __is_same(parent_rows<R>, parent_rows<copies>));
+  static_assert(check<level, gets<RefLevel>, gets_type<variable<U, S, E...>>>,
+                "lamina: sequence_expand: y holds sequences and has the level that is asked for");
+  static_assert(
+      check<fits, gets_type<in>, expects_type<parent_rows<copies>>>,
+      "lamina: sequence_expand: x has one sequence for each item of the level of y; leave "
+      "the name out to repeat rows");
+  using out = with_rows<tokens<Name, copies>, in>;
+  constexpr bool made = !level || !fits || !detail::are_among<tokens<Name, copies>, S>;
+  static_assert(check<made, gets_type<tokens<Name, copies>>, gets_type<variable<U, S, E...>>>,
+                "lamina: sequence_expand: the copies are sequences of their own: y has this name "
+                "at this level");
+  return detail::expand_sequences<out>(x, y, detail::level_from_above<S, RefLevel>, attr.name,
+                                       line);
+}
+
+}  // namespace lamina::layer

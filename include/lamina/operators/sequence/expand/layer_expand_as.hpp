@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/expand/layer_expand_as.hpp - one row repeated for each row of a
+// sequence.
+#pragma once
+
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/sequence/expand/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of sequence_expand_as.
+struct sequence_expand_as_attr {
+  std::string_view name{};
+};
+
+/// Row i of x, once for each row of sequence i of y: the result has the rows of y, so that both can
+/// be added. The way back from sequence_pool. x has one row for each sequence of y: the rows
+/// parent_rows of y's, or others on the same level, whose number is then compared at run time.
+/// Fluid: layers.sequence_expand_as.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr auto sequence_expand_as(variable<T, R, D...> x, variable<U, S, E...> y,
+                                  const options<sequence_expand_as_attr, T>& attr = {},
+                                  int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using like = variable<U, S, E...>;
+  constexpr bool fits = is_tokens<S> && has_rows<R> && R::lod_level + 1 == S::lod_level;
+  static_assert(check<fits, gets_type<in>, gets_type<like>>,
+                "lamina: sequence_expand_as: x has one row for each sequence of y");
+  require_one_program(x, y, line);
+  using out = with_rows<S, in>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "sequence_expand_as", attr.name);
+  const out made = layer.template output<out>();
+  b.add_operator(schema_of<lamina::sequence_expand_as>(), {x.id, y.id}, {made.id});
+  return layer.returns(made);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/ids/cpu.hpp - sequences of whole numbers: windows, erased ones,
+// collapsed paths, and values that go where they say.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/operators/loss/ctc/definition.hpp>
+#include <lamina/operators/sequence/ids/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Each sequence of the input without some rows. `keeps(x, row, first row of its sequence)` says
+/// which ones stay; it is asked twice.
+template <class Keeps>
+void keep_rows(const call_context& c, const Keeps& keeps) {
+  {
+    const operand x = c.input(0);
+    const int from = x.domain;
+    make_sequences(c, c.output(0).domain, c.sequences(x).count, [&](int s) {
+      const sequence_rows all = c.sequences(from);
+      int n = 0;
+      for (int r = all.begin(s); r < all.end(s); ++r) n += keeps(x, r, all.begin(s)) ? 1 : 0;
+      return n;
+    });
+  }
+  const operand x = c.input(0), out = c.output(0);
+  const sequence_rows all = c.sequences(x);
+  int to = 0;
+  for (int s = 0; s < all.count; ++s)
+    for (int r = all.begin(s); r < all.end(s); ++r)
+      if (keeps(x, r, all.begin(s))) copy_block(x, r, out, to++, 1);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_enumerate> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0);
+    const sequence_rows all = c.sequences(x);
+    std::uint64_t room = 0;
+    store_as(&room, x.type, 0, static_cast<std::int64_t>(c.number(1)));
+    with_word(x.type, [&]<class T>(T) {
+      T pad;
+      std::memcpy(&pad, &room, sizeof(T));
+      for (int s = 0; s < all.count; ++s)
+        for (int r = all.begin(s); r < all.end(s); ++r) {
+          T* const to = out.row<T>(r);
+          for (int w = 0; w < out.columns; ++w)
+            to[w] = w < all.end(s) - r ? *x.row<const T>(r + w) : pad;
+        }
+    });
+  }
+};
+
+template <>
+struct call_kernel<sequence_erase> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const int erased = c.list_size(0);
+    detail::keep_rows(c, [&](const operand& x, int r, int) {
+      const std::int64_t id = integer_in(x, r, 0);
+      for (int i = 0; i < erased; ++i)
+        if (id == c.integer_at(0, i)) return false;
+      return true;
+    });
+  }
+};
+
+template <>
+struct call_kernel<ctc_align> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const int blank = c.integer(0);
+    const bool merges = c.flag(1);
+    detail::keep_rows(c, [=](const operand& x, int r, int first) {
+      const std::int64_t id = integer_in(x, r, 0);
+      return id != blank && !(merges && r > first && id == integer_in(x, r - 1, 0));
+    });
+  }
+};
+
+namespace detail {
+
+/// Calls f(sequence, place in its row, row of Ids) for each row of Ids.
+template <class F>
+void for_each_scattered(const call_context& c, const operand& ids, int width, F&& f) {
+  const sequence_rows all = c.sequences(ids);
+  for (int s = 0; s < all.count; ++s)
+    for (int r = all.begin(s); r < all.end(s); ++r) {
+      const std::int64_t id = integer_in(ids, r, 0);
+      if (id < 0 || id >= width) fail_range(c, "id", id, r, width);
+      f(s, static_cast<int>(id), r);
+    }
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_scatter> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), ids = c.input(1), updates = c.input(2), out = c.output(0);
+    require_real<Real>(c, x);
+    const int sequences = c.sequences(ids).count;
+    if (sequences != x.rows || updates.rows != ids.rows)
+      fail(c, {"expected ", x.rows, " sequences of as many ids as updates, found ", sequences,
+               " sequences, ", ids.rows, " ids and ", updates.rows, " updates"});
+    copy_block(x, 0, out, 0, x.rows);
+    detail::for_each_scattered(c, ids, x.columns, [&](int s, int j, int r) {
+      out.row<Real>(s)[j] += *updates.row<const Real>(r);
+    });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_scatter>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand ids = c.input(0), d = c.input(1), dx = c.output(0), updates = c.output(1);
+    if (dx) copy_block(d, 0, dx, 0, d.rows);
+    if (!updates) return;
+    detail::for_each_scattered(c, ids, d.columns, [&](int s, int j, int r) {
+      *updates.row<Real>(r) = d.row<const Real>(s)[j];
+    });
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/ids/definition.hpp - sequences of whole numbers: windows, erased ones,
+// and values that go where they say.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1] within t's sequence, pad_value behind its end.
+/// X [rows, 1] gives Out [rows, win_size]. Has no gradient. Fluid: sequence_enumerate.
+struct sequence_enumerate : operator_definition {
+  static constexpr const char* type = "sequence_enumerate";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"win_size", attribute_type::integer, 1}, {"pad_value", attribute_type::integer, 0}}};
+};
+
+/// X without the rows whose number is among `tokens`; the sequences become shorter, some of them
+/// empty. Has no gradient. Fluid: sequence_erase.
+struct sequence_erase : operator_definition {
+  static constexpr const char* type = "sequence_erase";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{{{"tokens", attribute_type::integers}}};
+};
+
+/// Out = X [rows, width], then Out[s, Ids[t]] += Updates[t] for each row t of sequence s of Ids,
+/// which has one sequence for each row of X. Ids and Updates are [tokens, 1].
+/// Fluid: sequence_scatter.
+struct sequence_scatter : operator_definition {
+  static constexpr const char* type = "sequence_scatter";
+  static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Ids"}, {"Updates"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 5;
+  static constexpr std::uint32_t gradient_inputs = 2;
+};
+
+}  // namespace lamina

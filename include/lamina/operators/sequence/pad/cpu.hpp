@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/pad/cpu.hpp - sequence_pad, sequence_unpad, sequence_mask.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/operators/sequence/pad/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// A row that holds the rows of a sequence one behind the other.
+struct padded_rows {
+  operand of;
+  int width, length;  // of a row, and how many there are
+
+  padded_rows(const operand& padded, int columns)
+      : of(padded), width(columns), length(columns > 0 ? padded.columns / columns : 0) {}
+  char* at(int row, int step) const {
+    return static_cast<char*>(of.data) +
+           (row * of.stride + static_cast<std::ptrdiff_t>(step) * width) * size_of(of.type);
+  }
+  std::size_t bytes(int rows) const {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width * size_of(of.type));
+  }
+};
+
+inline char* row_of(const operand& o, int row) {
+  return static_cast<char*>(o.data) + row * o.stride * size_of(o.type);
+}
+
+/// The rows of each sequence become the beginning of a row.
+inline void pad_rows(const operand& x, const sequence_rows& all, const padded_rows& to) {
+  for (int s = 0; s < all.count; ++s)
+    for (int t = 0; t < all.length(s); ++t)
+      std::memcpy(to.at(s, t), row_of(x, all.begin(s) + t), to.bytes(1));
+}
+/// The beginning of each row becomes the rows of a sequence.
+inline void unpad_rows(const padded_rows& from, const operand& x, const sequence_rows& all) {
+  for (int s = 0; s < all.count; ++s)
+    for (int t = 0; t < all.length(s); ++t)
+      std::memcpy(row_of(x, all.begin(s) + t), from.at(s, t), from.bytes(1));
+}
+inline void require_length(const call_context& c, const sequence_rows& all, int most) {
+  for (int s = 0; s < all.count; ++s)
+    if (all.length(s) > most)
+      fail(c, {"expected sequences of at most ", most, " rows, found ", all.length(s),
+               " in sequence ", s});
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_pad> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), pad = c.input(1), length = c.output(1);
+    const sequence_rows all = c.sequences(x);
+    if (length)
+      for (int s = 0; s < all.count; ++s) *length.row<std::int64_t>(s) = all.length(s);
+    if (!c.output(0)) return;
+    const detail::padded_rows to(c.output(0), x.columns);
+    detail::require_length(c, all, to.length);
+    const int pads = pad.rows * pad.columns;
+    if (pads != 1 && pads != x.columns)
+      fail(c, {"expected 1 or ", x.columns, " numbers to pad with, found ", pads});
+    detail::pad_rows(x, all, to);
+    with_word(x.type, [&]<class T>(T) {
+      for (int s = 0; s < all.count; ++s) {
+        T* const end = reinterpret_cast<T*>(to.at(s, to.length));
+        for (T* at = reinterpret_cast<T*>(to.at(s, all.length(s))); at < end; at += x.columns)
+          for (int j = 0; j < x.columns; ++j) at[j] = *element(pad, pads == 1 ? 0 : j, T());
+      }
+    });
+  }
+
+ private:
+  // A row of padding may be an array of several dimensions, and so of several rows.
+  template <class T>
+  static const T* element(const operand& pad, int j, T) {
+    return pad.row<const T>(j / pad.columns) + j % pad.columns;
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_pad>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand dx = c.output(0);
+    if (!dx) return;
+    const detail::padded_rows d(c.input(1), dx.columns);
+    const sequence_rows all = c.sequences(dx);
+    detail::require_length(c, all, d.length);
+    detail::unpad_rows(d, dx, all);
+  }
+};
+
+template <>
+struct call_kernel<sequence_unpad> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand length = c.input(1);
+    const int width = c.output(0).columns, most = c.input(0).columns / width;
+    if (length.rows * length.columns != c.input(0).rows)
+      fail(c, {"expected ", c.input(0).rows, " lengths, found ", length.rows * length.columns});
+    make_sequences(c, c.output(0).domain, c.input(0).rows, [&](int s) {
+      const std::int64_t n = integer_in(length, s, 0);
+      if (n < 0 || n > most) fail_range(c, "length", n, s, most + 1);
+      return static_cast<int>(n);
+    });
+    const operand out = c.output(0);
+    detail::unpad_rows({c.input(0), width}, out, c.sequences(out));
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_unpad>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand d = c.input(2);
+    if (!c.output(0)) return;
+    const detail::padded_rows dx(c.output(0), d.columns);
+    const sequence_rows all = c.sequences(d);
+    detail::pad_rows(d, all, dx);
+    for (int s = 0; s < all.count; ++s)
+      std::memset(dx.at(s, all.length(s)), 0, dx.bytes(dx.length - all.length(s)));
+  }
+};
+
+template <>
+struct call_kernel<sequence_mask> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.output(0);
+    const int length = y.columns / x.columns;
+    with_type(y.type, [&]<class T>(T) {
+      for (int r = 0; r < x.rows; ++r)
+        for (int j = 0; j < x.columns; ++j) {
+          const std::int64_t ones = std::clamp<std::int64_t>(integer_in(x, r, j), 0, length);
+          T* const to = y.row<T>(r) + j * length;
+          std::fill(to, to + ones, static_cast<T>(1));
+          std::fill(to + ones, to + length, static_cast<T>(0));
+        }
+    });
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/pad/cuda.cuh - sequences as rows of one length and back, their
+// masks, windows of ids, and values that go where ids say: sequence_pad, sequence_unpad,
+// sequence_mask, sequence_enumerate, sequence_scatter.
+#pragma once
+
+#include <lamina/engine/cuda/schedule/made_sequences.hpp>
+#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/operators/sequence/ids/definition.hpp>
+#include <lamina/operators/sequence/pad/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// Rows of sequences, and rows that hold them one behind the other.
+struct padded_arguments {
+  sequence_view all;
+  argument_view rows, padded, pad, length;  // pad: absent for zeros
+  divider columns;                          // of `rows`
+  bool pads_alike;                          // with one number
+  int steps, bytes;                         // rows that a padded one holds
+  fault_word* fault;
+  int group;
+  int lines, width, count;
+};
+
+struct pad_lines {
+  using arguments = padded_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), n = a.all.end(s) - begin, width = a.columns.divisor();
+    if (team.rank() == 0) {
+      if (a.length) store_integer(a.length.data, a.length.type, s * a.length.stride, n);
+      if (a.padded && n > a.steps) report_fault(a.fault, a.group, s);
+    }
+    for (int i = team.rank(); i < a.steps * width; i += team.size()) {
+      int j = i;
+      const int t = a.columns.divide(j);
+      const std::ptrdiff_t to = s * a.padded.stride + i;
+      if (t < n) {
+        copy_element(a.rows.data, (begin + t) * a.rows.stride + j, a.padded.data, to, a.bytes);
+      } else if (a.pad) {
+        const int p = a.pads_alike ? 0 : j;
+        copy_element(a.pad.data, p / a.pad.columns * a.pad.stride + p % a.pad.columns,
+                     a.padded.data, to, a.bytes);
+      } else {
+        zero_element(a.padded.data, to, a.bytes);
+      }
+    }
+  }
+};
+struct unpad_lines {
+  using arguments = padded_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), n = a.all.end(s) - begin;
+    const int most = (n < a.steps ? n : a.steps) * a.columns.divisor();
+    for (int i = team.rank(); i < most; i += team.size()) {
+      int j = i;
+      const int t = a.columns.divide(j);
+      copy_element(a.padded.data, s * a.padded.stride + i, a.rows.data,
+                   (begin + t) * a.rows.stride + j, a.bytes);
+    }
+  }
+};
+template <class Kernel, class Backend>
+void run_padded(Backend& b, const call_site& c, const operand& rows, const operand& padded,
+                const argument_view& pad = {}, const argument_view& length = {}) {
+  padded_arguments a{};
+  a.all = c.sequences(rows.domain);
+  a.rows = view_of_operand(rows);
+  a.padded = view_of_operand(padded);
+  a.pad = pad;
+  a.length = length;
+  a.columns = divider(rows.columns);
+  a.pads_alike = pad.rows * pad.columns == 1;
+  a.steps = padded && rows.columns > 0 ? padded.columns / rows.columns : 0;
+  a.bytes = size_of(rows.type);
+  a.fault = c.run.fault;
+  a.group = c.number_of_group;
+  a.lines = a.count = a.all.count;
+  a.width = padded.columns;
+  if (a.lines > 0) b.template lines<team_lines<Kernel>>(a);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_pad> {
+  static constexpr bool launches = true;
+  static constexpr checked_input checked{0, "", chosen::length};
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0);
+    const operand padded = c.output(0);
+    const argument_view pad = c.in(1);
+    if (const int pads = pad.rows * pad.columns; padded && pads != 1 && pads != x.columns)
+      fail(c, {"expected 1 or ", x.columns, " numbers to pad with, found ", pads});
+    detail::run_padded<detail::pad_lines>(b, c, x, padded, pad, c.out(1));
+  }
+};
+template <>
+struct call_kernel<gradient_of<sequence_pad>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    if (const operand dx = c.output(0))
+      detail::run_padded<detail::unpad_lines>(b, c, dx, c.input(1));
+  }
+};
+
+template <>
+struct call_kernel<sequence_unpad> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const int width = c.output(0).columns, rows = c.input(0).rows;
+    const int most = c.input(0).columns / width;
+    const std::vector<std::int64_t> lengths = values_of(c, 1);
+    if (static_cast<int>(lengths.size()) != rows)
+      fail(c, {"expected ", rows, " lengths, found ", static_cast<int>(lengths.size())});
+    make_sequences(host_rows(c), c.output(0).domain, rows, [&](int s) {
+      const std::int64_t n = lengths[static_cast<std::size_t>(s)];
+      if (n < 0 || n > most) fail_range(c, "length", n, s, most + 1);
+      return static_cast<int>(n);
+    });
+    detail::run_padded<detail::unpad_lines>(b, c, c.output(0), c.input(0));
+  }
+};
+template <>
+struct call_kernel<gradient_of<sequence_unpad>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    if (const operand dx = c.output(0)) detail::run_padded<detail::pad_lines>(b, c, c.input(2), dx);
+  }
+};
+
+namespace detail {
+
+struct sequence_mask_body {
+  struct arguments {
+    argument_view x, y;
+    divider length, columns;  // of one mask, of a row of them
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int column = i;
+    const int row = a.columns.divide(column);
+    int j = column;
+    const int k = a.length.divide(j);
+    const std::int64_t ones = load_integer(a.x.data, a.x.type, row * a.x.stride + k);
+    store_integer(a.y.data, a.y.type, row * a.y.stride + column, j < ones ? 1 : 0);
+  }
+};
+
+/// What lies behind the end of a sequence stays as it is.
+struct sequence_enumerate_lines {
+  using arguments = sequence_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s);
+    for (int i = team.rank(); i < (end - begin) * a.columns.divisor(); i += team.size()) {
+      int w = i;
+      const int r = begin + a.columns.divide(w);
+      if (w < end - r)
+        copy_element(a.in[0].data, (r + w) * a.in[0].stride, a.out[0].data, r * a.out[0].stride + w,
+                     a.bytes);
+    }
+  }
+};
+
+struct scatter_arguments {
+  sequence_view all;
+  argument_view x, ids, updates, out;
+  fault_word* fault;
+  int group;
+  int lines, width, count;
+};
+LAMINA_INLINE LAMINA_FN std::int64_t id_in(const scatter_arguments& a, int r) {
+  return load_integer(a.ids.data, a.ids.type, r * a.ids.stride);
+}
+/// A place of a row adds up what is for it, in order: no sum depends on who comes first.
+struct sequence_scatter_lines {
+  using arguments = scatter_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s);
+    for (int j = team.rank(); j < a.x.columns; j += team.size()) {
+      float sum = a.x.row<const float>(s)[j];
+      for (int r = begin; r < end; ++r)
+        if (id_in(a, r) == j) sum += *a.updates.row<const float>(r);
+      a.out.row<float>(s)[j] = sum;
+    }
+  }
+};
+struct scatter_check_body {
+  using arguments = scatter_arguments;
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int r) {
+    if (const std::int64_t id = id_in(a, r); id < 0 || id >= a.x.columns)
+      report_fault(a.fault, a.group, r * a.ids.columns);
+  }
+};
+struct sequence_scatter_slope_lines {
+  using arguments = scatter_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    for (int r = a.all.begin(s) + team.rank(); r < a.all.end(s); r += team.size()) {
+      const std::int64_t id = id_in(a, r);
+      if (id >= 0 && id < a.x.columns) *a.updates.row<float>(r) = a.x.row<const float>(s)[id];
+    }
+  }
+};
+template <class Kernel, class Backend>
+void run_scatter(Backend& b, const call_site& c, scatter_arguments a, const operand& ids) {
+  a.all = c.sequences(ids.domain);
+  a.ids = view_of_operand(ids);
+  a.lines = a.count = a.all.count;
+  a.width = a.x.columns;
+  if (a.lines > 0) b.template lines<team_lines<Kernel>>(a);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_mask> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), y = c.output(0);
+    if (x.columns == 0 || y.columns == 0) return;
+    b.template elements<detail::sequence_mask_body>({view_of_operand(x), view_of_operand(y),
+                                                     divider(y.columns / x.columns),
+                                                     divider(y.columns), y.rows * y.columns});
+  }
+};
+
+template <>
+struct call_kernel<sequence_enumerate> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), out = c.output(0);
+    fill(b, out, c.number(1));
+    detail::sequence_arguments a{};
+    a.in[0] = view_of_operand(x);
+    a.out[0] = view_of_operand(out);
+    a.all = c.sequences(x.domain);
+    a.columns = divider(out.columns);
+    a.bytes = size_of(x.type);
+    a.lines = a.count = a.all.count;
+    a.width = a.lines > 0 ? x.rows / a.lines * out.columns : 0;
+    if (a.lines > 0) b.template lines<team_lines<detail::sequence_enumerate_lines>>(a);
+  }
+};
+
+template <>
+struct call_kernel<sequence_scatter> {
+  static constexpr bool launches = true;
+  static constexpr checked_input checked{1, "id"};
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand x = c.input(0), ids = c.input(1), updates = c.input(2);
+    require_float(c, x);
+    const int sequences = c.sequences(ids.domain).count;
+    if (sequences != x.rows || updates.rows != ids.rows)
+      fail(c, {"expected ", x.rows, " sequences of as many ids as updates, found ", sequences,
+               " sequences, ", ids.rows, " ids and ", updates.rows, " updates"});
+    detail::scatter_arguments a{};
+    a.x = view_of_operand(x);
+    a.updates = view_of_operand(updates);
+    a.out = c.out(0);
+    detail::run_scatter<detail::sequence_scatter_lines>(b, c, a, ids);
+    a.ids = view_of_operand(ids);
+    a.fault = c.run.fault;
+    a.group = c.number_of_group;
+    a.count = ids.rows;
+    b.template elements<detail::scatter_check_body>(a);
+  }
+};
+template <>
+struct call_kernel<gradient_of<sequence_scatter>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand ids = c.input(0), d = c.input(1), dx = c.output(0), updates = c.output(1);
+    if (dx) copy_elements(b, d, dx);
+    if (!updates) return;
+    detail::scatter_arguments a{};
+    a.x = view_of_operand(d);
+    a.updates = view_of_operand(updates);
+    detail::run_scatter<detail::sequence_scatter_slope_lines>(b, c, a, ids);
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/pad/definition.hpp - sequences as rows of one length, back again, and
+// their masks.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out[s, t] = row t of sequence s of X's last level, PadValue from the sequence's end on;
+/// Length[s] = the number of rows it has. X [rows, ...] gives Out [sequences, padded_length, ...];
+/// padded_length -1 takes the longest sequence. PadValue is one number or as large as a row of X.
+/// The gradient reads X for its shape and its sequences only. Fluid: sequence_pad.
+struct sequence_pad : operator_definition {
+  static constexpr const char* type = "sequence_pad";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PadValue"}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"Length"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"padded_length", attribute_type::integer, -1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// The first Length[i] elements of row i of X [rows, length, ...] as sequence i of Out: the inverse
+/// of sequence_pad. The gradient reads X for its shape only. Fluid: sequence_unpad.
+struct sequence_unpad : operator_definition {
+  static constexpr const char* type = "sequence_unpad";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Length"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// Y[..., j] = 1 where j < X[...], else 0, for j below maxlen; maxlen -1 takes the largest X.
+/// Has no gradient: X holds whole numbers. Fluid: sequence_mask.
+struct sequence_mask : operator_definition {
+  static constexpr const char* type = "sequence_mask";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"maxlen", attribute_type::integer, -1},
+       {"out_dtype", attribute_type::integer, static_cast<int>(dtype::int64)}}};
+};
+
+}  // namespace lamina

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/pad/layer.hpp - sequences as rows of one length.
+#pragma once
+
+#include <tuple>
+
+#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/sequence/pad/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of sequence_pad.
+struct sequence_pad_attr {
+  std::string_view name{};
+};
+
+/// Each sequence as one array of `Length` rows, `pad_value` behind its end, and how many rows it
+/// had: `auto [padded, lengths] = sequence_pad<20>(x, pad)`. x [rows, D...] with rows tokens<"a",
+/// Parent> gives [-1, Length, D...] and int64 [-1], both with rows Parent. `pad_value` is one
+/// number [1] or as large as a row. A sequence that is longer is an error at run time. Fluid:
+/// layers.sequence_pad; its longest sequence of a batch is no shape that a type could say.
+template <int Length, class T, class R, int... D, class P, int... E>
+constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_value,
+                            const options<sequence_pad_attr, T>& attr = {},
+                            int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using given = variable<P, once, E...>;
+  constexpr bool fits = is_tokens<R> && Length > 0;
+  static_assert(check<fits, gets_type<in>, gets<Length>>,
+                "lamina: sequence_pad: the rows of the input form sequences, and the length is "
+                "positive");
+  static_assert(
+      check < __is_same(given, variable<T, once, 1>) || __is_same(given, variable<T, once, D...>),
+      expects_type<variable<T, once, 1>, variable<T, once, D...>>, gets_type < given >>,
+      "lamina: sequence_pad: the padding is one number or a row, of the input's type");
+  require_one_program(x, pad_value, line);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "sequence_pad", attr.name);
+  const auto y = layer.template output<variable<T, parent_rows<R>, Length, D...>>();
+  const auto lengths = layer.template output<variable<std::int64_t, parent_rows<R>>>();
+  detail::without_gradient(layer, lengths.id);
+  b.add_operator(schema_of<lamina::sequence_pad>(), {x.id, pad_value.id}, {y.id, lengths.id},
+                 b.attribute_list(Length));
+  return std::tuple{layer.returns(y), lengths};
+}
+
+/// The same with a constant: `sequence_pad<20>(x, 0)`.
+template <int Length, class T, class R, int... D>
+constexpr auto sequence_pad(variable<T, R, D...> x, double pad_value,
+                            const options<sequence_pad_attr, T>& attr = {}) {
+  block main{x.builder, 0};
+  return sequence_pad<Length>(x, fill_constant<T>(main, pad_value), attr);
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<sequence_pad_attr> sequence_pad(...) = delete;  // call sequence_pad<20>(x, 0)
+#endif
+
+}  // namespace lamina::layer

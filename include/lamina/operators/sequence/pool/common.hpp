@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/pool/common.hpp - what sequence_pool makes of a sequence.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/core/math.hpp>
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/operators/sequence/pool/definition.hpp>
+
+namespace lamina::engine {
+
+/// The kind of pool that an operator asks for.
+LAMINA_COLD inline pool sequence_pool_of(const operator_call& c) {
+  const std::string_view type = text_of(c, 0);
+  for (int i = 0; i <= static_cast<int>(pool::first); ++i)
+    if (pool_names[i] == type) return static_cast<pool>(i);
+  fail(c, {"expected a pooltype of Fluid, found ", type});
+}
+
+/// What the sum of a sequence is multiplied by.
+template <class Real = float>
+LAMINA_FN Real pool_factor(pool type, int length) {
+  const Real n = static_cast<Real>(length);
+  return type == pool::average ? Real(1) / n
+         : type == pool::sqrt  ? Real(1) / math::sqrt(n)
+                               : Real(1);
+}
+
+}  // namespace lamina::engine

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/pool/cpu.hpp - one row for each sequence: sequence_pool.
+#pragma once
+
+#include <cstdint>
+
+#include <lamina/core/extremes.hpp>
+#include <lamina/operators/sequence/pool/common.hpp>
+#include <lamina/engine/cpu/memory/array_layout.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/sequence/pool/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows; of many rows, 256 at a time.
+template <class Real>
+inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, Real factor,
+                     Real* to) {
+  for_each_place<Real>(width, [&](std::ptrdiff_t j, auto like) {
+    using number = decltype(like);
+    constexpr int together = 256;
+    number sum(Real(0)), lost(Real(0));
+    for (int first = 0; first < rows; first += together) {
+      const int end = rows - first < together ? rows : first + together;
+      number some = load(x + first * stride + j, like);
+      for (int r = first + 1; r < end; ++r) some += load(x + r * stride + j, like);
+      // What a sum of many loses of the next is added with the one behind (Kahan 1965), unless
+      // they are infinite.
+      const number next = some - lost, all = sum + next;
+      const number rounded = (all - sum) - next;
+      lost = math::select(rounded - rounded == number(Real(0)), rounded, number(Real(0)));
+      sum = all;
+    }
+    store(to + j, sum * number(factor));
+  });
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_pool> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0), index = c.output(1);
+    const sequence_rows all = c.sequences(x);
+    const pool type = sequence_pool_of(c);
+    const Real pad = static_cast<Real>(c.number(1));
+    for (int s = 0; s < all.count; ++s) {
+      const int begin = all.begin(s), length = all.length(s);
+      Real* const to = out.row<Real>(s);
+      const Real* const from = x.row<const Real>(begin);
+      if (length == 0) {
+        std::fill(to, to + out.columns, pad);
+        if (index)
+          std::fill(index.row<std::int32_t>(s), index.row<std::int32_t>(s) + out.columns, -1);
+      } else if (type == pool::first || type == pool::last) {
+        const Real* const row = type == pool::first ? from : x.row<const Real>(all.end(s) - 1);
+        std::copy(row, row + out.columns, to);
+      } else if (type == pool::max) {
+        maximum(x, begin, length, to, index ? index.row<std::int32_t>(s) : nullptr);
+      } else {
+        detail::pool_sum(from, x.stride, length, out.columns, pool_factor<Real>(type, length), to);
+      }
+    }
+  }
+
+ private:
+  // Places are counted in real numbers, beside the others: of some thousand rows at a time, which
+  // floats count exactly.
+  template <class Real>
+  static void maximum(const operand& x, int begin, int length, Real* to, std::int32_t* index) {
+    constexpr int together = 4096;
+    for (int r = 0; r < length; r += together)
+      maximum_of_some(x, begin + r, length - r < together ? length - r : together, r == 0, to,
+                      index);
+  }
+  template <class Real>
+  static void maximum_of_some(const operand& x, int begin, int length, bool is_first, Real* to,
+                              std::int32_t* index) {
+    const Real* const from = x.row<const Real>(begin);
+    for_each_place<Real>(x.columns, [&](std::ptrdiff_t j, auto like) {
+      using number = decltype(like);
+      number most = load(is_first ? from + j : to + j, like), place(is_first ? Real(0) : -Real(1));
+      for (int r = is_first ? 1 : 0; r < length; ++r) {
+        const number next = load(from + r * x.stride + j, like);
+        const auto more = math::is_above(next, most);
+        most = math::select(more, next, most);
+        place = math::select(more, number(static_cast<Real>(r)), place);
+      }
+      store(to + j, most);
+      if (index == nullptr) return;
+      alignas(64) Real places[lanes_in<Real>];
+      store(places, place);
+      for (int l = 0; l < static_cast<int>(sizeof(number) / sizeof(Real)); ++l)
+        if (places[l] >= 0) index[j + l] = begin + static_cast<int>(places[l]);
+    });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_pool>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand index = c.input(1), d = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    const sequence_rows all = c.sequences(dx);
+    const pool type = sequence_pool_of(c);
+    const bool picks = type == pool::max || type == pool::first || type == pool::last;
+    if (picks) clear(dx);
+    for (int s = 0; s < all.count; ++s) {
+      const int begin = all.begin(s), length = all.length(s);
+      if (length == 0) continue;
+      const Real* const from = d.row<const Real>(s);
+      if (type == pool::max) {
+        const std::int32_t* const row = index.row<const std::int32_t>(s);
+        for (int j = 0; j < dx.columns; ++j) dx.row<Real>(row[j])[j] = from[j];
+      } else if (picks) {
+        Real* const to = dx.row<Real>(type == pool::first ? begin : all.end(s) - 1);
+        std::copy(from, from + dx.columns, to);
+      } else {
+        const Real factor = pool_factor<Real>(type, length);
+        for (int r = begin; r < begin + length; ++r)
+          for_each_place<Real>(dx.columns, [&](std::ptrdiff_t j, auto like) {
+            store(dx.row<Real>(r) + j, load(from + j, like) * decltype(like)(factor));
+          });
+      }
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/pool/definition.hpp - one row for each sequence.
+#pragma once
+
+#include <string_view>
+
+#include <lamina/core/pool.hpp>
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// What the attribute pooltype calls the kinds of pool, in their order.
+inline constexpr std::string_view pool_names[] = {"AVERAGE", "SUM", "SQRT", "MAX", "LAST", "FIRST"};
+
+/// Out[i] = the AVERAGE, SUM, SQRT (sum / sqrt(length)), MAX, LAST or FIRST of the rows of sequence
+/// i of X's last level; pad_value for a sequence without rows. Out has one level less than X.
+/// MaxIndex, of MAX only: the row of X that each element came from, -1 for none; of equal ones the
+/// first. The gradient reads X for its shape and its sequences only. Fluid: sequence_pool.
+struct sequence_pool : operator_definition {
+  static constexpr const char* type = "sequence_pool";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"MaxIndex", false, true, true}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"pooltype", attribute_type::string, 0, "AVERAGE"}, {"pad_value", attribute_type::real, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+}  // namespace lamina

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/pool/layer.hpp - one row for each sequence.
+#pragma once
+
+#include <lamina/core/pool.hpp>
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/sequence/pool/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of sequence_pool.
+struct sequence_pool_attr {
+  pool type = pool::average;
+  float pad_value = 0;  // what a sequence without rows becomes
+  std::string_view name{};
+};
+
+/// Options of sequence_first_step and sequence_last_step.
+struct sequence_step_attr {
+  float pad_value = 0;  // what a sequence without rows becomes
+  std::string_view name{};
+};
+
+/// The average, sum, sum / sqrt(length), maximum, last or first of the rows of each sequence:
+/// `sequence_pool(x, {.type = lamina::pool::max})`. Rows tokens<"a", Parent> give rows Parent, the
+/// shape of a row stays. Fluid: layers.sequence_pool.
+template <class T, class R, int... D>
+constexpr auto sequence_pool(variable<T, R, D...> x,
+                             const options<sequence_pool_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  static_assert(check<is_tokens<R>, gets_type<in>>,
+                "lamina: sequence_pool: the rows of the input form sequences");
+  static_assert(check < !is_tokens<R> || detail::is_real<T>, gets_type < in >>,
+                "lamina: sequence_pool: the input is floating point; cast or embed integers first");
+  using out = with_rows<parent_rows<R>, in>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "sequence_pool", attr.name);
+  const out y = layer.template output<out>();
+  int index = -1;
+  if (attr.type == pool::max)
+    index = detail::without_gradient(
+        layer, layer.template output<variable<std::int32_t, parent_rows<R>, D...>>().id);
+  const attribute_value type = b.text(pool_names[static_cast<int>(attr.type)]);
+  b.add_operator(schema_of<lamina::sequence_pool>(), {x.id}, {y.id, index},
+                 b.attribute_list(type, attr.pad_value));
+  return layer.returns(y);
+}
+
+/// The first row of each sequence. Fluid: layers.sequence_first_step.
+template <class T, class R, int... D>
+constexpr auto sequence_first_step(variable<T, R, D...> x,
+                                   const options<sequence_step_attr, T>& attr = {}) {
+  return sequence_pool(x, {.type = pool::first, .pad_value = attr.pad_value, .name = attr.name});
+}
+
+/// The last row of each sequence. Fluid: layers.sequence_last_step.
+template <class T, class R, int... D>
+constexpr auto sequence_last_step(variable<T, R, D...> x,
+                                  const options<sequence_step_attr, T>& attr = {}) {
+  return sequence_pool(x, {.type = pool::last, .pad_value = attr.pad_value, .name = attr.name});
+}
+
+}  // namespace lamina::layer

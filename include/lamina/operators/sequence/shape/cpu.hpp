@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/shape/cpu.hpp - sequences joined, cut out, and in rows of another
+// width: sequence_concat, sequence_slice, sequence_reshape.
+#pragma once
+
+#include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/operators/sequence/shape/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+template <>
+struct call_kernel<sequence_concat> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const int inputs = c.input_count(0), sequences = c.sequences(c.input(0)).count;
+    for (int i = 1; i < inputs; ++i)
+      if (c.sequences(c.input(0, i)).count != sequences)
+        fail(c, {"expected ", sequences, " sequences in input ", i, " as in the first, found ",
+                 c.sequences(c.input(0, i)).count});
+    make_sequences(c, c.output(0).domain, sequences, [&](int s) {
+      int n = 0;
+      for (int i = 0; i < inputs; ++i) n += c.sequences(c.input(0, i)).length(s);
+      return n;
+    });
+    const operand out = c.output(0);
+    for_each_joined(c, [&](int i, int from, int rows, int to) {
+      copy_block(c.input(0, i), from, out, to, rows);
+    });
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_concat>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand d = c.input(1);
+    for_each_joined(c, [&](int i, int to, int rows, int from) {
+      if (const operand dx = c.output(0, i)) copy_block(d, from, dx, to, rows);
+    });
+  }
+};
+
+template <>
+struct call_kernel<sequence_slice> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand offset = c.input(1), length = c.input(2);
+    const int sequences = c.sequences(c.input(0)).count;
+    if (offset.rows != sequences || length.rows != sequences)
+      fail(c, {"expected one offset and length for each of ", sequences, " sequences, found ",
+               offset.rows, " and ", length.rows});
+    const int from = c.input(0).domain;
+    make_sequences(c, c.output(0).domain, sequences, [&](int s) {
+      const std::int64_t has = c.sequences(from).length(s);
+      const std::int64_t first = integer_in(offset, s, 0), n = integer_in(length, s, 0);
+      if (first < 0 || first > has) fail_range(c, "offset", first, s, has + 1);
+      if (n < 0 || n > has - first) fail_range(c, "length", n, s, has - first + 1);
+      return static_cast<int>(n);
+    });
+    const operand x = c.input(0), first = c.input(1), out = c.output(0);
+    const sequence_rows all = c.sequences(x), cut = c.sequences(out);
+    for (int s = 0; s < sequences; ++s)
+      copy_block(x, all.begin(s) + static_cast<int>(integer_in(first, s, 0)), out, cut.begin(s),
+                 cut.length(s));
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_slice>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand offset = c.input(1), d = c.input(3), dx = c.output(0);
+    if (!dx) return;
+    clear(dx);
+    const sequence_rows all = c.sequences(dx), cut = c.sequences(d);
+    for (int s = 0; s < all.count; ++s)
+      copy_block(d, cut.begin(s), dx, all.begin(s) + static_cast<int>(integer_in(offset, s, 0)),
+                 cut.length(s));
+  }
+};
+
+template <>
+struct call_kernel<sequence_reshape> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const int from = c.input(0).domain, width = c.input(0).columns, wide = c.output(0).columns;
+    make_sequences(c, c.output(0).domain, c.sequences(from).count, [&](int s) {
+      const int rows = c.sequences(from).length(s);
+      const std::int64_t elements = static_cast<std::int64_t>(rows) * width;
+      if (elements % wide != 0)
+        fail(c, {"expected sequences whose elements fill rows of ", wide, ", found ", rows,
+                 " rows of ", width, " in sequence ", s});
+      return static_cast<int>(elements / wide);
+    });
+    copy_elements(c.input(0), c.output(0));
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<sequence_reshape>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand dx = c.output(0);
+    if (!dx) return;
+    require_size(c, dx, c.input(1));
+    copy_elements(c.input(1), dx);
+  }
+};
+
+}  // namespace lamina::engine::cpu

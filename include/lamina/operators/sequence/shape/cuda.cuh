@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/shape/cuda.cuh - sequences of new lengths: sequence_concat,
+// sequence_slice, sequence_reshape, sequence_erase, ctc_align. The host finds the lengths; it waits
+// for values only where they depend on such.
+#pragma once
+
+#include <lamina/engine/cuda/schedule/made_sequences.hpp>
+#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/operators/loss/ctc/definition.hpp>
+#include <lamina/operators/sequence/ids/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+template <>
+struct call_kernel<sequence_concat> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const host_rows h(c);
+    const auto all = [&](int i) { return h.sequences(c.input(0, i).domain); };
+    const int inputs = c.input_count(0), sequences = all(0).count;
+    for (int i = 1; i < inputs; ++i)
+      if (all(i).count != sequences)
+        fail(c, {"expected ", sequences, " sequences in input ", i, " as in the first, found ",
+                 all(i).count});
+    make_sequences(h, c.output(0).domain, sequences, [&](int s) {
+      int n = 0;
+      for (int i = 0; i < inputs; ++i) n += all(i).length(s);
+      return n;
+    });
+    for (int i = 0; i < inputs; ++i) {
+      const operand x = c.input(0, i);
+      move_rows<row_move::scatter>(b, x, c.output(0), x.rows, places(h, i).send(c));
+    }
+  }
+  /// The rows of the result that input i becomes.
+  static row_order places(const host_rows& h, int i) {
+    row_order order;
+    for_each_joined(h, [&](int input, int, int rows, int to) {
+      if (input == i) order.add(to, rows);
+    });
+    return order;
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_order::scratch(c);
+  }
+};
+template <>
+struct call_kernel<gradient_of<sequence_concat>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    for (int i = 0; i < c.input_count(0); ++i)
+      if (const operand dx = c.output(0, i))
+        move_rows<row_move::gather>(b, c.input(1), dx, dx.rows,
+                                    call_kernel<sequence_concat>::places(host_rows(c), i).send(c));
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_order::scratch(c);
+  }
+};
+
+namespace detail {
+
+struct cut_arguments : sequence_arguments {
+  sequence_view cut;
+  argument_view offset;
+};
+/// The rows of a sequence from an offset on, and back to where they were.
+template <bool Back>
+struct sequence_cut_lines {
+  using arguments = cut_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int first = a.all.begin(s) + static_cast<int>(a.offset.integer(s * a.offset.columns));
+    const int begin = a.cut.begin(s);
+    LAMINA_CUDA_KEEP_LOOP
+    for (int i = team.rank(); i < (a.cut.end(s) - begin) * a.columns.divisor(); i += team.size()) {
+      int j = i;
+      const int r = a.columns.divide(j), from = Back ? begin + r : first + r,
+                to = Back ? first + r : begin + r;
+      copy_element(a.in[0].data, from * a.in[0].stride + j, a.out[0].data, to * a.out[0].stride + j,
+                   a.bytes);
+    }
+  }
+};
+template <bool Back, class Backend>
+void run_cut(Backend& b, const call_site& c, const operand& from, const operand& to, int whole,
+             const operand& cut) {
+  cut_arguments a{};
+  a.all = c.sequences(whole);
+  a.cut = c.sequences(cut.domain);
+  a.offset = c.in(1);
+  a.in[0] = view_of_operand(from);
+  a.out[0] = view_of_operand(to);
+  a.columns = divider(cut.columns);
+  a.bytes = size_of(cut.type);
+  a.lines = a.count = a.cut.count;
+  a.width = a.lines > 0 ? cut.rows / a.lines * cut.columns : 0;
+  if (a.lines > 0) b.template lines<team_lines<sequence_cut_lines<Back>>>(a);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_slice> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const host_rows h(c);
+    const int from = c.input(0).domain, sequences = h.sequences(from).count;
+    const operand offset = c.input(1), length = c.input(2);
+    if (offset.rows != sequences || length.rows != sequences)
+      fail(c, {"expected one offset and length for each of ", sequences, " sequences, found ",
+               offset.rows, " and ", length.rows});
+    const std::vector<std::int64_t> offsets = values_of(c, 1), lengths = values_of(c, 2);
+    make_sequences(h, c.output(0).domain, sequences, [&](int s) {
+      const std::int64_t has = h.sequences(from).length(s);
+      const std::int64_t first = offsets[static_cast<std::size_t>(s * offset.columns)];
+      const std::int64_t n = lengths[static_cast<std::size_t>(s * length.columns)];
+      if (first < 0 || first > has) fail_range(c, "offset", first, s, has + 1);
+      if (n < 0 || n > has - first) fail_range(c, "length", n, s, has - first + 1);
+      return static_cast<int>(n);
+    });
+    const operand out = c.output(0);
+    detail::run_cut<false>(b, c, c.input(0), out, from, out);
+  }
+};
+template <>
+struct call_kernel<gradient_of<sequence_slice>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand d = c.input(3), dx = c.output(0);
+    if (!dx) return;
+    fill(b, dx, 0);
+    detail::run_cut<true>(b, c, d, dx, dx.domain, d);
+  }
+};
+
+template <>
+struct call_kernel<sequence_reshape> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const host_rows h(c);
+    const int from = c.input(0).domain, width = c.input(0).columns, wide = c.output(0).columns;
+    make_sequences(h, c.output(0).domain, h.sequences(from).count, [&](int s) {
+      const int rows = h.sequences(from).length(s);
+      const std::int64_t elements = static_cast<std::int64_t>(rows) * width;
+      if (elements % wide != 0)
+        fail(c, {"expected sequences whose elements fill rows of ", wide, ", found ", rows,
+                 " rows of ", width, " in sequence ", s});
+      return static_cast<int>(elements / wide);
+    });
+    copy_elements(b, c.input(0), c.output(0));
+  }
+};
+template <>
+struct call_kernel<gradient_of<sequence_reshape>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand dx = c.output(0);
+    if (!dx) return;
+    require_size(c, dx, c.input(1));
+    copy_elements(b, c.input(1), dx);
+  }
+};
+
+namespace detail {
+
+/// Each sequence of the input without some rows: `stays(ids, row, first row of its sequence)` says
+/// which ones stay; `ids` are the first numbers of all rows.
+template <class Backend, class Stays>
+void keep_rows(Backend& b, const call_site& c, const Stays& stays) {
+  const host_rows h(c);
+  const operand x = c.input(0);
+  const std::vector<std::int64_t> values = values_of(c, 0);
+  const auto id = [&](int row) { return values[static_cast<std::size_t>(row * x.columns)]; };
+  row_order order;
+  make_sequences(h, c.output(0).domain, h.sequences(x.domain).count, [&](int s) {
+    const sequence_rows all = h.sequences(x.domain);
+    const int before = order.size();
+    for (int r = all.begin(s); r < all.end(s); ++r)
+      if (stays(id, r, all.begin(s))) order.add(r, 1);
+    return order.size() - before;
+  });
+  move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.send(c));
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sequence_erase> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    detail::keep_rows(b, c, [&](const auto& id, int row, int) {
+      for (int i = 0; i < c.list_size(0); ++i)
+        if (id(row) == c.integer_at(0, i)) return false;
+      return true;
+    });
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_order::scratch(c);
+  }
+};
+
+template <>
+struct call_kernel<ctc_align> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const int blank = c.integer(0);
+    const bool merges = c.flag(1);
+    detail::keep_rows(b, c, [=](const auto& id, int row, int first) {
+      return id(row) != blank && !(merges && row > first && id(row) == id(row - 1));
+    });
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return row_order::scratch(c);
+  }
+};
+
+}  // namespace lamina::engine::cuda

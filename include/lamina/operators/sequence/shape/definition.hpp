@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/shape/definition.hpp - operators that give rows another order or other
+// sequences.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// The rows of each sequence of X's last level in reverse order. Its gradient is itself.
+/// Fluid: sequence_reverse.
+struct sequence_reverse : operator_definition {
+  static constexpr const char* type = "sequence_reverse";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op) {
+    const int whole = gradient_variable(b, b.arguments[op.outputs]);
+    if (whole < 0) return;
+    const int made = partial_gradient(b, b.arguments[op.inputs]);
+    if (made >= 0) b.add_operator(schema_of<sequence_reverse>(), {whole}, {made});
+  }
+};
+
+/// Sequence i of Out is sequence i of X[0], then that of X[1], ...: all inputs have as many
+/// sequences. The gradient reads the inputs for their shapes and sequences. Fluid: sequence_concat.
+struct sequence_concat : operator_definition {
+  static constexpr const char* type = "sequence_concat";
+  static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Sequence i of Out is Length[i] rows of sequence i of X from its row Offset[i] on, which have to
+/// lie inside it. Offset and Length [sequences, 1], whole numbers. The gradient is 0 elsewhere; it
+/// reads X for its shape and sequences. Fluid: sequence_slice.
+struct sequence_slice : operator_definition {
+  static constexpr const char* type = "sequence_slice";
+  static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Offset"}, {"Length"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 7;
+};
+
+/// The elements of each sequence of X [rows, width] in rows of new_dim: a sequence of n rows
+/// becomes one of n * width / new_dim, which has to be whole. The gradient reads X for its shape
+/// and sequences. Fluid: sequence_reshape.
+struct sequence_reshape : operator_definition {
+  static constexpr const char* type = "sequence_reshape";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"new_dim", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Out = X in other sequences: those of Y where it has any; else the values of Y are the offsets of
+/// one level; without Y, target_lod. With `append` the new level comes below the levels of X.
+/// The gradient reads X for its sequences. Fluid: lod_reset.
+struct lod_reset : operator_definition {
+  static constexpr const char* type = "lod_reset";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Y", false, true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"target_lod", attribute_type::integers}, {"append", attribute_type::boolean, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+}  // namespace lamina

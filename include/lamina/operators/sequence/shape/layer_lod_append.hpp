@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/shape/layer_lod_append.hpp - a new level of sequences below those that
+// there are.
+#pragma once
+
+#include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
+
+namespace lamina::layer {
+
+/// Options of lod_append.
+struct lod_append_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+
+template <fixed_string Name, class T, class R, int... D>
+constexpr auto append_lod(variable<T, R, D...> x, int offsets, attribute_value target,
+                          std::string_view name) {
+  using out = variable<T, tokens<Name, R>, D...>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "lod_append", name);
+  const out y = layer.template output<out>();
+  b.add_operator(schema_of<lamina::lod_reset>(), {x.id, offsets}, {y.id},
+                 b.attribute_list(target, true));
+  return layer.returns(y);
+}
+
+}  // namespace detail
+
+/// The rows of x in one sequence under Name for each row of R: rows R give tokens<Name, R>. The
+/// offsets, a variable of whole numbers in one column, tell where each sequence begins and, the
+/// last one, how many rows x has, so there is one more of them than x has rows. Other numbers are
+/// an error at run time. Fluid: layers.lod_append.
+template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
+constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
+                          const options<lod_append_attr, T>& attr = {},
+                          int line = __builtin_LINE()) {
+  using in = variable<T, R, D...>;
+  using numbers = variable<U, S, E...>;
+  static_assert(
+      check < has_rows<R> && detail::are_numbers<numbers>, gets_type<in>, gets_type < numbers >>,
+      "lamina: lod_append: x has rows, and the offsets are whole numbers in one column without "
+      "sequences");
+  require_one_program(x, offsets, line);
+  return detail::append_lod<Name>(x, offsets.id, {0, 0, 0}, attr.name);
+}
+
+/// The same with offsets that are known: `lod_append<"parts", 0, 2, 2, 3>(x)` of three rows gives
+/// the first one two parts, the second none, the third one.
+template <fixed_string Name, int... Offset, class T, class R, int... D>
+constexpr auto lod_append(variable<T, R, D...> x, const options<lod_append_attr, T>& attr = {}) {
+  static_assert(check<has_rows<R>, gets_type<variable<T, R, D...>>>,
+                "lamina: lod_append: the input has rows");
+  static_assert(check<detail::are_offsets<Offset...>(), gets<Offset...>>,
+                "lamina: lod_append: offsets begin with 0 and never descend");
+  const int offsets[] = {Offset..., 0};
+  return detail::append_lod<Name>(
+      x, -1, x.builder->integer_list(offsets, static_cast<int>(sizeof...(Offset))), attr.name);
+}
+
+}  // namespace lamina::layer

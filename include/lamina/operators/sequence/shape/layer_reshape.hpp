@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/shape/layer_reshape.hpp - the elements of sequences in rows of another
+// width.
+#pragma once
+
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/sequence/shape/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of sequence_reshape.
+struct sequence_reshape_attr {
+  std::string_view name{};
+};
+
+/// The elements of each sequence in rows of NewDim: n rows of Width become n * Width / NewDim rows
+/// of new sequences under Name, `sequence_reshape<"pairs", 2>(x)`. Where a sequence does not fill
+/// its last row, that is an error at run time. Fluid: layers.sequence_reshape.
+template <fixed_string Name, int NewDim, class T, class R, int... D>
+constexpr auto sequence_reshape(variable<T, R, D...> x,
+                                const options<sequence_reshape_attr, T>& attr = {}) {
+  constexpr bool fits = is_tokens<R> && sizeof...(D) == 1 && NewDim > 0;
+  static_assert(
+      check<fits, gets<NewDim>, gets_type<variable<T, R, D...>>>,
+      "lamina: sequence_reshape: the input holds sequences of rows with one dimension, the "
+      "new one is positive");
+  using out = variable<T, tokens<Name, parent_rows<R>>, (NewDim > 0 ? NewDim : 1)>;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "sequence_reshape", attr.name);
+  const out y = layer.template output<out>();
+  b.add_operator(schema_of<lamina::sequence_reshape>(), {x.id}, {y.id}, b.attribute_list(NewDim));
+  return layer.returns(y);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/shape/layer_reverse.hpp - sequences from their last row to their first.
+#pragma once
+
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/sequence/shape/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of sequence_reverse.
+struct sequence_reverse_attr {
+  std::string_view name{};
+};
+
+/// The rows of each sequence in reverse order; of two levels, of the inner sequences.
+/// Fluid: layers.sequence_reverse.
+template <class T, class R, int... D>
+constexpr auto sequence_reverse(variable<T, R, D...> x,
+                                const options<sequence_reverse_attr, T>& attr = {}) {
+  static_assert(check<is_tokens<R>, gets_type<variable<T, R, D...>>>,
+                "lamina: sequence_reverse: the rows of the input form sequences");
+  return detail::same_shape<lamina::sequence_reverse>(x, "sequence_reverse", attr.name);
+}
+
+}  // namespace lamina::layer

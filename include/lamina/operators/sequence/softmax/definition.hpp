@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/softmax/definition.hpp - the softmax over the rows of each sequence.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out[t] = e^(X[t] - max) / sum e^(X - max) over the rows of the sequence of t, in X's last level.
+/// X [rows, 1] or [rows]. Fluid: sequence_softmax.
+struct sequence_softmax : operator_definition {
+  static constexpr const char* type = "sequence_softmax";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_outputs = 1;
+};
+
+}  // namespace lamina

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/softmax/layer.hpp - the softmax over the rows of each sequence.
+#pragma once
+
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/sequence/softmax/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of sequence_softmax.
+struct sequence_softmax_attr {
+  std::string_view name{};
+};
+
+/// y[t] = e^(x[t] - max) / sum e^(x - max) over the rows of each sequence, whose results so add up
+/// to 1: weights of attention. x holds one number a row. Fluid: layers.sequence_softmax.
+template <class T, class R, int... D>
+constexpr auto sequence_softmax(variable<T, R, D...> x,
+                                const options<sequence_softmax_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  static_assert(check < is_tokens<R> && detail::is_real<T> && in::size == 1, gets_type < in >>,
+                "lamina: sequence_softmax: the input is one floating point number an element of "
+                "sequences");
+  return detail::same_shape<lamina::sequence_softmax>(x, "sequence_softmax", attr.name);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/join/common.hpp - which parts of arrays concat, split, stack, unstack,
+// slice, crop, pad and expand copy, and their gradients: what all engines do alike.
+#pragma once
+
+#include <lamina/engine/common/part_layout.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
+
+namespace lamina::engine {
+
+/// What an operator that joins arrays, or takes them apart, does on an engine E, which gives
+///   e.copy(type, rank, extent, from, to): elements of one part into another (array_part),
+///   e.fill(to, number) and e.clear(to): all elements of an array.
+template <class Operator>
+struct joining;
+
+namespace detail {
+
+/// Copies the part of `whole` that begins at `begin` along `axis` from or to `part`; returns where
+/// the next one begins.
+template <bool ToPart, class E>
+std::ptrdiff_t copy_along(const E& e, const operand& whole, const operand& part, int axis,
+                          std::ptrdiff_t begin) {
+  const array_layout w = layout_of(whole), p = layout_of(part);
+  const array_part in_whole{whole.data, begin * w.step[axis], w.step};
+  const array_part in_part{part.data, 0, p.step};
+  e.copy(part.type, p.rank, p.extent, ToPart ? in_whole : in_part, ToPart ? in_part : in_whole);
+  return begin + p.extent[axis];
+}
+
+/// Inputs, or slopes of outputs, side by side.
+template <int Axis>
+struct join_side_by_side {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand out = c.output(0);
+    if (!out) return;
+    const int axis = dimension_of(c, c.integer(Axis), layout_of(out).rank);
+    std::ptrdiff_t begin = 0;
+    for (int i = 0; i < c.input_count(0); ++i)
+      begin = copy_along<false>(e, out, c.input(0, i), axis, begin);
+  }
+};
+
+/// The inputs of stack or the outputs of unstack, or their slopes: parts of an array along a
+/// dimension of its own.
+template <bool ToParts>
+struct join_stacked {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand whole = ToParts ? c.input(0) : c.output(0);
+    const array_layout y = layout_of(whole);
+    const int axis = dimension_of(c, c.integer(0), y.rank);
+    const int parts = ToParts ? c.output_count(0) : c.input_count(0);
+    for (int i = 0; i < parts; ++i) {
+      const operand part = ToParts ? c.output(0, i) : c.input(0, i);
+      if (!part) continue;
+      const array_layout x = unsqueezed(layout_of(part), axis);
+      const array_part in_whole{whole.data, i * y.step[axis], y.step};
+      const array_part in_part{part.data, 0, x.step};
+      e.copy(part.type, x.rank, x.extent, ToParts ? in_whole : in_part,
+             ToParts ? in_part : in_whole);
+    }
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct joining<concat> : detail::join_side_by_side<0> {};
+template <>
+struct joining<gradient_of<split>> : detail::join_side_by_side<2> {};
+
+template <>
+struct joining<gradient_of<concat>> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand slope = c.input(1);
+    const int axis = dimension_of(c, c.integer(0), layout_of(slope).rank);
+    std::ptrdiff_t begin = 0;
+    for (int i = 0; i < c.output_count(0); ++i) {
+      const operand dx = c.output(0, i);
+      if (dx)
+        begin = detail::copy_along<true>(e, slope, dx, axis, begin);
+      else
+        begin += layout_of(c.input(0, i)).extent[axis];
+    }
+  }
+};
+
+template <>
+struct joining<split> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand in = c.input(0);
+    const array_layout shape = layout_of(in);
+    const int axis = dimension_of(c, c.integer(2), shape.rank);
+    const int parts = c.output_count(0), sections = c.list_size(0);
+    std::ptrdiff_t begin = 0;
+    for (int i = 0; i < parts; ++i) {
+      const operand out = c.output(0, i);
+      if (out) detail::copy_along<true>(e, in, out, axis, begin);
+      begin += sections > 0 ? c.integer_at(0, i) : shape.extent[axis] / parts;
+    }
+  }
+};
+
+template <>
+struct joining<stack> : detail::join_stacked<false> {};
+template <>
+struct joining<gradient_of<stack>> : detail::join_stacked<true> {};
+
+template <>
+struct joining<unstack> : detail::join_stacked<true> {};
+template <>
+struct joining<gradient_of<unstack>> : detail::join_stacked<false> {};
+
+template <>
+struct joining<slice> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand in = c.input(0), out = c.output(0);
+    const array_layout x = layout_of(in), y = layout_of(out);
+    e.copy(in.type, y.rank, y.extent, {in.data, slice_begin(c, x), x.step}, {out.data, 0, y.step});
+  }
+};
+template <>
+struct joining<gradient_of<slice>> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand slope = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    e.clear(dx);
+    const array_layout x = layout_of(dx), y = layout_of(slope);
+    e.copy(dx.type, y.rank, y.extent, {slope.data, 0, y.step},
+           {dx.data, slice_begin(c, x), x.step});
+  }
+};
+
+template <>
+struct joining<crop> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand in = c.input(0), out = c.output(0);
+    const array_layout x = layout_of(in), y = layout_of(out);
+    e.copy(in.type, y.rank, y.extent, {in.data, crop_begin(c, x, y), x.step},
+           {out.data, 0, y.step});
+  }
+};
+template <>
+struct joining<gradient_of<crop>> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand slope = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    e.clear(dx);
+    const array_layout x = layout_of(dx), y = layout_of(slope);
+    e.copy(dx.type, y.rank, y.extent, {slope.data, 0, y.step},
+           {dx.data, crop_begin(c, x, y), x.step});
+  }
+};
+
+template <>
+struct joining<pad> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand in = c.input(0), out = c.output(0);
+    const array_layout x = layout_of(in), y = layout_of(out);
+    e.fill(out, c.number(1));
+    e.copy(in.type, x.rank, x.extent, {in.data, 0, x.step}, {out.data, pad_begin(c, y), y.step});
+  }
+};
+template <>
+struct joining<gradient_of<pad>> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand slope = c.input(0), dx = c.output(0);
+    if (!dx) return;
+    const array_layout x = layout_of(dx), y = layout_of(slope);
+    e.copy(dx.type, x.rank, x.extent, {slope.data, pad_begin(c, y), y.step}, {dx.data, 0, x.step});
+  }
+};
+
+/// Its gradient is a sum, which engines do each in their way.
+template <>
+struct joining<expand> {
+  template <class E>
+  static void run(const operator_call& c, const E& e) {
+    const operand in = c.input(0), out = c.output(0);
+    const expanded_layout l(c, layout_of(in), layout_of(out));
+    e.copy(in.type, l.rank, l.extent, {in.data, 0, l.x}, {out.data, 0, l.y});
+  }
+};
+
+}  // namespace lamina::engine

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/join/cuda.cuh - operators that join arrays and take them apart: concat,
+// split, stack, unstack, slice, crop, pad, expand.
+#pragma once
+
+#include <lamina/operators/shape/join/common.hpp>
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/reduce/dimensions/cuda.cuh>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// What `joining` asks of an engine.
+template <class Backend>
+struct part_writer {
+  Backend& b;
+  const operator_call& c;
+
+  void copy(dtype type, int rank, const std::ptrdiff_t* extent, const array_part& from,
+            const array_part& to) const {
+    copy_part(b, c, type, rank, extent, from, to);
+  }
+  void fill(const operand& to, double value) const { cuda::fill(b, to, value); }
+  void clear(const operand& to) const { fill(to, 0); }
+};
+
+template <class Operator>
+struct join_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    joining<Operator>::run(c, part_writer<Backend>{b, c});
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<concat> : detail::join_kernel<concat> {};
+template <>
+struct call_kernel<gradient_of<concat>> : detail::join_kernel<gradient_of<concat>> {};
+template <>
+struct call_kernel<split> : detail::join_kernel<split> {};
+template <>
+struct call_kernel<gradient_of<split>> : detail::join_kernel<gradient_of<split>> {};
+template <>
+struct call_kernel<stack> : detail::join_kernel<stack> {};
+template <>
+struct call_kernel<gradient_of<stack>> : detail::join_kernel<gradient_of<stack>> {};
+template <>
+struct call_kernel<slice> : detail::join_kernel<slice> {};
+template <>
+struct call_kernel<gradient_of<slice>> : detail::join_kernel<gradient_of<slice>> {};
+template <>
+struct call_kernel<unstack> : detail::join_kernel<unstack> {};
+template <>
+struct call_kernel<gradient_of<unstack>> : detail::join_kernel<gradient_of<unstack>> {};
+template <>
+struct call_kernel<crop> : detail::join_kernel<crop> {};
+template <>
+struct call_kernel<gradient_of<crop>> : detail::join_kernel<gradient_of<crop>> {};
+template <>
+struct call_kernel<pad> : detail::join_kernel<pad> {};
+template <>
+struct call_kernel<gradient_of<pad>> : detail::join_kernel<gradient_of<pad>> {};
+template <>
+struct call_kernel<expand> : detail::join_kernel<expand> {};
+/// The sum over the copies of each element.
+template <>
+struct call_kernel<gradient_of<expand>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand slope = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    require_float(c, dx);
+    const expanded_layout l(c, layout_of(dx), layout_of(slope));
+    loop_nest<2> kept, over;
+    for (int d = 0; d < l.rank; ++d) (l.x[d] == 0 ? over : kept).add(l.extent[d], l.y[d], l.x[d]);
+    detail::reduce<reduction_kind::sum>(b, c, slope, dx, kept, over);
+  }
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/join/definition.hpp - operators that join variables and take them apart.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = the inputs side by side along `axis`. Fluid: concat. The gradient reads the inputs for
+/// their shapes only.
+struct concat : operator_definition {
+  static constexpr const char* type = "concat";
+  static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// The inverse of concat: `sections` are the extents along `axis`; empty, X is cut into `num` equal
+/// parts. Fluid: split. Its gradient is a `concat`; parts that nothing depends on count as zeros.
+struct split : operator_definition {
+  static constexpr const char* type = "split";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 1> outputs{{{"Out", true}}};
+  static constexpr std::array<attribute_desc, 3> attributes{{{"sections", attribute_type::integers},
+                                                             {"num", attribute_type::integer, 0},
+                                                             {"axis", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr void gradient(program_builder& b, const operator_desc& op) {
+    const int n = b.arguments[op.outputs];
+    int* parts = new int[static_cast<unsigned>(n)];
+    bool any = false;
+    for (int i = 0; i < n; ++i) {
+      parts[i] = gradient_variable(b, b.arguments[op.outputs + 1 + i]);
+      any = any || parts[i] >= 0;
+    }
+    const int x = b.arguments[op.inputs];
+    if (any && wants_gradient(b, x)) {
+      for (int i = 0; i < n; ++i)
+        if (parts[i] < 0) parts[i] = detail::zero_gradient(b, b.arguments[op.outputs + 1 + i]);
+      const int made = partial_gradient(b, x);
+      const attribute_value axis = b.attributes[op.attributes + 2];
+      const int attributes = b.attribute_list(axis);
+      operator_desc joined = b.begin(schema_of<concat>());
+      b.list(parts, n);
+      joined.outputs = b.arguments.count;
+      b.argument(made);
+      joined.end = b.arguments.count;
+      joined.attributes = attributes;
+      b.operators.push(joined);
+    }
+    delete[] parts;
+  }
+};
+
+/// Out has a new dimension `axis` whose i-th part is the i-th input. Fluid: stack.
+struct stack : operator_definition {
+  static constexpr const char* type = "stack";
+  static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"Y"}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+};
+
+/// The inverse of stack: Y[i] is part i of X along `axis`, a dimension that the parts have not;
+/// `num` is how many there are. Fluid: unstack.
+struct unstack : operator_definition {
+  static constexpr const char* type = "unstack";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 1> outputs{{{"Y", true}}};
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"axis", attribute_type::integer, 0}, {"num", attribute_type::integer, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+};
+
+/// Out = the elements starts[i] <= index < ends[i] along the dimension axes[i]; negative limits
+/// count from the end. Fluid: slice. The gradient reads Input for its shape only.
+struct slice : operator_definition {
+  static constexpr const char* type = "slice";
+  static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 3> attributes{{{"axes", attribute_type::integers},
+                                                             {"starts", attribute_type::integers},
+                                                             {"ends", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Out = X from element offsets[i] on along dimension i, as many as Y has, or without Y as `shape`
+/// says, where -1 stands for all that follow. Offsets [rank] are read instead of the attribute
+/// where there are any. Fluid: crop. The gradient reads X for its shape only.
+struct crop : operator_definition {
+  static constexpr const char* type = "crop";
+  static constexpr std::array<slot_desc, 3> inputs{
+      {{"X"}, {"Y", false, true}, {"Offsets", false, true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"offsets", attribute_type::integers}, {"shape", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 5;
+};
+
+/// Out = X with paddings[2i] elements of pad_value before and paddings[2i + 1] behind it along
+/// dimension i. Fluid: pad. The gradient takes the middle of Out@GRAD and reads nothing else.
+struct pad : operator_definition {
+  static constexpr const char* type = "pad";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 2> attributes{
+      {{"paddings", attribute_type::integers}, {"pad_value", attribute_type::real, 0}}};
+  static constexpr std::uint32_t differentiable = 1;
+};
+
+/// Out = X repeated expand_times[i] times along dimension i. Fluid: expand. The gradient reads X
+/// for its shape only.
+struct expand : operator_definition {
+  static constexpr const char* type = "expand";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"expand_times", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+/// Out[i] = X[Index[i]]: rows of dimension 0. Fluid: gather. The gradient adds the rows of Out@GRAD
+/// where they came from; it reads X for its shape only.
+struct gather : operator_definition {
+  static constexpr const char* type = "gather";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Index"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// Out = X with other entries of dimension 0: Out[Ids[i]] = Updates[i], of equal Ids the last one;
+/// or, without `overwrite`, the sum of all Updates[i] of an id in place of what X has there.
+/// Fluid: scatter. Entries that are written anew have no gradient in X, updates that a later one
+/// replaces have none at all.
+struct scatter : operator_definition {
+  static constexpr const char* type = "scatter";
+  static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Ids"}, {"Updates"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"overwrite", attribute_type::boolean, 1}}};
+  static constexpr std::uint32_t differentiable = 5;
+  static constexpr std::uint32_t gradient_inputs = 6;
+};
+
+/// Out[i] = X[Ids[i]][i]: each row is one of those that the variables of X have there.
+/// Fluid: multiplex.
+struct multiplex : operator_definition {
+  static constexpr const char* type = "multiplex";
+  static constexpr std::array<slot_desc, 2> inputs{{{"Ids"}, {"X", true}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::uint32_t differentiable = 2;
+  static constexpr std::uint32_t gradient_inputs = 1;
+};
+
+}  // namespace lamina

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/join/layer_split.hpp - takes a variable apart.
+#pragma once
+
+#include <array>
+#include <tuple>
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of split.
+struct split_attr {
+  std::string_view name{};
+};
+/// Options of unstack.
+struct unstack_attr {
+  std::string_view name{};
+};
+
+/// The extents of the parts: `split<sections<2, 3>>(x)`.
+template <int... Extent>
+struct sections {};
+
+namespace detail {
+
+/// The shape with another extent along the axis.
+constexpr extents with_extent(extents shape, int axis, int extent) {
+  if (axis >= 0) shape.at[axis] = extent;
+  return shape;
+}
+
+template <int Axis, class Sections, class T, class R, int... D, int... Extent>
+constexpr auto split(variable<T, R, D...> x, sections<Extent...>, int num, const split_attr& attr) {
+  constexpr extents whole = whole_shape<variable<T, R, D...>>;
+  constexpr int axis = dimension(Axis, whole.rank);
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "split", attr.name);
+  const auto parts =
+      std::tuple{layer.template output<handle_of<T, R, with_extent(whole, axis, Extent)>>()...};
+  int ids[sizeof...(Extent)];
+  int n = 0;
+  std::apply([&](auto... part) { ((ids[n++] = part.id), ...); }, parts);
+  const int extent[] = {Extent...};
+  const attribute_value list = b.integer_list(extent, num == 0 ? n : 0);
+  add_splitting(b, schema_of<lamina::split>(), x.id, ids, n, b.attribute_list(list, num, Axis));
+  return parts;
+}
+
+template <int Extent, int... I>
+constexpr auto equal_sections(std::integer_sequence<int, I...>)
+    -> sections<(I < 0 ? 0 : Extent)...> {
+  return {};
+}
+
+}  // namespace detail
+
+/// Num equal parts along dimension Axis of the whole shape, as a tuple:
+/// `auto [a, b] = split<2>(x)`. Fluid: split.
+template <int Num, int Axis = -1, class T, class R, int... D>
+constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr int axis = dimension(Axis, whole_shape<in>.rank);
+  constexpr int extent = axis < 0 ? -1 : whole_shape<in>.at[axis < 0 ? 0 : axis];
+  constexpr bool divides = extent > 0 && Num > 0 && extent % (Num > 0 ? Num : 1) == 0;
+  static_assert(check<divides, expects<Num>, gets<extent>, gets_type<in>>,
+                "lamina: split: the number of parts divides the inner dimension of the axis");
+  constexpr int part = divides ? extent / (Num > 0 ? Num : 1) : 1;
+  return detail::split<Axis, void>(
+      x, detail::equal_sections<part>(std::make_integer_sequence<int, (Num > 0 ? Num : 1)>{}), Num,
+      attr);
+}
+
+/// Parts of the given extents: `split<sections<2, 3>>(x)`.
+template <class Sections, int Axis = -1, class T, class R, int... D>
+constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr int axis = dimension(Axis, whole_shape<in>.rank);
+  constexpr int extent = axis < 0 ? -1 : whole_shape<in>.at[axis < 0 ? 0 : axis];
+  constexpr bool adds_up = []<int... E>(sections<E...>, int whole) {
+    return (E + ...) == whole && ((E > 0) && ...);
+  }
+  (Sections{}, extent);
+  static_assert(check<adds_up, gets_type<Sections>, expects<extent>, gets_type<in>>,
+                "lamina: split: the sections add up to the inner dimension of the axis");
+  return detail::split<Axis, void>(x, Sections{}, 0, attr);
+}
+
+#ifdef LAMINA_NAMES_OPTIONS
+template <auto...>
+constexpr no_match<split_attr> split(...) = delete;  // call split<2>(x)
+#endif
+
+/// The parts along dimension Axis of the whole shape, which they have not, as an array:
+/// `auto [a, b, c] = unstack<1>(x)` of rows, each [3, 4], gives three of [4]. Fluid: unstack.
+template <int Axis = 1, class T, class R, int... D>
+constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  constexpr extents whole = whole_shape<in>;
+  constexpr int axis = dimension(Axis, whole.rank);
+  constexpr int count = axis < 0 ? -1 : whole.at[axis < 0 ? 0 : axis];
+  constexpr bool inner = count > 0 && whole.rank > 1;
+  static_assert(check<inner, gets<Axis>, gets_type<in>>,
+                "lamina: unstack: the axis is an inner dimension, not the rows");
+  constexpr extents shape = without_dimension(whole, axis);
+  constexpr int n = inner ? count : 1;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "unstack", attr.name);
+  using part = handle_of<T, R, shape>;
+  int ids[n];
+  for (int& id : ids) id = layer.template output<part>().id;
+  detail::add_splitting(b, schema_of<lamina::unstack>(), x.id, ids, n, b.attribute_list(Axis, n));
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array{part{&b, ids[I]}...};
+  }
+  (std::make_index_sequence<static_cast<std::size_t>(n)>{});
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/query/definition.hpp - what only a run tells of a variable, and numbers in
+// order. None of them has a gradient.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+/// Out = the dimensions of Input, rows included, int32 [rank]. Fluid: shape.
+struct shape : operator_definition {
+  static constexpr const char* type = "shape";
+  static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};
+  static constexpr auto outputs = slots_out;
+};
+
+/// Out = whether X has no elements, bool [1]. Fluid: is_empty.
+struct is_empty : operator_definition {
+  static constexpr const char* type = "is_empty";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+};
+
+/// Out = the places of all elements of Condition that are not 0, int64 [count, rank], in order; a
+/// place is a number for each dimension, that of the row first. Fluid: where_index.
+struct where_index : operator_definition {
+  static constexpr const char* type = "where_index";
+  static constexpr std::array<slot_desc, 1> inputs{{{"Condition"}}};
+  static constexpr auto outputs = slots_out;
+};
+
+/// Out = Start, Start + Step, Start + 2 Step ... before End, each of them one number; of the type
+/// of Start. Fluid: range.
+struct range : operator_definition {
+  static constexpr const char* type = "range";
+  static constexpr std::array<slot_desc, 3> inputs{{{"Start"}, {"End"}, {"Step"}}};
+  static constexpr auto outputs = slots_out;
+};
+
+}  // namespace lamina

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/query/executor.hpp - what only a run tells of a variable, and numbers in
+// order: shape, is_empty, where_index, range.
+#pragma once
+
+#include <lamina/operators/shape/join/executor.hpp>
+
+namespace lamina::kernel {
+
+/// The dimensions of Input.
+template <class Real>
+void shape_forward(kernel_context<Real>& ctx) {
+  std::vector<std::int32_t> dims;
+  for (const std::size_t extent : ctx.input("Input").shape())
+    dims.push_back(static_cast<std::int32_t>(extent));
+  ctx.give("Out", tensor({dims.size()}, dims));
+}
+
+template <class Real>
+void is_empty_forward(kernel_context<Real>& ctx) {
+  ctx.give("Out", tensor::filled<std::int32_t>({1}, ctx.input("X").size() == 0 ? 1 : 0));
+}
+
+/// The coordinates of all elements that are not 0; those of a row are a sequence.
+template <class Real>
+void where_index_forward(kernel_context<Real>& ctx) {
+  const tensor_shape shape = ctx.input("Condition").shape();
+  std::vector<std::int64_t> places;
+  lod::level lengths(shape[0], 0);
+  std::size_t found = 0;
+  ctx.input("Condition").visit([&]<class T>(const xt::xarray<T>& x) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (x.flat(i) == T(0)) continue;
+      ++found;
+      const tensor_shape at = coordinates(i, shape);
+      ++lengths[at[0]];
+      for (const std::size_t d : at) places.push_back(static_cast<std::int64_t>(d));
+    }
+  });
+  const lod sequences = ctx.lod("Condition").below(lengths);
+  ctx.give("Out", tensor({found, shape.size()}, places));
+  ctx.set_lod("Out", sequences);
+}
+
+/// Start, Start + Step ... before End.
+template <class Real>
+void range_forward(kernel_context<Real>& ctx) {
+  const auto number = [&](const char* slot) {
+    const xt::xarray<double> x = ctx.input(slot).template cast<double>();
+    if (x.size() != 1)
+      ctx.fail("expected one number in variable '" + ctx.input_name(slot) + "', found " +
+               std::to_string(x.size()));
+    return x.flat(0);
+  };
+  const double start = number("Start"), end = number("End"), step = number("Step");
+  if (step == 0 || (step > 0) != (start < end))
+    ctx.fail(text("expected steps that lead from ")
+                 .print("%g", start)
+                 .print(" to %g", end)
+                 .print(", found steps of %g", step));
+  std::vector<double> numbers(static_cast<std::size_t>(std::ceil((end - start) / step)));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = start + static_cast<double>(i) * step;
+  ctx.give("Out", tensor({numbers.size()}, numbers));
+}
+
+template <class Real>
+void add_query_kernels(kernel_table<Real>& table) {
+  table["shape"] = shape_forward<Real>;
+  table["is_empty"] = is_empty_forward<Real>;
+  table["where_index"] = where_index_forward<Real>;
+  table["range"] = range_forward<Real>;
+}
+
+}  // namespace lamina::kernel

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/query/layer.hpp - what only a run tells of a variable, and numbers in
+// order: shape, is_empty, where, range.
+#pragma once
+
+#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/operators/shape/query/definition.hpp>
+
+namespace lamina::layer {
+
+/// Options of shape, is_empty, where and range.
+struct query_attr {
+  std::string_view name{};
+};
+
+/// The dimensions of x, rows included: int32, shape [rank]. Fluid: shape.
+template <class T, class R, int... D>
+constexpr auto shape(variable<T, R, D...> x, const options<query_attr, T>& attr = {}) {
+  constexpr int rank = whole_shape<variable<T, R, D...>>.rank;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "shape", attr.name);
+  const auto y = layer.template output<variable<std::int32_t, once, rank>>();
+  detail::without_gradient(layer, y.id);
+  b.add_operator(schema_of<lamina::shape>(), {x.id}, {y.id});
+  return layer.returns(y);
+}
+
+/// Whether x has no elements, which is: no rows; bool, shape [1]. Fluid: is_empty.
+template <class T, class R, int... D>
+constexpr auto is_empty(variable<T, R, D...> x, const options<query_attr, T>& attr = {}) {
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "is_empty", attr.name);
+  const auto y = layer.template output<variable<bool, once, 1>>();
+  detail::without_gradient(layer, y.id);
+  b.add_operator(schema_of<lamina::is_empty>(), {x.id}, {y.id});
+  return layer.returns(y);
+}
+
+/// The places of all elements that are true, or not 0: `where<"found">(less_than(x, y))`. A place
+/// is a number for each dimension of the whole shape, that of the row first; those of each row are
+/// a sequence: int64, rows tokens<"found", R>, shape [rank]. Fluid: where, whose operator is
+/// where_index.
+template <fixed_string Name, class T, class R, int... D>
+constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T>& attr = {}) {
+  using in = variable<T, R, D...>;
+  static_assert(check<has_rows<R>, gets_type<in>>,
+                "lamina: where: the condition has rows, each of which gets a sequence of places");
+  program_builder& b = *condition.builder;
+  layer_helper layer(b, "where_index", attr.name);
+  using rows = tokens<Name, R>;
+  const auto y = layer.template output<variable<std::int64_t, rows, whole_shape<in>.rank>>();
+  detail::without_gradient(layer, y.id);
+  b.add_operator(schema_of<lamina::where_index>(), {condition.id}, {y.id});
+  return layer.returns(y);
+}
+
+/// The numbers from Start on, Step apart, before End: `range<0, 10, 2>(main)` is 0, 2, 4, 6, 8, of
+/// int64 unless told: `range<float, 0, 10>(main)`. Fluid: range.
+template <element T, int Start, int End, int Step = 1>
+constexpr auto range(const block& main, const query_attr& attr = {}) {
+  constexpr bool goes_on = Step > 0 ? Start < End : Step < 0 && Start > End;
+  static_assert(check<goes_on, gets<Start, End, Step>>,
+                "lamina: range: steps lead from the start towards the end");
+  constexpr int count =
+      goes_on ? (Step > 0 ? (End - Start - 1) / Step : (Start - End - 1) / -Step) + 1 : 1;
+  const int start = fill_constant<T>(main, Start).id, end = fill_constant<T>(main, End).id,
+            step = fill_constant<T>(main, Step).id;
+  program_builder& b = *main.builder;
+  layer_helper layer(b, "range", attr.name);
+  const auto y = layer.template output<variable<T, once, count>>();
+  detail::without_gradient(layer, y.id);
+  b.add_operator(schema_of<lamina::range>(), {start, end, step}, {y.id});
+  return layer.returns(y);
+}
+template <int Start, int End, int Step = 1>
+constexpr auto range(const block& main, const query_attr& attr = {}) {
+  return range<std::int64_t, Start, End, Step>(main, attr);
+}
+
+}  // namespace lamina::layer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/reshape/cpu.hpp - the same elements under another shape or in another
+// order: reshape2, squeeze2, unsqueeze2, flatten2, transpose2.
+#pragma once
+
+#include <lamina/engine/common/part_layout.hpp>
+#include <lamina/engine/cpu/memory/part_copy.hpp>
+#include <lamina/operators/shape/reshape/definition.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// XShape has no elements, so only Out is written.
+struct reshape_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0);
+    if (!out) return;
+    require_size(c, x, out);
+    copy_elements(x, out);
+  }
+};
+struct reshape_gradient_kernel {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand slope = c.input(1), dx = c.output(0);
+    if (!dx) return;
+    require_size(c, dx, slope);
+    copy_elements(slope, dx);
+  }
+};
+
+/// Dimension k of `to` is dimension axis[k] of `from`; or, with `back`, the other way round.
+inline void transpose_into(const call_context& c, const operand& from, const operand& to,
+                           bool back) {
+  if (from.data == to.data) return;  // one of them lies as the other
+  const array_layout y = layout_of(to);
+  const turned_steps turned(c, layout_of(from), y.rank, back);
+  copy_part(from.type, y.rank, y.extent, {from.data, 0, turned.step}, {to.data, 0, y.step});
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<reshape2> : detail::reshape_kernel {};
+template <>
+struct call_kernel<gradient_of<reshape2>> : detail::reshape_gradient_kernel {};
+template <>
+struct call_kernel<squeeze2> : detail::reshape_kernel {};
+template <>
+struct call_kernel<gradient_of<squeeze2>> : detail::reshape_gradient_kernel {};
+template <>
+struct call_kernel<unsqueeze2> : detail::reshape_kernel {};
+template <>
+struct call_kernel<gradient_of<unsqueeze2>> : detail::reshape_gradient_kernel {};
+template <>
+struct call_kernel<flatten2> : detail::reshape_kernel {};
+template <>
+struct call_kernel<gradient_of<flatten2>> : detail::reshape_gradient_kernel {};
+
+template <>
+struct call_kernel<transpose2> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    if (const operand out = c.output(0)) detail::transpose_into(c, c.input(0), out, false);
+  }
+};
+template <>
+struct call_kernel<gradient_of<transpose2>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    if (const operand dx = c.output(0)) detail::transpose_into(c, c.input(1), dx, true);
+  }
+};
+
+}  // namespace lamina::engine::cpu

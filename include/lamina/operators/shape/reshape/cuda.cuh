@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/reshape/cuda.cuh - the same elements under another shape or in another
+// order: reshape2, squeeze2, unsqueeze2, flatten2, transpose2.
+#pragma once
+
+#include <lamina/engine/common/part_layout.hpp>
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/shape/reshape/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// XShape has no elements, so only Out is written.
+template <int From>
+struct reshape_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand from = c.input(From), to = c.output(0);
+    if (!to) return;
+    require_size(c, to, from);
+    copy_elements(b, from, to);
+  }
+};
+
+template <bool Back>
+struct transpose_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand from = c.input(Back ? 1 : 0), to = c.output(0);
+    if (!to || from.data == to.data) return;
+    const array_layout y = layout_of(to);
+    const turned_steps turned(c, layout_of(from), y.rank, Back);
+    copy_part(b, c, from.type, y.rank, y.extent, {from.data, 0, turned.step}, {to.data, 0, y.step});
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<reshape2> : detail::reshape_kernel<0> {};
+template <>
+struct call_kernel<gradient_of<reshape2>> : detail::reshape_kernel<1> {};
+template <>
+struct call_kernel<squeeze2> : detail::reshape_kernel<0> {};
+template <>
+struct call_kernel<gradient_of<squeeze2>> : detail::reshape_kernel<1> {};
+template <>
+struct call_kernel<unsqueeze2> : detail::reshape_kernel<0> {};
+template <>
+struct call_kernel<gradient_of<unsqueeze2>> : detail::reshape_kernel<1> {};
+template <>
+struct call_kernel<flatten2> : detail::reshape_kernel<0> {};
+template <>
+struct call_kernel<gradient_of<flatten2>> : detail::reshape_kernel<1> {};
+template <>
+struct call_kernel<transpose2> : detail::transpose_kernel<false> {};
+template <>
+struct call_kernel<gradient_of<transpose2>> : detail::transpose_kernel<true> {};
+
+}  // namespace lamina::engine::cuda

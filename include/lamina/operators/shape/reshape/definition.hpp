@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/reshape/definition.hpp - operators that give the same elements another
+// shape or order.
+#pragma once
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina {
+
+// Each has a second output XShape of shape [0, X's shape] and no elements: the gradient operator
+// reads it instead of X, so X need not be kept.
+
+/// Out = X with the shape `shape`, in which 0 copies the dimension of X and one -1 is inferred.
+/// Fluid: reshape2.
+struct reshape2 : operator_definition {
+  static constexpr const char* type = "reshape2";
+  static constexpr std::array<slot_desc, 3> inputs{
+      {{"X"}, {"Shape", false, true}, {"ShapeTensor", true, true}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"XShape", false, false, true}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"shape", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+/// Out[i_axis[0], i_axis[1], ...] = X[i_0, i_1, ...]: dimension k of Out is dimension axis[k] of X.
+/// Fluid: transpose2.
+struct transpose2 : operator_definition {
+  static constexpr const char* type = "transpose2";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"XShape", false, false, true}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+/// Out = X without the dimensions `axes`, which are 1. Fluid: squeeze2.
+struct squeeze2 : operator_definition {
+  static constexpr const char* type = "squeeze2";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"XShape", false, false, true}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"axes", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+/// Out = X with ones inserted so that they become the dimensions `axes`. Fluid: unsqueeze2.
+struct unsqueeze2 : operator_definition {
+  static constexpr const char* type = "unsqueeze2";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"XShape", false, false, true}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"axes", attribute_type::integers}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+/// Out = X as a matrix: the dimensions before `axis` are its rows. Fluid: flatten2.
+struct flatten2 : operator_definition {
+  static constexpr const char* type = "flatten2";
+  static constexpr auto inputs = slots_x;
+  static constexpr std::array<slot_desc, 2> outputs{{{"Out"}, {"XShape", false, false, true}}};
+  static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_outputs = 2;
+};
+
+}  // namespace lamina

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/shape/reshape/executor.hpp - the same elements in the same order under another
+// shape or type: reshape2, squeeze2, unsqueeze2, flatten2, assign, cast, increment.
+#pragma once
+
+#include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
+
+namespace lamina::kernel {
+
+template <class Real>
+using shape_rule = tensor_shape (*)(const kernel_context<Real>&, const tensor_shape&);
+
+/// 0 copies the dimension of X, one -1 is inferred.
+template <class Real>
+tensor_shape reshape_rule(const kernel_context<Real>& ctx, const tensor_shape& from) {
+  const std::vector<int> wanted = ctx.integer_list("shape");
+  tensor_shape to(wanted.size());
+  std::size_t known = 1, inferred = wanted.size();
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    if (wanted[d] == 0 && d >= from.size())
+      ctx.fail("expected a dimension of X to copy, found the shape " + to_string(from));
+    if (wanted[d] == -1)
+      inferred = d;
+    else
+      known *= to[d] = wanted[d] == 0 ? from[d] : static_cast<std::size_t>(wanted[d]);
+  }
+  if (inferred < to.size() && known > 0) to[inferred] = size_of(from) / known;
+  return to;
+}
+
+template <class Real>
+tensor_shape squeeze_rule(const kernel_context<Real>& ctx, const tensor_shape& from) {
+  std::vector<bool> left_out(from.size(), false);
+  const std::vector<int> axes = ctx.integer_list("axes");
+  for (const int a : axes) left_out[ctx.checked_axis(a, from.size())] = true;
+  tensor_shape to;
+  for (std::size_t d = 0; d < from.size(); ++d)
+    if (axes.empty() ? from[d] != 1 : !left_out[d]) to.push_back(from[d]);
+  return to;
+}
+
+template <class Real>
+tensor_shape unsqueeze_rule(const kernel_context<Real>& ctx, const tensor_shape& from) {
+  const std::vector<int> axes = ctx.integer_list("axes");
+  tensor_shape to = from;
+  for (const int a : axes)
+    to.insert(to.begin() + static_cast<std::ptrdiff_t>(ctx.checked_axis(a, to.size() + 1)), 1);
+  return to;
+}
+
+template <class Real>
+tensor_shape flatten_rule(const kernel_context<Real>& ctx, const tensor_shape& from) {
+  const matrix m(from, static_cast<std::size_t>(ctx.integer("axis", 1)));
+  return {m.rows, m.columns};
+}
+
+/// Out = X under another shape; XShape = [0, X's shape] without elements.
+template <class Real, shape_rule<Real> Rule>
+void shape_forward(kernel_context<Real>& ctx) {
+  tensor x = ctx.input("X");
+  const tensor_shape from = x.shape();
+  const tensor_shape to = Rule(ctx, from);
+  if (size_of(to) != size_of(from))
+    ctx.fail("expected a shape of " + std::to_string(size_of(from)) + " elements, found " +
+             to_string(to));
+  tensor_shape x_shape{0};
+  x_shape.insert(x_shape.end(), from.begin(), from.end());
+  ctx.give("XShape", tensor::zeros(x.type(), x_shape));
+  ctx.give("Out", x.visit([&]<class T>(const xt::xarray<T>& a) {
+    return tensor(reshaped(xt::xarray<T>(a), to));
+  }));
+}
+template <class Real>
+void shape_gradient(kernel_context<Real>& ctx) {
+  if (!ctx.wants("X@GRAD")) return;
+  ctx.give("X@GRAD", reshaped(xt::xarray<Real>(ctx.real("Out@GRAD")), ctx.output_shape("X@GRAD")));
+}
+
+/// Out = X, converted to the type of its variable.
+template <class Real>
+void copy_value(kernel_context<Real>& ctx) {
+  ctx.give("Out", tensor(ctx.input("X")));
+}
+
+/// Out = X + step, in X's own type.
+template <class Real>
+void increment_forward(kernel_context<Real>& ctx) {
+  const double step = ctx.attribute("step", 1);
+  ctx.give("Out", ctx.input("X").visit([&]<class T>(const xt::xarray<T>& x) {
+    xt::xarray<T> out = x;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out.flat(i) = static_cast<T>(out.flat(i) + static_cast<T>(step));
+    return tensor(std::move(out));
+  }));
+}
+
+template <class Real>
+void add_reshape_kernels(kernel_table<Real>& table) {
+  table["reshape2"] = shape_forward<Real, reshape_rule<Real>>;
+  table["squeeze2"] = shape_forward<Real, squeeze_rule<Real>>;
+  table["unsqueeze2"] = shape_forward<Real, unsqueeze_rule<Real>>;
+  table["flatten2"] = shape_forward<Real, flatten_rule<Real>>;
+  for (const char* name : {"reshape2_grad", "squeeze2_grad", "unsqueeze2_grad", "flatten2_grad"})
+    table[name] = shape_gradient<Real>;
+  table["assign"] = copy_value<Real>;
+  table["cast"] = copy_value<Real>;
+  table["increment"] = increment_forward<Real>;
+}
+
+}  // namespace lamina::kernel

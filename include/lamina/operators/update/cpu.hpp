@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/update/cpu.hpp - updates of optimizers that go over the parameter more than
+// once, or not over all of it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/optimizer/update_operator.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// One update at work on parts of its arrays: the parameter and the accumulators, which lie alike.
+/// A part without a gradient (null) has one of zeros, which no clip changes.
+template <class Opt, class Real>
+class update_pass {
+ public:
+  using vector = vector_in<Real>;
+  using update = update_operator<Opt>;
+  static constexpr int states = update::states;
+  static constexpr int numbers = static_cast<int>(update::attributes.size());
+  static constexpr bool has_norms = update::traits::has_norms;
+
+  /// `array`: the parameter, anything, the accumulators; `given`: the operator's attributes.
+  update_pass(Real* const* array, const Real* given) : array_(array) {
+    constexpr Real infinity = std::numeric_limits<Real>::infinity();
+    for (int i = 0; i < numbers; ++i) of_gradient_.set(i, given[i]), of_zeros_.set(i, given[i]);
+    of_zeros_.set(2, -infinity);
+    of_zeros_.set(3, infinity);
+  }
+
+  /// Adds to the norms that the equation needs.
+  void measure(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) {
+    vector part[2] = {vector(Real(0)), vector(Real(0))};
+    Real rest[2] = {0, 0};
+    for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+      using T = decltype(like);
+      T state[at_least_one(states)];
+      const T p = load(array_[0] + offset + j, like), g = at(gradient, j, like);
+      for (int s = 0; s < states; ++s) state[s] = load(array_[2 + s] + offset + j, like);
+      const T u = update::template normed<T>(p, g, state, numbers_of(gradient).of(like));
+      T* to = of(rest, part, like);
+      to[0] += p * p;
+      to[1] += u * u;
+    });
+    for (int i = 0; i < 2; ++i)
+      square_[i] += static_cast<double>(sum_of(part[i])) + static_cast<double>(rest[i]);
+  }
+  /// Sets the norms; false where a sum of squares is not what numbers of Real hold to their digits.
+  bool end_of_measure() {
+    bool whole = true;
+    for (int i = 0; i < 2; ++i) {
+      whole = whole && holds_squares(static_cast<Real>(square_[i]));
+      norm_.set(i, static_cast<Real>(std::sqrt(square_[i])));
+    }
+    return whole;
+  }
+  /// Computes the norms again, with squares in wider numbers.
+  template <class Each>
+  LAMINA_COLD void measure_wide(const Each& each) {
+    using wide = wide_number<Real>;
+    wide squares[2] = {0, 0};
+    each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) {
+      for (std::ptrdiff_t j = 0; j < n; ++j) {
+        Real state[at_least_one(states)];
+        const Real p = array_[0][offset + j], g = at(gradient, j, Real(0));
+        for (int s = 0; s < states; ++s) state[s] = array_[2 + s][offset + j];
+        const wide of_p = static_cast<wide>(p);
+        const wide of_u = static_cast<wide>(
+            update::template normed<Real>(p, g, state, numbers_of(gradient).of(Real(0))));
+        squares[0] += of_p * of_p;
+        squares[1] += of_u * of_u;
+      }
+    });
+    for (int i = 0; i < 2; ++i) norm_.set(i, static_cast<Real>(std::sqrt(squares[i])));
+  }
+
+  /// The equation, in place.
+  void apply(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) const {
+    for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+      using T = decltype(like);
+      T state[at_least_one(states)];
+      T p = load(array_[0] + offset + j, like);
+      for (int s = 0; s < states; ++s) state[s] = load(array_[2 + s] + offset + j, like);
+      update::template apply<T>(p, at(gradient, j, like), state, numbers_of(gradient).of(like),
+                                norm_.of(like));
+      store(array_[0] + offset + j, p);
+      for (int s = 0; s < states; ++s) store(array_[2 + s] + offset + j, state[s]);
+    });
+  }
+
+ private:
+  /// Numbers, and vectors full of them.
+  template <int N>
+  struct number_list {
+    Real number[N] = {};
+    vector full[N] = {};
+
+    void set(int i, Real x) { number[i] = x, full[i] = vector(x); }
+    const Real* of(Real) const { return number; }
+    const vector* of(vector) const { return full; }
+  };
+  static Real* of(Real* number, vector*, Real) { return number; }
+  static vector* of(Real*, vector* full, vector) { return full; }
+  template <class T>
+  static T at(const Real* gradient, std::ptrdiff_t j, T like) {
+    return gradient == nullptr ? T(Real(0)) : load(gradient + j, like);
+  }
+  const number_list<numbers>& numbers_of(const Real* gradient) const {
+    return gradient == nullptr ? of_zeros_ : of_gradient_;
+  }
+
+  Real* const* array_;
+  number_list<numbers> of_gradient_, of_zeros_;
+  number_list<2> norm_;
+  double square_[2] = {0, 0};
+};
+
+/// Updates what `each(f)` calls f(offset, count, gradient) for; norms first, where there are any.
+template <class Opt, class Real, class Each>
+void update_parts(Real* const* array, const Real* number, const Each& each) {
+  update_pass<Opt, Real> pass(array, number);
+  if constexpr (update_pass<Opt, Real>::has_norms) {
+    each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const Real* g) {
+      pass.measure(offset, n, g);
+    });
+    if (!pass.end_of_measure()) pass.measure_wide(each);
+  }
+  each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const Real* g) { pass.apply(offset, n, g); });
+}
+
+}  // namespace detail
+
+/// The arrays of an update, in place: parameter, gradient, accumulators, all in one layout; behind
+/// them the numbers, one for each attribute, as one array.
+template <class Opt, bool Given>
+struct call_kernel<update_operator<Opt, Given>> {
+  static constexpr int arrays = 2 + update_operator<Opt>::states;
+  static constexpr bool in_double = true;
+
+  template <class Real = float>
+  static void run(const call_context& c) {
+    if (!c.at_position(0)) return;
+    Real* array[arrays];
+    for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
+    if (c.address(arrays) == nullptr) return keep_gradient(c.at_position(0), array);
+    run(c.at_position(0), array, numbers_at<Real>(c.address(arrays)));
+  }
+
+  /// Updates a parameter from arrays that lie as it lies: itself, its gradient, its accumulators.
+  /// Padding must not count in a norm.
+  template <class Real>
+  static void run(const operand& param, Real* const* array, const Real* number) {
+    detail::update_parts<Opt>(array, number, [&](auto&& f) {
+      if (param.panel)
+        for_each_row_segment<Real>(param.rows, param.columns,
+                                   [&](std::ptrdiff_t offset, int count, int, int) {
+                                     f(offset, count, array[1] + offset);
+                                   });
+      else
+        for (int r = 0; r < param.rows; ++r)
+          f(r * param.stride, static_cast<std::ptrdiff_t>(param.columns),
+            array[1] + r * param.stride);
+    });
+  }
+
+ private:
+  /// For a machine that leaves updates to somebody else.
+  template <class Real>
+  static void keep_gradient(const operand& param, Real* const* array) {
+    const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(param.rows) * padded(param.columns);
+    std::copy(array[1], array[1] + n, array[0]);
+  }
+};
+
+/// The same for a gradient of which only some rows are there.
+template <class Opt, bool Given>
+struct call_kernel<rows_update_operator<Opt, Given>> {
+  using update = rows_update_operator<Opt, Given>;
+  static constexpr int arrays = 2 + update::states;
+  static constexpr bool in_double = true;
+
+  template <class Real = float>
+  static void run(const call_context& c) {
+    // A machine that leaves updates to somebody else keeps the rows as they are.
+    if (!c.at_position(0) || c.address(arrays) == nullptr) return;
+    Real* array[arrays];
+    for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
+    run(c.at_position(0), array, rows_of<Real>(c.at_position(1)),
+        numbers_at<Real>(c.address(arrays)));
+  }
+
+  /// Updates a parameter and its accumulators, which lie alike.
+  template <class Real>
+  static void run(const operand& param, Real* const* array, basic_selected_rows<Real>& gradient,
+                  const Real* number) {
+    const bool decays = number[4] != 0 || number[5] != 0;
+    if (number[update::lazy_mode] != 0 && !decays)
+      detail::update_parts<Opt>(array, number, [&](auto&& f) { touched_rows(param, gradient, f); });
+    else
+      detail::update_parts<Opt>(array, number, [&](auto&& f) { all_rows(param, gradient, f); });
+  }
+
+ private:
+  template <class Real, class F>
+  static void touched_rows(const operand& param, const basic_selected_rows<Real>& gradient, F&& f) {
+    for (int i = 0; i < gradient.size(); ++i)
+      for_each_column_part<Real>(
+          param, [&](std::ptrdiff_t begin, int column, int width, int count) {
+            f(begin + static_cast<std::ptrdiff_t>(gradient.number(i)) * width, count,
+              gradient.row(i) + column);
+          });
+  }
+  template <class Real, class F>
+  static void all_rows(const operand& param, basic_selected_rows<Real>& gradient, F&& f) {
+    const std::vector<int>& sorted = gradient.sorted();
+    for_each_column_part<Real>(param, [&](std::ptrdiff_t begin, int column, int width, int count) {
+      int next = 0;
+      const auto skip_to = [&](int row) {
+        // Rows that follow each other without padding are one part.
+        if (count == width && row > next)
+          f(begin + static_cast<std::ptrdiff_t>(next) * width,
+            static_cast<std::ptrdiff_t>(row - next) * width, nullptr);
+        else
+          for (; next < row; ++next)
+            f(begin + static_cast<std::ptrdiff_t>(next) * width, count, nullptr);
+        next = row + 1;
+      };
+      for (const int i : sorted) {
+        skip_to(gradient.number(i));
+        f(begin + static_cast<std::ptrdiff_t>(gradient.number(i)) * width, count,
+          gradient.row(i) + column);
+      }
+      skip_to(param.rows);
+    });
+  }
+  /// Calls f(offset of row 0, first column, floats from row to row, columns) for the panels, or for
+  /// the rows as they are.
+  template <class Real, class F>
+  static void for_each_column_part(const operand& param, F&& f) {
+    if (!param.panel) return f(0, 0, static_cast<int>(param.stride), param.columns);
+    for (int first = 0; first < param.columns; first += panel_width_in<Real>) {
+      const int width = width_of_panel<Real>(param.columns, first);
+      f(offset_of_panel(param.rows, first), first, width, std::min(width, param.columns - first));
+    }
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/update/cuda.cuh - updates of optimizers by whole arrays; norms that their
+// equations need never leave the place.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include <lamina/core/math.hpp>
+#include <lamina/engine/cuda/body/element_sum.cuh>
+#include <lamina/engine/cuda/body/pointwise.cuh>
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/optimizer/update_operator.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+template <class Update, class State>
+struct update_body_of;
+template <class Update, int... S>
+struct update_body_of<Update, std::integer_sequence<int, S...>> {
+  using statement =
+      expression::update<Update, expression::load<0>, expression::load<1>,
+                         expression::load<2 + S>..., expression::numbers<2 + Update::states>>;
+  using type = pointwise_body<expression::statements<statement>>;
+};
+/// Arguments: the parameter, its gradient, its accumulators, the numbers.
+template <class Update>
+using update_body =
+    typename update_body_of<Update, std::make_integer_sequence<int, Update::states>>::type;
+
+/// The squares of what the equation of an update measures besides the parameter.
+template <class Update>
+struct normed_terms {
+  static constexpr int states = Update::states;
+  static constexpr int numbers = static_cast<int>(Update::attributes.size());
+  const float* of[2 + states];
+  const float* number;
+  std::ptrdiff_t stride;
+  divider columns;
+
+  LAMINA_INLINE LAMINA_FN double operator()(int i) const {
+    const int row = columns.divide(i);
+    const std::ptrdiff_t at = row * stride + i;
+    float factor[numbers], state[at_least_one(states)];
+    LAMINA_CUDA_UNROLL
+    for (int k = 0; k < numbers; ++k) factor[k] = number[k];
+    LAMINA_CUDA_UNROLL
+    for (int s = 0; s < states; ++s) state[s] = of[2 + s][at];
+    return element_square::of(
+        static_cast<double>(Update::template normed<float>(of[0][at], of[1][at], state, factor)));
+  }
+};
+
+/// The numbers of an update with a norm behind them.
+struct norm_result {
+  const float* number;
+  float* to;
+  int numbers, norm;
+  LAMINA_INLINE LAMINA_FN void operator()(double squares) const {
+    for (int k = 0; norm == 0 && k < numbers; ++k) to[k] = number[k];
+    to[numbers + norm] = static_cast<float>(math::sqrt(squares));
+  }
+};
+
+}  // namespace detail
+
+/// The floats of memory that an update of so many elements needs.
+template <class Update, class Backend>
+std::ptrdiff_t update_scratch(int elements) {
+  if constexpr (Update::traits::has_norms) {
+    using of_param = element_terms<element_square>;
+    using of_other = detail::normed_terms<Update>;
+    return padded(static_cast<int>(Update::attributes.size()) + 2) +
+           std::max(sum_scratch<of_param, detail::norm_result, Backend>(elements),
+                    sum_scratch<of_other, detail::norm_result, Backend>(elements));
+  } else {
+    return 0;
+  }
+}
+
+/// Updates a parameter of rows x columns. `of`: the parameter, its gradient, its accumulators,
+/// which all lie in padded rows, and the numbers; `scratch` begins at a multiple of 8 bytes.
+template <class Update, class Backend>
+void run_update(Backend& b, float* const* of, int rows, int columns, float* scratch) {
+  constexpr int states = Update::states;
+  using body = detail::update_body<Update>;
+  typename body::arguments g{};
+  for (int i = 0; i < 3 + states; ++i) g.of[i] = of[i];
+  g.rows = 1;
+  g.columns = g.width = rows * padded(columns);
+  g.channels = 1;
+  if constexpr (Update::traits::has_norms) {
+    constexpr int count = static_cast<int>(Update::attributes.size());
+    const int n = rows * columns;
+    float *const numbers = scratch, *const rest = scratch + padded(count + 2);
+    detail::normed_terms<Update> other{};
+    for (int i = 0; i < 2 + states; ++i) other.of[i] = of[i];
+    other.number = of[2 + states];
+    other.stride = padded(columns);
+    other.columns = divider(columns);
+    sum_terms(b, n, element_terms<element_square>{of[0], other.stride, other.columns},
+              detail::norm_result{other.number, numbers, count, 0}, rest);
+    sum_terms(b, n, other, detail::norm_result{other.number, numbers, count, 1}, rest);
+    g.of[2 + states] = numbers;
+  }
+  b.template cells<body>(g);
+}
+
+/// An update that needs norms: it goes over the parameter twice.
+template <class Opt, bool Given>
+struct call_kernel<update_operator<Opt, Given>> {
+  using update = update_operator<Opt, Given>;
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_site& c) {
+    const operand param = c.at_position(0);
+    if (!param) return;
+    // Without numbers the update is somebody else's: the gradient itself is wanted.
+    if (c.arguments[2 + update::states] == nullptr)
+      return copy_elements(b, c.at_position(1), param);
+    run_update<update>(b, c.arguments, param.rows, param.columns, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    const operand param = c.at_position(0);
+    return update_scratch<update, Backend>(param.rows * param.columns);
+  }
+};
+
+}  // namespace lamina::engine::cuda

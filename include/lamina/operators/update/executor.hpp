@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/update/executor.hpp - Fluid's update operators, straight from their equations.
+// p parameter, g gradient, lr learning rate; an accumulator's output is usually the same variable.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <lamina/core/math.hpp>
+#include <lamina/operators/norm/layer_norm/executor.hpp>
+#include <lamina/optimizer/step_operators.hpp>
+
+namespace lamina::kernel {
+
+// Fluid keeps the learning rate in a variable and prepares gradients by operators of their own; the
+// update operators of a training program have both as attributes, and those of a program that
+// trains itself the learning rate and the scale in variables. The kernels know every form.
+
+template <class Real>
+Real learning_rate_of(const kernel_context<Real>& ctx) {
+  if (ctx.has("LearningRate")) return ctx.real("LearningRate").flat(0);
+  const Real recorded = ctx.real_attribute("learning_rate");
+  return ctx.has("StepLearningRate") ? ctx.real("StepLearningRate").flat(0) * recorded : recorded;
+}
+
+/// Out = the learning rate of step StepOut = Step + 1.
+template <class Real>
+void decayed_learning_rate_forward(kernel_context<Real>& ctx) {
+  const std::int64_t step = ctx.integers("Step").flat(0) + 1;
+  const auto boundaries = ctx.integer_list("boundaries");
+  const auto values = ctx.real_list("values");
+  ctx.give("Out",
+           tensor::filled<float>(
+               {1}, optimizer::rate_of_step(
+                        step,
+                        [&](int i) {
+                          return ctx.attribute(
+                              decayed_learning_rate::attributes[static_cast<std::size_t>(i)].name);
+                        },
+                        static_cast<int>(values.size()),
+                        [&](int i) { return boundaries[static_cast<std::size_t>(i)]; },
+                        [&](int i) { return values[static_cast<std::size_t>(i)]; })));
+  ctx.give("StepOut", tensor::filled<std::int64_t>({1}, step));
+}
+
+/// Out = min(1, max_norm / the norm of all gradients together).
+template <class Real>
+void gradient_scale_forward(kernel_context<Real>& ctx) {
+  square_sum squares = 0;
+  for (int i = 0; i < ctx.count("X"); ++i) {
+    const square_sum norm = euclidean_norm<Real>(ctx.real("X", i));
+    squares += norm * norm;
+  }
+  const Real norm = static_cast<Real>(std::sqrt(squares)),
+             limit = ctx.real_attribute("max_norm", 1);
+  ctx.give("Out", tensor::filled<Real>({1}, norm > limit ? limit / norm : Real(1)));
+}
+
+/// Whether the gradient has the row of element i: all of them, but for selected rows.
+template <class Real>
+bool has_row(const kernel_context<Real>& ctx, std::size_t i) {
+  const auto* const rows = ctx.selected_rows("Grad");
+  const auto& p = ctx.real("Param");
+  return rows == nullptr || rows->count(static_cast<std::int64_t>(i / (p.size() / p.shape()[0])));
+}
+
+/// The gradient; scaled, then clipped, then with the decay's gradient added where the operator has
+/// such attributes. No clip changes the zeros of rows that are not there.
+template <class Real>
+xt::xarray<Real> gradient_for(const kernel_context<Real>& ctx) {
+  auto g = ctx.real("Grad");
+  const auto& p = ctx.real("Param");
+  if (g.size() != p.size())
+    ctx.fail("expected a gradient of the shape " + to_string(shape_of(p)) + ", found " +
+             to_string(shape_of(g)));
+  const Real most = std::numeric_limits<Real>::infinity();
+  const Real scale = ctx.has("GradientScale") ? ctx.real("GradientScale").flat(0)
+                                              : ctx.real_attribute("gradient_scale", 1);
+  const Real low = ctx.real_attribute("clip_low", -most),
+             high = ctx.real_attribute("clip_high", most);
+  const Real l1 = ctx.real_attribute("l1_decay"), l2 = ctx.real_attribute("l2_decay");
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const Real x = p.flat(i), sign = x > 0 ? Real(1) : (x < 0 ? Real(-1) : Real(0));
+    if (has_row(ctx, i)) g.flat(i) = std::min(std::max(g.flat(i) * scale, low), high);
+    g.flat(i) += l1 * sign + l2 * x;
+  }
+  return g;
+}
+
+/// p -= lr * g.
+template <class Real>
+void sgd_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param");
+  const auto g = gradient_for(ctx);
+  p -= learning_rate_of(ctx) * g;
+  ctx.give("ParamOut", std::move(p));
+}
+
+/// v = mu v + g; p -= lr v, or with Nesterov's rule p -= lr (g + mu v).
+template <class Real>
+void momentum_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), v = ctx.real("Velocity");
+  const auto g = gradient_for(ctx);
+  const Real lr = learning_rate_of(ctx), mu = ctx.real_attribute("mu");
+  v = mu * v + g;
+  if (ctx.flag("use_nesterov"))
+    p -= lr * (g + mu * v);
+  else
+    p -= lr * v;
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("VelocityOut", std::move(v));
+}
+
+/// l = lr coeff ||p|| / (||g|| + decay ||p||) if both norms are above 0, else lr;
+/// v = mu v + l (g + decay p); p -= v. Source: You et al. 2017.
+template <class Real>
+void lars_momentum_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), v = ctx.real("Velocity");
+  const auto g = gradient_for(ctx);
+  const Real mu = ctx.real_attribute("mu"), decay = ctx.real_attribute("lars_weight_decay", 0.0005);
+  const Real pn = static_cast<Real>(euclidean_norm<Real>(p)),
+             gn = static_cast<Real>(euclidean_norm<Real>(g));
+  Real local = learning_rate_of(ctx);
+  if (pn > 0 && gn > 0) local *= ctx.real_attribute("lars_coeff", 0.001) * pn / (gn + decay * pn);
+  v = mu * v + local * (g + decay * p);
+  p -= v;
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("VelocityOut", std::move(v));
+}
+
+/// m = m + g^2, or decay m + (1 - decay) g^2; p -= lr g / (sqrt m + epsilon).
+template <class Real, bool Decayed>
+void adagrad_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), m = ctx.real("Moment");
+  const auto g = gradient_for(ctx);
+  const Real lr = learning_rate_of(ctx), epsilon = ctx.real_attribute("epsilon", 1e-6);
+  const Real decay = ctx.real_attribute("decay", 0.95);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Real square = g.flat(i) * g.flat(i);
+    m.flat(i) = Decayed ? decay * m.flat(i) + (1 - decay) * square : m.flat(i) + square;
+    p.flat(i) -= lr * g.flat(i) / math::as_divisor(std::sqrt(m.flat(i)) + epsilon);
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("MomentOut", std::move(m));
+}
+
+/// m1 = b1 m1 + (1 - b1) g; m2 = b2 m2 + (1 - b2) g^2;
+/// p -= lr sqrt(1 - b2^t) / (1 - b1^t) m1 / (sqrt m2 + epsilon). Source: Kingma and Ba 2015.
+/// Without Beta1Pow and Beta2Pow the learning rate has been corrected already. With lazy_mode rows
+/// that a gradient of selected rows has not stay as they are, unless a decay makes it whole.
+template <class Real>
+void adam_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
+  const auto g = gradient_for(ctx);
+  const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
+  const Real epsilon = ctx.real_attribute("epsilon", 1e-8);
+  const bool lazy = ctx.flag("lazy_mode") && ctx.real_attribute("l1_decay") == 0 &&
+                    ctx.real_attribute("l2_decay") == 0;
+  Real rate = learning_rate_of(ctx);
+  if (ctx.has("Beta1Pow"))
+    rate *= std::sqrt(1 - ctx.real("Beta2Pow").flat(0)) / (1 - ctx.real("Beta1Pow").flat(0));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (lazy && !has_row(ctx, i)) continue;
+    const Real slope = g.flat(i);
+    m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
+    m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
+    p.flat(i) -= rate * m1.flat(i) / math::as_divisor(std::sqrt(m2.flat(i)) + epsilon);
+  }
+  if (ctx.has("Beta1Pow")) {
+    auto pow1 = ctx.real("Beta1Pow"), pow2 = ctx.real("Beta2Pow");
+    ctx.give("Beta1PowOut", pow1 *= b1);
+    ctx.give("Beta2PowOut", pow2 *= b2);
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("Moment1Out", std::move(m1));
+  ctx.give("Moment2Out", std::move(m2));
+}
+
+/// m = b1 m + (1 - b1) g; u = max(|g|, b2 u + epsilon); p -= lr / (1 - b1^t) m / u.
+/// Without Beta1Pow the learning rate has been corrected already.
+template <class Real>
+void adamax_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), m = ctx.real("Moment"), u = ctx.real("InfNorm");
+  const auto g = gradient_for(ctx);
+  const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
+  const Real epsilon = ctx.real_attribute("epsilon", 1e-8);
+  Real rate = learning_rate_of(ctx);
+  if (ctx.has("Beta1Pow")) rate /= 1 - ctx.real("Beta1Pow").flat(0);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    m.flat(i) = b1 * m.flat(i) + (1 - b1) * g.flat(i);
+    u.flat(i) = std::max(std::abs(g.flat(i)), b2 * u.flat(i) + epsilon);
+    p.flat(i) -= rate * m.flat(i) / math::as_divisor(u.flat(i));
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("MomentOut", std::move(m));
+  ctx.give("InfNormOut", std::move(u));
+}
+
+/// a = rho a + (1 - rho) g^2; d = -sqrt((u + epsilon) / (a + epsilon)) g;
+/// u = rho u + (1 - rho) d^2; p += d. The learning rate plays no part. Source: Zeiler 2012.
+template <class Real>
+void adadelta_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), a = ctx.real("AvgSquaredGrad"), u = ctx.real("AvgSquaredUpdate");
+  const auto g = gradient_for(ctx);
+  const Real rho = ctx.real_attribute("rho", 0.95), epsilon = ctx.real_attribute("epsilon", 1e-6);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    a.flat(i) = rho * a.flat(i) + (1 - rho) * g.flat(i) * g.flat(i);
+    const Real d =
+        -std::sqrt((u.flat(i) + epsilon) / math::as_divisor(a.flat(i) + epsilon)) * g.flat(i);
+    u.flat(i) = rho * u.flat(i) + (1 - rho) * d * d;
+    p.flat(i) += d;
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("AvgSquaredGradOut", std::move(a));
+  ctx.give("AvgSquaredUpdateOut", std::move(u));
+}
+
+/// s = decay s + (1 - decay) g^2; v = momentum v + lr g / sqrt(s + epsilon); p -= v. Centered:
+/// c = decay c + (1 - decay) g and sqrt(max(s - c^2, 0) + epsilon).
+template <class Real>
+void rmsprop_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), s = ctx.real("MeanSquare"), v = ctx.real("Moment");
+  const auto g = gradient_for(ctx);
+  const bool centered = ctx.flag("centered");
+  auto c = centered ? ctx.real("MeanGrad") : zeros<Real>(shape_of(p));
+  const Real lr = learning_rate_of(ctx), epsilon = ctx.real_attribute("epsilon", 1e-10);
+  const Real decay = ctx.real_attribute("decay", 0.9), mu = ctx.real_attribute("momentum");
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Real slope = g.flat(i);
+    s.flat(i) = decay * s.flat(i) + (1 - decay) * slope * slope;
+    if (centered) c.flat(i) = decay * c.flat(i) + (1 - decay) * slope;
+    const Real variance = std::max(s.flat(i) - c.flat(i) * c.flat(i), Real(0));
+    v.flat(i) = mu * v.flat(i) + lr * slope / math::as_divisor(std::sqrt(variance + epsilon));
+    p.flat(i) -= v.flat(i);
+  }
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("MomentOut", std::move(v));
+  ctx.give("MeanSquareOut", std::move(s));
+  if (centered) ctx.give("MeanGradOut", std::move(c));
+}
+
+/// n' = n + g^2; z += g - (n'^-power - n^-power) / lr p; y = n'^-power / lr + 2 l2;
+/// p = (sign(z) l1 - z) / y if |z| > l1, else 0. Source: McMahan et al. 2013.
+template <class Real>
+void ftrl_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), n = ctx.real("SquaredAccumulator"), z = ctx.real("LinearAccumulator");
+  const auto g = gradient_for(ctx);
+  const Real lr = learning_rate_of(ctx), l1 = ctx.real_attribute("l1");
+  const Real l2 = ctx.real_attribute("l2"), power = ctx.real_attribute("lr_power", -0.5);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Real larger = n.flat(i) + g.flat(i) * g.flat(i);
+    const Real after = std::pow(larger, -power), before = std::pow(n.flat(i), -power);
+    z.flat(i) += g.flat(i) - (after - before) / lr * p.flat(i);
+    const Real y = after / lr + 2 * l2, x = z.flat(i);
+    p.flat(i) = std::abs(x) > l1 ? ((x > 0 ? l1 : -l1) - x) / y : Real(0);
+    n.flat(i) = larger;
+  }
+  ctx.give("ParamOut", std::move(p));
+  // Fluid shortens the names of the outputs; a training program's are the inputs' with "Out".
+  ctx.give("SquaredAccumOut", n);
+  ctx.give("LinearAccumOut", z);
+  ctx.give("SquaredAccumulatorOut", std::move(n));
+  ctx.give("LinearAccumulatorOut", std::move(z));
+}
+
+/// m1, m2 as in adam; u = m1 / (sqrt m2 + epsilon) + decay p; p -= lr ||p|| / ||u|| u, with the
+/// quotient of norms 1 where one of them is 0. Source: You et al. 2020.
+template <class Real>
+void lamb_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
+  const auto g = gradient_for(ctx);
+  const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
+  const Real epsilon = ctx.real_attribute("epsilon", 1e-6);
+  const Real decay = ctx.real_attribute("weight_decay", 0.01);
+  auto u = zeros<Real>(shape_of(p));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const Real slope = g.flat(i);
+    m1.flat(i) = b1 * m1.flat(i) + (1 - b1) * slope;
+    m2.flat(i) = b2 * m2.flat(i) + (1 - b2) * slope * slope;
+    u.flat(i) = m1.flat(i) / math::as_divisor(std::sqrt(m2.flat(i)) + epsilon) + decay * p.flat(i);
+  }
+  const Real pn = static_cast<Real>(euclidean_norm<Real>(p)),
+             un = static_cast<Real>(euclidean_norm<Real>(u));
+  p -= learning_rate_of(ctx) * (pn > 0 && un > 0 ? pn / un : Real(1)) * u;
+  ctx.give("ParamOut", std::move(p));
+  ctx.give("Moment1Out", std::move(m1));
+  ctx.give("Moment2Out", std::move(m2));
+}
+
+/// z = p - rate g with rate = lr, or lr / sqrt(m += g^2); p = sign(z) max(|z| - rate l1, 0) /
+/// (1 + rate l2) with rate = lr. Source: Duchi and Singer 2009.
+template <class Real, bool Adaptive>
+void proximal_update(kernel_context<Real>& ctx) {
+  auto p = ctx.real("Param");
+  auto m = Adaptive ? ctx.real("Moment") : zeros<Real>(shape_of(p));
+  const auto g = gradient_for(ctx);
+  const Real lr = learning_rate_of(ctx), l1 = ctx.real_attribute("l1");
+  const Real l2 = ctx.real_attribute("l2");
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    m.flat(i) += g.flat(i) * g.flat(i);
+    // Where all gradients were 0 the step is 0, not 0 / 0.
+    const Real root = Adaptive && m.flat(i) > 0 ? std::sqrt(m.flat(i)) : Real(1);
+    const Real z = p.flat(i) - lr * g.flat(i) / root;
+    const Real size = std::max(std::abs(z) - lr * l1, Real(0)) / (1 + lr * l2);
+    p.flat(i) = z < 0 ? -size : size;
+  }
+  ctx.give("ParamOut", std::move(p));
+  if (Adaptive) ctx.give("MomentOut", std::move(m));
+}
+
+template <class Real>
+void add_optimizer_kernels(kernel_table<Real>& table) {
+  table["decayed_learning_rate"] = decayed_learning_rate_forward<Real>;
+  table["gradient_scale"] = gradient_scale_forward<Real>;
+  table["sgd"] = sgd_update<Real>;
+  table["momentum"] = momentum_update<Real>;
+  table["lars_momentum"] = lars_momentum_update<Real>;
+  table["adagrad"] = adagrad_update<Real, false>;
+  table["decayed_adagrad"] = adagrad_update<Real, true>;
+  table["adam"] = adam_update<Real>;
+  table["adamax"] = adamax_update<Real>;
+  table["adadelta"] = adadelta_update<Real>;
+  table["rmsprop"] = rmsprop_update<Real>;
+  table["ftrl"] = ftrl_update<Real>;
+  table["lamb"] = lamb_update<Real>;
+  table["proximal_gd"] = proximal_update<Real, false>;
+  table["proximal_adagrad"] = proximal_update<Real, true>;
+}
+
+}  // namespace lamina::kernel
