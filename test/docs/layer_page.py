@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/layers.md: every layer with its call, what it computes and its options, from the docstrings of layers/*.hpp.
+"""docs/layers.md: every layer with its call, what it computes and its options, from the docstrings of the headers.
 
 usage: layer_page.py [--update]
        layer_page.py --self-test
@@ -15,9 +15,10 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LAYERS, PAGE = ROOT / "include" / "lamina" / "layers", ROOT / "docs" / "layers.md"
+INCLUDE, PAGE = ROOT / "include" / "lamina", ROOT / "docs" / "layers.md"
 
-# Family, what is common to it, its headers in the order of the page.
+# Family, what is common to it, its headers in the order of the page: `glu` is layers/glu.hpp, `matrix/fc` is
+# operators/matrix/fc/layer.hpp, and `conv/conv2d` is operators/conv/layer_conv2d.hpp.
 FAMILIES = [
     ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
      "data sequence control/read_minibatch"),
@@ -215,7 +216,7 @@ def header_lines(name, text, types, used, faults):
             continue
         if not entry["doc"]:
             if entry["name"] not in documented:
-                faults.append(f"layers/{name}.hpp: {entry['name']} has no docstring")
+                faults.append(f"{name}: {entry['name']} has no docstring")
             continue
         documented.add(entry["name"])
         options, more = [], entry["template"] + entry["arguments"]
@@ -254,12 +255,12 @@ def page(headers, families=FAMILIES, parts=PARTS):
     """(the page, what is wrong) of {header: text}."""
     faults = []
     placed = [h for _, _, names in families for h in names.split()]
-    faults += [f"layers/{h}.hpp: in no family of layer_page.py" for h in sorted(headers) if h not in placed and h not in parts]
-    faults += [f"layer_page.py: there is no layers/{h}.hpp" for h in [*placed, *parts] if h not in headers]
+    faults += [f"{h}: in no family of layer_page.py" for h in sorted(headers) if h not in placed and h not in parts]
+    faults += [f"layer_page.py: there is no header {h}" for h in [*placed, *parts] if h not in headers]
     faults += [f"layer_page.py: {h} is named twice" for h in set(placed) if placed.count(h) > 1 or h in parts]
     lines = ["# Layers", "",
              "All functions that record operators, by family, in namespace `lamina::layer`. `test/docs/layer_page.py --update` writes this",
-             "page from the docstrings of `layers/*.hpp`.", "",
+             "page from the docstrings of `layers/*.hpp` and `operators/**/layer*.hpp`.", "",
              "A call shows what is written in angle brackets and the arguments; what the arguments' types say is not written. `T` is the",
              "element type, `R` the rows (`batch`, `tokens<...>`, `once`), `D...` the dimensions of one row. Options are named in braces,",
              "`{.act = lamina::activation::relu, .name = \"hidden\"}`; each has a `name`, by which the layer's result is asked for and its",
@@ -329,20 +330,32 @@ class walk {
 
 def self_test():
     text, faults = page({"bend": SAMPLE, "lost": "", "part": ""}, [("Shapes", "All.", "bend gone")], {"part"})
-    assert faults == ["layers/lost.hpp: in no family of layer_page.py", "layer_page.py: there is no layers/gone.hpp",
-                      "layers/bend.hpp: fold has no docstring"], faults
+    assert faults == ["lost: in no family of layer_page.py", "layer_page.py: there is no header gone",
+                      "bend: fold has no docstring"], faults
     body = text[text.index("## Shapes"):]
     expected = ["## Shapes", "", "All.", "", "Of both.", "", "- `bend<int Axis = -1>(variable<T, D...> x, bend_attr attr = {})`\\",
                 "  x bent. Fluid: bend.", "  - `bend_attr`: `float by = 1` (how far).", "- `walk`\\", "  Walks:", "", "  ```cpp",
                 "  walk().go(1);", "  ```", "  - `go(int steps)`\\", "    On."]
     assert body.rstrip().splitlines() == expected, "\n" + body
+    names = {"layers/glu.hpp": "glu", "operators/matrix/fc/layer.hpp": "matrix/fc", "operators/random/layer.hpp": "random",
+             "operators/conv/layer_conv2d_transpose.hpp": "conv/conv2d_transpose"}
+    assert {path: name_of(pathlib.PurePath(path)) for path in names} == names
     print("ok")
+
+
+def name_of(header):
+    """How FAMILIES and PARTS call a header, given by its path below include/lamina."""
+    if header.parts[0] == "layers":
+        return header.stem
+    return "/".join(header.parts[1:-1]) + header.stem.replace("layer", "", 1).replace("_", "/", 1)
 
 
 def main():
     if "--self-test" in sys.argv:
         return self_test()
-    headers = {path.stem: path.read_text() for path in LAYERS.glob("*.hpp")}
+    paths = [*(INCLUDE / "layers").glob("*.hpp"), *(INCLUDE / "operators").rglob("layer.hpp"),
+             *(INCLUDE / "operators").rglob("layer_*.hpp")]
+    headers = {name_of(path.relative_to(INCLUDE)): path.read_text() for path in sorted(paths)}
     text, faults = page(headers)
     if "--update" in sys.argv:
         PAGE.write_text(text)

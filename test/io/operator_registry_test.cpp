@@ -29,8 +29,9 @@ TEST_CASE("registry: every operator that a header defines is known by its type")
   const std::regex type("\n  static constexpr const char\\* type = \"(\\w+)\"");
   std::size_t found = 0;
   for (const char* folder : {"operators", "optimizer"})
-    for (const auto& file : std::filesystem::directory_iterator(
+    for (const auto& file : std::filesystem::recursive_directory_iterator(
              std::filesystem::path(LAMINA_TEST_DIR) / "../include/lamina" / folder)) {
+      if (!file.is_regular_file()) continue;
       std::ostringstream text;
       text << std::ifstream(file.path()).rdbuf();
       const std::string source = text.str();
