@@ -301,16 +301,11 @@ class basic_executor {
 
   operator_history& remembered(const program_view& program, const operator_desc& op) {
     const auto [at, is_new] = history_.try_emplace({program.reading, &op});
-    if (is_new && draws_numbers(*op.schema))
+    if (is_new && op.schema->facts.random)
       for (int k = 0; k < program.count.operators && &program.operators[k] != &op; ++k)
         if (program.operators[k].schema->type == std::string_view(op.schema->type))
           ++at->second.ordinal;
     return at->second;
-  }
-  static bool draws_numbers(const operator_schema& schema) {
-    for (int a = 0; a < schema.attribute_count; ++a)
-      if (schema.attributes[a].name == std::string_view("seed")) return true;
-    return false;
   }
 
   kernel_table<Real> kernels_;

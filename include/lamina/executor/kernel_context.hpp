@@ -308,7 +308,8 @@ class kernel_context {
     } else {
       if (sequences == nullptr) {
         int like = input_with_rows(domain);
-        if (like < 0 && schema().type == std::string_view("assign")) like = handed_over(domain);
+        if (like < 0 && schema().facts.origin == row_origin::handed_over)
+          like = handed_over(domain);
         // In a file nothing tells rows that an operator made from those that it was given.
         if (like < 0 && program_.is_read) like = of_gradient(variable);
         sequences =

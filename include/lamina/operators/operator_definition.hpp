@@ -12,6 +12,20 @@
 //   gradient_outputs         bit i: it reads output slot i
 //   gradient_of_outputs      bit i: it reads the gradient of output slot i (default: slot 0)
 // The gradient operator's own definition, `gradient_of<Op>`, follows from these.
+//
+// The facts about an operator (program/operator_facts.hpp) are members too, each with a default.
+// Plans, engines, reports and the analysis of costs ask for the fact and never for the type, so an
+// operator of a user's own is treated as those of the library:
+//   rows, gradient_rows      how rows of the results come from those of the operands
+//   origin, made_levels, takes_any_rows, apart_inputs
+//                            whose rows the results have
+//   alias, alias_permutes    the input slot whose elements Out has, so that both share memory; the
+//                            gradient operator then has those of the gradient of Out
+//   linear, reduces, broadcasts
+//                            what a cost that is made with it is a function of
+//   random                   draws random numbers
+//   host, host_takes_part, host_waits, host_inputs
+//                            what the host does where a program runs on a device
 #pragma once
 
 #include <array>
@@ -42,6 +56,23 @@ struct operator_definition {
   static constexpr std::uint32_t gradient_inputs = 0;
   static constexpr std::uint32_t gradient_outputs = 0;
   static constexpr std::uint32_t gradient_of_outputs = 1;
+
+  static constexpr auto rows = row_rule::mixed;
+  static constexpr auto gradient_rows = row_rule::mixed;
+  static constexpr auto origin = row_origin::operands;
+  static constexpr int made_levels = 0;
+  static constexpr bool takes_any_rows = false;
+  static constexpr std::uint32_t apart_inputs = 0;
+  static constexpr int alias = -1;
+  static constexpr bool alias_permutes = false;
+  static constexpr auto linear = linearity::unknown;
+  static constexpr auto reduces = row_reduction::none;
+  static constexpr bool broadcasts = false;
+  static constexpr bool random = false;
+  static constexpr auto host = host_rule::never;
+  static constexpr bool host_takes_part = false;
+  static constexpr bool host_waits = false;
+  static constexpr std::uint32_t host_inputs = 0;
 };
 
 template <class Op>
@@ -66,6 +97,14 @@ constexpr int bits(std::uint32_t set) {
   int n = 0;
   for (; set != 0; set &= set - 1) ++n;
   return n;
+}
+
+/// The set `of` among the bits of `set`, numbered anew: bit i is the i-th of those.
+constexpr std::uint32_t bits_among(std::uint32_t set, std::uint32_t of) {
+  std::uint32_t found = 0;
+  for (int n = 0; set != 0; set &= set - 1, ++n)
+    if ((set & (~set + 1) & of) != 0) found |= std::uint32_t{1} << n;
+  return found;
 }
 
 /// Text put together at compile time, with static storage.
@@ -143,6 +182,14 @@ struct gradient_of : operator_definition {
   static constexpr int scalars = Op::scalars;
   static constexpr bool knows_panels = Op::knows_panels;
   static constexpr auto kind = Op::kind == operator_kind::mul ? operator_kind::mul_grad : Op::kind;
+
+  static constexpr auto rows = Op::gradient_rows;
+  static constexpr int alias =
+      Op::alias < 0 ? -1 : detail::bits(Op::gradient_inputs) + detail::bits(Op::gradient_outputs);
+  static constexpr bool alias_permutes = Op::alias_permutes;
+  static constexpr bool broadcasts = Op::broadcasts;
+  static constexpr std::uint32_t host_inputs =
+      detail::bits_among(Op::gradient_inputs, Op::host_inputs);
 };
 
 namespace detail {
@@ -213,7 +260,10 @@ struct registered {
       nullptr,
       nullptr,
       nullptr,
-      nullptr};
+      nullptr,
+      {Op::rows, Op::origin, Op::made_levels, Op::takes_any_rows, Op::apart_inputs, Op::alias,
+       Op::alias_permutes, Op::linear, Op::reduces, Op::broadcasts, Op::random, Op::host,
+       Op::host_takes_part, Op::host_waits, Op::host_inputs}};
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 

@@ -33,6 +33,7 @@ struct decayed_learning_rate : operator_definition {
        {"warmup_end", attribute_type::real},
        {"boundaries", attribute_type::integers},
        {"values", attribute_type::reals}}};
+  static constexpr bool host_takes_part = true;
 };
 
 /// Out = what gradients X are multiplied with so that the norm of all together (`global`), or of

@@ -7,19 +7,23 @@
 
 namespace lamina {
 
-/// Copies a feed into memory whose rows are padded.
-struct stage_feed : operator_definition {
-  static constexpr const char* type = "stage_feed";
+/// The slots of a copy.
+struct plan_copy : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
 };
+/// Copies a feed into memory whose rows are padded.
+struct stage_feed : plan_copy {
+  static constexpr const char* type = "stage_feed";
+  static constexpr auto rows = row_rule::independent;
+};
 /// A row-major copy of a matrix in panels.
-struct unpack_panels : stage_feed {
+struct unpack_panels : plan_copy {
   static constexpr const char* type = "unpack_panels";
   static constexpr bool knows_panels = true;
 };
 /// A copy in panels of a row-major matrix.
-struct pack_panels : stage_feed {
+struct pack_panels : plan_copy {
   static constexpr const char* type = "pack_panels";
   static constexpr bool knows_panels = true;
 };
@@ -46,7 +50,7 @@ struct spread_mean : pointwise {
 
 /// Out = X, and the sequences that Out belongs to become those of X, from the first level on that
 /// differs (program/remade_rows.hpp).
-struct rows_hand_over : stage_feed {
+struct rows_hand_over : plan_copy {
   static constexpr const char* type = "rows_hand_over";
 };
 
@@ -66,7 +70,7 @@ struct collected_product : operator_definition {
   static constexpr auto outputs = slots_out;
 };
 /// The panels of the transpose of a matrix in panels, for a loop that would make them each time.
-struct transposed_panels : stage_feed {
+struct transposed_panels : plan_copy {
   static constexpr const char* type = "transposed_panels";
   static constexpr bool knows_panels = true;
 };

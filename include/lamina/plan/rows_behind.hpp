@@ -3,8 +3,6 @@
 // those of parts of them.
 #pragma once
 
-#include <string_view>
-
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/program/program_builder.hpp>
 
@@ -65,15 +63,15 @@ class rows_behind {
     return {none, learnt ? number_kind::of_parameters : number_kind::constant, true};
   }
   constexpr number made(const operator_desc& op, int k) {
-    const std::string_view type = op.schema->type;
+    const operator_facts facts = op.schema->facts;
     number result{none, number_kind::constant, true};
-    bool is_linear = has_linear_result(type);
+    bool is_linear = facts.linear > linearity::nonlinear;
     int count = 0;
     for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       number x{p.variables[v].rows,
-               adds_rows(type)       ? number_kind::sum
-               : averages_rows(type) ? number_kind::mean
-                                     : number_kind::other,
+               facts.reduces == row_reduction::sum    ? number_kind::sum
+               : facts.reduces == row_reduction::mean ? number_kind::mean
+                                                      : number_kind::other,
                true};
       if (x.domain == once::domain)
         x = find(v, k);
@@ -81,47 +79,25 @@ class rows_behind {
         is_linear = true;
       if (x.domain != none)
         result.domain = result.domain == none || result.domain == x.domain ? x.domain : several;
-      result.kind = count++ == 0 ? x.kind : joined(type, result.kind, x.kind);
+      result.kind = count++ == 0 ? x.kind : joined(facts.linear, result.kind, x.kind);
     });
     if (!is_linear && (result.kind == number_kind::sum || result.kind == number_kind::mean))
-      result.kind = bends(type) ? number_kind::mixed : number_kind::other;
+      result.kind = facts.linear == linearity::nonlinear ? number_kind::mixed : number_kind::other;
     return result;
   }
   /// Of two operands. A constant that is added to a sum has no gradient.
-  static constexpr number_kind joined(std::string_view type, number_kind a, number_kind b) {
+  static constexpr number_kind joined(linearity linear, number_kind a, number_kind b) {
     using enum number_kind;
     const auto of_rows = [](number_kind k) { return k == sum || k == mean; };
-    if (type == "elementwise_div" && b > of_parameters) return mixed;
+    if (linear == linearity::quotient && b > of_parameters) return mixed;
     if (!of_rows(a) && !of_rows(b)) return a > b ? a : b;
     if (a == other || b == other) return other;
-    const bool is_factor = type == "elementwise_mul" || type == "elementwise_div";
+    const bool is_factor = linear == linearity::product || linear == linearity::quotient;
     if (a == mixed || b == mixed || (of_rows(a) && of_rows(b)))
       return a == b && !is_factor ? a : mixed;
     const number_kind kind = of_rows(a) ? a : b, beside = of_rows(a) ? b : a;
     return kind == mean || beside == constant || is_factor ? kind : mixed;
   }
-  static constexpr bool adds_rows(std::string_view type) {
-    return type == "reduce_sum" || type == "l1_norm" || type == "squared_l2_norm";
-  }
-  static constexpr bool averages_rows(std::string_view type) {
-    return type == "mean" || type == "reduce_mean" || type == "accuracy";
-  }
-  /// Whether an operator on one number is not linear in it, and nothing else is unknown.
-  static constexpr bool bends(std::string_view type) {
-    for (const char* bent : {"sqrt", "rsqrt", "square", "pow", "exp", "log", "reciprocal"})
-      if (type == bent) return true;
-    return false;
-  }
-  /// Whether an operator on numbers is linear in each.
-  static constexpr bool has_linear_result(std::string_view type) {
-    for (const char* linear :
-         {"elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "sum",
-          "minus", "scale", "assign", "cast", "mean", "reduce_sum", "reduce_mean", "reshape2",
-          "squeeze2", "unsqueeze2", "flatten2"})
-      if (type == linear) return true;
-    return false;
-  }
-
   const program_desc& p;
   number* made_by;  // by operator
 };
@@ -154,7 +130,7 @@ constexpr bool has_rows_met(const program_desc& p, int variable) {
       makes = makes || needed[v], makes_rows = makes_rows || (needed[v] && !is_one(v));
     });
     if (!makes) continue;
-    const bool meets = makes_rows && std::string_view(op.schema->type).starts_with("elementwise_");
+    const bool meets = makes_rows && op.schema->facts.broadcasts;
     behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
       found = found || (meets && of_rows[v]);

@@ -8,8 +8,6 @@
 // any steps. So where one side of the exchange is touched by products alone it lies as the other.
 #pragma once
 
-#include <string_view>
-
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 
@@ -35,20 +33,6 @@ constexpr int last_need(int v) {
 }
 
 namespace detail {
-
-/// Which operand an operator passes on, element by element, or -1.
-struct passed_operand {
-  int number;
-  bool turns;  // in another order, perhaps
-};
-constexpr passed_operand operand_passed_by(std::string_view type) {
-  constexpr std::string_view names[] = {"reshape2", "squeeze2", "unsqueeze2", "flatten2",
-                                        "transpose2"};
-  for (const std::string_view name : names)
-    if (type.starts_with(name))
-      return {type.size() == name.size() ? 0 : 1, name == std::string_view("transpose2")};
-  return {-1, false};
-}
 
 /// Finds the values of a program of one block, where a variable has one value in a run.
 template <class P, auto const& L, auto const& B>
@@ -82,7 +66,7 @@ struct same_element_finder {
     for (int k = 0; k < L.count.instructions; ++k) {
       const instruction i = L.instructions[k];
       const bool calls = i.head == group_head::call, multiplies = calls && is_product(i);
-      const bool turns = calls && operand_passed_by(i.schema->type).turns && exchanges_heads(i);
+      const bool turns = calls && i.schema->facts.alias_permutes && exchanges_heads(i);
       const auto touch = [&](int v) {
         if (v < 0) return;
         const int root = L.variables[v].root;
@@ -102,16 +86,16 @@ struct same_element_finder {
     for (int g = 0; g < B.count; ++g) {
       if (B.groups[g].head != group_head::call) continue;
       const instruction i = called(g);
-      const passed_operand passed = operand_passed_by(i.schema->type);
-      if (passed.number < 0) continue;
-      const int x = L.operands[i.inputs + passed.number].id, to = L.results[i.outputs];
+      const operator_facts facts = i.schema->facts;
+      if (facts.alias < 0) continue;
+      const int x = L.operands[i.inputs + facts.alias].id, to = L.results[i.outputs];
       if (x < 0 || to < 0) continue;
       const int from = L.variables[x].root;
       const plan_variable a = L.variables[from], b = L.variables[to];
       if (B.producer[from] < 0 || b.root != to || a.rows >= 0 || a.rows != b.rows ||
           a.columns != b.columns || a.type != b.type)
         continue;
-      if (passed.turns) {
+      if (facts.alias_permutes) {
         if (!is_real(a.type) || !exchanges_heads(i)) continue;
         if (!knows_touched) find_touched(), knows_touched = true;
         if (may_be_swapped(to))

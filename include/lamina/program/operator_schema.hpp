@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <lamina/core/dtype.hpp>
+#include <lamina/program/operator_facts.hpp>
 
 namespace lamina {
 
@@ -102,6 +103,7 @@ struct operator_schema {
   /// The same schema without these functions: run-time tables refer to it, or the compiler would
   /// have to generate code for functions that only constant evaluation or the executor calls.
   const operator_schema* bare;
+  operator_facts facts;
 };
 
 }  // namespace lamina

@@ -32,29 +32,6 @@ constexpr bool have_one_type(const Program& p, int a, int b) {
 
 namespace detail {
 
-/// How many levels of the rows of its outputs an operator makes, however many there were; 0: its
-/// rows are those of an input, or follow from it.
-constexpr int remade_levels(std::string_view type) {
-  for (const std::string_view t : {"beam_search", "beam_search_decode", "lod_reset"})
-    if (type == t) return 2;
-  for (const std::string_view t :
-       {"sequence_erase", "sequence_slice", "sequence_concat", "sequence_reshape", "sequence_unpad",
-        "sequence_expand", "ctc_align", "lod_append", "im2sequence", "where_index"})
-    if (type == t) return 1;
-  return 0;
-}
-/// Whether these are rows of the operator's own only where Y, the second input, has others.
-constexpr bool may_take_rows(std::string_view type) {
-  return type == "lod_reset" || type == "sequence_expand";
-}
-/// Whether inputs of one type may be of different rows.
-constexpr bool takes_any_rows(std::string_view type) {
-  for (const std::string_view t :
-       {"gather", "scatter", "lod_reset", "sequence_concat", "edit_distance", "warpctc"})
-    if (type == t) return true;
-  return false;
-}
-
 /// Gives rows that are made anew domains of their own.
 class row_splitter {
  public:
@@ -106,9 +83,7 @@ class row_splitter {
     bool any = false;
     for (int k = 0; k < b_.operators.count; ++k) {
       const operator_desc& op = b_.operators[k];
-      const std::string_view type(op.schema->type);
-      if (remade_levels(type) == 0) continue;
-      if (takes_rows(op)) continue;
+      if (op.schema->facts.made_levels == 0 || takes_rows(op)) continue;
       each_output(op, [&](int v) {
         const int d = b_.variables[v].rows;
         if (d > batch::domain && alive_[d]) split_[d] = any = true;
@@ -124,7 +99,7 @@ class row_splitter {
     for (int v = 0; v < b_.variables.count; ++v) first[v] = -1;
     for (int k = 0; k < b_.operators.count; ++k) {
       const operator_desc& op = b_.operators[k];
-      if (std::string_view(op.schema->type) != "assign") continue;
+      if (op.schema->facts.origin != row_origin::handed_over) continue;
       const int v = b_.arguments[op.outputs];
       if (first[v] < 0)
         first[v] = op.block;
@@ -204,7 +179,7 @@ class row_splitter {
   /// Whether an operator gives its output the rows of Y. X may have rows of the same type, which
   /// are others.
   constexpr bool takes_rows(const operator_desc& op) {
-    if (!may_take_rows(op.schema->type)) return false;
+    if (op.schema->facts.origin != row_origin::second_operand) return false;
     seen_.count = 0;
     const int y = b_.arguments[op.inputs + 1];
     if (y >= 0) see(b_.variables[y].rows);
@@ -212,21 +187,21 @@ class row_splitter {
   }
   /// The rows of what an operator reads.
   constexpr void see_inputs(const operator_desc& op) {
-    const std::string_view type(op.schema->type);
+    const operator_facts& facts = op.schema->facts;
     seen_.count = 0;
     int position = 0;
     each_input(op, [&](int v) {
-      // The rows that gather takes are those of its index.
-      if (type == "gather" && position++ == 0) return;
+      const int n = position++;
+      if (n < 32 && (facts.apart_inputs >> n & 1u) != 0) return;
       see(b_.variables[v].rows);
-      if (type == "array_to_lod_tensor")
+      if (facts.origin == row_origin::ranked)
         for (int i = 0; i < tables_.count; i += 2)
           if (tables_[i] == v) see(tables_[i + 1]);
     });
   }
   /// Two inputs of one type that have different rows.
   constexpr void refuse_mixed(const operator_desc& op) {
-    if (op.role != op_role::forward || takes_any_rows(op.schema->type)) return;
+    if (op.role != op_role::forward || op.schema->facts.takes_any_rows) return;
     for (int i = 0; i < seen_.count; ++i)
       for (int j = 0; j < i; ++j) {
         if (base_[seen_[i]] != base_[seen_[j]] || seen_[i] == seen_[j]) continue;
@@ -241,12 +216,12 @@ class row_splitter {
 
   constexpr void visit(const operator_desc& op) {
     if (sub_block_of(b_, op) >= 0) return;
-    const std::string_view type(op.schema->type);
-    const int levels = takes_rows(op) ? 0 : remade_levels(type);
+    const operator_facts& facts = op.schema->facts;
+    const int levels = takes_rows(op) ? 0 : facts.made_levels;
     see_inputs(op);
     refuse_mixed(op);
-    const bool reads = type == "read_from_array";
-    if (type == "assign" && defined_[b_.arguments[op.outputs]])
+    const bool reads = facts.origin == row_origin::array_slot;
+    if (facts.origin == row_origin::handed_over && defined_[b_.arguments[op.outputs]])
       hand_over(b_.arguments[op.inputs], b_.arguments[op.outputs]);
     int from = -1, made = -1;
     each_output(op, [&](int v) {
@@ -269,7 +244,7 @@ class row_splitter {
       }
     });
     each_output(op, [&](int v) { defined_[v] = true; });
-    if (type == "lod_rank_table") {
+    if (facts.origin == row_origin::ranks) {
       tables_.push(b_.arguments[op.outputs]);
       tables_.push(b_.variables[b_.arguments[op.inputs]].rows);
     }
@@ -308,7 +283,7 @@ class row_splitter {
 constexpr void split_remade_rows(program_builder& b) {
   bool any = false;
   for (int k = 0; k < b.operators.count && b.domains.count > 2 && !any; ++k)
-    any = detail::remade_levels(b.operators[k].schema->type) > 0;
+    any = b.operators[k].schema->facts.made_levels > 0;
   if (any) detail::row_splitter(b).run();
 }
 

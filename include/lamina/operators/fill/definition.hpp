@@ -27,6 +27,7 @@ struct fill_constant : operator_definition {
        {"dtype", attribute_type::integer, 5},
        {"value", attribute_type::real, 0},
        {"force_cpu", attribute_type::boolean, 0}}};
+  static constexpr auto host = host_rule::inputs;
 };
 
 /// Out ~ U(min, max). Fluid: uniform_random.
@@ -40,6 +41,7 @@ struct uniform_random : operator_definition {
        {"min", attribute_type::real, -1},
        {"max", attribute_type::real, 1},
        {"seed", attribute_type::integer, 0}}};
+  static constexpr bool random = true;
 };
 
 /// Out ~ N(mean, std^2). Fluid: gaussian_random.
@@ -53,6 +55,7 @@ struct gaussian_random : operator_definition {
        {"mean", attribute_type::real, 0},
        {"std", attribute_type::real, 1},
        {"seed", attribute_type::integer, 0}}};
+  static constexpr bool random = true;
 };
 
 /// As gaussian_random, but drawn again outside of two standard deviations.

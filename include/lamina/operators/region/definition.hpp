@@ -181,6 +181,7 @@ struct im2sequence : operator_definition {
        {"paddings", attribute_type::integers}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr int made_levels = 1;
 };
 
 }  // namespace lamina

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 
@@ -14,36 +13,6 @@ namespace lamina::engine::cpu {
 /// so, but a product, whose sums depend on how many rows there are where these are few; by the
 /// elements of its only row; as a sum in parts; or not at all.
 enum class slicing : std::uint8_t { none, rows, product_rows, elements, sums };
-
-namespace detail {
-
-/// Operators with a kernel of their own that computes each row of a batch by itself.
-inline constexpr std::string_view row_operators[] = {"concat",
-                                                     "cross_entropy",
-                                                     "dropout",
-                                                     "dropout_grad",
-                                                     "flatten2",
-                                                     "flatten2_grad",
-                                                     "layer_norm",
-                                                     "matmul",
-                                                     "matmul_grad",
-                                                     "pool2d",
-                                                     "pool2d_grad",
-                                                     "reshape2",
-                                                     "reshape2_grad",
-                                                     "softmax",
-                                                     "softmax_grad",
-                                                     "softmax_with_cross_entropy",
-                                                     "softmax_with_cross_entropy_grad",
-                                                     "squeeze2",
-                                                     "stage_feed",
-                                                     "squeeze2_grad",
-                                                     "transpose2",
-                                                     "transpose2_grad",
-                                                     "unsqueeze2",
-                                                     "unsqueeze2_grad"};
-
-}  // namespace detail
 
 /// How a group can be cut, whose arguments are `info`.
 constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
@@ -65,18 +34,17 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
       return slicing::elements;
     }
     case group_head::call: {
-      if (std::string_view(e.group.schema->type) == "mean") return slicing::sums;
+      const row_rule rule = e.group.schema->facts.rows;
+      if (rule == row_rule::summed) return slicing::sums;
       // Every argument has rows of the batch, or none has a part in the rows.
       bool has_rows = false, has_others = false;
       for (int a = 0; a < e.group.arguments; ++a) {
         if (info[a].rows < 0 && info[a].rows != -batch::domain) return slicing::none;
         (info[a].rows < 0 ? has_rows : has_others) = true;
       }
-      const std::string_view type = e.group.schema->type;
-      if (!has_rows || (has_others && type.starts_with("matmul"))) return slicing::none;
-      for (const std::string_view name : detail::row_operators)
-        if (name == type) return slicing::rows;
-      return slicing::none;
+      const bool by_row =
+          rule == row_rule::independent || (rule == row_rule::paired && !has_others);
+      return has_rows && by_row ? slicing::rows : slicing::none;
     }
     default:
       return slicing::none;

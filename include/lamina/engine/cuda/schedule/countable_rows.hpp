@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
 #include <lamina/core/error.hpp>
 #include <lamina/engine/common/operator_call.hpp>
@@ -44,7 +43,7 @@ class countable_rows {
     const auto& t = Schedule::table;
     for (int g = 0; g < Schedule::groups; ++g) {
       const operator_schema& schema = *t.entries[g].group.schema;
-      if (schema.kind != operator_kind::call || std::string_view(schema.type) == "mean") continue;
+      if (schema.kind != operator_kind::call || schema.facts.rows == row_rule::summed) continue;
       const bool last = g + 1 == Schedule::groups;
       const int end = last ? Schedule::arguments : t.entries[g + 1].first_argument;
       for (int a = t.entries[g].first_argument; a < end; ++a)

@@ -103,7 +103,7 @@ struct host_table {
           if (plan_type::code.arguments[a] != v) continue;
           t.of_ranks[used++] = a;
           ++table.arguments.count;
-          if (head_of(g).schema == &schema_of<lod_rank_table>()) t.made_ranks[g] = t.ranks_count;
+          if (makes_ranks(head_of(g).schema)) t.made_ranks[g] = t.ranks_count;
         }
       }
       for (int l = 0; l < blocks::loop_count; ++l)

@@ -47,7 +47,7 @@ constexpr auto find_host_values() {
   }
   for (int k = 0; k < l.count.instructions; ++k) {
     const instruction i = l.instructions[k];
-    if (i.schema != &schema_of<lod_rank_table>()) continue;
+    if (!makes_ranks(i.schema)) continue;
     r.computed[root(l.results[i.outputs])] = r.ranks = true;
   }
   for (bool changed = true; changed;) {
@@ -56,7 +56,7 @@ constexpr auto find_host_values() {
       const instruction i = l.instructions[k];
       if (i.runs >= 0) continue;
       bool able = i.head == group_head::call && may_be_of_host(i.schema);
-      if (i.schema != &schema_of<lod_rank_table>() && i.schema != &schema_of<lod_array_length>())
+      if (i.schema->facts.host != host_rule::always)
         for (int a = i.inputs; able && a < i.inputs + i.input_count; ++a)
           able = l.operands[a].id >= 0 && r.computed[root(l.operands[a].id)];
       for (int o = first_number(i); o < i.outputs + i.output_count; ++o)
@@ -77,7 +77,7 @@ constexpr auto find_host_values() {
       continue;
     }
     const bool here = r.makes(l, i);
-    r.waits = r.waits || waits_for_rows(i.schema) || is_done_with_host(i.schema);
+    r.waits = r.waits || i.schema->facts.host_waits || i.schema->facts.host_takes_part;
     for (int a = 0; !here && a < i.input_count; ++a) {
       const int v = root(l.operands[i.inputs + a].id);
       if (v < 0) continue;

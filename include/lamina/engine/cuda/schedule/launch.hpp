@@ -160,21 +160,19 @@ struct group_launch<expression::group_expression<group_head::gemm_dw, S>>
 
 /// A machine runs blocks itself; a table of kernels has a place for them.
 template <class Op>
-inline constexpr bool is_block_operator = __is_same(Op, while_block) ||
-                                          __is_same(Op, while_block_gradient) ||
-                                          __is_same(Op, conditional_block) ||
-                                          __is_same(Op, conditional_block_gradient);
-/// Operators that the host alone computes, and those that it computes where their inputs are its
-/// own (host_values.hpp).
+inline constexpr bool is_block_operator = [] {
+  if constexpr (Op::attributes.size() > 0) return Op::attributes[0].type == attribute_type::block;
+  return false;
+}();
+/// Operators that the host may compute (host_values.hpp), and those of them with a function of
+/// their own for that, `call_kernel<Op>::here`; for all others the host runs the kernel itself.
 template <class Op>
-inline constexpr bool is_host_operator = __is_same(Op, lod_rank_table) ||
-                                         __is_same(Op, max_sequence_len) ||
-                                         __is_same(Op, lod_array_length) ||
-                                         __is_same(Op, read_minibatch);
+inline constexpr bool may_be_host_operator = Op::host != host_rule::never ||
+                                             Op::kind == operator_kind::pointwise;
 template <class Op>
-inline constexpr bool may_be_host_operator = is_host_operator<Op> ||
-                                             Op::kind == operator_kind::pointwise ||
-                                             __is_same(Op, fill_constant);
+inline constexpr bool is_host_operator = may_be_host_operator<Op> && requires {
+  &call_kernel<Op>::template here<serial_backend>;
+};
 
 template <class Op>
 struct group_launch<expression::call_expression<Op>> {

@@ -178,7 +178,7 @@ class machine {
   /// sequences where these are ranked, and not on what the host reads meanwhile.
   static constexpr bool repeats = [] {
     for (int k = 0; k < P::desc.count.operators; ++k)
-      if (is_done_with_host(P::desc.operators[k].schema)) return false;
+      if (P::desc.operators[k].schema->facts.host_takes_part) return false;
     if constexpr (has_blocks)
       return host_table<P, Backend>::repeats;
     else

@@ -15,6 +15,8 @@ struct softmax : operator_definition {
       {{"axis", attribute_type::integer, -1}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr auto rows = row_rule::independent;
+  static constexpr auto gradient_rows = row_rule::independent;
 };
 
 }  // namespace lamina

@@ -153,6 +153,7 @@ struct hard_swish : pointwise {
 struct pow : pointwise {
   static constexpr const char* type = "pow";
   static constexpr std::array<attribute_desc, 1> attributes{{{"factor", attribute_type::real, 1}}};
+  static constexpr auto linear = linearity::nonlinear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T factor) {
     return math::pow(x, factor);

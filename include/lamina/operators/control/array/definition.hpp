@@ -19,6 +19,7 @@ struct write_to_array : operator_definition {
   static constexpr auto inputs = slots_x_i;
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t host_inputs = 2;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
@@ -27,6 +28,7 @@ struct write_to_array_gradient : operator_definition {
   static constexpr const char* type = "write_to_array_grad";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"I"}, {"Out@GRAD"}}};
   static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD", false, true}}};
+  static constexpr std::uint32_t host_inputs = 2;
 };
 
 /// Out = X[I]. Fluid: read_from_array.
@@ -35,6 +37,8 @@ struct read_from_array : operator_definition {
   static constexpr auto inputs = slots_x_i;
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto origin = row_origin::array_slot;
+  static constexpr std::uint32_t host_inputs = 2;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
@@ -43,6 +47,7 @@ struct read_from_array_gradient : operator_definition {
   static constexpr const char* type = "read_from_array_grad";
   static constexpr std::array<slot_desc, 2> inputs{{{"I"}, {"Out@GRAD"}}};
   static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD"}}};
+  static constexpr std::uint32_t host_inputs = 1;
 };
 
 /// Out = the number of values in X, int64 [1]. Fluid: lod_array_length.
@@ -50,6 +55,7 @@ struct lod_array_length : operator_definition {
   static constexpr const char* type = "lod_array_length";
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
+  static constexpr auto host = host_rule::always;
 };
 
 constexpr void write_to_array::gradient(program_builder& b, const operator_desc& op) {

@@ -20,6 +20,8 @@ struct lod_rank_table : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"level", attribute_type::integer, 0}}};
+  static constexpr auto origin = row_origin::ranks;
+  static constexpr auto host = host_rule::always;
 };
 
 /// Out = the length of the longest sequence, int64 [1]; 0 without sequences.
@@ -28,6 +30,7 @@ struct max_sequence_len : operator_definition {
   static constexpr const char* type = "max_sequence_len";
   static constexpr std::array<slot_desc, 1> inputs{{{"RankTable"}}};
   static constexpr auto outputs = slots_out;
+  static constexpr auto host = host_rule::inputs;
 };
 
 /// Out[t] = the rows of step t. Its gradient is an array_to_lod_tensor. Fluid: lod_tensor_to_array.
@@ -36,6 +39,7 @@ struct lod_tensor_to_array : operator_definition {
   static constexpr auto inputs = slots_x_table;
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t host_inputs = 2;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
@@ -46,6 +50,8 @@ struct array_to_lod_tensor : operator_definition {
   static constexpr auto inputs = slots_x_table;
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto origin = row_origin::ranked;
+  static constexpr std::uint32_t host_inputs = 2;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
@@ -76,6 +82,7 @@ struct shrink_rnn_memory : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr std::uint32_t host_inputs = 6;
 };
 
 /// Out = the rows of X, one for each sequence of the table, or the sequences of X, in the order of
@@ -86,6 +93,7 @@ struct reorder_lod_tensor_by_rank : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 2;
+  static constexpr std::uint32_t host_inputs = 2;
 };
 
 /// Out[s] = what the last step of sequence s left in a memory: a row of X[length of s], where X[0]
@@ -97,6 +105,7 @@ struct last_rnn_memory : operator_definition {
   static constexpr auto inputs = slots_x_table;
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t host_inputs = 2;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
@@ -105,6 +114,7 @@ struct last_rnn_memory_gradient : operator_definition {
   static constexpr const char* type = "last_rnn_memory_grad";
   static constexpr std::array<slot_desc, 2> inputs{{{"RankTable"}, {"Out@GRAD"}}};
   static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD"}}};
+  static constexpr std::uint32_t host_inputs = 1;
 };
 
 constexpr void last_rnn_memory::gradient(program_builder& b, const operator_desc& op) {

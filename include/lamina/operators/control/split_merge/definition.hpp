@@ -35,6 +35,7 @@ struct split_lod_tensor : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"level", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr bool host_waits = true;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 

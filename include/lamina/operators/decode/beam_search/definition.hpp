@@ -28,6 +28,7 @@ struct beam_search : operator_definition {
        {"beam_size", attribute_type::integer, 1},
        {"end_id", attribute_type::integer, 0},
        {"is_accumulated", attribute_type::boolean, 1}}};
+  static constexpr int made_levels = 2;
 };
 
 /// The hypotheses that the steps of a beam search found: Ids and Scores are the arrays of their
@@ -42,6 +43,7 @@ struct beam_search_decode : operator_definition {
   static constexpr std::array<slot_desc, 2> outputs{{{"SentenceIds"}, {"SentenceScores"}}};
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"beam_size", attribute_type::integer, 1}, {"end_id", attribute_type::integer, 0}}};
+  static constexpr int made_levels = 2;
 };
 
 }  // namespace lamina

@@ -12,6 +12,8 @@ namespace lamina {
 struct assign : pointwise {
   static constexpr const char* type = "assign";
   static constexpr std::uint32_t gradient_inputs = 0;
+  static constexpr auto linear = linearity::linear;
+  static constexpr auto origin = row_origin::handed_over;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
     return x;
@@ -32,6 +34,7 @@ struct cast : pointwise {
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"in_dtype", attribute_type::integer, 5}, {"out_dtype", attribute_type::integer, 5}}};
   static constexpr std::uint32_t gradient_inputs = 0;
+  static constexpr auto linear = linearity::linear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
     return x;

@@ -19,12 +19,14 @@ struct elementwise : pointwise {
   static constexpr int scalars = 0;
   static constexpr std::uint32_t differentiable = 3;
   static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr bool broadcasts = true;
 };
 
 /// Out = X + Y.
 struct elementwise_add : elementwise {
   static constexpr const char* type = "elementwise_add";
   static constexpr std::uint32_t gradient_inputs = 0;
+  static constexpr auto linear = linearity::linear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
     return math::wrapping_sum(x, y);
@@ -39,6 +41,7 @@ struct elementwise_add : elementwise {
 struct elementwise_sub : elementwise {
   static constexpr const char* type = "elementwise_sub";
   static constexpr std::uint32_t gradient_inputs = 0;
+  static constexpr auto linear = linearity::linear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
     return math::wrapping_difference(x, y);
@@ -55,6 +58,7 @@ struct elementwise_sub : elementwise {
 /// Out = X * Y.
 struct elementwise_mul : elementwise {
   static constexpr const char* type = "elementwise_mul";
+  static constexpr auto linear = linearity::product;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
     return math::wrapping_product(x, y);
@@ -71,6 +75,7 @@ struct elementwise_mul : elementwise {
 /// Out = X / Y.
 struct elementwise_div : elementwise {
   static constexpr const char* type = "elementwise_div";
+  static constexpr auto linear = linearity::quotient;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
     return math::quotient(x, y);

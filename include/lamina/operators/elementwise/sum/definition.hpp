@@ -17,6 +17,7 @@ struct scale : pointwise {
       {{"scale", attribute_type::real, 1},
        {"bias", attribute_type::real, 0},
        {"bias_after_scale", attribute_type::boolean, 1}}};
+  static constexpr auto linear = linearity::linear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T factor, T bias, T after) {
     const T added = math::wrapping_product(bias, math::select(after > T(0), T(1), factor));
@@ -36,6 +37,7 @@ struct sum : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr int scalars = 0;
+  static constexpr auto linear = linearity::linear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
     return math::wrapping_sum(x, y);
@@ -58,6 +60,7 @@ struct minus : operator_definition {
   static constexpr auto inputs = slots_xy;
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 3;
+  static constexpr auto linear = linearity::linear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T y) {
     return math::wrapping_difference(x, y);

@@ -12,6 +12,7 @@ namespace lamina {
 /// e^x.
 struct exp : pointwise_by_output {
   static constexpr const char* type = "exp";
+  static constexpr auto linear = linearity::nonlinear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
     return math::exp(x);
@@ -25,6 +26,7 @@ struct exp : pointwise_by_output {
 /// Natural logarithm.
 struct log : pointwise {
   static constexpr const char* type = "log";
+  static constexpr auto linear = linearity::nonlinear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
     return math::log(x);
@@ -38,6 +40,7 @@ struct log : pointwise {
 /// Square root.
 struct sqrt : pointwise_by_output {
   static constexpr const char* type = "sqrt";
+  static constexpr auto linear = linearity::nonlinear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
     return math::sqrt(x);
@@ -51,6 +54,7 @@ struct sqrt : pointwise_by_output {
 /// 1 / sqrt(x).
 struct rsqrt : pointwise_by_output {
   static constexpr const char* type = "rsqrt";
+  static constexpr auto linear = linearity::nonlinear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
     return T(1) / math::sqrt(x);
@@ -64,6 +68,7 @@ struct rsqrt : pointwise_by_output {
 /// x * x.
 struct square : pointwise {
   static constexpr const char* type = "square";
+  static constexpr auto linear = linearity::nonlinear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
     return x * x;
@@ -78,6 +83,7 @@ struct square : pointwise {
 /// 1 / x.
 struct reciprocal : pointwise_by_output {
   static constexpr const char* type = "reciprocal";
+  static constexpr auto linear = linearity::nonlinear;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
     return T(1) / x;

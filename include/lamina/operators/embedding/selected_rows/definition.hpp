@@ -12,6 +12,7 @@ struct selected_rows_sum : operator_definition {
   static constexpr const char* type = "sum";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
   static constexpr auto outputs = slots_out;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// The same where only some of X are selected_rows: Out is whole. Fluid: sum.

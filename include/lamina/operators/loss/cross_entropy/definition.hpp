@@ -22,6 +22,8 @@ struct softmax_with_cross_entropy : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 2;
   static constexpr std::uint32_t gradient_outputs = 1;
   static constexpr std::uint32_t gradient_of_outputs = 2;
+  static constexpr auto rows = row_rule::independent;
+  static constexpr auto gradient_rows = row_rule::independent;
 };
 
 /// Y = -log X[label] a row of probabilities, or -sum label * log X with soft labels; the logarithm
@@ -35,6 +37,7 @@ struct cross_entropy : operator_definition {
        {"ignore_index", attribute_type::integer, -100}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr auto rows = row_rule::independent;
 };
 
 }  // namespace lamina

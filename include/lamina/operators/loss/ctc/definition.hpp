@@ -23,6 +23,7 @@ struct warpctc : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
   static constexpr std::uint32_t gradient_outputs = 1;
   static constexpr std::uint32_t gradient_of_outputs = 2;
+  static constexpr bool takes_any_rows = true;
 };
 
 /// Each sequence of Input [rows, 1] without `blank` and, with merge_repeated, without rows equal to
@@ -34,6 +35,7 @@ struct ctc_align : operator_definition {
   static constexpr std::array<slot_desc, 1> outputs{{{"Output"}}};
   static constexpr std::array<attribute_desc, 2> attributes{
       {{"blank", attribute_type::integer, 0}, {"merge_repeated", attribute_type::boolean, 1}}};
+  static constexpr int made_levels = 1;
 };
 
 }  // namespace lamina

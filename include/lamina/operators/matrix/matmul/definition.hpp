@@ -20,6 +20,8 @@ struct matmul : operator_definition {
        {"alpha", attribute_type::real, 1}}};
   static constexpr std::uint32_t differentiable = 3;
   static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr auto rows = row_rule::paired;
+  static constexpr auto gradient_rows = row_rule::paired;
 };
 
 }  // namespace lamina

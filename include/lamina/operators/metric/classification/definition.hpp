@@ -25,6 +25,7 @@ struct accuracy : operator_definition {
   static constexpr const char* type = "accuracy";
   static constexpr std::array<slot_desc, 3> inputs{{{"Out"}, {"Indices"}, {"Label"}}};
   static constexpr std::array<slot_desc, 3> outputs{{{"Accuracy"}, {"Correct"}, {"Total"}}};
+  static constexpr auto reduces = row_reduction::mean;
 };
 
 /// The area under the curve of true against false positives, over all batches so far: StatPos and

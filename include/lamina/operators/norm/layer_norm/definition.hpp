@@ -20,6 +20,7 @@ struct layer_norm : operator_definition {
   static constexpr std::uint32_t differentiable = 7;
   static constexpr std::uint32_t gradient_inputs = 3;
   static constexpr std::uint32_t gradient_outputs = 6;
+  static constexpr auto rows = row_rule::independent;
 };
 
 /// Norm = sqrt(sum X^2 + epsilon) along `axis`, Out = X / Norm. Fluid: norm.

@@ -29,6 +29,8 @@ struct pool2d : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
   static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr auto rows = row_rule::independent;
+  static constexpr auto gradient_rows = row_rule::independent;
 };
 
 /// pool2d of volumes: X [N, C, D, H, W], Out [N, C, OD, OH, OW]. Fluid: pool3d.
@@ -44,6 +46,9 @@ struct pool3d : pool2d {
        {"adaptive", attribute_type::boolean, 0},
        {"ceil_mode", attribute_type::boolean, 0},
        {"data_format", attribute_type::string, 0, "NCDHW"}}};
+  // Its kernels are not given parts of a batch.
+  static constexpr auto rows = row_rule::mixed;
+  static constexpr auto gradient_rows = row_rule::mixed;
 };
 
 /// The largest element of each window of an image, as pool2d without ceil_mode, and its place in

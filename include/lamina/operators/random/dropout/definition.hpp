@@ -22,6 +22,9 @@ struct dropout : operator_definition {
        {"dropout_implementation", attribute_type::string, 0, "downgrade_in_infer"}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_outputs = 2;
+  static constexpr auto rows = row_rule::independent;
+  static constexpr auto gradient_rows = row_rule::independent;
+  static constexpr bool random = true;
 };
 
 }  // namespace lamina

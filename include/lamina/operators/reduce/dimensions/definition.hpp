@@ -24,11 +24,15 @@ struct reduction : operator_definition {
 /// Sums.
 struct reduce_sum : reduction {
   static constexpr const char* type = "reduce_sum";
+  static constexpr auto linear = linearity::linear;
+  static constexpr auto reduces = row_reduction::sum;
 };
 
 /// Means; 0 where there is nothing to reduce, as in mean.
 struct reduce_mean : reduction {
   static constexpr const char* type = "reduce_mean";
+  static constexpr auto linear = linearity::linear;
+  static constexpr auto reduces = row_reduction::mean;
 };
 
 /// Largest elements; every element that equals the result receives the whole gradient.

@@ -13,6 +13,9 @@ struct mean : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
+  static constexpr auto rows = row_rule::summed;
+  static constexpr auto linear = linearity::linear;
+  static constexpr auto reduces = row_reduction::mean;
 };
 
 }  // namespace lamina

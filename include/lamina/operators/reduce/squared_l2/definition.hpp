@@ -14,6 +14,7 @@ struct l1_norm : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr auto reduces = row_reduction::sum;
 };
 
 /// Out = the sum of X^2 over all elements, shape [1]. Fluid: squared_l2_norm.

@@ -19,6 +19,8 @@ struct sequence_expand : operator_definition {
       {{"ref_level", attribute_type::integer, -1}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr int made_levels = 1;
+  static constexpr auto origin = row_origin::second_operand;
 };
 
 /// Row i of X, once for each row of sequence i of Y: Out has the rows of Y. The gradient adds the

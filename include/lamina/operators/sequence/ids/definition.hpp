@@ -24,6 +24,7 @@ struct sequence_erase : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
   static constexpr std::array<attribute_desc, 1> attributes{{{"tokens", attribute_type::integers}}};
+  static constexpr int made_levels = 1;
 };
 
 /// Out = X [rows, width], then Out[s, Ids[t]] += Updates[t] for each row t of sequence s of Ids,

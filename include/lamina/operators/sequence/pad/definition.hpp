@@ -29,6 +29,7 @@ struct sequence_unpad : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr int made_levels = 1;
 };
 
 /// Y[..., j] = 1 where j < X[...], else 0, for j below maxlen; maxlen -1 takes the largest X.

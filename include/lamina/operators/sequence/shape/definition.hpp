@@ -30,6 +30,8 @@ struct sequence_concat : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr int made_levels = 1;
+  static constexpr bool takes_any_rows = true;
 };
 
 /// Sequence i of Out is Length[i] rows of sequence i of X from its row Offset[i] on, which have to
@@ -41,6 +43,7 @@ struct sequence_slice : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 7;
+  static constexpr int made_levels = 1;
 };
 
 /// The elements of each sequence of X [rows, width] in rows of new_dim: a sequence of n rows
@@ -54,6 +57,7 @@ struct sequence_reshape : operator_definition {
       {{"new_dim", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr int made_levels = 1;
 };
 
 /// Out = X in other sequences: those of Y where it has any; else the values of Y are the offsets of
@@ -67,6 +71,9 @@ struct lod_reset : operator_definition {
       {{"target_lod", attribute_type::integers}, {"append", attribute_type::boolean, 0}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr int made_levels = 2;
+  static constexpr auto origin = row_origin::second_operand;
+  static constexpr bool takes_any_rows = true;
 };
 
 }  // namespace lamina

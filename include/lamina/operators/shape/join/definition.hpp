@@ -15,6 +15,7 @@ struct concat : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 0}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr auto rows = row_rule::independent;
 };
 
 /// The inverse of concat: `sections` are the extents along `axis`; empty, X is cut into `num` equal
@@ -132,6 +133,8 @@ struct gather : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr bool takes_any_rows = true;
+  static constexpr std::uint32_t apart_inputs = 1;
 };
 
 /// Out = X with other entries of dimension 0: Out[Ids[i]] = Updates[i], of equal Ids the last one;
@@ -146,6 +149,7 @@ struct scatter : operator_definition {
       {{"overwrite", attribute_type::boolean, 1}}};
   static constexpr std::uint32_t differentiable = 5;
   static constexpr std::uint32_t gradient_inputs = 6;
+  static constexpr bool takes_any_rows = true;
 };
 
 /// Out[i] = X[Ids[i]][i]: each row is one of those that the variables of X have there.

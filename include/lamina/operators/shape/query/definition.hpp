@@ -27,6 +27,7 @@ struct where_index : operator_definition {
   static constexpr const char* type = "where_index";
   static constexpr std::array<slot_desc, 1> inputs{{{"Condition"}}};
   static constexpr auto outputs = slots_out;
+  static constexpr int made_levels = 1;
 };
 
 /// Out = Start, Start + Step, Start + 2 Step ... before End, each of them one number; of the type

@@ -20,6 +20,10 @@ struct reshape2 : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{{{"shape", attribute_type::integers}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_outputs = 2;
+  static constexpr auto rows = row_rule::independent;
+  static constexpr auto gradient_rows = row_rule::independent;
+  static constexpr int alias = 0;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// Out[i_axis[0], i_axis[1], ...] = X[i_0, i_1, ...]: dimension k of Out is dimension axis[k] of X.
@@ -31,6 +35,10 @@ struct transpose2 : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integers}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_outputs = 2;
+  static constexpr auto rows = row_rule::independent;
+  static constexpr auto gradient_rows = row_rule::independent;
+  static constexpr int alias = 0;
+  static constexpr bool alias_permutes = true;
 };
 
 /// Out = X without the dimensions `axes`, which are 1. Fluid: squeeze2.
@@ -41,6 +49,10 @@ struct squeeze2 : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{{{"axes", attribute_type::integers}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_outputs = 2;
+  static constexpr auto rows = row_rule::independent;
+  static constexpr auto gradient_rows = row_rule::independent;
+  static constexpr int alias = 0;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// Out = X with ones inserted so that they become the dimensions `axes`. Fluid: unsqueeze2.
@@ -51,6 +63,10 @@ struct unsqueeze2 : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{{{"axes", attribute_type::integers}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_outputs = 2;
+  static constexpr auto rows = row_rule::independent;
+  static constexpr auto gradient_rows = row_rule::independent;
+  static constexpr int alias = 0;
+  static constexpr auto linear = linearity::linear;
 };
 
 /// Out = X as a matrix: the dimensions before `axis` are its rows. Fluid: flatten2.
@@ -61,6 +77,10 @@ struct flatten2 : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{{{"axis", attribute_type::integer, 1}}};
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_outputs = 2;
+  static constexpr auto rows = row_rule::independent;
+  static constexpr auto gradient_rows = row_rule::independent;
+  static constexpr int alias = 0;
+  static constexpr auto linear = linearity::linear;
 };
 
 }  // namespace lamina

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/program/operator_facts.hpp - what plans, engines and readers of programs know about an
+// operator. Its definition states them (operators/operator_definition.hpp); nothing else does.
+#pragma once
+
+#include <cstdint>
+
+namespace lamina {
+
+/// How the rows of an operator's results come from those of its operands. It allows an engine to
+/// give the operator's kernel a part of the rows: to several threads, or one tile after another.
+enum class row_rule : std::uint8_t {
+  mixed,        // a row may depend on other rows
+  independent,  // a row depends on the same row of the operands, and on operands without rows
+  paired,       // the same where every operand has rows; otherwise as `mixed`
+  summed        // a sum over all rows, which the kernel computes in parts (engine::shared_sums)
+};
+
+/// Whose rows the results have. It matters where rows of one type are made more than once in a
+/// program (program/remade_rows.hpp).
+enum class row_origin : std::uint8_t {
+  operands,        // those of the operands, or rows that follow from them
+  second_operand,  // those of the second operand where it has rows of this type, else new ones
+  handed_over,     // those of the operand, which become those of the variable that is written
+  array_slot,      // those that were written to an array at the index, the second operand
+  ranked,          // those of the sequences that the rank table among the operands was made of
+  ranks            // none: the result is the rank table of the sequences of the operand
+};
+
+/// What is known of a result that is one number, as a function of operands that are one number or
+/// are reduced to one.
+enum class linearity : std::uint8_t {
+  unknown,
+  nonlinear,  // not linear, and nothing else is unknown: a root, a power
+  linear,     // a sum of the operands with constant factors
+  product,    // of two operands, linear in each
+  quotient    // of the first operand by the second
+};
+
+/// How an operator makes one row of many.
+enum class row_reduction : std::uint8_t { none, sum, mean };
+
+/// When the host computes an operator of a program that runs on a device.
+enum class host_rule : std::uint8_t {
+  never,   // other than pointwise operators, which are treated as `inputs`
+  inputs,  // where the host has the values of all inputs; this includes an operator without inputs
+  always   // the host knows the result without the values of the inputs
+};
+
+/// All facts of an operator, as its schema has them.
+struct operator_facts {
+  row_rule rows;
+  row_origin origin;
+  std::int8_t made_levels;     // levels of the rows of the results that are new; 0: none
+  bool takes_any_rows;         // operands of one type may have different rows
+  std::uint32_t apart_inputs;  // bit i: the results have no rows of the i-th operand
+  std::int8_t alias;           // the operand whose elements the first result has; -1: none
+  bool alias_permutes;         // it may have them in another order
+  linearity linear;
+  row_reduction reduces;
+  bool broadcasts;  // joins operands element by element, and repeats a number for all rows
+  bool random;      // draws random numbers
+  host_rule host;
+  bool host_takes_part;       // the host does a part of it in each run
+  bool host_waits;            // the host waits for its result: how many rows there are
+  std::uint32_t host_inputs;  // bit i: the kernel reads the i-th operand on the host if it is there
+};
+
+}  // namespace lamina
