@@ -283,7 +283,7 @@ class basic_executor {
   void run_operator(const program_view& program, const operator_desc& op, run_memory& memory,
                     const run_options& options, domain_rows& rows) {
     if (op.schema->kind == operator_kind::source) return;
-    if (is_type(op, "read_minibatch")) return read_minibatch(program, op, memory, options, rows);
+    if (op.schema->facts.reads_minibatch) return read_minibatch(program, op, memory, options, rows);
     if (const int block = sub_block_of(program, op); block >= 0)
       return run_block_operator(program, op, block, memory, options, rows);
     const auto found = kernels_.find(op.schema->type);

@@ -81,7 +81,7 @@ class work_counter {
     for (; block > 0; block = p_.blocks[block].parent)
       for (int k = 0; k < p_.count.operators; ++k)
         if (sub_block_of(p_, p_.operators[k]) == block &&
-            std::string_view(p_.operators[k].schema->type).substr(0, 5) == "while")
+            p_.operators[k].schema->facts.repeats_block)
           n *= static_cast<double>(run_.iterations);
     return n;
   }
@@ -103,26 +103,26 @@ class work_counter {
 
  private:
   double flops(const operator_desc& op, double products) const {
-    const std::string_view type = forward_type(op.schema->type);
+    const product_rule rule = op.schema->facts.products;
     const bool gradient = is_gradient(op);
     const int x = argument(op, 0), y = argument(op, 1);
-    if (type == "conv2d" || type == "depthwise_conv2d" || type == "conv3d") {
+    if (rule == product_rule::convolution) {
       const int out = gradient ? slot(op, "Output@GRAD") : slot(op, "Output");
       return 2 * products * size(out) * size(y) / extent(y, 0);
     }
-    if (type == "conv2d_transpose") return 2 * products * size(x) * size(y) / extent(y, 0);
-    if (type == "mul") return 2 * products * size(x) * size(y) / columns(op, y);
-    if (type == "matmul") {
+    if (rule == product_rule::transposed_convolution)
+      return 2 * products * size(x) * size(y) / extent(y, 0);
+    if (rule == product_rule::mul) return 2 * products * size(x) * size(y) / columns(op, y);
+    if (rule == product_rule::matmul) {
       const int out = gradient ? slot(op, "Out@GRAD") : slot(op, "Out");
       const bool turned = op.attributes >= 0 && p_.attributes[op.attributes].number != 0;
       const int rank = p_.variables[x].rank;
       return 2 * products * size(out) * extent(x, turned && rank > 1 ? rank - 2 : rank - 1);
     }
     // Every row meets the recurrent weights once; their gradient and that of the state too.
-    const bool recurrent = type == "lstm" || type == "gru" || type == "lstmp" || type == "gru_unit";
-    if (!recurrent) return 0;
+    if (rule != product_rule::recurrent) return 0;
     double weights = size(slot(op, "Weight"));
-    if (type == "lstmp") weights += size(slot(op, "ProjWeight"));
+    if (const int projection = slot(op, "ProjWeight"); projection >= 0) weights += size(projection);
     return 2 * (gradient ? 2 : 1) * rows(-p_.variables[x].rows) * weights;
   }
   double extent(int v, int d) const {

@@ -23,7 +23,10 @@
 //                            gradient operator then has those of the gradient of Out
 //   linear, reduces, broadcasts
 //                            what a cost that is made with it is a function of
+//   products                 what work it is
 //   random                   draws random numbers
+//   repeats_block, reads_minibatch
+//                            what it does to the flow of a program
 //   host, host_takes_part, host_waits, host_inputs
 //                            what the host does where a program runs on a device
 #pragma once
@@ -67,8 +70,11 @@ struct operator_definition {
   static constexpr bool alias_permutes = false;
   static constexpr auto linear = linearity::unknown;
   static constexpr auto reduces = row_reduction::none;
+  static constexpr auto products = product_rule::none;
   static constexpr bool broadcasts = false;
   static constexpr bool random = false;
+  static constexpr bool repeats_block = false;
+  static constexpr bool reads_minibatch = false;
   static constexpr auto host = host_rule::never;
   static constexpr bool host_takes_part = false;
   static constexpr bool host_waits = false;
@@ -187,6 +193,7 @@ struct gradient_of : operator_definition {
   static constexpr int alias =
       Op::alias < 0 ? -1 : detail::bits(Op::gradient_inputs) + detail::bits(Op::gradient_outputs);
   static constexpr bool alias_permutes = Op::alias_permutes;
+  static constexpr auto products = Op::products;
   static constexpr bool broadcasts = Op::broadcasts;
   static constexpr std::uint32_t host_inputs =
       detail::bits_among(Op::gradient_inputs, Op::host_inputs);
@@ -262,8 +269,9 @@ struct registered {
       nullptr,
       nullptr,
       {Op::rows, Op::origin, Op::made_levels, Op::takes_any_rows, Op::apart_inputs, Op::alias,
-       Op::alias_permutes, Op::linear, Op::reduces, Op::broadcasts, Op::random, Op::host,
-       Op::host_takes_part, Op::host_waits, Op::host_inputs}};
+       Op::alias_permutes, Op::linear, Op::reduces, Op::products, Op::broadcasts, Op::random,
+       Op::repeats_block, Op::reads_minibatch, Op::host, Op::host_takes_part, Op::host_waits,
+       Op::host_inputs}};
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 

@@ -40,6 +40,16 @@ enum class linearity : std::uint8_t {
 /// How an operator makes one row of many.
 enum class row_reduction : std::uint8_t { none, sum, mean };
 
+/// What products an operator with a kernel of its own computes, for the count of its work.
+enum class product_rule : std::uint8_t {
+  none,
+  convolution,             // Output and Filter, the second operand, as those of conv2d
+  transposed_convolution,  // Input and Filter, as those of conv2d_transpose
+  mul,                     // of X and the matrix that Y is, as those of mul
+  matmul,                  // of batches of matrices, as those of matmul
+  recurrent                // of each row with Weight, and with ProjWeight where there is one
+};
+
 /// When the host computes an operator of a program that runs on a device.
 enum class host_rule : std::uint8_t {
   never,   // other than pointwise operators, which are treated as `inputs`
@@ -58,8 +68,12 @@ struct operator_facts {
   bool alias_permutes;         // it may have them in another order
   linearity linear;
   row_reduction reduces;
-  bool broadcasts;  // joins operands element by element, and repeats a number for all rows
-  bool random;      // draws random numbers
+  product_rule products;
+  bool broadcasts;       // joins operands element by element, and repeats a number for all rows
+  bool random;           // draws random numbers
+  bool repeats_block;    // runs its block any number of times
+  bool reads_minibatch;  // its results are the next mini-batch and, the last one, whether more
+                         // follow
   host_rule host;
   bool host_takes_part;       // the host does a part of it in each run
   bool host_waits;            // the host waits for its result: how many rows there are

@@ -90,9 +90,7 @@ constexpr void require_scopes(program_builder& b) {
 /// is used for the last time: its fields and its rows are those of the other one by then. What the
 /// gradient of a loop reads was kept.
 constexpr void require_minibatches(program_builder& b) {
-  const auto reads = [&](int k) {
-    return std::string_view(b.operators.items[k].schema->type) == "read_minibatch";
-  };
+  const auto reads = [&](int k) { return b.operators.items[k].schema->facts.reads_minibatch; };
   int first = 0;
   while (first < b.operators.count && !reads(first)) ++first;
   if (first == b.operators.count) return;

@@ -2,7 +2,6 @@
 // lamina/train/reads_minibatches.hpp - whether a program is a training loop itself.
 #pragma once
 
-#include <lamina/operators/control/read_minibatch/definition.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina {
@@ -11,7 +10,7 @@ namespace lamina {
 template <program_type P>
 constexpr bool reads_minibatches() {
   for (int i = 0; i < P::desc.count.operators; ++i)
-    if (P::desc.operators[i].schema == &schema_of<read_minibatch>()) return true;
+    if (P::desc.operators[i].schema->facts.reads_minibatch) return true;
   return false;
 }
 

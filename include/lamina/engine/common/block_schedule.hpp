@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include <lamina/operators/control/read_minibatch/definition.hpp>
 #include <lamina/plan/call_program.hpp>
 
 namespace lamina::engine {
@@ -120,7 +119,7 @@ struct block_schedule {
       const instruction& i = lowered.instructions[grouped.order[grouped.groups[g].first]];
       if (i.runs < 0) continue;
       const bool gradient = i.schema == &schema_of<while_block_gradient>();
-      const bool repeats = gradient || i.schema == &schema_of<while_block>();
+      const bool repeats = i.schema->facts.repeats_block;
       const operator_desc& op = P::desc.operators[i.op];
       const bool scalar = !repeats && P::desc.attributes[op.attributes + 1].number != 0;
       const int body = gradient ? P::desc.blocks[i.runs].forward_block : i.runs;
@@ -140,7 +139,7 @@ struct block_schedule {
       if (t.loops[l].parent >= 0) ++t.loops[t.loops[l].parent].inner;
     }
     for (int k = 0; k < P::desc.count.operators; ++k)
-      if (P::desc.operators[k].schema == &schema_of<read_minibatch>())
+      if (P::desc.operators[k].schema->facts.reads_minibatch)
         if (const int l = loop_around(t, P::desc.operators[k].block); l >= 0)
           t.loops[l].reads = true;
   }

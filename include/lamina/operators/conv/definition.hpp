@@ -25,6 +25,7 @@ struct conv2d : operator_definition {
        {"padding_algorithm", attribute_type::string, 0, "EXPLICIT"}}};
   static constexpr std::uint32_t differentiable = 15;
   static constexpr std::uint32_t gradient_inputs = 15;
+  static constexpr auto products = product_rule::convolution;
 };
 
 /// conv2d with a group for each channel of the input. Fluid: depthwise_conv2d.
@@ -62,6 +63,7 @@ struct conv2d_transpose : operator_definition {
        {"padding_algorithm", attribute_type::string, 0, "EXPLICIT"}}};
   static constexpr std::uint32_t differentiable = 7;
   static constexpr std::uint32_t gradient_inputs = 7;
+  static constexpr auto products = product_rule::transposed_convolution;
 };
 
 }  // namespace lamina

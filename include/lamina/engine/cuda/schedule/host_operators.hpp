@@ -25,9 +25,7 @@ constexpr bool makes_ranks(const operator_schema* schema) {
 /// The first result of an instruction that is a number of the host, if it makes any: those before
 /// it, a list, are data that it reads.
 constexpr int first_number(const instruction& i) {
-  return i.schema->output_count > 0 && i.schema->outputs[0].duplicable
-             ? i.outputs + i.output_count - 1
-             : i.outputs;
+  return i.schema->facts.reads_minibatch ? i.outputs + i.output_count - 1 : i.outputs;
 }
 
 }  // namespace lamina::engine::cuda

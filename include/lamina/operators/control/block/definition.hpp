@@ -12,6 +12,7 @@ namespace lamina {
 /// gradient needs stay in StepScopes. Fluid: while.
 struct while_block : operator_definition {
   static constexpr const char* type = "while";
+  static constexpr bool repeats_block = true;
   static constexpr std::array<slot_desc, 2> inputs{{{"X", true}, {"Condition"}}};
   static constexpr std::array<slot_desc, 2> outputs{{{"Out", true}, {"StepScopes"}}};
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -23,6 +24,7 @@ struct while_block : operator_definition {
 /// X@GRAD: what the block adds to or overwrites. Fluid: while_grad.
 struct while_block_gradient : operator_definition {
   static constexpr const char* type = "while_grad";
+  static constexpr bool repeats_block = true;
   static constexpr std::array<slot_desc, 4> inputs{
       {{"X", true}, {"Out", true}, {"Out@GRAD", true}, {"StepScopes"}}};
   static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD", true, true}}};

@@ -14,6 +14,7 @@ struct read_minibatch : operator_definition {
   static constexpr std::array<slot_desc, 0> inputs{};
   static constexpr std::array<slot_desc, 2> outputs{{{"Out", true}, {"More"}}};
   static constexpr bool has_side_effect = true;
+  static constexpr bool reads_minibatch = true;
   static constexpr auto host = host_rule::inputs;
   static constexpr bool host_takes_part = true;
 };

@@ -22,6 +22,7 @@ struct matmul : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
   static constexpr auto rows = row_rule::paired;
   static constexpr auto gradient_rows = row_rule::paired;
+  static constexpr auto products = product_rule::matmul;
 };
 
 }  // namespace lamina

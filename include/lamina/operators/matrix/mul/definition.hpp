@@ -20,6 +20,7 @@ struct mul : operator_definition {
        {"y_num_col_dims", attribute_type::integer, 1}}};
   static constexpr std::uint32_t differentiable = 3;
   static constexpr std::uint32_t gradient_inputs = 3;
+  static constexpr auto products = product_rule::mul;
 };
 
 }  // namespace lamina

@@ -33,6 +33,7 @@ struct gru : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 15;
   static constexpr std::uint32_t gradient_outputs = 15;
   static constexpr std::uint32_t gradient_of_outputs = 8;
+  static constexpr auto products = product_rule::recurrent;
 };
 
 /// One step of gru for every row: Input [N, 3D], HiddenPrev [N, D]. Functions are numbers here: 0
@@ -52,6 +53,7 @@ struct gru_unit : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 15;
   static constexpr std::uint32_t gradient_outputs = 7;
   static constexpr std::uint32_t gradient_of_outputs = 4;
+  static constexpr auto products = product_rule::recurrent;
 };
 
 }  // namespace lamina

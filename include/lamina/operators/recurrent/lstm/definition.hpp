@@ -35,6 +35,7 @@ struct lstm : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 31;
   static constexpr std::uint32_t gradient_outputs = 15;
   static constexpr std::uint32_t gradient_of_outputs = 3;
+  static constexpr auto products = product_rule::recurrent;
 };
 
 /// lstm with a recurrent projection: what the next step sees in the place of h is
@@ -64,6 +65,7 @@ struct lstmp : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 63;
   static constexpr std::uint32_t gradient_outputs = 31;
   static constexpr std::uint32_t gradient_of_outputs = 3;
+  static constexpr auto products = product_rule::recurrent;
 };
 
 /// One step of every row: X [N, 4D] holds i, f, o, g before their functions.
