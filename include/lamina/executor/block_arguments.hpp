@@ -9,16 +9,12 @@
 
 namespace lamina {
 
-/// Whether an operator is of a type.
-inline bool is_type(const operator_desc& op, std::string_view type) {
-  return op.schema->type == type;
-}
-
 /// What an operator that runs a block says besides the block.
 struct block_arguments {
   block_arguments(const program_view& p, const operator_desc& op, dtype real_type)
       : program(p),
-        by_rows(is_type(op, "conditional_block") || is_type(op, "conditional_block_grad")),
+        by_rows(op.schema->facts.block == block_rule::branch ||
+                op.schema->facts.block == block_rule::branch_gradient),
         real(real_type) {
     if (by_rows && p.attributes[op.attributes + 1].number != 0) by_rows = false;
     for (int out = 0; out < 2; ++out) {

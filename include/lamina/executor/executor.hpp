@@ -224,7 +224,8 @@ class basic_executor {
                           run_memory& memory, const run_options& options, domain_rows& rows) {
     const block_arguments arguments(program, op, dtype_of<Real>);
     const auto once = [&] { run_block(program, block, memory, options, rows); };
-    if (is_type(op, "while")) {
+    const block_rule rule = op.schema->facts.block;
+    if (rule == block_rule::loop) {
       std::vector<step_scope>& scopes = memory.scopes[arguments.scopes];
       scopes.clear();
       for (std::uint64_t n = 0; arguments.condition_holds(memory); ++n) {
@@ -236,7 +237,7 @@ class basic_executor {
         once();
         if (memory.keeps(block)) scopes.push_back(memory.keep(block));
       }
-    } else if (is_type(op, "while_grad")) {
+    } else if (rule == block_rule::loop_gradient) {
       std::vector<step_scope>& scopes = memory.scopes[arguments.scopes];
       const int body = program.blocks[block].forward_block;
       const bool last = is_last_gradient(program, block);
@@ -257,7 +258,7 @@ class basic_executor {
     bool last = false;
     for (int k = 0; k < program.count.operators; ++k) {
       const operator_desc& op = program.operators[k];
-      if (!is_type(op, "while_grad")) continue;
+      if (op.schema->facts.block != block_rule::loop_gradient) continue;
       const int other = sub_block_of(program, op);
       if (program.blocks[other].forward_block == program.blocks[block].forward_block)
         last = other == block;

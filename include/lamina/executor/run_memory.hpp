@@ -102,7 +102,7 @@ class run_memory {
     is_loop_.assign(at(program_.count.blocks), false);
     for (int k = 0; k < program_.count.operators; ++k) {
       const int block = sub_block_of(program_, program_.operators[k]);
-      if (block >= 0 && std::string_view(program_.operators[k].schema->type) == "while")
+      if (block >= 0 && program_.operators[k].schema->facts.block == block_rule::loop)
         is_loop_[at(block)] = true;
     }
     std::vector<bool> kept(at(program_.count.variables), false);

@@ -81,7 +81,7 @@ class work_counter {
     for (; block > 0; block = p_.blocks[block].parent)
       for (int k = 0; k < p_.count.operators; ++k)
         if (sub_block_of(p_, p_.operators[k]) == block &&
-            p_.operators[k].schema->facts.repeats_block)
+            p_.operators[k].schema->facts.block >= block_rule::loop)
           n *= static_cast<double>(run_.iterations);
     return n;
   }

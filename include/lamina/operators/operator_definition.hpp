@@ -25,7 +25,7 @@
 //                            what a cost that is made with it is a function of
 //   products                 what work it is
 //   random                   draws random numbers
-//   repeats_block, reads_minibatch
+//   block, reads_minibatch
 //                            what it does to the flow of a program
 //   host, host_takes_part, host_waits, host_inputs
 //                            what the host does where a program runs on a device
@@ -73,7 +73,7 @@ struct operator_definition {
   static constexpr auto products = product_rule::none;
   static constexpr bool broadcasts = false;
   static constexpr bool random = false;
-  static constexpr bool repeats_block = false;
+  static constexpr auto block = block_rule::none;
   static constexpr bool reads_minibatch = false;
   static constexpr auto host = host_rule::never;
   static constexpr bool host_takes_part = false;
@@ -270,7 +270,7 @@ struct registered {
       nullptr,
       {Op::rows, Op::origin, Op::made_levels, Op::takes_any_rows, Op::apart_inputs, Op::alias,
        Op::alias_permutes, Op::linear, Op::reduces, Op::products, Op::broadcasts, Op::random,
-       Op::repeats_block, Op::reads_minibatch, Op::host, Op::host_takes_part, Op::host_waits,
+       Op::block, Op::reads_minibatch, Op::host, Op::host_takes_part, Op::host_waits,
        Op::host_inputs}};
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };

@@ -74,7 +74,7 @@ struct view_finder {
     for (int b = 0; b < blocks; ++b) gradient[b] = -1;
     for (int k = 0; k < instructions; ++k) {
       const instruction& i = L.instructions[k];
-      if (i.schema == &schema_of<while_block_gradient>())
+      if (i.schema->facts.block == block_rule::loop_gradient)
         gradient[P::desc.blocks[i.runs].forward_block] = k;
       if (i.runs >= 0) continue;
       for (int a = i.inputs; a < i.inputs + i.input_count; ++a)

@@ -30,7 +30,7 @@ constexpr auto find_loops() {
   } r{};
   if (P::desc.count.blocks > 1)
     for (int k = 0; k < L.count.instructions; ++k)
-      if (L.instructions[k].runs >= 0 && L.instructions[k].schema == &schema_of<while_block>())
+      if (L.instructions[k].runs >= 0 && L.instructions[k].schema->facts.block == block_rule::loop)
         r.of[L.instructions[k].runs] = true;
   return r;
 }

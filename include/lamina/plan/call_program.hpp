@@ -62,9 +62,9 @@ constexpr program_desc collect_calls() {
     if (Numbers.of[k] < 0) continue;
     const operator_desc op = P::desc.operators[k];
     made.operators[made.count.operators++] = copy_operator(made, P::desc, op);
-    if (is<while_block>(op))
+    if (op.schema->facts.block == block_rule::loop)
       spelled.spell(P::desc, condition_of(P::desc, op));
-    else if (op.schema->has_side_effect && !is<conditional_block>(op))
+    else if (op.schema->has_side_effect && op.schema->facts.block != block_rule::branch)
       for (int a = op.inputs; a < op.end; ++a) spelled.spell(P::desc, P::desc.arguments[a]);
   }
   made.count.variables = spelled.variables;

@@ -85,7 +85,7 @@ constexpr code_table emit_code() {
       const int inputs = i.inputs, inputs_end = i.inputs + i.input_count;
       if (i.runs >= 0) {
         // The engine itself runs blocks, and needs to know their condition only.
-        if (i.schema != &schema_of<while_block_gradient>())
+        if (i.schema->facts.block != block_rule::loop_gradient)
           made.arguments[argument_at++] = L.variables[L.operands[inputs].id].root;
         continue;
       }

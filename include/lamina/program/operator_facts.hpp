@@ -50,9 +50,18 @@ enum class product_rule : std::uint8_t {
   recurrent                // of each row with Weight, and with ProjWeight where there is one
 };
 
+/// How an operator runs the block that its first attribute names.
+enum class block_rule : std::uint8_t {
+  none,    // it runs no block
+  branch,  // if a condition holds
+  branch_gradient,
+  loop,          // while a condition holds
+  loop_gradient  // once for each iteration of the loop, the last one first; it has no condition
+};
+
 /// When the host computes an operator of a program that runs on a device.
 enum class host_rule : std::uint8_t {
-  never,   // other than pointwise operators, which are treated as `inputs`
+  never,   // but it computes pointwise operators as those of `inputs`
   inputs,  // where the host has the values of all inputs; this includes an operator without inputs
   always   // the host knows the result without the values of the inputs
 };
@@ -69,11 +78,10 @@ struct operator_facts {
   linearity linear;
   row_reduction reduces;
   product_rule products;
-  bool broadcasts;       // joins operands element by element, and repeats a number for all rows
-  bool random;           // draws random numbers
-  bool repeats_block;    // runs its block any number of times
-  bool reads_minibatch;  // its results are the next mini-batch and, the last one, whether more
-                         // follow
+  bool broadcasts;  // joins operands element by element, and repeats a number for all rows
+  bool random;      // draws random numbers
+  block_rule block;
+  bool reads_minibatch;  // makes the data of the next mini-batch, and whether more follow
   host_rule host;
   bool host_takes_part;       // the host does a part of it in each run
   bool host_waits;            // the host waits for its result: how many rows there are

@@ -195,7 +195,7 @@ class block_gradients {
   // Appends the gradient of an operator, the k-th, that runs block `body`.
   constexpr void differentiate(const operator_desc& op, int body, int k) {
     gradient_state& outer = *b_.gradients;
-    const bool loop = is<while_block>(op);
+    const bool loop = op.schema->facts.block == block_rule::loop;
     const bool repeats = loop || b_.attributes.items[op.attributes + 1].number != 0;
     growing<int> from, to;  // what the body hands over, and to which carried variable
     bool flows = false;

@@ -12,6 +12,12 @@ namespace lamina {
 
 namespace detail {
 
+/// Whether an operator runs a block that is no gradient.
+constexpr bool runs_forward(const operator_desc& op) {
+  const block_rule rule = op.schema->facts.block;
+  return rule == block_rule::loop || rule == block_rule::branch;
+}
+
 /// The variable a name means: a layer's last output, or a variable's own name; -1 if unknown.
 template <class Program>
 constexpr int find_variable(const Program& p, const name_desc* names, int name_count,
@@ -101,10 +107,6 @@ class needed_operators {
     if (runs) for_each_output(op, [&](int v) { need(v); });
   }
 
-  static constexpr bool runs_forward(const operator_desc& op) {
-    return is<while_block>(op) || is<conditional_block>(op);
-  }
-
   program_builder& b_;
   bool* variables_;
   bool* operators_;
@@ -123,7 +125,7 @@ constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   b.operators.count = kept;
   for (int k = 0; b.blocks.count > 1 && k < kept; ++k) {
     const operator_desc op = b.operators[k];
-    if (!is<while_block>(op) && !is<conditional_block>(op)) continue;
+    if (!runs_forward(op)) continue;
     operator_desc& made = b.operators[k];
     made = block_operator(b, *op.schema, sub_block_of(b, op), 0, condition_of(b, op),
                           scopes_of(b, op), op.attributes);

@@ -69,7 +69,7 @@ struct block_schedule {
     int n = 0;
     for (int i = 0; i < plan_type::lowered.count.instructions; ++i)
       if (const instruction& from = plan_type::lowered.instructions[i];
-          from.runs >= 0 && (!only_loops || from.schema == &schema_of<while_block>()))
+          from.runs >= 0 && (!only_loops || from.schema->facts.block == block_rule::loop))
         ++n;
     return n;
   }
@@ -118,8 +118,8 @@ struct block_schedule {
       ++r.count;
       const instruction& i = lowered.instructions[grouped.order[grouped.groups[g].first]];
       if (i.runs < 0) continue;
-      const bool gradient = i.schema == &schema_of<while_block_gradient>();
-      const bool repeats = i.schema->facts.repeats_block;
+      const bool gradient = i.schema->facts.block == block_rule::loop_gradient;
+      const bool repeats = gradient || i.schema->facts.block == block_rule::loop;
       const operator_desc& op = P::desc.operators[i.op];
       const bool scalar = !repeats && P::desc.attributes[op.attributes + 1].number != 0;
       const int body = gradient ? P::desc.blocks[i.runs].forward_block : i.runs;

@@ -71,7 +71,7 @@ constexpr auto find_host_values() {
   for (int k = 0; k < l.count.instructions; ++k) {
     const instruction i = l.instructions[k];
     if (i.runs >= 0) {
-      const bool condition = i.schema != &schema_of<while_block_gradient>();
+      const bool condition = i.schema->facts.block != block_rule::loop_gradient;
       const int v = condition ? root(l.operands[i.inputs].id) : -1;
       r.waits = r.waits || (v >= 0 && l.variables[v].rows >= 0 && !r.computed[v]);
       continue;

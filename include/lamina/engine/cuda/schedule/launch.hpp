@@ -160,10 +160,7 @@ struct group_launch<expression::group_expression<group_head::gemm_dw, S>>
 
 /// A machine runs blocks itself; a table of kernels has a place for them.
 template <class Op>
-inline constexpr bool is_block_operator = [] {
-  if constexpr (Op::attributes.size() > 0) return Op::attributes[0].type == attribute_type::block;
-  return false;
-}();
+inline constexpr bool is_block_operator = Op::block != block_rule::none;
 /// Operators that the host may compute (host_values.hpp), and those of them with a function of
 /// their own for that, `call_kernel<Op>::here`; for all others the host runs the kernel itself.
 template <class Op>

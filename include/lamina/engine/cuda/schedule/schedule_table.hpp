@@ -114,7 +114,7 @@ struct schedule_table {
         t.entries[g].run = nullptr;
         t.entries[g].group.rows = blocks_run++;
         // Its condition, whose name a message needs.
-        if (i.schema != &schema_of<while_block_gradient>())
+        if (i.schema->facts.block != block_rule::loop_gradient)
           t.entries[g].group.variable = plan_type::lowered.operands[i.inputs].id;
       }
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {

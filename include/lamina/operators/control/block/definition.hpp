@@ -12,7 +12,7 @@ namespace lamina {
 /// gradient needs stay in StepScopes. Fluid: while.
 struct while_block : operator_definition {
   static constexpr const char* type = "while";
-  static constexpr bool repeats_block = true;
+  static constexpr auto block = block_rule::loop;
   static constexpr std::array<slot_desc, 2> inputs{{{"X", true}, {"Condition"}}};
   static constexpr std::array<slot_desc, 2> outputs{{{"Out", true}, {"StepScopes"}}};
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -24,7 +24,7 @@ struct while_block : operator_definition {
 /// X@GRAD: what the block adds to or overwrites. Fluid: while_grad.
 struct while_block_gradient : operator_definition {
   static constexpr const char* type = "while_grad";
-  static constexpr bool repeats_block = true;
+  static constexpr auto block = block_rule::loop_gradient;
   static constexpr std::array<slot_desc, 4> inputs{
       {{"X", true}, {"Out", true}, {"Out@GRAD", true}, {"StepScopes"}}};
   static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD", true, true}}};
@@ -36,6 +36,7 @@ struct while_block_gradient : operator_definition {
 /// rows, and else Out has none. Fluid: conditional_block.
 struct conditional_block : operator_definition {
   static constexpr const char* type = "conditional_block";
+  static constexpr auto block = block_rule::branch;
   static constexpr std::array<slot_desc, 2> inputs{{{"Cond", true}, {"Input", true}}};
   static constexpr std::array<slot_desc, 2> outputs{{{"Out", true}, {"Scope"}}};
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -48,6 +49,7 @@ struct conditional_block : operator_definition {
 /// block adds to or overwrites, zeros before. Fluid: conditional_block_grad.
 struct conditional_block_gradient : operator_definition {
   static constexpr const char* type = "conditional_block_grad";
+  static constexpr auto block = block_rule::branch_gradient;
   static constexpr std::array<slot_desc, 5> inputs{
       {{"Cond", true}, {"Input", true}, {"Out", true}, {"Out@GRAD", true}, {"Scope"}}};
   static constexpr std::array<slot_desc, 1> outputs{{{"Input@GRAD", true, true}}};
@@ -60,8 +62,8 @@ struct conditional_block_gradient : operator_definition {
 /// counted; -1 for while_grad, which runs it as often as the while did.
 template <class Program>
 constexpr int condition_of(const Program& p, const operator_desc& op) {
-  if (is<while_block_gradient>(op)) return -1;
-  return p.arguments[is<while_block>(op) ? op.outputs - 1 : op.inputs + 1];
+  if (op.schema->facts.block == block_rule::loop_gradient) return -1;
+  return p.arguments[op.schema->facts.block == block_rule::loop ? op.outputs - 1 : op.inputs + 1];
 }
 
 namespace detail {
@@ -103,7 +105,7 @@ constexpr operator_desc block_operator(program_builder& b, const operator_schema
   growing<int> reads, writes;
   outer_arguments(b, block, first, reads, writes);
   operator_desc op = b.begin(schema);
-  if (is<while_block>(op)) {
+  if (op.schema->facts.block == block_rule::loop) {
     b.list(reads.items, reads.count);
     b.argument(condition);
   } else {
