@@ -8,7 +8,8 @@ usage: code_blocks.py main PAGE FILE
 
 main writes the first block with a main function. compile writes block N of docs/PAGE.md to PAGE_N.inc and compiles
 page_blocks.cpp, which includes each of them where the names that it uses are declared; a block that is included nowhere
-is a fault. Blocks of cuda.md need CUDA's headers and are left out, with a word, where those are missing.
+is a fault. Blocks of cuda.md need CUDA's headers and are left out, with a word, where those are missing. CONTRIBUTING.md
+is a page too; test/contributing/recipe.py compiles the blocks of it that name an operator, and they are not counted here.
 """
 import argparse
 import pathlib
@@ -20,6 +21,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BLOCK = re.compile(r"^( *)```cpp\n(.*?)^\1```", re.M | re.S)
+RECIPE = "cumprod"
 SCAFFOLDS = {"page_blocks.cpp": None, "cuda_page_blocks.cpp": "cuda_runtime_api.h"}
 
 
@@ -34,8 +36,10 @@ def write_blocks(pages, folder):
     """Writes each block of the pages, whose errors then name the page and its line; returns the files' names."""
     names = []
     for page in pages:
-        for number, (line, block) in enumerate(blocks_of(page.read_text()), 1):
-            names.append(f"{page.stem}_{number}.inc")
+        blocks = [part for part in blocks_of(page.read_text())
+                  if page.name != "CONTRIBUTING.md" or RECIPE not in part[1]]
+        for number, (line, block) in enumerate(blocks, 1):
+            names.append(f"{page.stem.lower()}_{number}.inc")
             (folder / names[-1]).write_text(f'#line {line} "{page}"\n{block}')
     return names
 
@@ -46,7 +50,7 @@ def inclusion_faults(names, scaffolds):
     for name in names:
         if included.count(name) != 1:
             page, number = name.removesuffix(".inc").rsplit("_", 1)
-            yield f"docs/{page}.md: block {number} is included {included.count(name)} times by page_blocks.cpp"
+            yield f"{page}.md: block {number} is included {included.count(name)} times by page_blocks.cpp"
     for name in sorted(set(included) - set(names)):
         yield f"page_blocks.cpp: there is no block {name}"
 
@@ -59,7 +63,7 @@ def has_header(compiler, flags, header):
 
 def compile_pages(compiler, build, flags):
     build.mkdir(parents=True, exist_ok=True)
-    names = write_blocks(sorted((ROOT / "docs").glob("*.md")), build)
+    names = write_blocks([*sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"], build)
     (build / "weights.inc").write_text("")  # static_evaluator.md includes what a user's program has written
     faults = list(inclusion_faults(names, [(HERE / name).read_text() for name in SCAFFOLDS]))
     print("\n".join(faults) or f"{len(names)} blocks")
@@ -83,7 +87,7 @@ def self_test():
     names = ["a_1.inc", "b_c_2.inc"]
     good = '#include "a_1.inc"\n#include <b.hpp>\n#include "b_c_2.inc"\n'
     assert list(inclusion_faults(names, [good])) == []
-    assert list(inclusion_faults(names, [good, good]))[1] == "docs/b_c.md: block 2 is included 2 times by page_blocks.cpp"
+    assert list(inclusion_faults(names, [good, good]))[1] == "b_c.md: block 2 is included 2 times by page_blocks.cpp"
     assert list(inclusion_faults(names[:1], [good])) == ["page_blocks.cpp: there is no block b_c_2.inc"]
     print("ok")
 

@@ -18,7 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE, PAGE = ROOT / "include" / "lamina", ROOT / "docs" / "layers.md"
 
 # Family, what is common to it, its headers in the order of the page: `glu` is layers/glu.hpp, `matrix/fc` is
-# operators/matrix/fc/layer.hpp, and `conv/conv2d` is operators/conv/layer_conv2d.hpp.
+# operators/matrix/fc/layer.hpp, and `conv/conv2d` is operators/conv/layer_conv2d.hpp. `reduce/*` are
+# those of operators/reduce/ that are not named anywhere.
 FAMILIES = [
     ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
      "data sequence control/read_minibatch"),
@@ -33,7 +34,7 @@ FAMILIES = [
      "behind all numbers; activations and `clip` keep NaN. Of equal elements the first is chosen, and has the whole gradient.\n\n"
      "Sums of floats, means and statistics of many rows are added up in double, or a few rows in float and these sums in double.",
      "elementwise/binary elementwise/sum/scale elementwise/sum reduce/mean reduce/dimensions "
-     "reduce/cumsum elementwise/compare"),
+     "reduce/cumsum reduce/* elementwise/compare"),
     ("Costs", "Most give one number a row or an element; `mean` makes the cost of a program of them.",
      "loss/cross_entropy loss/cross_entropy/softmax loss/pointwise loss/row hsigmoid nce "
      "loss/crf loss/ctc"),
@@ -251,9 +252,18 @@ def in_tables(found):
     return lines
 
 
+def names_in(names, headers, families, parts):
+    """The names of a family, with what `folder/*` stands for."""
+    named = {name for _, _, all_names in families for name in all_names.split()} | set(parts)
+    rest = {name: sorted(h for h in headers if h.startswith(name[:-1]) and h not in named)
+            for name in names.split() if name.endswith("/*")}
+    return " ".join(h for name in names.split() for h in rest.get(name, [name]))
+
+
 def page(headers, families=FAMILIES, parts=PARTS):
     """(the page, what is wrong) of {header: text}."""
     faults = []
+    families = [(title, text, names_in(names, headers, families, parts)) for title, text, names in families]
     placed = [h for _, _, names in families for h in names.split()]
     faults += [f"{h}: in no family of layer_page.py" for h in sorted(headers) if h not in placed and h not in parts]
     faults += [f"layer_page.py: there is no header {h}" for h in [*placed, *parts] if h not in headers]

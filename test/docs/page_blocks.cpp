@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every ```cpp block of docs/*.md, where the names that it uses are declared: PAGE_N.inc is block N
 // of docs/PAGE.md. Compiled, never run, by code_blocks.py; cuda_page_blocks.cpp has those of
-// cuda.md.
+// cuda.md. CONTRIBUTING.md is a page too.
 #include <array>
 #include <cstdint>
 #include <iostream>
@@ -66,6 +66,33 @@ namespace add_an_operator {
 constexpr auto program = lamina::program(
     [](lamina::block& main) { return bent(layer::data<"x", float, 4>(main), "bent"); });
 }  // namespace add_an_operator
+
+namespace lamina {
+#include "contributing_1.inc"
+namespace layer {
+#include "contributing_2.inc"
+}
+}  // namespace lamina
+#include "contributing_3.inc"
+#include "contributing_5.inc"
+namespace contributing {
+constexpr auto program = lamina::program(
+    [](lamina::block& main) { return layer::bent_identity(layer::data<"x", float, 4>(main)); });
+namespace optimizer = lamina::optimizer;
+using numbers = std::vector<double>;
+constexpr std::size_t size = 4;
+double sign(double);
+template <class Opt, class F>
+void compare(const Opt& optimizer, const F& equation) {
+  std::vector<numbers> states;
+  numbers parameter(size), gradient(size);
+  equation(parameter, gradient, states, 1);
+  optimizer.train(model, reader, {});
+}
+#define TEST_CASE(name, tags) void test_case()
+#include "contributing_4.inc"
+#undef TEST_CASE
+}  // namespace contributing
 
 namespace bfloat16 {
 void evaluate() {

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Follows the recipe of CONTRIBUTING.md for an operator with its own kernel, and tests the operator.
+
+The code blocks that name the operator `cumprod` are the recipe. A ```cpp block is a new file, whose
+second line is `// PATH - purpose` (lamina/... lies in include/). A ```diff block changes files: after
+`--- PATH` come lines to add (+), between lines that stand in the file (a space), which must be there
+exactly once.
+
+In a copy of include/, test/ and docs/ under DIR the script
+- makes these files, and counts them: LIMITS says how many are written by hand,
+- checks includes, headers, entries of messages and the page of layers,
+- compiles the recipe's test, in which the laws of test/laws hold, and runs it,
+- compiles the program with the mistake of which the recipe's message speaks,
+- puts one mistake after the other into the kernels, and demands that the test fails.
+
+usage: recipe.py --compiler CXX --build DIR [--catch LIBRARY]... [-- COMPILER_FLAGS...]
+       recipe.py --self-test
+"""
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OPERATOR = "cumprod"
+# Files that a contributor writes or changes by hand. The goal is 5, 0 and 1: lists of headers and
+# operators are still written by hand, and each message has an entry and a test of its own.
+LIMITS = {"include": 11, "docs": 1, "test": 2}
+BLOCK = re.compile(r"^```(cpp|diff)\n(.*?)^```", re.M | re.S)
+# Mistakes that the laws must notice: (header, right, wrong).
+MISTAKES = [
+    ("cpu.hpp", "(before * behind[j])", "(before + behind[j])"),
+    ("cuda.cuh", "(before * sum)", "(before + sum)"),
+    ("executor.hpp", "if (k >= j) sum +=", "if (k > j) sum +="),
+]
+
+
+def blocks_of(page):
+    """(language, text) of each code block of the recipe."""
+    return [found.groups() for found in BLOCK.finditer(page) if OPERATOR in found[2]]
+
+
+def new_file(block):
+    """The path of a new file, by its second line."""
+    found = re.match(r"// SPDX-[^\n]*\n// (\S+) - \S", block)
+    if not found:
+        raise SystemExit(f"expected '// PATH - purpose' in the second line of a block, found {block!r}")
+    path = found[1]
+    return "include/" + path if path.startswith("lamina/") else path
+
+
+def changed(text, lines, name):
+    """A text with the lines of a diff added."""
+    old = "".join(line[1:] + "\n" for line in lines if not line.startswith("+"))
+    new = "".join(line[1:] + "\n" for line in lines)
+    if not old or text.count("\n" + old) != 1:
+        raise SystemExit(f"{name}: expected this once, found it {text.count(old)} times:\n{old}")
+    return text.replace("\n" + old, "\n" + new)
+
+
+def follow(page, root):
+    """Makes all files of the recipe under a folder; returns their names."""
+    names = []
+    for language, block in blocks_of(page):
+        if language == "cpp":
+            names.append(new_file(block))
+            path = root / names[-1]
+            if path.exists():
+                raise SystemExit(f"{names[-1]}: the recipe makes a file that is there already")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block)
+            continue
+        for part in re.split(r"^--- ", block, flags=re.M)[1:]:
+            name, *lines = part.rstrip("\n").split("\n")
+            path = root / name
+            path.write_text(changed(path.read_text(), lines, name))
+            if name not in names:
+                names.append(name)
+    return names
+
+
+def count_faults(names):
+    """Where the recipe has another number of files than LIMITS."""
+    for folder, limit in LIMITS.items():
+        found = sorted(name for name in names if name.split("/")[0] == folder)
+        print(f"{folder}/: {len(found)} files by hand")
+        if len(found) > limit:
+            yield f"{folder}/: expected at most {limit} files by hand, found {', '.join(found)}"
+        if len(found) < limit:
+            yield f"{folder}/: the recipe needs {len(found)} files: write it down in LIMITS, which has {limit}"
+
+
+def run(*command, **options):
+    """Whether a command succeeds; its output is shown."""
+    return subprocess.run([str(part) for part in command], **options).returncode == 0
+
+
+class tree:
+    """A copy of the repository with the recipe, and its test."""
+
+    def __init__(self, root, compiler, flags, libraries):
+        self.root = root
+        self.libraries = [*libraries, "-lpthread", *(["-lz"] if "-DLAMINA_HAS_ZLIB" in flags else [])]
+        self.compile = [*compiler.split(), "-std=c++20", "-O0", f"-I{root / 'include'}", f"-I{root / 'test'}",
+                        f'-DLAMINA_TEST_DIR="{root / "test"}"', "-Wall", "-Wextra", "-Werror", *flags]
+
+    def object_of(self, source):
+        path = self.root / (source.replace("/", "_") + ".o")
+        return path if run(*self.compile, "-c", self.root / source, "-o", path) else None
+
+    def build(self, test, *objects):
+        """The test's program; None: it does not compile."""
+        program, made = self.root / "recipe_test", self.object_of(test)
+        if made and run(*self.compile, made, *objects, "-o", program, *self.libraries):
+            return program
+        return None
+
+
+def test_recipe(compiler, build, libraries, flags):
+    root = build / "tree"
+    shutil.rmtree(root, ignore_errors=True)
+    for folder in ("include", "test", "docs"):
+        shutil.copytree(ROOT / folder, root / folder)
+    names = follow((ROOT / "CONTRIBUTING.md").read_text(), root)
+    faults = list(count_faults(names))
+    python = [sys.executable, "-B"]
+    run(*python, root / "test/docs/layer_page.py", "--update")
+    for script in ("structure/check_layers.py", "structure/check_headers.py", "docs/check_errors.py",
+                   "docs/layer_page.py"):
+        if not run(*python, root / "test" / script):
+            faults.append(f"test/{script} fails")
+
+    copy = tree(root, compiler, flags, libraries)
+    # The second version of Catch2 may be a header alone; the third one's libraries have the main function.
+    main_function = "" if libraries else "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n"
+    (root / "main.cpp").write_text(main_function)
+    test = next(name for name in names if name.endswith("_test.cpp"))
+    shared = [copy.object_of("main.cpp"), copy.object_of("test/executor/shared_executor.cpp")]
+    program = all(shared) and copy.build(test, *shared)
+    if not program:
+        return [*faults, f"{test} does not compile"]
+    if not run(program):
+        return [*faults, f"{test} fails"]
+    for name in names:
+        if name.endswith(".fail.cpp") and not run(*python, root / "test/compile_fail/expect_error.py",
+                                                  f"--compiler={compiler}", root / name, "--", *flags):
+            faults.append(f"{name} fails")
+    for header, right, wrong in MISTAKES:
+        path = root / "include/lamina/operators/reduce" / OPERATOR / header
+        text = path.read_text()
+        if text.count(right) != 1:
+            faults.append(f"{header}: expected '{right}' once, found it {text.count(right)} times")
+            continue
+        path.write_text(text.replace(right, wrong))
+        objects = shared
+        if header == "executor.hpp":
+            objects = [shared[0], copy.object_of("test/executor/shared_executor.cpp")]
+        program = all(objects) and copy.build(test, *objects)
+        if not program:
+            faults.append(f"{header}: '{wrong}' does not compile")
+        elif run(program, stdout=subprocess.DEVNULL):
+            faults.append(f"{test} does not notice '{wrong}' in {header}")
+        path.write_text(text)
+    return faults
+
+
+def self_test():
+    page = ("A\n```cpp\n// SPDX-x\n// lamina/a/cumprod.hpp - b\nint c;\n```\n```cpp\nint other;\n```\n"
+            "```diff\n--- docs/d.md\n+cumprod\n e\n+f\n--- test/g\n h\n+cumprod\n--- docs/d.md\n first\n+second\n```\n")
+    assert [language for language, _ in blocks_of(page)] == ["cpp", "diff"]
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, text in (("docs/d.md", "first\ne\n"), ("test/g", "\nh\nhh\n")):
+            (root / name).parent.mkdir()
+            (root / name).write_text("\n" + text)
+        assert follow(page, root) == ["include/lamina/a/cumprod.hpp", "docs/d.md", "test/g"]
+        assert (root / "docs/d.md").read_text() == "\nfirst\nsecond\ncumprod\ne\nf\n"
+        assert (root / "test/g").read_text() == "\n\nh\ncumprod\nhh\n"
+        assert (root / "include/lamina/a/cumprod.hpp").read_text().endswith("- b\nint c;\n")
+        for wrong in (page, page.replace("cumprod.hpp - b", "other.hpp - b").replace(" e\n", " x\n")):
+            try:
+                follow(wrong, root)
+                assert False, wrong
+            except SystemExit:
+                pass
+    names = [f"{folder}/{i}" for folder, limit in LIMITS.items() for i in range(limit)]
+    assert list(count_faults(names)) == []
+    assert len(list(count_faults([*names, "include/more"]))) == 1
+    assert len(list(count_faults(names[1:]))) == 1
+    print("ok")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    parser = argparse.ArgumentParser(usage=__doc__[__doc__.index("usage: ") + 7:])
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--catch", action="append", default=[])
+    parser.add_argument("flags", nargs="*")
+    arguments = parser.parse_args()
+    sys.stdout.reconfigure(line_buffering=True)
+    faults = test_recipe(arguments.compiler, arguments.build.resolve(), arguments.catch, arguments.flags)
+    print("\n".join(faults) or "the recipe gives an operator that obeys all laws")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
