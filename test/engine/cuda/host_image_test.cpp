@@ -68,8 +68,11 @@ TEST_CASE("the gradient of filters keeps its digits where images are large") {
     return o;
   };
   cuda::host_backend<1> one;
-  cuda::detail::filter_gradient(one, s, operand_of(large.data(), images, size, size),
-                                operand_of(small.data(), images, size, size),
-                                operand_of(gradient, 1, 1, 16));
+  const cuda::detail::filter_gradient made(s, images);
+  constexpr cuda::conv_folds fold = cuda::fold_of_filters(1, 1);
+  std::vector<double> scratch(made.scratch<fold, cuda::host_backend<1>>() / 2);
+  made.run<fold>(one, operand_of(large.data(), images, size, size),
+                 operand_of(small.data(), images, size, size), operand_of(gradient, 1, 1, 16),
+                 reinterpret_cast<float*>(scratch.data()));
   CHECK(std::abs(gradient[0] - expected) < 1e-5 * expected);
 }

@@ -33,7 +33,7 @@ struct conv_body {
     for (int t = team.index; t < all; t += team.count) {
       const int group = t / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
-      mine.multiply(team, s, terms, row0, filters(g, group, terms), column0,
+      mine.multiply(team, s, 0, terms, row0, filters(g, group, terms), column0,
                     windows(g, group, terms));
       mine.each(
           [&](int y, int x, const pack& sums) { finish(g, sums, group, row0 + y, column0 + x); });
@@ -92,41 +92,46 @@ struct conv_body {
 struct conv_filter_arguments {
   const float *large, *small;
   float* to;
-  std::ptrdiff_t large_stride, small_stride, to_stride;
+  std::ptrdiff_t large_stride, small_stride, to_stride, part_stride;
   conv_geometry conv;
   int rows;  // images
+  int parts, part_terms;
 };
 
 /// Small images x windows^T for each group: rows are filters, columns what a filter sees, terms the
-/// places of all images. A block adds up all terms of its tile: equal inputs give equal bits.
+/// places of all images, in `parts` parts that blocks of their own add up, each to an array of its
+/// own: equal inputs give equal bits.
 template <class Shape>
 struct conv_filter_body {
   using arguments = conv_filter_arguments;
   static constexpr int threads = Shape::threads;
   using shared = typename Shape::memory;
-  static int teams(const arguments& g) { return g.conv.groups * down(g) * across(g); }
+  static int teams(const arguments& g) { return g.parts * g.conv.groups * down(g) * across(g); }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const conv_geometry& c = g.conv;
-    const int wide = across(g), high = down(g), all = c.groups * high * wide;
+    const int wide = across(g), high = down(g), tiles = c.groups * high * wide;
     const int filters = c.small.channels, terms = g.rows * c.small.size.divisor();
     tile_share<Shape> mine(team);
-    for (int t = team.index; t < all; t += team.count) {
-      const int group = t / (wide * high), in_group = t % (wide * high);
+    for (int t = team.index; t < g.parts * tiles; t += team.count) {
+      const int part = t / tiles, group = t % tiles / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
+      const int first = part * g.part_terms;
+      const int end = terms - first < g.part_terms ? terms : first + g.part_terms;
       const channel_reader slopes{g.small + group * c.small.floats(), g.small_stride, c.small.size,
-                                  filters, terms};
+                                  filters, end};
       const turned_window_reader windows{
-          {c, g.large + group * c.large.floats(), g.large_stride, terms, seen(g)}};
-      mine.multiply(team, s, terms, row0, slopes, column0, windows);
+          {c, g.large + group * c.large.floats(), g.large_stride, end, seen(g)}};
+      mine.multiply(team, s, first, end, row0, slopes, column0, windows);
+      float* const to = g.to + part * g.part_stride;
       mine.each([&](int y, int x, const pack& sums) {
         const int r = row0 + y;
         if (r >= filters) return;
         LAMINA_CUDA_UNROLL
         for (int j = 0; j < pack_width; ++j)
           if (const int column = column0 + x + j; column < seen(g))
-            g.to[(group * filters + r) * g.to_stride + column] = sums.v[j];
+            to[(group * filters + r) * g.to_stride + column] = sums.v[j];
       });
     }
   }

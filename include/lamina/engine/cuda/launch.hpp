@@ -8,15 +8,16 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <lamina/engine/cuda/operators/activation.cuh>
 #include <lamina/engine/cuda/after_product.cuh>
+#include <lamina/engine/cuda/column_sums.cuh>
+#include <lamina/engine/cuda/launch_group.hpp>
+#include <lamina/engine/cuda/operators/activation.cuh>
 #include <lamina/engine/cuda/operators/argsort.cuh>
 #include <lamina/engine/cuda/operators/array.cuh>
 #include <lamina/engine/cuda/operators/axis.cuh>
 #include <lamina/engine/cuda/operators/batch_norm.cuh>
 #include <lamina/engine/cuda/operators/beam_search.cuh>
 #include <lamina/engine/cuda/operators/collect.cuh>
-#include <lamina/engine/cuda/column_sums.cuh>
 #include <lamina/engine/cuda/operators/conv.cuh>
 #include <lamina/engine/cuda/operators/copy.cuh>
 #include <lamina/engine/cuda/operators/crf.cuh>
@@ -26,7 +27,6 @@
 #include <lamina/engine/cuda/operators/gru.cuh>
 #include <lamina/engine/cuda/operators/image_norm.cuh>
 #include <lamina/engine/cuda/operators/join.cuh>
-#include <lamina/engine/cuda/launch_group.hpp>
 #include <lamina/engine/cuda/operators/lookup.cuh>
 #include <lamina/engine/cuda/operators/loss.cuh>
 #include <lamina/engine/cuda/operators/lstm.cuh>
@@ -39,7 +39,6 @@
 #include <lamina/engine/cuda/operators/pointwise.cuh>
 #include <lamina/engine/cuda/operators/pool.cuh>
 #include <lamina/engine/cuda/operators/print.cuh>
-#include <lamina/engine/cuda/product.cuh>
 #include <lamina/engine/cuda/operators/query.cuh>
 #include <lamina/engine/cuda/operators/random.cuh>
 #include <lamina/engine/cuda/operators/rank_table.cuh>
@@ -51,18 +50,19 @@
 #include <lamina/engine/cuda/operators/roi_align.cuh>
 #include <lamina/engine/cuda/operators/scatter.cuh>
 #include <lamina/engine/cuda/operators/selected_rows.cuh>
-#include <lamina/engine/cuda/operators/sequence_cut.cuh>
 #include <lamina/engine/cuda/operators/sequence.cuh>
+#include <lamina/engine/cuda/operators/sequence_cut.cuh>
 #include <lamina/engine/cuda/operators/sequence_metric.cuh>
 #include <lamina/engine/cuda/operators/sequence_pad.cuh>
 #include <lamina/engine/cuda/operators/sequence_window.cuh>
-#include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/engine/cuda/operators/softmax.cuh>
 #include <lamina/engine/cuda/operators/split_merge.cuh>
 #include <lamina/engine/cuda/operators/squared_l2.cuh>
 #include <lamina/engine/cuda/operators/step.cuh>
 #include <lamina/engine/cuda/operators/update.cuh>
 #include <lamina/engine/cuda/operators/volume_pool.cuh>
+#include <lamina/engine/cuda/product.cuh>
+#include <lamina/engine/cuda/serial_backend.hpp>
 #include <lamina/operators/block_operators.hpp>
 
 namespace lamina::engine::cuda {
@@ -209,6 +209,18 @@ struct group_launch<expression::call_expression<Op>> {
       call_kernel<Op>::prepare(c, a);
       if (a.lines > 0) b.template lines<line_body<call_kernel<Op>>>(a);
     }
+  }
+  /// A call whose kernel is compiled for some tiles (conv_tile.hpp).
+  template <class Backend, conv_folds Folds>
+  static void run_folded(Backend& b, const call_site& c) {
+    call_kernel<Op>::template launch_folded<Backend, Folds>(b, c);
+  }
+  template <class Backend, conv_folds Folds>
+  requires requires(const call_site& c) {
+    call_kernel<Op>::template folded_scratch<Backend, Folds>(c);
+  }
+  static std::ptrdiff_t folded_scratch(const call_site& c) {
+    return call_kernel<Op>::template folded_scratch<Backend, Folds>(c);
   }
   template <class Backend>
   requires requires(const call_site& c) { call_kernel<Op>::template scratch<Backend>(c); }

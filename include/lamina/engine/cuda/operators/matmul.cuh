@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/matmul.cuh - products of batches of matrices: matmul, and mul where it
-// is no head of a group.
+// lamina/engine/cuda/operators/matmul.cuh - products of batches of matrices: matmul, and mul where
+// it is no head of a group.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <lamina/engine/cuda/divider.cuh>
 #include <lamina/engine/cuda/pack.cuh>
 #include <lamina/engine/cuda/product.cuh>
+#include <lamina/engine/cuda/tile_product.cuh>
 #include <lamina/operators/matmul.hpp>
 #include <lamina/operators/mul.hpp>
 
@@ -70,6 +71,109 @@ struct written_matrices {
   std::ptrdiff_t stride;
 };
 
+/// Matrices as an operand of tiles: line (a row of the left operand, a column of the right one) and
+/// term are `line_step` and `deep_step` floats apart.
+template <bool AlongDepth>
+struct matrix_reader {
+  static constexpr bool along_depth = AlongDepth;
+  const float* data;
+  std::ptrdiff_t line_step, deep_step;
+  int lines, depth;
+
+  using line_type = const float*;
+  using deep_type = std::ptrdiff_t;  // below zero: past the last term
+  // Results of a line past the last are not stored: it may be any line.
+  LAMINA_INLINE LAMINA_FN line_type line(int i) const {
+    return data + (i < lines ? i : 0) * line_step;
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return k < depth ? k * deep_step : -1; }
+  LAMINA_INLINE LAMINA_FN float get(line_type line, deep_type at) const {
+    return at >= 0 ? load_constant<lone_float>(line + at).v[0] : 0.0f;
+  }
+};
+
+/// What the kernel of small products is given: matrix i of a side is at i / in_row * row_step +
+/// i % in_row * step.
+struct small_product_arguments {
+  struct side {
+    const float* data;
+    std::ptrdiff_t stride, row_step, step;
+    divider in_row;
+
+    side(const read_matrices& m)
+        : data(m.data),
+          stride(m.stride),
+          row_step(m.list.row_step),
+          step(m.list.step),
+          in_row(m.list.in_row) {}
+    LAMINA_INLINE LAMINA_FN std::ptrdiff_t at(int i) const {
+      const int row = in_row.divide(i);
+      return row * row_step + i * step;
+    }
+  };
+  side left, right, to;
+  float* results;
+  int rows, columns, depth, count;
+  float alpha;
+};
+
+/// Products of matrices that do not follow each other by one step: a tile of one of them per block.
+template <bool LeftTurned, bool RightTurned, class Shape>
+struct small_product_body {
+  using arguments = small_product_arguments;
+  static constexpr int threads = Shape::threads;
+  using shared = typename Shape::memory;
+  static int teams(const arguments& g) { return g.count * down(g) * across(g); }
+
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
+    const int wide = across(g), tiles = down(g) * wide;
+    tile_share<Shape> mine(team);
+    for (int t = team.index; t < g.count * tiles; t += team.count) {
+      const int matrix = t / tiles, in_matrix = t % tiles;
+      const int row0 = in_matrix / wide * Shape::rows, column0 = in_matrix % wide * Shape::columns;
+      const matrix_reader<!LeftTurned> left{g.left.data + g.left.at(matrix),
+                                            LeftTurned ? 1 : g.left.stride,
+                                            LeftTurned ? g.left.stride : 1, g.rows, g.depth};
+      const matrix_reader<RightTurned> right{g.right.data + g.right.at(matrix),
+                                             RightTurned ? g.right.stride : 1,
+                                             RightTurned ? 1 : g.right.stride, g.columns, g.depth};
+      mine.multiply(team, s, 0, g.depth, row0, left, column0, right);
+      float* const to = g.results + g.to.at(matrix);
+      mine.each([&](int y, int x, const pack& sums) {
+        const int row = row0 + y;
+        if (row >= g.rows) return;
+        LAMINA_CUDA_UNROLL
+        for (int j = 0; j < pack_width; ++j)
+          if (const int column = column0 + x + j; column < g.columns)
+            to[row * g.to.stride + column] = g.alpha * sums.v[j];
+      });
+    }
+  }
+
+ private:
+  static LAMINA_FN int across(const arguments& g) { return tiles_for(g.columns, Shape::columns); }
+  static LAMINA_FN int down(const arguments& g) { return tiles_for(g.rows, Shape::rows); }
+};
+
+template <class Backend>
+void multiply_small(Backend& b, const read_matrices& left, const read_matrices& right,
+                    const written_matrices& to, int count, float alpha) {
+  const read_matrices written(to.data, to.list, left.rows, right.columns, to.stride, false);
+  const small_product_arguments g{left,          right,        written, to.data, left.rows,
+                                  right.columns, left.columns, count,   alpha};
+  using tile = typename Backend::product_tile;
+  const auto run = [&]<bool L, bool R> { b.template teams<small_product_body<L, R, tile>>(g); };
+  if (left.is_turned && right.is_turned)
+    run.template operator()<true, true>();
+  else if (left.is_turned)
+    run.template operator()<true, false>();
+  else if (right.is_turned)
+    run.template operator()<false, true>();
+  else
+    run.template operator()<false, false>();
+}
+
 /// `to` = alpha * left * right, `count` times.
 template <class Backend>
 void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
@@ -80,6 +184,10 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   // Batches for one product: as many as every side has at equal distances.
   const int even =
       std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
+  // Several calls of the library take longer than one kernel that is slower than it.
+  constexpr double small = 1 << 25;
+  if (even < count && static_cast<double>(left.rows) * right.columns * left.columns * even <= small)
+    return multiply_small(b, left, right, to, count, alpha);
   for (int first = 0; first < count; first += even) {
     product p{left.rows,
               right.columns,
