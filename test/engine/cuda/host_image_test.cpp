@@ -42,11 +42,13 @@ TEST_CASE("convolutions at a place learn what they do on the CPU") {
     cuda::host_backend<1> one;
     CHECK(test::train_both(test::channels, sgd, one, {3}).worst() < 1e-5);
     CHECK(test::train_both(test::filters, sgd, one, {3, 1}).worst() < 1e-5);
+    CHECK(test::train_both(test::deep_windows, sgd, one, {3, 1, 3}).worst() < 1e-5);
   }
   SECTION("by some threads") {
     cuda::host_backend<4> four;
     CHECK(test::train_both(test::channels, sgd, four, {1}).worst() < 1e-5);
     CHECK(test::train_both(test::filters, sgd, four, {2}).worst() < 1e-5);
+    CHECK(test::train_both(test::deep_windows, sgd, four, {2}).worst() < 1e-5);
   }
 }
 
@@ -69,7 +71,7 @@ TEST_CASE("the gradient of filters keeps its digits where images are large") {
   };
   cuda::host_backend<1> one;
   const cuda::detail::filter_gradient made(s, images);
-  constexpr cuda::conv_folds fold = cuda::fold_of_filters(1, 1);
+  constexpr cuda::conv_folds fold = cuda::fold_of_filters({});
   std::vector<double> scratch(made.scratch<fold, cuda::host_backend<1>>() / 2);
   made.run<fold>(one, operand_of(large.data(), images, size, size),
                  operand_of(small.data(), images, size, size), operand_of(gradient, 1, 1, 16),

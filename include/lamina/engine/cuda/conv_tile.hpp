@@ -13,6 +13,8 @@ namespace lamina::engine::cuda {
 /// How many times a tile has fewer rows, and more columns, than that of a product: 1, 2 or 4. On a
 /// device these are 64 x 64, 32 x 128 and 16 x 256. A set of folds is the sum of its elements.
 using conv_folds = unsigned;
+/// The whole tile, and the reader for filters of more taps than a word has bits for.
+inline constexpr conv_folds many_taps = 8;
 
 /// Which argument of a group or of a call is the filter or its gradient, and which attribute of the
 /// operator has the number of groups.
@@ -23,14 +25,22 @@ struct filter_place {
 /// Rows of a product's tile on a device, by which all backends choose.
 inline constexpr int whole_tile = 64;
 
+/// Whether a word has a bit for each tap of the three sides of a filter, and one more.
+constexpr bool has_few_taps(const conv_shape& s) {
+  return s.side[0].filter + s.side[1].filter + s.side[2].filter <= 31;
+}
+
 /// The lowest tile with a row for each of the `channels` of an image that is made.
-constexpr conv_folds fold_of_image(int channels) {
+constexpr conv_folds fold_of_image(const conv_shape& s, int channels) {
+  if (!has_few_taps(s)) return many_taps;
   return channels * 4 <= whole_tile ? 4 : channels * 2 <= whole_tile ? 2 : 1;
 }
 
-/// The gradient of the filters, `filters` x `seen`: the tile that leaves least empty; of equal ones
-/// the squarest, which reads least.
-constexpr conv_folds fold_of_filters(int filters, int seen) {
+/// The gradient of the filters, filters x what one sees: the tile that leaves least empty; of equal
+/// ones the squarest, which reads least.
+constexpr conv_folds fold_of_filters(const conv_shape& s) {
+  if (!has_few_taps(s)) return many_taps;
+  const int filters = s.small_channels, seen = s.large_channels * s.taps();
   const auto area = [&](conv_folds fold) {
     const auto covered = [](long long n, int each) { return (n + each - 1) / each * each; };
     return covered(filters, whole_tile / static_cast<int>(fold)) *
@@ -48,10 +58,10 @@ void with_fold(conv_folds fold, const F& f) {
   static_assert(Folds != 0);
   constexpr conv_folds first = Folds & (~Folds + 1), others = Folds & ~first;
   if constexpr (others == 0) {
-    f.template operator()<static_cast<int>(first)>();
+    f.template operator()<first>();
   } else {
     if (fold == first)
-      f.template operator()<static_cast<int>(first)>();
+      f.template operator()<first>();
     else
       with_fold<others>(fold, f);
   }

@@ -376,6 +376,12 @@ void run_all(backend& device) {
       },
       1e-3);
   report(
+      "windows of many terms",
+      [&] {
+        return test::train_both(test::deep_windows, sgd, device, {7, 64, 7, 1});
+      },
+      1e-3);
+  report(
       "channels of every number",
       [&] {
         return test::train_both(test::channels, optimizer::sgd{.learning_rate = 1e-4f}, device,

@@ -20,16 +20,75 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-template <class Backend, int Fold>
-using conv_tile = typename Backend::product_tile::template folded<Fold>;
+template <class Backend, conv_folds Fold>
+using conv_tile =
+    typename Backend::product_tile::template folded<Fold == many_taps ? 1 : static_cast<int>(Fold)>;
 
-/// The fold of the images that a convolution of some kind makes; that of the filters' gradient.
+/// The fold of the images that a convolution makes.
 template <conv_kind Kind>
 constexpr conv_folds fold_of(const conv_shape& s) {
-  return fold_of_image(Kind == conv_kind::forward ? s.small_channels : s.large_channels);
+  return fold_of_image(s, Kind == conv_kind::forward ? s.small_channels : s.large_channels);
 }
-constexpr conv_folds fold_of_gradient(const conv_shape& s) {
-  return fold_of_filters(s.small_channels, s.large_channels * s.taps());
+
+/// How the terms of a convolution are cut where it has few tiles: in as many parts as keep a device
+/// at work. Sizes alone decide, so that equal inputs give equal bits.
+template <conv_kind Kind, class Shape>
+class conv_parts {
+ public:
+  conv_parts(const conv_shape& s, int images) : groups_(s.groups), images_(images) {
+    const bool forward = Kind == conv_kind::forward;
+    made_ = forward ? s.small_channels : s.large_channels;
+    size_ = forward ? s.small_size() : s.large_size();
+    terms_ = (forward ? s.large_channels : s.small_channels) * s.taps();
+  }
+  int count() const {
+    const int tiles =
+        groups_ * tiles_for(made_, Shape::rows) * tiles_for(images_ * size_, Shape::columns);
+    return std::clamp(wanted_blocks / at_least_one(tiles), 1, most());
+  }
+  int terms_of_one(int parts) const { return (terms_ + parts - 1) / parts; }
+  /// Floats for the sums of the parts of as many images, or of fewer, which may have more parts.
+  std::ptrdiff_t scratch() const {
+    if (most() == 1) return 0;
+    return std::min(std::ptrdiff_t{images_} * columns() * most(),
+                    std::ptrdiff_t{wanted_blocks} * Shape::rows * Shape::columns);
+  }
+
+ private:
+  /// Blocks that keep a device at work, and terms that are worth a block.
+  static constexpr int wanted_blocks = 384, least_terms = 8 * Shape::depth;
+
+  int columns() const { return groups_ * made_ * size_; }
+  /// conv_sum_body takes whole packs.
+  int most() const { return columns() % pack_width == 0 ? std::max(1, terms_ / least_terms) : 1; }
+
+  int groups_, images_, made_, size_, terms_;
+};
+
+/// Launches a convolution and the statements on its sums.
+template <conv_kind Kind, class S, conv_folds Folds, class Backend, class Arguments>
+void run_convolution(Backend& b, Arguments g, const conv_shape& s, float* scratch) {
+  g.conv = conv_geometry(s);
+  with_fold<Folds>(fold_of<Kind>(s), [&]<conv_folds Fold> {
+    using tile = conv_tile<Backend, Fold>;
+    const conv_parts<Kind, tile> parts(s, g.rows);
+    g.sums = scratch;
+    g.parts = parts.count();
+    g.part_terms = parts.terms_of_one(g.parts);
+    b.template teams<conv_body<Kind, S, tile, Fold == many_taps>>(g);
+  });
+  if (g.parts == 1) return;
+  typename conv_sum_body<S>::arguments sum{g, divider(g.columns / pack_width),
+                                           g.rows * (g.columns / pack_width)};
+  b.template elements<conv_sum_body<S>>(sum);
+}
+template <conv_kind Kind, conv_folds Folds, class Backend>
+std::ptrdiff_t convolution_scratch(const conv_shape& s, int images) {
+  std::ptrdiff_t floats = 0;
+  with_fold<Folds>(fold_of<Kind>(s), [&]<conv_folds Fold> {
+    floats = conv_parts<Kind, conv_tile<Backend, Fold>>(s, images).scratch();
+  });
+  return floats;
 }
 
 /// A group whose head is a convolution.
@@ -42,19 +101,24 @@ struct conv_launch {
   static void run_folded(Backend& b, const call_site& c) {
     using any_body = conv_body<Kind, S, typename Backend::product_tile>;
     auto g = arguments_of<any_body>(c);
+    g.left_stride = c.at_position(0).stride;
+    g.right_stride = c.at_position(1).stride;
+    run_convolution<Kind, S, Folds>(b, g, shape_of(c), c.run.scratch);
+  }
+  template <class Backend, conv_folds Folds>
+  static std::ptrdiff_t folded_scratch(const call_site& c) {
+    return convolution_scratch<Kind, Folds, Backend>(shape_of(c), c.run.rows_of(c.group.rows));
+  }
+
+ private:
+  static conv_shape shape_of(const call_site& c) {
     const operand from = c.at_position(0), w = c.at_position(1);
     // A group has no argument for a result that is not stored: its dimensions are given by place.
     operand to = from;
     to.columns = c.group.columns;
     to.dims = c.program().dims + c.group.depth;
     const bool forward = Kind == conv_kind::forward;
-    g.left_stride = from.stride;
-    g.right_stride = w.stride;
-    const conv_shape shape(c, forward ? from : to, forward ? to : from, w, conv_attributes);
-    g.conv = conv_geometry(shape);
-    with_fold<Folds>(fold_of<Kind>(shape), [&]<int Fold> {
-      b.template teams<conv_body<Kind, S, conv_tile<Backend, Fold>>>(g);
-    });
+    return {c, forward ? from : to, forward ? to : from, w, conv_attributes};
   }
 };
 
@@ -64,7 +128,7 @@ using keep_head = expression::statements<expression::let<keep, 0, 2, expression:
 /// A convolution that is no head: images `to` from images `from`.
 template <conv_kind Kind, conv_folds Folds, class Backend>
 void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
-              const operand& to) {
+              const operand& to, float* scratch) {
   using any_body = conv_body<Kind, keep_head, typename Backend::product_tile>;
   typename any_body::arguments g{};
   g.of[0] = from.row<float>(0);
@@ -76,10 +140,7 @@ void convolve(Backend& b, const conv_shape& s, const operand& from, const operan
   g.left_stride = from.stride;
   g.right_stride = filter.stride;
   g.channels = 1;
-  g.conv = conv_geometry(s);
-  with_fold<Folds>(fold_of<Kind>(s), [&]<int Fold> {
-    b.template teams<conv_body<Kind, keep_head, conv_tile<Backend, Fold>>>(g);
-  });
+  run_convolution<Kind, keep_head, Folds>(b, g, s, scratch);
 }
 
 /// Stores the sums of the parts of a gradient in its rows of `seen` floats.
@@ -108,7 +169,7 @@ class filter_gradient {
   template <conv_folds Folds, class Backend>
   std::ptrdiff_t scratch() const {
     std::ptrdiff_t floats = 0;
-    with_fold<Folds>(fold_of_gradient(shape_), [&]<int Fold> {
+    with_fold<Folds>(fold_of_filters(shape_), [&]<conv_folds Fold> {
       const int n = parts<conv_tile<Backend, Fold>>();
       const std::ptrdiff_t each = std::ptrdiff_t{filters_} * seen_;
       floats = n == 1 ? 0 : sums_at(n * each) + column_scratch<Backend>(1, n, filters_ * seen_);
@@ -126,14 +187,14 @@ class filter_gradient {
     g.small_stride = small.stride;
     g.conv = conv_geometry(shape_);
     g.rows = images_;
-    with_fold<Folds>(fold_of_gradient(shape_), [&]<int Fold> {
+    with_fold<Folds>(fold_of_filters(shape_), [&]<conv_folds Fold> {
       using tile = conv_tile<Backend, Fold>;
       g.parts = parts<tile>();
       g.part_terms = (terms() + g.parts - 1) / g.parts;
       g.to = g.parts == 1 ? to.row<float>(0) : scratch;
       g.to_stride = g.parts == 1 ? to.stride : seen_;
       g.part_stride = std::ptrdiff_t{filters_} * seen_;
-      b.template teams<conv_filter_body<tile>>(g);
+      b.template teams<conv_filter_body<tile, Fold == many_taps>>(g);
     });
     if (g.parts > 1)
       sum_columns(b, array_terms{scratch, g.part_stride},
@@ -189,7 +250,7 @@ template <>
 struct call_kernel<conv_filter_gradient_sum> {
   static constexpr bool launches = true;
   static constexpr filter_place filter{2, conv_attributes[3]};
-  static constexpr conv_folds folds(const conv_shape& s) { return detail::fold_of_gradient(s); }
+  static constexpr conv_folds folds(const conv_shape& s) { return fold_of_filters(s); }
   template <class Backend, conv_folds Folds>
   static void launch_folded(Backend& b, const call_site& c) {
     gradient(c).run<Folds>(b, c.input(0), c.input(1), c.output(0), c.run.scratch);
@@ -232,7 +293,7 @@ struct call_kernel<conv2d_transpose> {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
     require_float(c, x);
     const conv_shape s(c, y, x, w, conv_transpose_attributes);
-    detail::convolve<conv_kind::spread, Folds>(b, s, x, w, y);
+    detail::convolve<conv_kind::spread, Folds>(b, s, x, w, y, c.run.scratch);
     if (!bias) return;
     detail::channel_add_body::arguments a{};
     a.to = y.row<float>(0);
@@ -243,6 +304,12 @@ struct call_kernel<conv2d_transpose> {
     a.count = y.rows * y.columns;
     b.template elements<detail::channel_add_body>(a);
   }
+  template <class Backend, conv_folds Folds>
+  static std::ptrdiff_t folded_scratch(const call_site& c) {
+    const operand x = c.input(0);
+    const conv_shape s(c, c.output(0), x, c.input(1), conv_transpose_attributes);
+    return detail::convolution_scratch<conv_kind::spread, Folds, Backend>(s, x.rows);
+  }
 };
 
 template <>
@@ -250,14 +317,14 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
   static constexpr bool launches = true;
   static constexpr filter_place filter{1, conv_transpose_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) {
-    return detail::fold_of<conv_kind::forward>(s) | detail::fold_of_gradient(s);
+    return detail::fold_of<conv_kind::forward>(s) | fold_of_filters(s);
   }
   template <class Backend, conv_folds Folds>
   static void launch_folded(Backend& b, const call_site& c) {
     const operand x = c.input(0), w = c.input(1), d = c.input(3);
     const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
     const conv_shape s(c, d, x, w, conv_transpose_attributes);
-    if (dx) detail::convolve<conv_kind::forward, Folds>(b, s, d, w, dx);
+    if (dx) detail::convolve<conv_kind::forward, Folds>(b, s, d, w, dx, c.run.scratch);
     if (dw) detail::filter_gradient(s, x.rows).run<Folds>(b, d, x, dw, c.run.scratch);
     if (dbias) add_channels(b, d, dbias, c.run.scratch);
   }
@@ -266,9 +333,10 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
     const operand x = c.input(0);
     const operand d = c.input(3);
     const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);
-    // The sums of the bias follow those of the filters.
-    return std::max(detail::filter_gradient(s, x.rows).scratch<Folds, Backend>(),
-                    channel_scratch(channel_terms::sums, {d, s.groups * s.large_channels}));
+    // One after the other.
+    return std::max({detail::convolution_scratch<conv_kind::forward, Folds, Backend>(s, x.rows),
+                     detail::filter_gradient(s, x.rows).scratch<Folds, Backend>(),
+                     channel_scratch(channel_terms::sums, {d, s.groups * s.large_channels})});
   }
 };
 
