@@ -95,13 +95,13 @@ void check_channels(int rows, int channels, int size) {
 
 TEST_CASE("sums of columns are those in long double") {
   for (const int columns : {1, 3, 16, 33})
-    for (const int rows : {0, 1, 2, 31, 32, 33, 500, 2100}) {
+    for (const int rows : {0, 1, 2, 31, 32, 33, 500, 2100, 9000}) {
       check_columns<serial>(rows, columns);
     }
 }
 
 TEST_CASE("teams sum columns", "[threads]") {
-  for (const int rows : {0, 1, 33, 70, 300}) check_columns<team>(rows, 5);
+  for (const int rows : {0, 1, 33, 70, 300, 500}) check_columns<team>(rows, 5);
 }
 
 TEST_CASE("sums of channels are those in long double") {
@@ -147,7 +147,7 @@ TEST_CASE("sums of millions of equal terms lose no digit") {
 
 TEST_CASE("scratch memory for columns of some rows is enough for fewer") {
   std::ptrdiff_t room = 0;
-  for (int rows = 0; rows < 3000; ++rows) {
+  for (int rows = 0; rows < 9000; ++rows) {
     const std::ptrdiff_t next = cuda::column_scratch<serial>(2, rows, 5);
     if (next < room) FAIL_CHECK(rows << " rows");
     room = next;

@@ -98,11 +98,11 @@ struct store_sums {
   }
 };
 
-/// Parts of so many rows: each thread has at least 8 of them. The number of rows alone decides, so
+/// Parts of so many rows: each thread has at least 32 of them. The number of rows alone decides, so
 /// that equal inputs give equal bits on all devices.
 template <class Shape>
 int column_parts(int rows) {
-  return std::clamp(rows / (8 * Shape::lanes), 1, 256);
+  return std::clamp(rows / (32 * Shape::lanes), 1, 256);
 }
 /// Floats of scratch memory that sum_columns() needs for as many rows, or fewer.
 template <class Backend>

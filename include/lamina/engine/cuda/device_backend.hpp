@@ -22,7 +22,7 @@ namespace lamina::engine::cuda {
 class device_backend : public device_graph {
  public:
   using product_tile = tile_shape<64, 64, 16, 4>;  // of convolutions
-  using sum_tile = sum_shape<32, 8>;
+  using sum_tile = sum_shape<32, 32>;
   /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
   static constexpr int block_threads = 256, row_threads = block_threads;
 
