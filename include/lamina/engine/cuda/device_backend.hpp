@@ -40,15 +40,14 @@ class device_backend : public device_graph {
     check_call(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, number),
                "cudaDeviceGetAttribute");
     create();
-    const auto is_set = [](const char* name) {
+    const auto begins_with = [](const char* name, char first) {
       const char* const value = std::getenv(name);
-      return value != nullptr && value[0] == '1';
+      return value != nullptr && value[0] == first;
     };
     // Each launch is waited for: a failure then names its operator.
-    careful_ = is_set("LAMINA_CUDA_CHECK");
-    // A step that comes back with the same rows is replayed as one graph. Off by default until a
-    // device has run the comparisons of docs/cuda.md.
-    captures_ = is_set("LAMINA_CUDA_GRAPHS") && !careful_;
+    careful_ = begins_with("LAMINA_CUDA_CHECK", '1');
+    // A step that comes back with the same rows is replayed as one graph.
+    captures_ = !begins_with("LAMINA_CUDA_GRAPHS", '0') && !careful_;
   }
   device_backend(const device_backend&) = delete;
   device_backend& operator=(const device_backend&) = delete;

@@ -264,7 +264,7 @@ void run_programs(backend& device) {
 }
 
 void run_all(backend& device) {
-  // Sizes that come back: with LAMINA_CUDA_GRAPHS=1 these are captured, and then replayed.
+  // Sizes that come back: these are captured, and then replayed.
   const std::vector<int> sizes = {7, 12, 7, 7, 7, 12, 12, 1};
   report(
       "sgd",
