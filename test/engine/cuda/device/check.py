@@ -3,8 +3,9 @@
 """Compiles the kernels of device_run.cpp with nvcc, checks what the compiler says of them, and runs it on a device.
 
 No kernel may have a stack frame or spill registers, but for a few words; that is checked with or without a device. Exit
-code 77 (skipped) without nvcc, or without a device. With --sanitizer it runs under compute-sanitizer. With --emulated it runs what an
-earlier call has built, without a device: each kernel instruction by instruction from its PTX (test/engine/cuda/emulated).
+code 77 (skipped) without nvcc, or without a device. With --sanitizer it runs under compute-sanitizer. With --emulated it
+runs what an earlier call has built, without a device: each kernel instruction by instruction from its PTX
+(test/engine/cuda/emulated).
 
 usage: check.py --compiler CXX --build FOLDER [--arch 90] [--sanitizer | --emulated] [-- COMPILER_FLAGS...]
 """
