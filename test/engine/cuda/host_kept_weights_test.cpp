@@ -101,7 +101,8 @@ int threads_for(int states, std::size_t memory) {
   noting_backend b{memory};
   Arguments a{};
   a.n = states;
-  CHECK(kept::detail::walk_with_kept_weights<Steps>(b, a) == (b.threads > 0));
+  const bool walked = kept::detail::walk_with_kept_weights<Steps>(b, a);
+  CHECK(walked == (b.threads > 0));
   return b.threads;
 }
 
