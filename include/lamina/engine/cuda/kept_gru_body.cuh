@@ -26,12 +26,18 @@ struct kept_gru_steps {
   static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, memory& m,
                                            const kept_lines<Team, shape>& weights) {
     const int n = a.n, length = a.steps.length(s);
-    float next[shape::template lanes<Team>];  // the input, read while the step before computes
+    const rows_of_sequence rows(a.steps, s);
+    struct {
+      float x, bias;  // x: of the next step, read while the one before computes
+    } input[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int q) {
-      if (k < length) next[lane] = a.input(a.steps.row(s, k), q);
+      if (k < length) input[lane].x = a.x.row(rows[k])[q];
     };
     shape::each(team, [&](int lane, int gate, int j) {
-      if (j < n) read(0, lane, gate * n + j);
+      if (j < n) {
+        read(0, lane, gate * n + j);
+        input[lane].bias = a.bias != nullptr ? a.bias[gate * n + j] : 0.0f;
+      }
       if (gate != 0) return;
       m.hidden[j] = j < n && a.h0 ? a.h0.row(s)[j] : 0.0f;
       m.reset[j] = 0;
@@ -39,11 +45,11 @@ struct kept_gru_steps {
     team.barrier();
     LAMINA_CUDA_KEEP_LOOP
     for (int k = 0; k < length; ++k) {
-      const int row = a.steps.row(s, k);
+      const int row = rows[k];
       const bool has_state = k > 0 || a.h0;
       // The sum of a thread's products with a state.
       const auto sum = [&](int lane, int gate, int j, const shared_state<States>& h) {
-        const float x = next[lane];
+        const float x = input[lane].x + input[lane].bias;
         read(k + 1, lane, gate * n + j);
         return has_state ? x + weights.times(lane, gate, j, h) : x;
       };
@@ -88,18 +94,16 @@ struct kept_gru_slope_steps {
   static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, memory& m,
                                            const kept_lines<Team, shape>& weights) {
     const int n = a.n, length = a.steps.length(s);
+    const rows_of_sequence rows(a.steps, s);
     struct {
       float gate, other;  // of the next step, read while the one behind computes
     } of[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int gate, int j) {
       if (k < 0) return;
-      const int row = a.steps.row(s, k);
-      of[lane].gate = a.gates.row(row)[gate * n + j];
+      of[lane].gate = a.gates.row(rows[k])[gate * n + j];
       if (gate == 0)
-        of[lane].other = k > 0  ? a.hidden.row(a.steps.row(s, k - 1))[j]
-                         : a.h0 ? a.h0.row(s)[j]
-                                : 0.0f;
-      if (gate == 1) of[lane].other = a.d_hidden.row(row)[j];
+        of[lane].other = k > 0 ? a.hidden.row(rows[k - 1])[j] : a.h0 ? a.h0.row(s)[j] : 0.0f;
+      if (gate == 1) of[lane].other = a.d_hidden.row(rows[k])[j];
     };
     const auto multiply = [&](int lane, int gate, int j) {
       if (gate < 2) m.sums[gate][j] = weights.times(lane, gate, j, m.slopes[gate]);
@@ -114,7 +118,7 @@ struct kept_gru_slope_steps {
     });
     LAMINA_CUDA_KEEP_LOOP
     for (int k = length; k-- > 0;) {
-      const int row = a.steps.row(s, k);
+      const int row = rows[k];
       shape::each(team, [&](int lane, int gate, int j) {
         if (j >= n) return;
         m.gates[gate][j] = of[lane].gate;

@@ -25,12 +25,18 @@ struct kept_lstm_steps {
   static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, memory& m,
                                            const kept_lines<Team, shape>& weights) {
     const int n = a.n, length = a.steps.length(s);
-    float next[shape::template lanes<Team>];  // the input, read while the step before computes
+    const rows_of_sequence rows(a.steps, s);
+    struct {
+      float x, bias;  // x: of the next step, read while the one before computes
+    } input[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int q) {
-      if (k < length) next[lane] = a.x.row(a.steps.row(s, k))[q] + a.bias[q];
+      if (k < length) input[lane].x = a.x.row(rows[k])[q];
     };
     shape::each(team, [&](int lane, int gate, int j) {
-      if (j < n) read(0, lane, gate * n + j);
+      if (j < n) {
+        read(0, lane, gate * n + j);
+        input[lane].bias = a.bias[gate * n + j];
+      }
       if (gate != 0) return;
       m.hidden[j] = j < n && a.h0 ? a.h0.row(s)[j] : 0.0f;
       m.cell[j] = j < n && a.c0 ? a.c0.row(s)[j] : 0.0f;
@@ -40,7 +46,7 @@ struct kept_lstm_steps {
     for (int k = 0; k < length; ++k) {
       shape::each(team, [&](int lane, int gate, int j) {
         if (j >= n) return;
-        float g = next[lane];
+        float g = input[lane].x + input[lane].bias;
         read(k + 1, lane, gate * n + j);
         if (k > 0 || a.h0) g += weights.times(lane, gate, j, m.hidden);
         m.gates[gate][j] = gate < 3 ? lstm_gate(a, gate, j, g, m.cell[j]) : g;
@@ -49,7 +55,7 @@ struct kept_lstm_steps {
       shape::each(team, [&](int, int gate, int j) {
         if (gate != 0 || j >= n) return;
         float g[4] = {m.gates[0][j], m.gates[1][j], m.gates[2][j], m.gates[3][j]};
-        const lstm_state made = lstm_finish<false>(a, a.steps.row(s, k), j, g, m.cell[j]);
+        const lstm_state made = lstm_finish<false>(a, rows[k], j, g, m.cell[j]);
         m.hidden[j] = made.hidden;
         m.cell[j] = made.cell;
       });
@@ -74,26 +80,27 @@ struct kept_lstm_slope_steps {
     return a.weight.row(j) + gate * a.n + i;
   }
   /// What thread `gate` of a cell reads of a step beside its gate.
-  static LAMINA_INLINE LAMINA_FN float other(const arguments& a, int s, int k, int gate, int j) {
-    const int row = a.steps.row(s, k);
-    if (gate == 0) return a.activated.row(row)[j];
-    if (gate == 1) return a.d_hidden.row(row)[j];
-    if (gate == 2) return a.d_cell.row(row)[j];
-    if (k > 0) return a.cell.row(a.steps.row(s, k - 1))[j];
+  static LAMINA_INLINE LAMINA_FN float other(const arguments& a, const rows_of_sequence& rows,
+                                             int s, int k, int gate, int j) {
+    if (gate == 0) return a.activated.row(rows[k])[j];
+    if (gate == 1) return a.d_hidden.row(rows[k])[j];
+    if (gate == 2) return a.d_cell.row(rows[k])[j];
+    if (k > 0) return a.cell.row(rows[k - 1])[j];
     return a.c0 ? a.c0.row(s)[j] : 0.0f;
   }
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void walk(const arguments& a, int s, const Team& team, memory& m,
                                            const kept_lines<Team, shape>& weights) {
     const int n = a.n, length = a.steps.length(s);
+    const rows_of_sequence rows(a.steps, s);
     struct {
       float gate, other;  // of the next step, read while the one behind computes
       float d_cell;       // to the cell before
     } of[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int gate, int j) {
       if (k < 0) return;
-      of[lane].gate = a.gates.row(a.steps.row(s, k))[gate * n + j];
-      of[lane].other = other(a, s, k, gate, j);
+      of[lane].gate = a.gates.row(rows[k])[gate * n + j];
+      of[lane].other = other(a, rows, s, k, gate, j);
     };
     shape::each(team, [&](int lane, int gate, int j) {
       of[lane].d_cell = 0;
@@ -119,8 +126,8 @@ struct kept_lstm_slope_steps {
                              m.others[3][j]};
         float dh = m.others[1][j];
         if (k + 1 < length) dh += sum_of_products(m, j);
-        const lstm_slopes d = lstm_step_slopes<false>(a, a.steps.row(s, k), j, step, dh,
-                                                      m.others[2][j] + of[lane].d_cell);
+        const lstm_slopes d =
+            lstm_step_slopes<false>(a, rows[k], j, step, dh, m.others[2][j] + of[lane].d_cell);
         LAMINA_CUDA_UNROLL
         for (int q = 0; q < 4; ++q) m.slopes[q][j] = d.gates[q];
         of[lane].d_cell = d.before;
