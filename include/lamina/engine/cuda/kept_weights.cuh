@@ -36,13 +36,21 @@ struct kept_shape {
   /// Threads that the calling one of a team stands for: one at a device, on the host more.
   template <class Team>
   static constexpr int lanes = threads / Team::threads;
+  struct place {
+    int gate, state;
+  };
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN place place_of(const Team& team, int lane) {
+    const int rank = lane * Team::threads + team.rank();
+    return {rank / States, rank % States};
+  }
   /// f(lane, gate, state) for each of them.
   template <class Team, class F>
   static LAMINA_INLINE LAMINA_FN void each(const Team& team, const F& f) {
     LAMINA_CUDA_UNROLL
     for (int lane = 0; lane < lanes<Team>; ++lane) {
-      const int rank = lane * Team::threads + team.rank();
-      f(lane, rank / States, rank % States);
+      const place p = place_of(team, lane);
+      f(lane, p.gate, p.state);
     }
   }
 };
@@ -59,13 +67,16 @@ struct kept_lines {
   /// Reads them: element i of one is *Steps::weight(a, gate, state, i), and 0 outside of n by n.
   template <class Steps>
   LAMINA_INLINE LAMINA_FN void read(const Team& team, const typename Steps::arguments& a) {
-    Shape::each(team, [&](int lane, int gate, int state) {
+    // No function object: one as long as this is not inlined by clang, and lines leave registers.
+    LAMINA_CUDA_UNROLL
+    for (int lane = 0; lane < Shape::template lanes<Team>; ++lane) {
+      const auto [gate, state] = Shape::place_of(team, lane);
       LAMINA_CUDA_UNROLL
       for (int i = 0; i < in_registers; ++i) of[lane][i] = read<Steps>(a, gate, state, i);
       LAMINA_CUDA_KEEP_LOOP
       for (int i = in_registers; i < packs; ++i)
         rest[i - in_registers][gate * Shape::states + state] = read<Steps>(a, gate, state, i);
-    });
+    }
   }
   /// The line of a thread times a state.
   LAMINA_INLINE LAMINA_FN float times(int lane, int gate, int state,
