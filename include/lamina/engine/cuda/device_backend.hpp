@@ -25,6 +25,11 @@ class device_backend : public device_graph {
   using sum_tile = sum_shape<32, 32>;
   /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
   static constexpr int block_threads = 256, row_threads = block_threads;
+  /// Bytes of shared memory that the launch of a body asks for: compilers lay out 48 KB at most.
+  template <class Body>
+  static constexpr std::size_t launch_memory = sizeof(typename Body::shared) > 48 * 1024
+                                                   ? sizeof(typename Body::shared)
+                                                   : 0;
 
   /// Throws lamina::error where there is no driver, or no such device.
   LAMINA_COLD explicit device_backend(int number = 0) : device_graph(number) {
@@ -39,6 +44,9 @@ class device_backend : public device_graph {
     use();
     check_call(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, number),
                "cudaDeviceGetAttribute");
+    check_call(
+        cudaDeviceGetAttribute(&block_memory_, cudaDevAttrMaxSharedMemoryPerBlockOptin, number),
+        "cudaDeviceGetAttribute");
     create();
     const auto begins_with = [](const char* name, char first) {
       const char* const value = std::getenv(name);
@@ -57,6 +65,12 @@ class device_backend : public device_graph {
   void end_group() {
     if (careful_) check_group(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     operator_ = nullptr;
+  }
+
+  /// Whether a block has the shared memory of a body.
+  template <class Body>
+  bool fits() const {
+    return sizeof(typename Body::shared) <= static_cast<std::size_t>(block_memory_);
   }
 
   // Defined in kernels.cuh.
@@ -88,7 +102,7 @@ class device_backend : public device_graph {
   }
 
   bool careful_ = false;
-  int processors_ = 1;
+  int processors_ = 1, block_memory_ = 0;
   const char* operator_ = nullptr;  // whose group is launched; nobody's between groups
 };
 

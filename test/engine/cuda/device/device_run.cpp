@@ -476,6 +476,31 @@ void run_all(backend& device) {
         return test::train_both(test::recurrences_of<67>, sgd, device, {7, 64, 7, 7});
       },
       1e-3);
+  // Weights in registers, in shared memory as well, and where neither has the capacity.
+  report(
+      "recurrent operators of 64",
+      [&] {
+        return test::train_both(test::recurrent_operators<64>, sgd, device, {7, 64, 7, 7});
+      },
+      1e-3);
+  report(
+      "recurrent operators of 101",
+      [&] {
+        return test::train_both(test::recurrent_operators<101>, sgd, device, {7, 64, 7, 7});
+      },
+      1e-3);
+  report(
+      "recurrent operators of 128",
+      [&] {
+        return test::train_both(test::recurrent_operators<128>, sgd, device, {7, 64, 7, 7});
+      },
+      1e-3);
+  report(
+      "recurrent operators of 129",
+      [&] {
+        return test::train_both(test::recurrent_operators<129>, sgd, device, {7, 64, 7, 7});
+      },
+      1e-3);
   const optimizer::sgd slow{.learning_rate = 0.001f};
   report(
       "functions of numbers", [&] { return test::train_both(test::unary, slow, device, sizes); },
