@@ -121,7 +121,7 @@ struct kept_body {
     pack rest[shape::rest > 0 ? shape::rest : 1][shape::threads];
   };
   static constexpr int threads = shape::threads;
-  static constexpr bool any_team = true;
+  static constexpr bool any_team = true;  // teams of the host have fewer threads
   static int teams(const arguments& a) { return a.lines; }
 
   template <class Team>
@@ -136,9 +136,9 @@ struct kept_body {
 };
 
 /// Walks along sequences by Steps<States> where a team keeps the weights of n states; returns false
-/// where it does not. 128 states are the limit: the weights of an lstm are 4 * 128 * 128 floats
-/// then, as many as the registers of a multiprocessor. Of these 172 KB are left for weights, and
-/// 88 KB more lie in shared memory, of which a block has 99 KB at least (sm_86). The weights of 256
+/// where it does not. Registers limit n to 128: the weights of an lstm are 4 * 128 * 128 floats
+/// then, 256 KB, which is the size of a multiprocessor's register file. 168 KB of them lie there
+/// and 88 KB in shared memory, of which a block can have 99 KB at least (sm_86). The weights of 256
 /// states would be 1 MB.
 template <template <int> class Steps, class Backend, class Arguments>
 bool walk_with_kept_weights(Backend& b, const Arguments& a) {
