@@ -60,6 +60,17 @@ struct channel_sum_lines {
   }
 };
 
+/// The sums of the parts of each channel as terms: `row` is the part.
+template <int Sums>
+struct partial_channels {
+  static constexpr int sums = Sums;
+  partial_sums<Sums> of;
+
+  LAMINA_INLINE LAMINA_FN void add(int channel, int part, int, double (&to)[Sums]) const {
+    of.add(part, channel, to);
+  }
+};
+
 /// Parts of a channel: as many as keep a device at work where the channels are few and long. Sizes
 /// alone decide, so that equal inputs give equal bits on all devices.
 inline int channel_parts(int channels, int elements) {
@@ -86,8 +97,11 @@ void sum_channels(Backend& b, const Terms& terms, const Finish& finish, const ch
   const partial sums{reinterpret_cast<double*>(scratch), of.channels};
   b.template lines<team_lines<channel_sum_lines<Terms, partial>>>(
       {terms, sums, of, parts, lines, width, lines});
-  b.template teams<column_sum_body<partial, Finish, typename Backend::sum_tile>>(
-      {sums, finish, parts, of.channels, 1});
+  channel_elements of_parts;
+  of_parts.rows = parts, of_parts.channels = of.channels;
+  using all_parts = partial_channels<Terms::sums>;
+  b.template lines<team_lines<channel_sum_lines<all_parts, Finish>>>(
+      {all_parts{sums}, finish, of_parts, 1, of.channels, parts, of.channels});
 }
 
 /// The elements of an array of floats as terms.

@@ -58,11 +58,12 @@ struct normalise_arguments {
   }
 
  private:
-  LAMINA_NOINLINE LAMINA_FN float inverse_of_large(int part, float mean) const {
+  LAMINA_INLINE LAMINA_FN float inverse_of_large(int part, float mean) const {
     int o = part;
     const int row = outer.divide(o);
     const float* const from = x + row * x_stride + static_cast<std::ptrdiff_t>(o) * n;
     double squares = 0;
+    LAMINA_CUDA_KEEP_LOOP
     for (int j = 0; j < n; ++j) {
       const double off = static_cast<double>(from[j]) - static_cast<double>(mean);
       squares += off * off;
