@@ -34,8 +34,9 @@ struct gru_step {
   }
 
   const Real* candidate_weight() const { return weight + 2 * width * width; }
-  // The part of the candidate in h.
+  // The parts of the candidate and of the state before in h.
   Real share(Real u) const { return origin_mode ? Real(1) - u : u; }
+  Real kept(Real u) const { return origin_mode ? u : Real(1) - u; }
 
   // Without a state before, which is zeros then, there is nothing to multiply by the weight.
   void forward(const Real* x, const Real* h, bool has_state, Real* g, Real* reset,
@@ -49,7 +50,8 @@ struct gru_step {
     for (std::size_t d = 0; d < n; ++d) {
       Real& c = g[2 * n + d];
       c = candidate(c);
-      next[d] = h[d] + share(g[d]) * (c - h[d]);
+      // A difference of both would lose c beside a large h, and be NaN beside an infinite one.
+      next[d] = kept(g[d]) * h[d] + share(g[d]) * c;
     }
   }
 
@@ -62,7 +64,7 @@ struct gru_step {
       const Real u = g[d], c = g[2 * n + d];
       dg[d] = dh[d] * (origin_mode ? h[d] - c : c - h[d]) * gate.derivative(u);
       dg[2 * n + d] = dh[d] * share(u) * candidate.derivative(c);
-      before[d] = dh[d] * (Real(1) - share(u));
+      before[d] = dh[d] * kept(u);
     }
     add_product(dg + 2 * n, false, candidate_weight(), true, d_reset.data(), 1, n, n);
     for (std::size_t d = 0; d < n; ++d) {
